@@ -106,7 +106,8 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
   {
     name: 'reset',
     operands: '',
-    summary: 'take an environment back to its seed; clients, bearer tokens and snapshots stay',
+    summary:
+      'take an environment back to its seed, or to another one with --seed; clients, bearer tokens and snapshots stay',
     load: async () => (await import('./control-commands.ts')).reset,
   },
   {

@@ -329,12 +329,28 @@ export async function snapshot(argv: readonly string[], context: CommandContext)
   })
 }
 
-/** `reset`. */
+/** `reset`, `reset --seed PATH`. */
 export async function reset(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('reset', argv, context)
   noOperand('reset', session.operands)
-  const answer = await session.call('POST /reset')
-  session.print(answer, () => `environment ${session.values.environment} is back at its seed`)
+  const { seed: path, environment } = session.values
+  if (path === undefined) {
+    const answer = await session.call('POST /reset')
+    session.print(answer, () => `environment ${environment} is back at its seed`)
+    return 0
+  }
+  const [{ seedDocument }, { BUNDLED, bundledSeedFolder }, { documentChecks }] = await Promise.all([
+    import('../documents/seed-files.ts'),
+    import('../documents/load-seeds.ts'),
+    import('../app/document-checks.ts'),
+  ])
+  // The server allows or refuses what its --allow-outbound is about.
+  const seed = await seedDocument(path === BUNDLED ? bundledSeedFolder() : path, documentChecks(true))
+  const answer = await session.call('POST /reset', { body: { seed } })
+  session.print(
+    answer,
+    () => `environment ${environment} is at the seed ${path}, and every later reset goes back to it`,
+  )
   return 0
 }
 

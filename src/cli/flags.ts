@@ -388,6 +388,14 @@ const FLAGS = [
   },
   {
     name: 'seed',
+    commands: ['reset'],
+    kind: { type: 'text' },
+    placeholder: 'PATH',
+    variable: false,
+    help: 'take this seed in place of the one that the environment was made from: a file, with the `connectors` folder beside it, a directory, or `bundled`',
+  },
+  {
+    name: 'seed',
     commands: ['descriptors'],
     kind: { type: 'text' },
     placeholder: 'FILE',

@@ -38,7 +38,9 @@ export async function init(argv: readonly string[], { variables, out }: CommandC
   out('')
   out('Next:')
   out(`  npx toolmock validate ${shellQuote(folder)}`)
-  out(`  npx toolmock start --seed ${seed} --watch`)
-  if (!example) out(`  npx toolmock start --seed ${seed} --scenario ${scenario}`)
+  // A state that is there keeps its own seed.
+  const state = `--state .toolmock/${example ? 'calendar' : 'bookings'}.json`
+  out(`  npx toolmock start --seed ${seed} ${state} --watch`)
+  if (!example) out(`  npx toolmock start --seed ${seed} ${state} --scenario ${scenario}`)
   return 0
 }

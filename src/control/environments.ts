@@ -80,7 +80,10 @@ const loadParsers = lazyImport(async () => {
  * The seed in the body. When it has no connectors and connections of its own, its accounts can use those of the server.
  * @throws ControlError with the path of every problem in the body
  */
-async function seedOf({ services }: ServerCall<'create_environment'>, seed: JsonObject): Promise<SeedBundle> {
+export async function seedOf(
+  { services }: Pick<ServerCall<'create_environment'>, 'services'>,
+  seed: JsonObject,
+): Promise<SeedBundle> {
   const { parseSeed, connectorsIn } = await loadParsers()
   const own = ['connectors', 'connections'].some((part) => Object.hasOwn(seed, part))
   const connectors = own ? new Map<string, Connector>() : connectorsIn(await services.environments.serverSeed())

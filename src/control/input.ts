@@ -84,6 +84,7 @@ export const BODIES = {
     path: ['label'],
     error: 'the name of the test, where file or line is given',
   }),
+  reset: strict({ seed: jsonObject.optional() }),
   /** Checked by `state/state-replacement.ts`, by the schema of the state file. */
   put_state: z.unknown(),
   put_clock: strict({ now: clockTime.optional(), frozen: z.boolean().optional(), advance: duration.optional() })

@@ -13,6 +13,7 @@ import { readState, replaceState } from '../state/state-replacement.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { changed, checkDocumentName, checkedName, type EnvironmentCall, type ControlReply } from './call.ts'
+import { seedOf } from './environments.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
 const loadSeedParser = lazyImport(() => import('../documents/seed-files.ts'))
@@ -38,9 +39,11 @@ export async function putState(call: EnvironmentCall<'put_state'>): Promise<Cont
   return changed(call, 'the state was replaced')
 }
 
-export async function reset({ services, environment }: EnvironmentCall<'reset'>): Promise<ControlReply> {
+export async function reset(call: EnvironmentCall<'reset'>): Promise<ControlReply> {
+  const { services, environment, body } = call
   const journal = services.journals.of(environment)
-  await services.environments.reset(environment, () => services.scenarios.of(environment).reset())
+  const seed = body.seed && (await seedOf(call, body.seed))
+  await services.environments.reset(environment, () => services.scenarios.of(environment).reset(), seed)
   // Entries that come while the reset is being written belong to the new state.
   const before = journal.appended
   return { body: {}, onceDurable: () => journal.clear(before) }

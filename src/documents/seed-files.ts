@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Connector } from '../domain/connector.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import { type DocumentCheckContext, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
@@ -130,6 +131,25 @@ export function problemsOf(files: SeedFiles, known: KnownConnectors): FileProble
       }),
     ),
   ]
+}
+
+/** The files at a path as one document, for a server that reads no files of ours. @throws DocumentError, UnreadableFileError */
+export async function seedDocument(path: string, checks: DocumentChecks): Promise<JsonObject> {
+  const { seeds, connectors, problems } = await readSeedFiles(path, checks)
+  const all = [...problems, ...[...seeds, ...connectors].flatMap((read) => read.problems)]
+  if (all.length > 0) throw new DocumentError(all)
+  const merged = new Map<string, JsonValue>()
+  for (const [key, value] of seeds.flatMap(({ source }) => Object.entries(source.value as JsonObject))) {
+    const before = merged.get(key)
+    if (Array.isArray(before) && Array.isArray(value)) merged.set(key, [...before, ...value])
+    else merged.set(key, isJsonObject(before) && isJsonObject(value) ? { ...before, ...value } : value)
+  }
+  // Its list names the files, whose documents stand in it in their place.
+  const listed = merged.get('connectors')
+  const inline = Array.isArray(listed) ? listed.filter(isJsonObject) : []
+  const files = connectors.map(({ source }) => source.value as JsonObject)
+  if (inline.length + files.length > 0) merged.set('connectors', [...inline, ...files])
+  return Object.fromEntries(merged)
 }
 
 /** One seed document, to be added where these connectors are. @throws DocumentError */

@@ -215,15 +215,26 @@ export class EnvironmentProvisioner {
 
   /**
    * Resets model, settings and clock to the seed, together with what `more` changes, in one commit; clients and bearer
-   * tokens stay.
+   * tokens stay. A seed that is given takes the place of the one that the environment was made from, for later resets too.
+   * @throws ClientIdTakenError
    */
-  async reset(environment: Environment, more: () => void = () => undefined): Promise<void> {
+  async reset(environment: Environment, more: () => void = () => undefined, given?: SeedBundle): Promise<void> {
     const { thirdParty, time = systemTime } = this.#options
     const originNow = await this.#originOf(environment)
+    const seed = given && withConnectors(given, await this.serverSeed())
+    const expand = seed && (await seedExpander(seed))
     environment.change(() => {
-      const origin = originNow()
+      const before = originNow()
+      const exact = expand && exactSeed(environment, expand(environment))
+      const origin =
+        seed && exact ? { ...before, seed, exact, of_server: false, kept: keptRows(environment, exact) } : before
       environment.clock.restore(clockStateOf(origin.clock, time()))
       refill(environment, thirdParty(environment), origin)
+      if (seed && exact) {
+        const { origins, clients } = environment.model.tables
+        for (const client of seed.clients) if (!isClientPattern(client.id)) clients.put(client)
+        origins.put({ ...origin, kept: keptRows(environment, exact) })
+      }
       more()
     })
   }

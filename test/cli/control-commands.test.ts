@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Serving, ToolmockProcess } from './toolmock-process.ts'
 
@@ -208,6 +209,31 @@ describe('a command about a running server', () => {
     expect((await run('scenario', 'list', 'nothing')).stderr).toMatch(
       /^toolmock: there is no scenario nothing; there are /,
     )
+  })
+
+  it('reset takes another seed, with the connectors beside it, for every later reset too', async () => {
+    const { ok, run, json } = await mock()
+    const folder = toolmock.path('rooms')
+    mkdirSync(join(folder, 'connectors'), { recursive: true })
+    writeFileSync(
+      join(folder, 'seed.yaml'),
+      'connectors: [rooms]\naccounts:\n  - { connector: rooms, identifier: lena@example.com }\n',
+    )
+    writeFileSync(join(folder, 'connectors/rooms.yaml'), 'connector: rooms\nauthorization_type: NO_AUTH\n')
+    const seed = join(folder, 'seed.yaml')
+    expect(await ok('reset', '--seed', seed)).toMatch(
+      /^environment test-\d+ is at the seed .*seed\.yaml, and every later reset goes back to it\n$/,
+    )
+    const accounts = () => json<{ accounts: object[] }>('accounts')
+    expect(await accounts()).toMatchObject({ accounts: [{ connector: 'rooms', identifier: 'lena@example.com' }] })
+    await ok('accounts', 'disconnect', 'lena@example.com')
+    await ok('reset')
+    expect(await accounts()).toMatchObject({ accounts: [{ identifier: 'lena@example.com', status: 'ACTIVE' }] })
+    writeFileSync(seed, 'accounts:\n  - { connector: rooms }\n')
+    const refused = await run('reset', '--seed', seed)
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toContain('seed.yaml:2:')
+    expect(await accounts()).toMatchObject({ accounts: [{ identifier: 'lena@example.com' }] })
   })
 
   it('snapshot saves, lists, restores and deletes; reset restores the seed', async () => {

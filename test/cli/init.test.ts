@@ -48,8 +48,8 @@ describe('toolmock init', () => {
       '',
       'Next:',
       '  npx toolmock validate toolmock',
-      '  npx toolmock start --seed toolmock/seeds --watch',
-      '  npx toolmock start --seed toolmock/seeds --scenario toolmock/scenarios/bookings-busy.yaml',
+      '  npx toolmock start --seed toolmock/seeds --state .toolmock/bookings.json --watch',
+      '  npx toolmock start --seed toolmock/seeds --state .toolmock/bookings.json --scenario toolmock/scenarios/bookings-busy.yaml',
       '',
     ])
     expect(await toolmock.run(['validate', 'toolmock'])).toMatchObject({ code: 0, stderr: '' })

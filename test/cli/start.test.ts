@@ -88,7 +88,9 @@ describe('toolmock start', () => {
     expect(second.firstLine).toContain('client id test_client')
     const { code, stderr } = await second.stop()
     expect(code).toBe(0)
-    expect(stderr).toMatch(/^warn the state file .* the seed was not applied; --fresh /m)
+    expect(stderr).toMatch(
+      /^warn the state file .* the seed was not applied; --fresh replaces it, --state FILE starts one in another file$/m,
+    )
     expect(readFileSync(state, 'utf8')).toBe(written)
   })
 

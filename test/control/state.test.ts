@@ -41,6 +41,44 @@ describe('POST /_mock/state/checkpoint', () => {
 })
 
 describe('POST /_mock/reset', () => {
+  it('takes the seed in its body in place of the one before, for every later reset and with the same ids', async () => {
+    await withControl({}, async (mock) => {
+      const { call, token } = mock
+      await call('post', '/seed', { accounts: [ada] })
+      const connector = { connector: 'rooms', authorization_type: 'NO_AUTH' }
+      const account = { connector: 'rooms', identifier: 'lena@example.com' }
+      const clients = [{ client_id: 'late', client_secret: 'late_secret' }]
+      const seed = { connectors: [connector], accounts: [account], clients, settings: { consent: 'deny' } }
+      expect((await call('post', '/reset', { seed })).body).toEqual({})
+      const at = await stateOf(mock)
+      expect(at.tables['accounts']).toMatchObject([account])
+      expect(at.tables['connections']).toMatchObject([{ key_id: 'rooms' }])
+      expect(at.settings).toMatchObject({ consent: 'deny' })
+      expect([await token('test_client', 'test_secret'), await token('late', 'late_secret')]).not.toContain(401)
+      await call('post', '/seed', { accounts: [{ connector: 'rooms', identifier: 'more@example.com' }] })
+      await call('post', '/reset', { seed })
+      expect((await stateOf(mock)).tables['connections']).toEqual(at.tables['connections'])
+      await call('post', '/reset', {})
+      expect((await stateOf(mock)).tables['accounts']).toMatchObject([{ id: at.tables['accounts']?.[0]?.id }])
+    })
+  })
+
+  it('gives a seed without connectors those of the server, and changes nothing for a seed that is refused', async () => {
+    await withControl({}, async (mock) => {
+      const { call } = mock
+      expect((await call('post', '/reset', { seed: { accounts: [ada] } })).status).toBe(200)
+      const before = await stateOf(mock)
+      expect(before.tables['accounts']).toMatchObject([ada])
+      const refused = await call('post', '/reset', { seed: { accounts: [{ connector: 'mial', identifier: 'a' }] } })
+      expect([refused.status, codeOf(refused)]).toEqual([400, 'INVALID_DOCUMENT'])
+      expect((await call('post', '/reset', { sede: {} })).status).toBe(400)
+      const taken = { clients: [{ client_id: 'mine', client_secret: 's' }] }
+      await call('post', '/environments', { name: 'other', seed: taken })
+      expect(codeOf(await call('post', '/reset', { seed: taken }))).toBe('CLIENT_ID_TAKEN')
+      expect(await stateOf(mock)).toEqual(before)
+    })
+  })
+
   it('resets model, clock, journal and links to the seed; clients, tokens and snapshots stay', async () => {
     await withControl({}, async (mock) => {
       const { call, api, token } = mock
