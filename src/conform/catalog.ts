@@ -19,6 +19,12 @@ export interface ListedTool {
   readonly required: readonly string[]
 }
 
+const TOOLS = {
+  'at all': () => true,
+  'with required input': ({ required }: ListedTool) => required.length > 0,
+  'without required input': ({ required }: ListedTool) => required.length === 0,
+}
+
 /** The connectors and tools that the target lists; they differ from one deployment to the next. */
 export class Catalog {
   readonly #api: Api
@@ -48,11 +54,11 @@ export class Catalog {
     throw new Skipped(`the target lists no enabled connection of type ${type}; --connector names one`)
   }
 
-  /** The tools of a connector. @throws Skipped when the target has no Discovery, or no such tool */
-  async tool(connector: string, fits: (tool: ListedTool) => boolean, what: string): Promise<ListedTool> {
+  /** A tool of a connector. @throws Skipped when the target has no Discovery, or no such tool */
+  async tool(connector: string, what: keyof typeof TOOLS = 'at all'): Promise<ListedTool> {
     const known = this.#tools.get(connector) ?? this.#listTools(connector)
     this.#tools.set(connector, known)
-    const found = (await known).find(fits)
+    const found = (await known).find(TOOLS[what])
     if (found) return found
     throw new Skipped(`the target lists no tool of ${connector} ${what}`)
   }

@@ -15,16 +15,21 @@ export interface Check {
   /** The expectation as a sentence. */
   readonly title: string
   readonly basis: CheckBasis
-  /** Returns when the expectation holds. @throws Broken; Skipped when the target cannot be asked */
-  readonly run: (context: CheckContext) => Promise<void> | void
+  readonly run: CheckRun
 }
 
-/** A check without its operation, which `checksOf` adds. */
-export type CheckEntry = Omit<Check, 'operation'>
+/** Returns when the expectation holds. @throws Broken; Skipped when the target cannot be asked */
+export type CheckRun = (context: CheckContext) => unknown
+
+/** What names a check: `delete/twice (document:4.8): a second delete is a 404`. */
+export type CheckName = `${string}/${string} (${CheckBasis}): ${string}`
 
 /** The checks of one operation, or of all operations together (null). */
-export function checksOf(operation: ServedOperation | null, entries: readonly CheckEntry[]): Check[] {
-  return entries.map((entry) => ({ ...entry, operation }))
+export function checksOf(operation: ServedOperation | null, runs: Readonly<Record<CheckName, CheckRun>>): Check[] {
+  return Object.entries(runs).map(([name, run]) => {
+    const [, id = '', basis = '', title = ''] = /^(\S+) \((\S+)\): (.+)$/.exec(name) ?? []
+    return { id, operation, title, basis: basis as CheckBasis, run }
+  })
 }
 
 export type CheckResult = 'held' | 'broken' | 'skipped'

@@ -32,6 +32,9 @@ export interface CreatedAccount {
   readonly created: Answer
 }
 
+/** What a check may use in an environment of its own. */
+export type OwnContext = CheckContext & { readonly environment: TestEnvironment }
+
 /** What a check may use: the target, and names, accounts and providers that are removed at the end of the run. */
 export class CheckContext {
   readonly target: Target
@@ -86,11 +89,26 @@ export class CheckContext {
     }
   }
 
+  /** Requests an account with the name and organization of another one. */
+  createAgain({ connector, identifier, organization_id }: CreatedAccount): Promise<Answer> {
+    return this.create({ connector, identifier, organization_id })
+  }
+
   /** An account with stored credentials. @throws Broken */
   async active(body: JsonObject = {}): Promise<CreatedAccount> {
     const { kind } = await this.catalog.main()
     const details = credentialsOf(kind, this.resources.name('cred'))
     return this.account({ connected_account: { authorization_details: details }, ...body })
+  }
+
+  /** The account with stored credentials that checks share. No check may change it. @throws Broken */
+  activeAccount(): Promise<CreatedAccount> {
+    return this.shared('account', (fresh) => fresh.active())
+  }
+
+  /** Calls a tool for an account, without input. */
+  execute({ id }: { id: string }, { name }: { name: string }): Promise<Answer> {
+    return this.api.post('/execute_tool', { connected_account_id: id, tool_name: name, tool_input: {} })
   }
 
   /** The account object of get-details. @throws Broken */
@@ -130,12 +148,12 @@ export class CheckContext {
     throw new Skipped('needs the consent of a user: --consent control-api gives it at a toolmock')
   }
 
-  /** A new environment, whose clock the check may move, and a context in it. @throws Skipped at another target */
-  async ownEnvironment(): Promise<{ environment: TestEnvironment; own: CheckContext }> {
+  /** A context in a new environment, whose clock the check may move. @throws Skipped at another target */
+  async ownEnvironment(): Promise<OwnContext> {
     const { control } = this.#options
     if (!control) throw new Skipped('needs a clock that can be moved: --consent control-api moves that of a toolmock')
     const { environment, client } = await control.createEnvironment()
-    return { environment, own: new CheckContext({ ...this.#options, api: new Api(this.target, client) }) }
+    return Object.assign(new CheckContext({ ...this.#options, api: new Api(this.target, client) }), { environment })
   }
 
   /** Creates a provider. @throws Skipped unless the run may change providers */

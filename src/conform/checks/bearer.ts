@@ -1,6 +1,8 @@
 import type { Operation } from '../../contract/shapes.ts'
-import { must } from '../answer.ts'
-import { type Check, type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
+import { type Answer, must } from '../answer.ts'
+import { type Check, type CheckBasis, type CheckRun, checksOf } from '../check.ts'
+import type { CheckContext } from '../context.ts'
+import type { Api } from '../target.ts'
 
 type BearerRequest = readonly [method: string, path: string, basis: CheckBasis]
 
@@ -34,84 +36,43 @@ const REQUESTS: Readonly<Record<Exclude<Operation, LeftOut>, BearerRequest>> = {
 /** The bearer header (part 4, 5.3, 5.4). Nothing here can change anything: the bodies are empty objects. */
 export const BEARER_CHECKS: readonly Check[] = [
   ...Object.entries(REQUESTS).flatMap(([operation, [method, path, basis]]) =>
-    checksOf(operation as Operation, [
-      {
-        id: `bearer/missing-${operation}`,
-        title: `${operation} without a bearer token is a 401`,
-        basis,
-        run: async ({ api }) => {
-          const body = method === 'POST' || method === 'PUT' ? '{}' : undefined
-          const answer = await api.send(method, path, body, { Authorization: '' })
-          answer.is(401)
-        },
+    checksOf(operation as Operation, {
+      [`bearer/missing-${operation} (${basis}): ${operation} without a bearer token is a 401`]: async ({
+        api,
+      }: CheckContext) => {
+        const body = method === 'POST' || method === 'PUT' ? '{}' : undefined
+        ;(await api.send(method, path, body, { Authorization: '' })).is(401)
       },
-    ]),
+    }),
   ),
-  ...checksOf(null, [
-    refused('unknown', 'an access token that was not issued is a 401', 'Bearer nobody-issued-this', 'document:5.4'),
-    refused('other-scheme', 'another scheme than Bearer is a 401', 'Basic bm9ib2R5Om5vYm9keQ==', 'convention:G15'),
-    refused('empty', 'a bearer header without a token is a 401', 'Bearer', 'convention:G15'),
-    {
-      id: 'bearer/scheme-case',
-      title: 'the scheme may be written in any case',
-      basis: 'convention:G15',
-      run: async ({ api }) => {
-        const Authorization = `bearer ${await api.token()}`
-        const answer = await api.send('GET', '/connected_accounts', undefined, { Authorization })
-        answer.is(200)
-      },
+  ...checksOf(null, {
+    'bearer/unknown (document:5.4): an access token that was not issued is a 401': refused('Bearer nobody-issued-this'),
+    'bearer/other-scheme (convention:G15): another scheme than Bearer is a 401': refused('Basic bm9ib2R5Om5vYm9keQ=='),
+    'bearer/empty (convention:G15): a bearer header without a token is a 401': refused('Bearer'),
+    'bearer/scheme-case (convention:G15): the scheme may be written in any case': async ({ api }) =>
+      (await listAs(api, `bearer ${await api.token()}`)).is(200),
+    'bearer/challenge (convention:G15): a 401 carries WWW-Authenticate: Bearer': async ({ api }) =>
+      (await listAs(api, '')).is(401).header('WWW-Authenticate', /^Bearer\b/),
+    'bearer/challenge-invalid (convention:G15): the challenge says invalid_token when a token was sent': async ({
+      api,
+    }) => (await listAs(api, 'Bearer nobody')).is(401).header('WWW-Authenticate', /error="?invalid_token/),
+    'bearer/before-validation (convention:G17): the token is checked before the request': async ({ api }) => {
+      ;(await api.send('POST', '/connected_accounts/user/verify', '{"broken', { Authorization: '' })).is(401)
+      ;(await api.send('GET', '/connected_accounts:search?query=a', undefined, { Authorization: '' })).is(401)
     },
-    {
-      id: 'bearer/challenge',
-      title: 'a 401 carries WWW-Authenticate: Bearer',
-      basis: 'convention:G15',
-      run: async ({ api }) => {
-        const answer = await api.send('GET', '/connected_accounts', undefined, { Authorization: '' })
-        answer.is(401).header('WWW-Authenticate', /^Bearer\b/)
-      },
+    'bearer/nothing-told (document:5.4): a 401 does not show whether the account exists': async (context) => {
+      const account = await context.activeAccount()
+      const path = `/connected_accounts/auth?id=${encodeURIComponent(account.id)}`
+      const answer = await context.api.send('GET', path, undefined, { Authorization: '' })
+      must(!answer.is(401).text.includes(account.identifier), 'a 401 without the account', answer.text)
     },
-    {
-      id: 'bearer/challenge-invalid',
-      title: 'the challenge says invalid_token when a token was sent',
-      basis: 'convention:G15',
-      run: async ({ api }) => {
-        const answer = await api.send('GET', '/connected_accounts', undefined, { Authorization: 'Bearer nobody' })
-        answer.is(401).header('WWW-Authenticate', /error="?invalid_token/)
-      },
-    },
-    {
-      id: 'bearer/before-validation',
-      title: 'the token is checked before the request',
-      basis: 'convention:G17',
-      run: async ({ api }) => {
-        const answer = await api.send('POST', '/connected_accounts/user/verify', '{"broken', { Authorization: '' })
-        answer.is(401)
-        const search = await api.send('GET', '/connected_accounts:search?query=a', undefined, { Authorization: '' })
-        search.is(401)
-      },
-    },
-    {
-      id: 'bearer/nothing-told',
-      title: 'a 401 does not show whether the account exists',
-      basis: 'document:5.4',
-      run: async (context) => {
-        const account = await context.shared('account', (fresh) => fresh.active())
-        const path = `/connected_accounts/auth?id=${encodeURIComponent(account.id)}`
-        const answer = await context.api.send('GET', path, undefined, { Authorization: '' })
-        must(!answer.is(401).text.includes(account.identifier), 'a 401 without the account', answer.text)
-      },
-    },
-  ]),
+  }),
 ]
 
-function refused(name: string, title: string, Authorization: string, basis: CheckBasis): CheckEntry {
-  return {
-    id: `bearer/${name}`,
-    title,
-    basis,
-    run: async ({ api }) => {
-      const answer = await api.send('GET', '/connected_accounts', undefined, { Authorization })
-      answer.is(401)
-    },
-  }
+function listAs(api: Api, Authorization: string): Promise<Answer> {
+  return api.send('GET', '/connected_accounts', undefined, { Authorization })
+}
+
+function refused(Authorization: string): CheckRun {
+  return async ({ api }) => (await listAs(api, Authorization)).is(401)
 }

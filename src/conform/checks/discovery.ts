@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
 import { type Answer, must, same, Skipped, textOf } from '../answer.ts'
-import { type Check, type CheckEntry, checksOf } from '../check.ts'
+import { type Check, type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'
 
 /** Discovery: what clients call before they execute anything. A target that does not serve it is not judged by it. */
 export const DISCOVERY_CHECKS: readonly Check[] = [
-  ...checksOf('list_tools', [
-    check('tools', 'tools are listed with name and input schema', async (context) => {
+  ...checksOf('list_tools', {
+    'discovery/tools (convention:Discovery): tools are listed with name and input schema': async (context) => {
       const answer = await ask(context, '/tools')
       for (const tool of answer.objects('tools')) {
         for (const field of ['id', 'provider']) same(typeof own(tool, field), 'string', `the type of ${field}`)
@@ -15,16 +15,18 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       answer.string('tools.0.definition.name')
       answer.object('tools.0.definition.input_schema')
       must(Number.isInteger(answer.at('total_size')), 'a total_size', answer.at('total_size'))
-    }),
-    check('tools-of-provider', 'filter.provider leaves the tools of one provider', async (context) => {
+    },
+    'discovery/tools-of-provider (convention:Discovery): filter.provider leaves the tools of one provider': async (
+      context,
+    ) => {
       const { name } = await context.catalog.main()
       const ofConnector = await ask(context, '/tools', { 'filter.connector': name })
       const provider = ofConnector.string('tools.0.provider')
       const answer = await ask(context, '/tools', { 'filter.provider': provider, page_size: 1000 })
       for (const tool of answer.objects('tools')) same(own(tool, 'provider'), provider, 'the provider of a tool')
       must(answer.list('tools').length >= ofConnector.list('tools').length, 'every tool of the provider', answer.text)
-    }),
-    check('tools-by-name', 'filter.tool_name may be repeated', async (context) => {
+    },
+    'discovery/tools-by-name (convention:Discovery): filter.tool_name may be repeated': async (context) => {
       const all = await ask(context, '/tools')
       const names = all
         .objects('tools')
@@ -32,109 +34,117 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
         .slice(0, 2)
       const answer = await ask(context, '/tools', { 'filter.tool_name': names })
       same(answer.at('total_size'), names.length, 'the number of tools')
-    }),
-    check('tool-names', 'filter.summary=true answers names only', async (context) => {
+    },
+    'discovery/tool-names (convention:Discovery): filter.summary=true answers names only': async (context) => {
       const answer = await ask(context, '/tools', { 'filter.summary': 'true' })
       answer.string('tool_names.0')
       answer.lacks('tools')
-    }),
-    pageSizes('tools', '/tools'),
-    check('tools-pages', 'page tokens lead through every tool once', async (context) => {
-      await eachOnce(context, '/tools', 'tools', {}, (tool) => own(tool, 'id'))
-    }),
-  ]),
-  ...checksOf('list_scoped_tools', [
-    check('scoped', 'scoped tools are those of the active accounts of an identifier', async (context) => {
-      const account = await context.shared('account', (fresh) => fresh.active())
-      const answer = await ask(context, '/tools/scoped', { identifier: account.identifier })
-      answer.has('tools.0.identifier', account.identifier).has('tools.0.connected_account_id', account.id)
-    }),
-    check('scoped-pending', 'an account that is not ACTIVE has no scoped tools', async (context) => {
+    },
+    'discovery/tools-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools'),
+    'discovery/tools-pages (convention:Discovery): page tokens lead through every tool once': (context) =>
+      eachOnce(context, '/tools', 'tools', {}, (tool) => own(tool, 'id')),
+  }),
+  ...checksOf('list_scoped_tools', {
+    'discovery/scoped (convention:Discovery): scoped tools are those of the active accounts of an identifier': async (
+      context,
+    ) => {
+      const account = await context.activeAccount()
+      ;(await ask(context, '/tools/scoped', { identifier: account.identifier }))
+        .has('tools.0.identifier', account.identifier)
+        .has('tools.0.connected_account_id', account.id)
+    },
+    'discovery/scoped-pending (convention:Discovery): an account that is not ACTIVE has no scoped tools': async (
+      context,
+    ) => {
       const account = await context.account()
       same((await ask(context, '/tools/scoped', { identifier: account.identifier })).list('tools'), [], 'the tools')
-    }),
-    pageSizes('scoped', '/tools/scoped'),
-    check('scoped-pages', 'page tokens lead through every scoped tool once', async (context) => {
-      const { identifier } = await context.shared('account', (fresh) => fresh.active())
+    },
+    'discovery/scoped-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools/scoped'),
+    'discovery/scoped-pages (convention:Discovery): page tokens lead through every scoped tool once': async (
+      context,
+    ) => {
+      const { identifier } = await context.activeAccount()
       await eachOnce(context, '/tools/scoped', 'tools', { identifier, page_size: 1 }, (scoped) => {
         const tool = own(scoped, 'tool')
         return JSON.stringify([own(scoped, 'connected_account_id'), isJsonObject(tool) && own(tool, 'id')])
       })
-    }),
-    check('scoped-identifier', 'scoped tools without an identifier are a 400', async (context) => {
+    },
+    'discovery/scoped-identifier (convention:Discovery): scoped tools without an identifier are a 400': async (
+      context,
+    ) => {
       await ask(context, '/tools')
       ;(await context.api.get('/tools/scoped')).is(400)
-    }),
-  ]),
-  ...checksOf('list_available_tools', [
-    check(
-      'available',
-      'available tools are listed as tools, also for an identifier without accounts',
+    },
+  }),
+  ...checksOf('list_available_tools', {
+    'discovery/available (convention:Discovery): available tools are listed as tools, also for an identifier without accounts':
       async (context) => {
         const { name } = await context.catalog.main()
         const query = { identifier: context.resources.identifier(), 'filter.providers': name }
-        const answer = await ask(context, '/tools/available', query)
-        answer.has('tools.0.provider', name).string('tools.0.definition.name')
+        ;(await ask(context, '/tools/available', query)).has('tools.0.provider', name).string('tools.0.definition.name')
       },
-    ),
-    pageSizes('available', '/tools/available'),
-    check('available-pages', 'page tokens lead through every available tool once', async (context) => {
+    'discovery/available-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools/available'),
+    'discovery/available-pages (convention:Discovery): page tokens lead through every available tool once': async (
+      context,
+    ) => {
       const identifier = context.resources.identifier()
       await eachOnce(context, '/tools/available', 'tools', { identifier }, (tool) => own(tool, 'id'))
-    }),
-  ]),
-  ...checksOf('list_providers', [
-    check('providers', 'providers are listed, and those of the service are not custom', async (context) => {
+    },
+  }),
+  ...checksOf('list_providers', {
+    'discovery/providers (convention:Discovery): providers are listed, and those of the service are not custom': async (
+      context,
+    ) => {
       const { name } = await context.catalog.main()
       const answer = await ask(context, '/providers', { page_size: 100 })
       const provider = answer.objects('providers').find((each) => own(each, 'identifier') === name)
       same(provider && own(provider, 'is_custom'), false, `is_custom of provider ${name}`)
-    }),
-    check('providers-pages', 'page tokens lead through every provider once', async (context) => {
-      await eachOnce(context, '/providers', 'providers', {}, (provider) => own(provider, 'identifier'))
-    }),
-    check('providers-standard', 'filter.provider_type=STANDARD leaves out custom providers', async (context) => {
-      const identifier = (await context.provider()).is(201).string('provider.identifier')
-      const all = await ask(context, '/providers', { 'filter.identifier': identifier })
-      all.has('providers.0.identifier', identifier)
-      const query = { 'filter.identifier': identifier, 'filter.provider_type': 'STANDARD' }
-      same((await ask(context, '/providers', query)).list('providers'), [], 'the providers')
-    }),
-    pageSizes('providers', '/providers'),
-  ]),
-  ...checksOf('list_app_connections', [
-    check('app-connections', 'connections of single sign-on are left out', async (context) => {
+    },
+    'discovery/providers-pages (convention:Discovery): page tokens lead through every provider once': (context) =>
+      eachOnce(context, '/providers', 'providers', {}, (provider) => own(provider, 'identifier')),
+    'discovery/providers-standard (convention:Discovery): filter.provider_type=STANDARD leaves out custom providers':
+      async (context) => {
+        const identifier = (await context.provider()).is(201).string('provider.identifier')
+        const all = await ask(context, '/providers', { 'filter.identifier': identifier })
+        all.has('providers.0.identifier', identifier)
+        const query = { 'filter.identifier': identifier, 'filter.provider_type': 'STANDARD' }
+        same((await ask(context, '/providers', query)).list('providers'), [], 'the providers')
+      },
+    'discovery/providers-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/providers'),
+  }),
+  ...checksOf('list_app_connections', {
+    'discovery/app-connections (convention:Discovery): connections of single sign-on are left out': async (context) => {
       const answer = await ask(context, '/connections/app', { page_size: 100 })
       for (const connection of answer.objects('connections')) {
         const type = own(connection, 'type')
         must(!SIGN_ON.has(type), 'a type that accounts have', type)
       }
-    }),
-    check('app-connections-of-provider', 'provider leaves the connections of one provider', async (context) => {
-      const list = async (query: Query): Promise<JsonObject[]> =>
-        (await ask(context, '/connections/app', { page_size: 1000, ...query })).objects('connections')
-      const all = await list({})
-      for (const provider of ['NOBODY_HAS_THIS', ...new Set(all.map((each) => textOf(own(each, 'provider'))))]) {
-        const expected = all.filter((each) => own(each, 'provider') === provider)
-        same(await list({ provider }), expected, `the connections of ${provider}`)
-      }
-    }),
-    pageSizes('app-connections', '/connections/app'),
-    check('app-connections-pages', 'page tokens lead through every one of these connections once', async (context) => {
-      await eachOnce(context, '/connections/app', 'connections', {}, (connection) => own(connection, 'id'))
-    }),
-  ]),
+    },
+    'discovery/app-connections-of-provider (convention:Discovery): provider leaves the connections of one provider':
+      async (context) => {
+        const list = async (query: Query): Promise<JsonObject[]> =>
+          (await ask(context, '/connections/app', { page_size: 1000, ...query })).objects('connections')
+        const all = await list({})
+        for (const provider of ['NOBODY_HAS_THIS', ...new Set(all.map((each) => textOf(own(each, 'provider'))))]) {
+          const expected = all.filter((each) => own(each, 'provider') === provider)
+          same(await list({ provider }), expected, `the connections of ${provider}`)
+        }
+      },
+    'discovery/app-connections-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/connections/app'),
+    'discovery/app-connections-pages (convention:Discovery): page tokens lead through every one of these connections once':
+      (context) => eachOnce(context, '/connections/app', 'connections', {}, (connection) => own(connection, 'id')),
+  }),
 ]
 
 /** The types of connections that accounts cannot be at (2.5, G49). */
 const SIGN_ON: ReadonlySet<unknown> = new Set(['OIDC', 'SAML', 'PASSWORD', 'PASSWORDLESS', 'WEBAUTHN'])
 
-function pageSizes(name: string, path: string): CheckEntry {
-  return check(`${name}-page-size`, 'page_size is 0 to 1000', async (context) => {
+function pageSizes(path: string): CheckRun {
+  return async (context) => {
     const identifier = path.startsWith('/tools/') ? context.resources.identifier() : undefined
     for (const page_size of [0, 1000]) await ask(context, path, { identifier, page_size })
     ;(await context.api.get(path, { identifier, page_size: 1001 })).is(400)
-  })
+  }
 }
 
 /** Follows the page tokens of a list to its end, seven items at a time unless the query says otherwise. */
@@ -164,8 +174,4 @@ async function ask({ api }: CheckContext, path: string, query: Query = {}): Prom
   if (answer.status === 404 && answer.at('details.0.error_code') === 'PATH_NOT_FOUND')
     throw new Skipped('the target serves no Discovery')
   return answer.is(200)
-}
-
-function check(name: string, title: string, run: CheckEntry['run']): CheckEntry {
-  return { id: `discovery/${name}`, title, basis: 'convention:Discovery', run }
 }

@@ -1,56 +1,61 @@
 import { PROXY_REQUEST } from '../../contract/shapes.ts'
 import { type Answer, same, Skipped } from '../answer.ts'
-import { type CheckEntry, checksOf } from '../check.ts'
+import { checksOf } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
 
 /** A path that no third party serves. */
 const PATH = '/conform/nobody-serves-this'
 
 /** /proxy/{path}. A target that does not serve it is not judged by it; what reaches a third party needs that of a toolmock. */
-export const PROXY_CHECKS = checksOf(PROXY_REQUEST, [
-  check('bearer', 'a request through the proxy without a bearer token is a 401', async (context) => {
+export const PROXY_CHECKS = checksOf(PROXY_REQUEST, {
+  'proxy/bearer (convention:Discovery): a request through the proxy without a bearer token is a 401': async (
+    context,
+  ) => {
     await probe(context)
     ;(await ask(context, { Authorization: '' })).is(401)
-  }),
-  check('no-account', 'headers that name no account are a 400', async (context) => {
+  },
+  'proxy/no-account (convention:Discovery): headers that name no account are a 400': async (context) => {
     ;(await probe(context)).is(400)
     const { name } = await context.catalog.main()
     ;(await ask(context, { connection_name: name })).is(400)
-  }),
-  check('unknown-account', 'an unknown account is a 404', async (context) => {
+  },
+  'proxy/unknown-account (convention:Discovery): an unknown account is a 404': async (context) => {
     await probe(context)
     const { name } = await context.catalog.main()
     const answer = await ask(context, { connection_name: name, identifier: context.resources.identifier() })
     answer.is(404).string('message')
-  }),
-  check('inactive', 'an account that is PENDING_AUTH is a 400 with code 9', async (context) => {
+  },
+  'proxy/inactive (convention:Discovery): an account that is PENDING_AUTH is a 400 with code 9': async (context) => {
     await probe(context)
     ;(await ask(context, headersOf(await context.account()))).is(400).has('code', 9)
-  }),
-  check('forwards', 'the third party gets path and method, with a credential that it takes', async (context) => {
-    const account = await reachable(context)
-    for (const headers of [{ connected_account_id: account.id }, headersOf(account)]) {
-      const answer = await ask(context, headers, 'PATCH')
-      answer.is(404).has('error', 'no_responder').has('path', PATH).has('method', 'PATCH')
-    }
-  }),
-  check('last-used', 'a request through the proxy sets last_used_at', async (context) => {
+  },
+  'proxy/forwards (convention:Discovery): the third party gets path and method, with a credential that it takes':
+    async (context) => {
+      const account = await reachable(context)
+      for (const headers of [{ connected_account_id: account.id }, headersOf(account)]) {
+        const answer = await ask(context, headers, 'PATCH')
+        answer.is(404).has('error', 'no_responder').has('path', PATH).has('method', 'PATCH')
+      }
+    },
+  'proxy/last-used (convention:Discovery): a request through the proxy sets last_used_at': async (context) => {
     await reachable(context)
     const account = await context.active()
     await ask(context, headersOf(account))
     ;(await context.details(account.id)).string('connected_account.last_used_at')
-  }),
-  check('status', "the third party's status is passed on", async (context) => {
+  },
+  "proxy/status (convention:Discovery): the third party's status is passed on": async (context) => {
     const { answer, account, own } = await answering(context, 422)
     answer.is(422).lacks('details')
     same((await own.details(account.id)).at('connected_account.status'), 'ACTIVE', 'the status of the account')
-  }),
-  check('refused', 'a 401 that a new token does not mend makes the account EXPIRED', async (context) => {
+  },
+  'proxy/refused (convention:Discovery): a 401 that a new token does not mend makes the account EXPIRED': async (
+    context,
+  ) => {
     const { answer, account, own } = await answering(context, 401)
     answer.is(401)
     same((await own.details(account.id)).at('connected_account.status'), 'EXPIRED', 'the status of the account')
-  }),
-])
+  },
+})
 
 async function ask({ api }: CheckContext, headers: Record<string, string>, method = 'GET'): Promise<Answer> {
   const all = Object.entries({ Authorization: `Bearer ${await api.token()}`, ...headers })
@@ -73,18 +78,14 @@ function headersOf({ connector, identifier, organization_id }: CreatedAccount): 
 async function reachable(context: CheckContext): Promise<CreatedAccount> {
   context.control()
   await probe(context)
-  return context.shared('account', (fresh) => fresh.active())
+  return context.activeAccount()
 }
 
 /** What the proxy answers where the third party always answers a status, in an environment of its own. */
 async function answering(context: CheckContext, status: number) {
-  const { environment, own } = await context.ownEnvironment()
+  const own = await context.ownEnvironment()
   await probe(own)
   const account = await own.active()
-  await environment.thirdPartyAnswers(status)
+  await own.environment.thirdPartyAnswers(status)
   return { answer: await ask(own, headersOf(account)), account, own }
-}
-
-function check(name: string, title: string, run: CheckEntry['run']): CheckEntry {
-  return { id: `proxy/${name}`, title, basis: 'convention:Discovery', run }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../domain/json.ts'
 import { must, same } from '../answer.ts'
-import { type CheckBasis, type CheckEntry, checksOf } from '../check.ts'
+import { type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
 import { credentialsOf } from '../catalog.ts'
 
@@ -9,208 +9,128 @@ const DETAILS = 'connected_account.authorization_details'
 const CONFIG = 'connected_account.api_config'
 
 /** PUT /connected_accounts (4.2). */
-export const UPDATE_CHECKS = checksOf('update_connected_account', [
-  {
-    id: 'update/by-id',
-    title: 'update answers 200 with the account',
-    basis: 'document:4.2',
-    run: async (context) => {
-      const account = await context.account()
-      const answer = await update(context, account, { api_config: { a: 1 } })
-      answer.has('connected_account.id', account.id).has(CONFIG, { a: 1 })
-    },
+export const UPDATE_CHECKS = checksOf('update_connected_account', {
+  'update/by-id (document:4.2): update answers 200 with the account': async (context) => {
+    const account = await context.account()
+    ;(await update(context, account, { api_config: { a: 1 } }))
+      .has('connected_account.id', account.id)
+      .has(CONFIG, { a: 1 })
   },
-  {
-    id: 'update/by-name',
-    title: 'update finds the account by organization, connector and identifier',
-    basis: 'document:4.2',
-    run: async (context) => {
-      const { id, organization_id, connector, identifier } = await context.account()
-      const locator = { organization_id, connector, identifier }
-      const answer = await context.api.put(PATH, { ...locator, connected_account: { api_config: { a: 1 } } })
-      answer.is(200).has('connected_account.id', id)
-    },
+  'update/by-name (document:4.2): update finds the account by organization, connector and identifier': async (
+    context,
+  ) => {
+    const { id, organization_id, connector, identifier } = await context.account()
+    const locator = { organization_id, connector, identifier }
+    ;(await context.api.put(PATH, { ...locator, connected_account: { api_config: { a: 1 } } }))
+      .is(200)
+      .has('connected_account.id', id)
   },
-  {
-    id: 'update/config-merges',
-    title: 'only the provided keys of api_config change',
-    basis: 'document:2.1',
-    run: async (context) => {
-      const account = await configured(context)
-      const answer = await update(context, account, { api_config: { b: 3 } })
-      answer.has(CONFIG, { a: 1, b: 3, nested: { x: 1 } })
-    },
+  'update/config-merges (document:2.1): only the provided keys of api_config change': async (context) => {
+    const account = await configured(context)
+    ;(await update(context, account, { api_config: { b: 3 } })).has(CONFIG, { a: 1, b: 3, nested: { x: 1 } })
   },
-  {
-    id: 'update/config-top-level',
-    title: 'api_config merges at the top level',
-    basis: 'choice:G27',
-    run: async (context) => {
-      const account = await configured(context)
-      const answer = await update(context, account, { api_config: { nested: { y: 2 } } })
-      answer.has(CONFIG, { a: 1, b: 2, nested: { y: 2 } })
-    },
+  'update/config-top-level (choice:G27): api_config merges at the top level': async (context) => {
+    const account = await configured(context)
+    ;(await update(context, account, { api_config: { nested: { y: 2 } } })).has(CONFIG, {
+      a: 1,
+      b: 2,
+      nested: { y: 2 },
+    })
   },
-  {
-    id: 'update/config-null',
-    title: 'null removes a key of api_config',
-    basis: 'choice:G27',
-    run: async (context) => {
-      const account = await configured(context)
-      const answer = await update(context, account, { api_config: { b: null } })
-      answer.has(CONFIG, { a: 1, nested: { x: 1 } })
-    },
+  'update/config-null (choice:G27): null removes a key of api_config': async (context) => {
+    const account = await configured(context)
+    ;(await update(context, account, { api_config: { b: null } })).has(CONFIG, { a: 1, nested: { x: 1 } })
   },
-  {
-    id: 'update/stored',
-    title: 'what update answers is what get-details answers then',
-    basis: 'document:4.2',
-    run: async (context) => {
-      const account = await configured(context)
-      const answer = await update(context, account, { api_config: { b: 3 } })
-      const details = await context.details(account.id)
-      same(details.at(CONFIG), answer.at(CONFIG), 'the stored api_config')
-    },
+  'update/stored (document:4.2): what update answers is what get-details answers then': async (context) => {
+    const account = await configured(context)
+    const answer = await update(context, account, { api_config: { b: 3 } })
+    const details = await context.details(account.id)
+    same(details.at(CONFIG), answer.at(CONFIG), 'the stored api_config')
   },
-  {
-    id: 'update/credentials-merge',
-    title: 'only the included fields of the credentials change',
-    basis: 'document:2.2',
-    run: async (context) => {
-      const account = await oauthAccount(context)
-      const answer = await update(context, account, {
-        authorization_details: { oauth_token: { access_token: 'at-changed' } },
-      })
-      const before = account.created.object(`${DETAILS}.oauth_token`)
-      answer.has(`${DETAILS}.oauth_token`, { ...before, access_token: 'at-changed' })
-    },
+  'update/credentials-merge (document:2.2): only the included fields of the credentials change': async (context) => {
+    const account = await oauthAccount(context)
+    const answer = await update(context, account, {
+      authorization_details: { oauth_token: { access_token: 'at-changed' } },
+    })
+    const before = account.created.object(`${DETAILS}.oauth_token`)
+    answer.has(`${DETAILS}.oauth_token`, { ...before, access_token: 'at-changed' })
   },
-  {
-    id: 'update/credentials-kept',
-    title: 'an update of api_config leaves the credentials as they are',
-    basis: 'document:2.2',
-    run: async (context) => {
-      const account = await context.active()
-      const answer = await update(context, account, { api_config: { a: 1 } })
-      answer.has(DETAILS, account.created.at(DETAILS)).has('connected_account.status', 'ACTIVE')
-    },
+  'update/credentials-kept (document:2.2): an update of api_config leaves the credentials as they are': async (
+    context,
+  ) => {
+    const account = await context.active()
+    ;(await update(context, account, { api_config: { a: 1 } }))
+      .has(DETAILS, account.created.at(DETAILS))
+      .has('connected_account.status', 'ACTIVE')
   },
-  {
-    id: 'update/activates',
-    title: 'live credentials make a PENDING_AUTH account ACTIVE',
-    basis: 'choice:G27',
-    run: async (context) => {
-      const { kind } = await context.catalog.main()
-      const account = await context.account()
-      const answer = await update(context, account, { authorization_details: credentialsOf(kind) })
-      answer.has('connected_account.status', 'ACTIVE')
-    },
+  'update/activates (choice:G27): live credentials make a PENDING_AUTH account ACTIVE': async (context) => {
+    const { kind } = await context.catalog.main()
+    const account = await context.account()
+    ;(await update(context, account, { authorization_details: credentialsOf(kind) })).has(
+      'connected_account.status',
+      'ACTIVE',
+    )
   },
-  {
-    id: 'update/config-does-not-activate',
-    title: 'an update without credentials leaves PENDING_AUTH',
-    basis: 'choice:G27',
-    run: async (context) => {
-      const account = await context.account()
-      const answer = await update(context, account, { api_config: { a: 1 } })
-      answer.has('connected_account.status', 'PENDING_AUTH')
-    },
+  'update/config-does-not-activate (choice:G27): an update without credentials leaves PENDING_AUTH': async (
+    context,
+  ) => {
+    const account = await context.account()
+    ;(await update(context, account, { api_config: { a: 1 } })).has('connected_account.status', 'PENDING_AUTH')
   },
-  {
-    id: 'update/updated-at',
-    title: 'updated_at moves',
-    basis: 'document:2.1',
-    run: async (context) => {
-      const account = await context.account()
-      const before = account.created.string('connected_account.updated_at')
-      // The service's clock may be coarse: asked until it has moved.
-      for (let turn = 0; turn < 50; turn += 1) {
-        const answer = await update(context, account, { api_config: { turn } })
-        if (answer.string('connected_account.updated_at') > before) return
-      }
-      must(false, 'updated_at after that of create', before)
-    },
+  'update/updated-at (document:2.1): updated_at moves': async (context) => {
+    const account = await context.account()
+    const before = account.created.string('connected_account.updated_at')
+    // The service's clock may be coarse: asked until it has moved.
+    for (let turn = 0; turn < 50; turn += 1) {
+      const answer = await update(context, account, { api_config: { turn } })
+      if (answer.string('connected_account.updated_at') > before) return
+    }
+    must(false, 'updated_at after that of create', before)
   },
-  {
-    id: 'update/updated-at-stays',
-    title: 'an update that changes nothing leaves updated_at',
-    basis: 'choice:G27',
-    run: async (context) => {
-      const account = await configured(context)
-      const before = account.created.string('connected_account.updated_at')
-      // The clock of the service may be coarse, so that one update would not show a moved one.
-      for (let turn = 0; turn < 5; turn += 1)
-        (await update(context, account, { api_config: { a: 1 } })).has('connected_account.updated_at', before)
-    },
+  'update/updated-at-stays (choice:G27): an update that changes nothing leaves updated_at': async (context) => {
+    const account = await configured(context)
+    const before = account.created.string('connected_account.updated_at')
+    // The clock of the service may be coarse, so that one update would not show a moved one.
+    for (let turn = 0; turn < 5; turn += 1)
+      (await update(context, account, { api_config: { a: 1 } })).has('connected_account.updated_at', before)
   },
-  {
-    id: 'update/identity-stays',
-    title: 'id, connector and identifier stay',
-    basis: 'document:4.2',
-    run: async (context) => {
-      const account = await context.account()
-      const answer = await update(context, account, { api_config: { a: 1 } })
-      for (const field of ['id', 'connection_id', 'connector', 'provider', 'identifier', 'authorization_type'])
-        answer.has(`connected_account.${field}`, account.created.at(`connected_account.${field}`))
-    },
+  'update/identity-stays (document:4.2): id, connector and identifier stay': async (context) => {
+    const account = await context.account()
+    const answer = await update(context, account, { api_config: { a: 1 } })
+    for (const field of ['id', 'connection_id', 'connector', 'provider', 'identifier', 'authorization_type'])
+      answer.has(`connected_account.${field}`, account.created.at(`connected_account.${field}`))
   },
-  refused({ name: 'unknown-id', title: 'an unknown id is a 404', status: 404, basis: 'document:4.2' }, () => ({
-    id: 'ca_nobody_has_this',
+  'update/unknown-id (document:4.2): an unknown id is a 404': refused(404, () => ({ id: 'ca_nobody_has_this' })),
+  'update/no-locator (document:4.2): no locator is a 400': refused(400, () => ({})),
+  'update/contradiction (choice:G21): an id with another connector is a 400': refused(400, ({ id }) => ({
+    id,
+    connector: 'nobody_has_this',
   })),
-  refused({ name: 'no-locator', title: 'no locator is a 400', status: 400, basis: 'document:4.2' }, () => ({})),
-  refused(
-    { name: 'contradiction', title: 'an id with another connector is a 400', status: 400, basis: 'choice:G21' },
-    ({ id }) => ({ id, connector: 'nobody_has_this' }),
-  ),
-  {
-    id: 'update/unknown-name',
-    title: 'an unknown name is a 404',
-    basis: 'document:4.2',
-    run: async (context) => {
-      const locator = await context.newAccount()
-      const answer = await context.api.put(PATH, { ...locator, connected_account: {} })
-      answer.is(404)
-    },
+  'update/unknown-name (document:4.2): an unknown name is a 404': async (context) => {
+    const locator = await context.newAccount()
+    ;(await context.api.put(PATH, { ...locator, connected_account: {} })).is(404)
   },
-  {
-    id: 'update/no-account',
-    title: 'no connected_account is a 400',
-    basis: 'document:4.2',
-    run: async (context) => {
-      const { id } = await context.account()
-      const answer = await context.api.put(PATH, { id })
-      answer.is(400)
-    },
+  'update/no-account (document:4.2): no connected_account is a 400': async (context) => {
+    const { id } = await context.account()
+    ;(await context.api.put(PATH, { id })).is(400)
   },
-  {
-    id: 'update/other-kind',
-    title: 'credentials of another type are a 400 and change nothing',
-    basis: 'document:4.2',
-    run: async (context) => {
-      const account = await context.active()
-      const { kind } = await context.catalog.main()
-      const other = kind === 'static_auth' ? 'oauth_token' : 'static_auth'
-      const connected_account = { api_config: { a: 1 }, authorization_details: credentialsOf(other) }
-      const answer = await context.api.put(PATH, { id: account.id, connected_account })
-      answer.is(400)
-      const details = await context.auth(account.id)
-      details.has(CONFIG, {}).has(DETAILS, account.created.at(DETAILS))
-    },
+  'update/other-kind (document:4.2): credentials of another type are a 400 and change nothing': async (context) => {
+    const account = await context.active()
+    const { kind } = await context.catalog.main()
+    const other = kind === 'static_auth' ? 'oauth_token' : 'static_auth'
+    const connected_account = { api_config: { a: 1 }, authorization_details: credentialsOf(other) }
+    ;(await context.api.put(PATH, { id: account.id, connected_account })).is(400)
+    ;(await context.auth(account.id)).has(CONFIG, {}).has(DETAILS, account.created.at(DETAILS))
   },
-  {
-    id: 'update/output-only',
-    title: 'output-only fields are ignored',
-    basis: 'convention:G9',
-    run: async (context) => {
-      const { name } = await context.catalog.ofType('WORKSPACE_DWD')
-      const account = await context.account({ connector: name })
-      const answer = await update(context, account, {
-        authorization_details: { workspace_dwd: { access_token: 'set-by-the-caller' } },
-      })
-      must(!answer.text.includes('set-by-the-caller'), 'an access token of the service', answer.text)
-    },
+  'update/output-only (convention:G9): output-only fields are ignored': async (context) => {
+    const { name } = await context.catalog.ofType('WORKSPACE_DWD')
+    const account = await context.account({ connector: name })
+    const answer = await update(context, account, {
+      authorization_details: { workspace_dwd: { access_token: 'set-by-the-caller' } },
+    })
+    must(!answer.text.includes('set-by-the-caller'), 'an access token of the service', answer.text)
   },
-])
+})
 
 async function update({ api }: CheckContext, { id }: CreatedAccount, connected_account: JsonObject) {
   return (await api.put(PATH, { id, connected_account })).is(200)
@@ -228,25 +148,9 @@ async function oauthAccount(context: CheckContext): Promise<CreatedAccount> {
   })
 }
 
-interface Refusal {
-  readonly name: string
-  readonly title: string
-  readonly status: number
-  readonly basis: CheckBasis
-}
-
-function refused(
-  { name, title, status, basis }: Refusal,
-  locator: (account: CreatedAccount) => JsonObject,
-): CheckEntry {
-  return {
-    id: `update/${name}`,
-    title,
-    basis,
-    run: async (context) => {
-      const account = await context.shared('account', (fresh) => fresh.active())
-      const answer = await context.api.put(PATH, { ...locator(account), connected_account: {} })
-      answer.is(status)
-    },
+function refused(status: number, locator: (account: CreatedAccount) => JsonObject): CheckRun {
+  return async (context) => {
+    const account = await context.activeAccount()
+    ;(await context.api.put(PATH, { ...locator(account), connected_account: {} })).is(status)
   }
 }
