@@ -99,7 +99,7 @@ function notStarted(program: string, error: Error): CommandEnd {
   if (reason === 'ENOENT' || reason === 'ENOTDIR') {
     return {
       code: 127,
-      failure: `${program}: there is no such command, or not the interpreter it names`,
+      failure: `${program}: no program of this name is found, or the interpreter that its first line names is missing`,
       notStarted: true,
     }
   }

@@ -92,7 +92,7 @@ function failureOf(error: unknown, url: string, adminToken: string | undefined):
 function notAnswered(url: string, cause: unknown): StartError {
   const reason = `${url} ${noAnswerReason(cause)}`
   return new StartError(
-    `${reason}. Start a server with \`npx toolmock start\`, or name one: --url URL or TOOLMOCK_URL.`,
+    `${reason}${/[.?]$/.test(reason) ? '' : '.'} Start a server with \`npx toolmock start\`, or name one: --url URL or TOOLMOCK_URL.`,
   )
 }
 

@@ -183,7 +183,8 @@ async function explainLine(verdict: Verdict, code: number, journal: RunJournal |
     return []
   }
   const named = [...verdict.reasons, ...verdict.warnings].flatMap(({ requests }) => requests)
-  return [
-    `to explain a request: npx toolmock explain ${named[0] ?? 'REQUEST_ID'} --journal ${shellQuote(journal.file)}`,
-  ]
+  const [id] = named
+  // Without a request in the verdict there is none to explain before another.
+  if (id === undefined) return [`the requests are in ${journal.file}`]
+  return [`to explain a request: npx toolmock explain ${id} --journal ${shellQuote(journal.file)}`]
 }

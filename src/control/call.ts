@@ -2,7 +2,7 @@ import type { Request, Response } from 'express'
 import type { AppServices } from './app-services.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from '../state/environment.ts'
-import { quote } from '../domain/text.ts'
+import { quote, thereAre } from '../domain/text.ts'
 import { ControlError, invalidInput } from './errors.ts'
 import type { BodyOf, ControlOperation, ControlRoute, QueryOf } from './input.ts'
 
@@ -70,7 +70,7 @@ export function environmentNamed({ registry }: AppServices, name: string): Envir
 }
 
 export function environmentNotFound(name: string, known: readonly string[]): ControlError {
-  const message = `there is no environment ${quote(name)}; there are ${known.slice(0, 30).join(', ')}`
+  const message = `there is no environment ${quote(name)}; ${thereAre(known.slice(0, 30), 'there is none')}`
   return new ControlError('ENVIRONMENT_NOT_FOUND', message)
 }
 

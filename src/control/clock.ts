@@ -76,7 +76,11 @@ export function putClock(call: EnvironmentCall<'put_clock'>): ControlReply {
     applyDueEvents(environment, trace)
   })
   const body = viewOf(environment)
-  const sentence = `the clock went from ${before} to ${body.now} and is ${body.frozen ? 'frozen' : 'running'}`
+  const state = body.frozen ? 'frozen' : 'running'
+  const sentence =
+    to === from
+      ? `the clock is ${state} at ${body.now}`
+      : `the clock went from ${before} to ${body.now} and is ${state}`
   return changed(call, sentence, { body, kind: 'clock' })
 }
 

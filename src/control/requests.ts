@@ -98,7 +98,7 @@ function seedSettings(settings: Settings): object {
 }
 
 function notFound(id: string): never {
-  const message = `the request journal has no request ${quote(id)}; ids are those of X-Request-Id`
+  const message = `the request journal has no request ${quote(id)}; ids are those of X-Request-Id: npx toolmock logs shows them, and each environment has a journal of its own (--environment NAME)`
   throw new ControlError('REQUEST_NOT_FOUND', message)
 }
 

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../domain/json.ts'
 import { emptyBundle } from '../domain/seed.ts'
-import { quote } from '../domain/text.ts'
+import { didYouMean } from '../domain/suggestion.ts'
+import { quote, thereAre } from '../domain/text.ts'
 import { connectionOf, connectorsOf } from '../operations/connections.ts'
 import { maskAt, masked, maskJson } from '../domain/masking.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
@@ -129,8 +130,11 @@ function snapshotNamed({ model }: Environment, name: string): Snapshot {
   const snapshot = snapshots.get(name)
   if (snapshot) return snapshot
   const names = [...snapshots.values()].map(({ id }) => id)
-  const there = names.length === 0 ? 'there is none' : `there are ${names.join(', ')}`
-  throw new ControlError('SNAPSHOT_NOT_FOUND', `there is no snapshot ${quote(name)}; ${there}`)
+  const there = thereAre(names, 'none was saved yet (PUT /_mock/snapshots/{name}, npx toolmock snapshot save NAME)')
+  throw new ControlError(
+    'SNAPSHOT_NOT_FOUND',
+    `there is no snapshot ${quote(name)}${didYouMean(name, names)}; ${there}`,
+  )
 }
 
 function viewOf({ id, taken_at }: Snapshot): object {

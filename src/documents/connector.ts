@@ -332,7 +332,7 @@ function checkType(
     report(['provider'], { found: 'set beside custom_provider', allowed, atKey: true })
   }
   if (type === undefined) {
-    const allowed = 'one of the twelve authorization types, or custom_provider'
+    const allowed = `custom_provider, or authorization_type with one of ${AUTHORIZATION_TYPES.join(', ')}`
     if (custom_provider === undefined) report(['authorization_type'], { allowed })
     return
   }

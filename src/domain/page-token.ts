@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { ruleAndFound, ServiceError } from './errors.ts'
+import { quote } from './text.ts'
 
 /** A position in creation order, seen from one side: rows with a greater sequence, or with a smaller one (G4). */
 export type Position = { after: number } | { before: number }
@@ -18,7 +19,8 @@ export function decodePageToken(token: string, binding: PageTokenBinding): Posit
   const text = Buffer.from(token, 'base64url').toString('latin1')
   const parts = /^(?<side>[ab])(?<sequence>\d{1,15})\.(?<checksum>[\w-]{22})$/.exec(text)?.groups
   const canonical = Buffer.from(text, 'latin1').toString('base64url') === token
-  if (!parts?.side || !parts.sequence || !parts.checksum || !canonical) throw refused('no page token')
+  if (!parts?.side || !parts.sequence || !parts.checksum || !canonical)
+    throw refused(`${quote(token, 40)}, which is no page token`)
   const expected = checksum(`${parts.side}${parts.sequence}`, binding)
   if (parts.checksum !== expected) {
     throw refused('one of other filters, or a changed one')

@@ -3,6 +3,12 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
 
+/** The names that there are, for a message about one that there is not. */
+export function thereAre(names: readonly string[], none: string): string {
+  if (names.length === 0) return none
+  return names.length === 1 ? `there is only ${names.join('')}` : `there are ${names.join(', ')}`
+}
+
 /** At most `length` characters, well-formed, with an ellipsis where some are missing. */
 export function shorten(text: string, length: number): string {
   return text.length <= length ? text.toWellFormed() : `${text.slice(0, length).toWellFormed()}…`

@@ -1,4 +1,6 @@
 import type { RulePlace, Scenario, ScenarioFault, ScenarioRule } from '../domain/scenario.ts'
+import { didYouMean } from '../domain/suggestion.ts'
+import { quote, thereAre } from '../domain/text.ts'
 import type { StoredScenarioRun } from '../state/model/model.ts'
 import type { MatchedFault } from './faults/fault.ts'
 import { type FaultKind, FAULTS } from './faults/faults.ts'
@@ -88,8 +90,8 @@ export class UnknownScenarioError extends Error {
     readonly scenario: string,
     readonly known: readonly string[],
   ) {
-    const others = known.length > 0 ? `there are ${known.join(', ')}` : 'there is none'
-    super(`there is no scenario ${JSON.stringify(scenario)}; ${others}`)
+    const others = thereAre(known, 'none is defined')
+    super(`there is no scenario ${quote(scenario)}${didYouMean(scenario, known)}; ${others}`)
   }
 }
 

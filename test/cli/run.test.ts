@@ -124,7 +124,7 @@ describe('the verdict of toolmock run', () => {
     expect(readdirSync(temporary)).toEqual([])
     const journal = toolmock.path('kept.jsonl')
     const { stderr } = await run(['--journal', journal, ...program(CLEAN)], { TMPDIR: temporary })
-    expect(stderr).toMatch(/\nto explain a request: npx toolmock explain REQUEST_ID --journal \S+kept\.jsonl\n$/)
+    expect(stderr).toMatch(/\nthe requests are in \S+kept\.jsonl\n$/)
     expect(readdirSync(temporary)).toEqual([])
     const unknown = await toolmock.run(['explain', 'req_nothing', '--journal', journal])
     expect(unknown).toEqual({
@@ -198,7 +198,11 @@ describe('the verdict of toolmock run', () => {
   })
 
   it.each([
-    [127, 'no-such-command', 'no-such-command: there is no such command, or not the interpreter it names'],
+    [
+      127,
+      'no-such-command',
+      'no-such-command: no program of this name is found, or the interpreter that its first line names is missing',
+    ],
     [126, ROOT, `${ROOT} cannot be executed (EACCES)`],
   ])('%d for a command that cannot be started: %s', async (code, command, message) => {
     expect(await run(['--', command])).toEqual({ code, stdout: '', stderr: `toolmock: ${message}\n` })

@@ -82,6 +82,9 @@ describe('PUT /_mock/clock', () => {
       }
       expect(requests).toHaveLength(1)
       expect(requests[0]?.path).toBe(`the clock went from ${START} to 2026-01-01T01:00:00.000Z and is frozen`)
+      await call('put', '/clock', { frozen: true })
+      const later = (await call('get', '/requests?kind=clock')).body as { requests: { path: string }[] }
+      expect(later.requests.at(-1)?.path).toBe('the clock is frozen at 2026-01-01T01:00:00.000Z')
       expect(requests[0]?.due).toMatchObject([
         { at: '2026-01-01T00:10:00.000Z', from: 'ACTIVE', to: 'EXPIRED' },
         { at: '2026-01-01T00:30:00.000Z', from: 'ACTIVE', to: 'EXPIRED' },

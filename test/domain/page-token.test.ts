@@ -40,6 +40,6 @@ describe('a page token', () => {
     ['no place', () => changed((text) => text.replace('a12', 'a'))],
     ['a place of 16 digits', () => changed((text) => text.replace('a12', `a${'1'.repeat(16)}`))],
   ])('with %s is refused', (_kind, tokenOf) => {
-    expect(() => decodePageToken(tokenOf(), BINDING)).toThrow('found no page token')
+    expect(() => decodePageToken(tokenOf(), BINDING)).toThrow('which is no page token')
   })
 })

@@ -37,6 +37,6 @@ describe('the fixture of toolmock/vitest', () => {
     expect(output).toContain('ToolmockError: the contract was not kept in environment')
     expect(output.match(/page_size must be an integer/g)).toHaveLength(1)
     const nowhere = await rejection(connect(server.url, { environment: 'nowhere' }))
-    expect(nowhere).toMatchObject({ message: expect.stringMatching(/there are default$/) })
+    expect(nowhere).toMatchObject({ message: expect.stringMatching(/there is only default$/) })
   }, 60_000)
 })

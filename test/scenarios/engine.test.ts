@@ -311,7 +311,7 @@ describe('the scenarios of an environment', () => {
     await expect(scenarios.start('x')).rejects.toThrow('there is no scenario "x"; there are bundled, s')
     expect(() => {
       scenarios.stop('x')
-    }).toThrow('there is no scenario "x"; there are s')
+    }).toThrow('there is no scenario "x"; there is only s')
   })
 
   it('are unknown once they are cleared', async () => {
@@ -835,6 +835,6 @@ describe('the scenarios of all environments', () => {
 })
 
 it('the error of an unknown scenario lists the known ones', () => {
-  expect(new UnknownScenarioError('x', []).message).toBe('there is no scenario "x"; there is none')
+  expect(new UnknownScenarioError('x', []).message).toBe('there is no scenario "x"; none is defined')
   expect(new UnknownScenarioError('x', ['a', 'b']).message).toBe('there is no scenario "x"; there are a, b')
 })

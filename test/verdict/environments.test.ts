@@ -56,7 +56,7 @@ describe('reports of several environments', () => {
         expect(answer.status).toBe(404)
         expect(answer.body.error).toMatchObject({
           code: 'ENVIRONMENT_NOT_FOUND',
-          message: 'there is no environment "nowhere"; there are default',
+          message: 'there is no environment "nowhere"; there is only default',
         })
       }
     })
