@@ -5,6 +5,7 @@ import { controlRoutes } from '../control/routes.ts'
 import type { ExpressApp } from '../http/server.ts'
 import { recordPages } from '../request-journal/page-journal.ts'
 import { hasSeveralHosts, refuseSeveralHosts, unexpectedError, unknownPath } from '../http/refusal.ts'
+import { holdAnswers } from '../http/held-answers.ts'
 import { mountOauthMetadata, mountOperations, mountProxy, setRequestId } from '../http/routes.ts'
 import { magicLinkRoutes } from '../magic-links/routes.ts'
 import type { Rpc } from '../rpc/rpc.ts'
@@ -13,6 +14,7 @@ import { authorizeRoutes } from '../third-party/authorize.ts'
 
 /** Mounts all routes of the server, in the order in which they are tried. @returns what answers every request */
 export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | undefined): RequestListener {
+  app.use(holdAnswers(services.registry))
   const listener = mountOperations(app, services)
   mountProxy(app, services)
   mountOauthMetadata(app, services)

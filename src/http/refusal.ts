@@ -5,6 +5,7 @@ import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
 import { errorCodeOf, errorReply, failureOf, sendAnswer, wireAnswer } from './answer.ts'
+import { holdAnswer } from './held-answers.ts'
 import { requestIdOf } from '../domain/request-headers.ts'
 import type { ServiceParts } from './services.ts'
 
@@ -49,6 +50,7 @@ export function refuse(
     didYouMean: isUnserved ? nearestRoute(servedRoutes(documentedOnly), method, path) : null,
     failure: failureOf(error),
   })
+  holdAnswer(response, registry)
   sendAnswer(response, answer)
 }
 

@@ -187,7 +187,11 @@ export class EnvironmentRegistry {
    * @throws StorageError (503) when the disk refused; by then the model shows again what is durable
    */
   durable(): Promise<void> | undefined {
-    if (this.#counting.size > 0) this.#commitCounts()
+    try {
+      if (this.#counting.size > 0) this.#commitCounts()
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error(String(error)))
+    }
     return this.#log?.durable()
   }
 

@@ -1,0 +1,73 @@
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Response, Test } from 'supertest'
+import { describe, expect, it } from 'vitest'
+import { MemoryDisk } from '../support/memory-disk.ts'
+import { withDirectory } from '../support/registry.ts'
+import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
+
+/** Requests of every kind that is no operation, and of one that is. */
+const REQUESTS: readonly (readonly ['get' | 'post' | 'patch', string])[] = [
+  ['get', '/api/v1/connections'],
+  ['patch', '/api/v1/connections'],
+  ['get', '/nowhere'],
+  ['get', '/magic/unknown'],
+  ['get', '/connect/success'],
+  ['post', '/connect/success'],
+  ['get', '/third-party/mail/authorize'],
+  ['get', '/third-party/mail/api/messages'],
+  ['get', '/third-party/none/api/x'],
+  ['get', '/.well-known/oauth-authorization-server'],
+  ['get', '/_mock/ui'],
+  ['get', '/_mock/state'],
+  ['get', '/_mock/health'],
+  ['get', '/_mock/nowhere'],
+]
+
+/** Runs `work` while a commit waits for the disk; `end` lets the disk go on, and refuse or not. */
+function whileCommitting(work: (mock: TestToolmock, end: (refuses: boolean) => void) => Promise<void>): Promise<void> {
+  return withDirectory((directory) => {
+    const disk = new MemoryDisk()
+    return withToolmock({ state: join(directory, 'state.json'), fileSystem: disk }, async (mock) => {
+      let open = (): void => undefined
+      disk.gate = new Promise((resolve) => (open = resolve))
+      mock.environment.configure({ consent: 'approve' })
+      await work(mock, (refuses) => {
+        disk.fails = () => (refuses ? new Error('ENOSPC: no space left') : undefined)
+        open()
+      })
+      disk.fails = () => undefined
+    })
+  })
+}
+
+function sent(request: Test, answered: () => void): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    request.end((error: Error | null, response) => {
+      answered()
+      if (error) reject(error)
+      else resolve(response)
+    })
+  })
+}
+
+describe.each(REQUESTS)('the answer to %s %s', (method, path) => {
+  it('waits until everything that the model shows is durable', () =>
+    whileCommitting(async ({ http }, end) => {
+      let isAnswered = false
+      const answer = sent(http(method, path), () => (isAnswered = true))
+      for (let turn = 0; turn < 50; turn++) await nextTurn()
+      expect(isAnswered).toBe(false)
+      end(false)
+      expect((await answer).status).not.toBe(503)
+    }))
+
+  it('is 503 when the disk refuses what the model showed', () =>
+    whileCommitting(async ({ http }, end) => {
+      const answer = sent(http(method, path), () => undefined)
+      for (let turn = 0; turn < 50; turn++) await nextTurn()
+      end(true)
+      const { status, text } = await answer
+      expect([status, text]).toEqual([503, expect.stringMatching(/no space left|STORAGE_UNAVAILABLE/)])
+    }))
+})
