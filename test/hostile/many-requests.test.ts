@@ -61,6 +61,24 @@ describe('one connection', { timeout: 60_000 }, () => {
       expect(answers[50]?.status).toBe(200)
     }))
 
+  it('carries out a reset before the pipelined requests after it, whose effects and entries stay', () =>
+    withServer({}, async ({ open, get, post, control }) => {
+      const client = await open()
+      const account = (identifier: string) => ({ connector: 'encyclopedia', identifier })
+      const create = (identifier: string) =>
+        post('/api/v1/connected_accounts', account(identifier), `X-Request-Id: ${identifier}\r\n`)
+      client.send(
+        create('before') + post('/_mock/reset', {}) + create('after') + get('/nowhere', 'X-Request-Id: last\r\n'),
+      )
+      const answers = await client.first(4)
+      expect(answers.map(({ status }) => status)).toEqual([201, 200, 201, 404])
+      const { accounts } = (await control('GET', '/accounts')) as { accounts: { identifier: string }[] }
+      expect(accounts.map(({ identifier }) => identifier)).not.toContain('before')
+      expect(accounts.map(({ identifier }) => identifier)).toContain('after')
+      const { requests } = (await control('GET', '/requests')) as { requests: { id: string }[] }
+      expect(requests.map(({ id }) => id).sort()).toEqual(['after', 'last'])
+    }))
+
   it('answers the requests before an unreadable one first', () =>
     withServer({}, async ({ open, get, control }) => {
       const rules = [{ name: 'slow', at: 'service', on: { operation: 'list_connections' }, do: [{ latency: 100 }] }]

@@ -118,6 +118,40 @@ describe('/proxy/{path}', () => {
       },
     ))
 
+  /** Headers of one connection (RFC 9110 7.6.1), and one that `Connection` names. */
+  const OF_ONE_CONNECTION = {
+    'Keep-Alive': 'timeout=71',
+    'Proxy-Authenticate': 'Basic realm="hop"',
+    'Proxy-Authorization': 'Basic aG9w',
+    'Proxy-Connection': 'hop',
+    TE: 'trailers',
+    Trailer: 'X-Hop',
+    'Transfer-Encoding': 'chunked',
+    Upgrade: 'hop',
+    'X-Hop': 'hop',
+    Connection: 'keep-alive, X-Hop',
+  }
+
+  it('drops the headers of one connection from the request and from the answer', () =>
+    withThirdParty(
+      {},
+      () => ({ headers: { ...OF_ONE_CONNECTION, 'X-Own': 'yes' }, body: Buffer.from('done') }),
+      async ({ app, signIn }, arrived) => {
+        const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
+        const headers = { ...OF_ONE_CONNECTION, ...ADA, 'X-Own': 'yes', Authorization: `Bearer ${await signIn()}` }
+        const sent = request(`${url}/proxy/`, { method: 'POST', headers, agent: false }).end('body')
+        const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+        const body = Buffer.concat((await answer.toArray()) as Buffer[]).toString()
+
+        expect([answer.statusCode, body, arrived[0]?.body.toString()]).toEqual([200, 'done', 'body'])
+        for (const there of [arrived[0]?.headers, answer.headers]) {
+          expect(there).toMatchObject({ 'x-own': 'yes', 'content-length': '4' })
+          const values = Object.entries(OF_ONE_CONNECTION).map(([name, value]) => [name.toLowerCase(), value] as const)
+          expect(values.filter(([name, value]) => there?.[name] === value)).toEqual([])
+        }
+      },
+    ))
+
   it('answers as the third party did: status, headers and bytes', () => {
     const body = Buffer.from([0, 255, 128, 10])
     const headers = { 'Content-Type': 'image/x-own', 'X-Own': 'yes', 'Set-Cookie': ['a=1', 'b=2'] }

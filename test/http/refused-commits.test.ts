@@ -89,6 +89,24 @@ describe('an answer that depends on a commit that the disk refuses', () => {
       }),
     ))
 
+  it('is 503 for a tool call whose own third party takes its time meanwhile, and the call changes no data', () =>
+    withDisk(appSeed([{ name: 'do', answers: { body: {} } }], { latency: 2345 }, LIVE), async (mock, disk) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      const timers = vi.spyOn(globalThis, 'setTimeout')
+      try {
+        const running = run(mock, 'do').then((answer) => answer)
+        await until(() => timers.mock.calls.some(([, ms]) => ms === 2345))
+        refusing(disk, true)
+        expect(await mock.api.put('/connected_accounts', changed)).toMatchObject(REFUSED)
+        refusing(disk, false)
+        vi.advanceTimersByTime(2345)
+        expect(await running).toMatchObject(REFUSED)
+      } finally {
+        vi.useRealTimers()
+      }
+      expect(await ada(mock)).not.toHaveProperty('last_used_at')
+    }))
+
   it('is 503 for a tool call of an account whose creation was refused meanwhile', () =>
     withSlowServer(({ origin, asked }) =>
       withDisk(appSeed([{ name: 'do' }], { base_url: origin }, LIVE), async (mock, disk) => {
@@ -249,6 +267,21 @@ describe('an answer that depends on a commit that the disk refuses', () => {
       expect((refused.body as { error: { message: string } }).error.message).toContain('ENOSPC')
       refusing(disk, false)
       expect((await checkpoint()).status).toBeLessThan(300)
+    }))
+
+  it('keeps the entries of requests that come while a reset is being written', () =>
+    withDisk(appSeed([]), async (mock, disk) => {
+      await mock.http('get', '/before')
+      expect((await mock.api.post('/connected_accounts', created)).status).toBe(201)
+      const isReset = () => mock.environment.model.accountIndex.named('app', 'grace').length === 0
+      const end = paused(disk)
+      const resetting = mock.http('post', '/_mock/reset').then((answer) => answer.status)
+      await until(isReset)
+      expect((await mock.http('get', '/meanwhile')).status).toBe(404)
+      end('written')
+      expect(await resetting).toBe(200)
+      const { requests } = (await mock.http('get', '/_mock/requests')).body as { requests: { path: string }[] }
+      expect(requests.map(({ path }) => path)).toEqual(['/meanwhile'])
     }))
 
   it('does not affect later requests that read', () =>

@@ -119,6 +119,15 @@ describe('masked values', () => {
     expect(maskUrl('/a?b=%zz&&c')).toBe('/a?b=%zz&&c')
   })
 
+  it.each([`client_secret=s3cret&a=b`, `"client_secret": "s3cret"`, 'password: s3cret', 'Bearer s3cret'])(
+    'are shown the same when the text is masked again: %s',
+    (text) => {
+      const once = maskText(text)
+      expect(once).toContain('***')
+      expect(maskText(once)).toBe(once)
+    },
+  )
+
   it.each([`{"client_secret": "s3cret", `, `{'client_secret': 's3cret'}`, `client_secret=s3cret&a=b`, 'Bearer s3cret'])(
     'are found in text other than JSON: %s',
     (text) => {

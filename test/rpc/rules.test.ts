@@ -30,6 +30,14 @@ describe('a call with the HTTP rule of its method', () => {
     })
   })
 
+  it.each([2n ** 53n - 1n, 2n ** 53n + 1n])('sends the integer %s with all of its digits', async (pageSize) => {
+    await withRpc({}, async (mock) => {
+      const { headers } = mock
+      await failure(clientOf(ConnectedAccounts, mock).searchAccounts({ query: 'a', pageSize }, { headers }))
+      expect(entriesOf(mock).map(({ query }) => query)).toEqual([{ query: 'a', page_size: String(pageSize) }])
+    })
+  })
+
   it('sends the whole message, or one field, as the body, and answers one field or the whole', async () => {
     await withRpc({}, async (mock) => {
       const { headers } = mock
@@ -246,6 +254,22 @@ message Empty {}
         const { code, details } = (await answer.json()) as { code: string; details: { type: string; value: string }[] }
         expect([code, details[0]?.type]).toEqual(['invalid_argument', 'google.rpc.ErrorInfo'])
         expect(Buffer.from(details[0]?.value ?? '', 'base64').toString()).toContain('VALIDATION_FAILED')
+      })
+    })
+  })
+
+  it.each([
+    ['{name=**}', true],
+    ['{name=**/more}', false],
+    ['{name=*/**/more}', false],
+  ])('may end a path with ** alone: %s is served: %s', async (variable, isServed) => {
+    await withRpc({}, async ({ folder }) => {
+      const rule = `{ delete: "/api/v1/custom-providers/${variable}" }`
+      const text = OTHER.replace('Empty {}', 'Empty { string name = 1; }').replace(/\{ post: .* \}(?=;)/, rule)
+      const file = compile(folder, 'other', text)
+      await withRpc({ descriptors: [file] }, ({ app }) => {
+        expect(app.methodTable).toContain(`serve ${isServed ? 1 : 0} of 1 method`)
+        return Promise.resolve()
       })
     })
   })

@@ -61,6 +61,18 @@ async function titles(fixture: Fixture, query: string): Promise<unknown> {
   return ((body as JsonObject)['notes'] as JsonObject[]).map(({ title }) => title)
 }
 
+describe('items of seed', () => {
+  it('whose templates make the key of an item before them are left out', async () => {
+    const fixture = await started(
+      NOTES.replace('{ title: Alpha,', "{ id: '{{sequence}}', title: Alpha,").replace(
+        '{ title: Beta,',
+        "{ id: '1', title: Beta,",
+      ),
+    )
+    expect(await titles(fixture, 'folder=')).toEqual(['Alpha', 'Gamma'])
+  })
+})
+
 describe('a collection', () => {
   it('contains the created items', async () => {
     await using fixture = await started()

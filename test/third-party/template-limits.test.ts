@@ -2,7 +2,7 @@ import { faker } from '@faker-js/faker/locale/en'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import { FAKE_METHODS } from '../../src/third-party/fake-data.ts'
-import { Templates } from '../../src/third-party/template.ts'
+import { MAX_STEPS, Templates } from '../../src/third-party/template.ts'
 import { checkTemplate } from '../../src/third-party/template-syntax.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { withControl } from '../control/control-mock.ts'
@@ -78,6 +78,14 @@ describe('a template when it is evaluated', () => {
     const rendered = render(text, { items, long, object: { long } })
     if (problem === undefined) expect(await rendered).toHaveLength(10_000)
     else await expect(rendered).rejects.toThrow(problem)
+  })
+
+  it('takes as many steps as the limit and no step more', async () => {
+    const turns = (count: number) =>
+      render('{{#each items}}{{/each}}', { items: Array.from({ length: count }, () => 1) })
+    // The loop itself is a step.
+    expect(await turns(MAX_STEPS - 1)).toBe('')
+    await expect(turns(MAX_STEPS)).rejects.toThrow(`takes more than ${MAX_STEPS} steps`)
   })
 
   it('counts every template of a value together', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ADA, createAccount, createActive, pendingRequest, verify } from '../support/accounts.ts'
 import { withToolmock } from '../support/toolmock.ts'
-import { control, coverageOf, fieldReach, operation, reachOf, RULE_429 } from './reports.ts'
+import { contractOf, control, coverageOf, fieldReach, operation, reachOf, RULE_429 } from './reports.ts'
 
 const EXECUTE = { ...ADA, tool_name: 'mail_list_messages', tool_input: {} }
 
@@ -126,6 +126,27 @@ describe('GET /_mock/coverage', () => {
       for (let calls = 0; calls < 5; calls += 1) await mock.api.post('/execute_tool', EXECUTE)
       const after = (await coverageOf(mock)).total.scenarios.find(({ name }) => name === 'rate-limited')
       expect(after).toMatchObject({ reach: 'driven', started: 1 })
+    })
+  })
+
+  it('counts a scenario as never driven while one of its rules has fired and another that must fire has not', async () => {
+    await withToolmock({}, async (mock) => {
+      const rule = (name: string, operation: string) => ({
+        name,
+        at: 'service',
+        on: { operation },
+        do: [{ latency: 1 }],
+      })
+      const rules = [rule('met', 'list_connections'), rule('open', 'list_providers')]
+      await control(mock, 'put', '/scenarios/rate-limited', { name: 'rate-limited', rules })
+      await control(mock, 'post', '/scenarios/rate-limited/start')
+      await mock.api.get('/connections')
+      const ofIt = async () => (await coverageOf(mock)).total.scenarios.find(({ name }) => name === 'rate-limited')
+      expect(await ofIt()).toMatchObject({ reach: 'never', rules: 2, rules_fired: 1 })
+      expect((await contractOf(mock)).total.unfired_rules.map((each) => each.rule)).toEqual(['open'])
+      await mock.api.get('/providers')
+      expect(await ofIt()).toMatchObject({ reach: 'driven', rules_fired: 2 })
+      expect((await contractOf(mock)).total.unfired_rules).toEqual([])
     })
   })
 
