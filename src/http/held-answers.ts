@@ -22,10 +22,9 @@ export function holdAnswer(response: ServerResponse, registry: Pick<EnvironmentR
   }
   const refuse = (error: unknown): void => {
     isHeld = false
-    const requestId = response.getHeader('X-Request-Id')
-    const { status, headers, text } = wireAnswer(errorReply(error, typeof requestId === 'string' ? requestId : ''), '')
-    const { 'X-Request-Id': _, ...others } = headers
-    writeHead(status, others)
+    const requestId = String(response.getHeader('X-Request-Id') ?? '')
+    const { status, headers, text } = wireAnswer(errorReply(error, requestId), requestId)
+    writeHead(status, headers)
     end(text)
   }
   const held =

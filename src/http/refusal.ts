@@ -50,6 +50,8 @@ export function refuse(
     didYouMean: isUnserved ? nearestRoute(servedRoutes(documentedOnly), method, path) : null,
     failure: failureOf(error),
   })
+  // For the 503 in place of this answer.
+  if (!response.headersSent) response.setHeader('X-Request-Id', requestId)
   holdAnswer(response, registry)
   sendAnswer(response, answer)
 }

@@ -68,7 +68,7 @@ export class EnvironmentExistsError extends Error {
 export class EnvironmentProvisioner {
   readonly #options: ProvisioningOptions
   /** Environments being made for a client id, so that concurrent first requests make one. */
-  readonly #arriving = new Map<string, Promise<CreatedEnvironment>>()
+  readonly #creating = new Map<string, Promise<CreatedEnvironment>>()
   #generatedNames = 0
   #seed: () => Promise<SeedBundle>
   #seedProblem: string | undefined
@@ -161,19 +161,19 @@ export class EnvironmentProvisioner {
    * once. Undefined when no seed that can be read has such a pattern.
    * @throws StorageError when there is one, and the server's seed cannot be read
    */
-  async arrive(clientId: string, secret: string): Promise<CreatedEnvironment | undefined> {
+  async createForClient(clientId: string, secret: string): Promise<CreatedEnvironment | undefined> {
     const seed = await this.#seedWithPattern(clientId, secret)
     if (!seed) return undefined
     const own = seed === (await this.serverSeed()) ? undefined : withoutClients(seed)
-    const arriving = this.#arriving.get(clientId)
-    if (arriving) return arriving
+    const creating = this.#creating.get(clientId)
+    if (creating) return creating
     const { registry } = this.#options
     const known = registry.byClient(clientId)
     if (known) return known
     const name = environmentNameFor(clientId, (taken) => registry.environment(taken) !== undefined)
     const made = this.create({ name, seed: own, client: { id: clientId, client_secret: secret } })
-    this.#arriving.set(clientId, made)
-    return made.finally(() => this.#arriving.delete(clientId))
+    this.#creating.set(clientId, made)
+    return made.finally(() => this.#creating.delete(clientId))
   }
 
   /** Adds a seed to an environment, now and for every reset to come. @throws ClientIdTakenError */

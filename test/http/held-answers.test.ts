@@ -67,7 +67,8 @@ describe.each(REQUESTS)('the answer to %s %s', (method, path) => {
       const answer = sent(http(method, path), () => undefined)
       for (let turn = 0; turn < 50; turn++) await nextTurn()
       end(true)
-      const { status, text } = await answer
+      const { status, text, headers } = await answer
+      expect(headers['x-request-id']).toMatch(/^req_/)
       expect([status, text]).toEqual([503, expect.stringMatching(/no space left|STORAGE_UNAVAILABLE/)])
     }))
 })

@@ -61,7 +61,7 @@ describe('the seed of an environment', () => {
       expect(identifiers(again)).toEqual(['ada', 'grace'])
       const { tables } = restarted.model
       expect([...tables.accounts.values(), ...tables.providers.values()].map(({ id }) => id)).toEqual(made)
-      const arrived = await second.arrive('ci-7', 'ci')
+      const arrived = await second.createForClient('ci-7', 'ci')
       expect(arrived?.environment.name).toBe('ci-7')
       expect([...(arrived?.environment.model.tables.accounts.values() ?? [])]).toHaveLength(2)
       await again.close()
@@ -78,7 +78,7 @@ describe('the seed of an environment', () => {
       await environments.add(environment, ADDED)
       await expect(registry.durable()).rejects.toThrow('nothing was changed')
       disk.fails = () => undefined
-      expect(await environments.arrive('ci-7', 'ci')).toBeUndefined()
+      expect(await environments.createForClient('ci-7', 'ci')).toBeUndefined()
       await environments.reset(environment)
       expect(identifiers(registry)).toEqual(['ada'])
       await registry.close()

@@ -107,7 +107,7 @@ const KEPT_MS = 24 * 60 * 60_000
 /** This many are always kept, so that a small model is unchanged after the clock is moved forward and back. */
 const KEPT_ROWS = 1000
 /** How many rows that can never be valid again are kept: a busy server makes many in a day. */
-const KEPT_OVER = 10_000
+const KEPT_NEVER_VALID_AGAIN = 10_000
 /** How many ended rows are kept at most, and how many bearer tokens, valid ones among them. */
 const MAX_KEPT = 50_000
 /** Rows that one commit removes at most: more than it can make, and few enough not to be noticed. */
@@ -120,7 +120,7 @@ const PER_COMMIT = 16
 export class ExpiryIndex {
   readonly #ended = new Schedule<ExpiringTable>()
   /** Those of them that are never valid again, at any time of the clock. */
-  readonly #over = new Schedule<ExpiringTable>()
+  readonly #neverValidAgain = new Schedule<ExpiringTable>()
   readonly #tokens = new Schedule<ExpiringTable>()
 
   readonly bearerTokens = this.#index<BearerToken>('bearer_tokens', ({ expires_at }) => expires_at, this.#tokens)
@@ -130,17 +130,17 @@ export class ExpiryIndex {
   readonly authRequests = this.#index<AuthRequest>(
     'auth_requests',
     ({ outcome, expires_at }) => (outcome === 'pending' ? undefined : expires_at),
-    this.#over,
+    this.#neverValidAgain,
   )
   /** A credential that was revoked is refused as an unknown one is. */
-  readonly grants = this.#index<Grant>('grants', grantEnd, this.#over, isRevoked)
+  readonly grants = this.#index<Grant>('grants', grantEnd, this.#neverValidAgain, isRevoked)
 
   /** Rows that can be removed now, `now` being milliseconds. */
   due(now: number): Deadline<ExpiringTable>[] {
     const due: Deadline<ExpiringTable>[] = []
     for (const { of, most, upto } of [
       { of: this.#ended, most: KEPT_ROWS, upto: now - KEPT_MS },
-      { of: this.#over, most: KEPT_OVER, upto: undefined },
+      { of: this.#neverValidAgain, most: KEPT_NEVER_VALID_AGAIN, upto: undefined },
       { of: this.#ended, most: MAX_KEPT, upto: now },
       { of: this.#tokens, most: MAX_KEPT, upto: undefined },
     ])
