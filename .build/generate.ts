@@ -16,6 +16,7 @@ import { optionsTables } from './generate/options-tables.ts'
 import { rules } from './generate/rules.ts'
 import { routes } from './generate/routes.ts'
 import { rpcDescriptors, rpcFixture } from './generate/rpc-descriptors.ts'
+import { tables } from './generate/tables.ts'
 import { controlTypes, types } from './generate/types.ts'
 import { validators } from './generate/validators.ts'
 import { wordTables } from './generate/word-tables.ts'
@@ -27,6 +28,7 @@ import type { Step } from './generate/step.ts'
  * inputs and outputs unchanged is skipped; a new kind of derived file is a new file in `.build/generate/` and a line here.
  */
 const STEPS: readonly Step[] = [
+  tables,
   types,
   validators,
   routes,

@@ -1,30 +1,19 @@
 import { z } from 'zod'
-import { ACCOUNT_STATUSES } from '../domain/account.ts'
-import type { CredentialsPatch } from '../domain/credentials.ts'
-import { AUTHORIZATION_TYPES, CONNECTION_TYPES } from '../domain/authorization-type.ts'
-import { CONNECTION_STATUSES } from '../domain/connection.ts'
+import { AUTHORIZATION_TYPES } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
+import type { CredentialsPatch } from '../domain/credentials.ts'
 import { isJsonObject, own, present } from '../domain/json.ts'
 import type { SeedAccount, SeedBundle } from '../domain/seed.ts'
-import { didYouMean } from '../domain/suggestion.ts'
-import { plural, quote } from '../domain/text.ts'
-import { isErrorCode } from '../domain/errors.ts'
-import { type VocabularyWords, WIRE_WORD } from '../domain/vocabulary.ts'
-import { shown } from '../schema/problems.ts'
+import { quote } from '../domain/text.ts'
+import { connectorName, jsonObject, nonEmpty, schemaReference, strict, unique, withRule } from '../schema/parts.ts'
 import {
-  accepted,
-  connectorName,
-  duration,
-  instantText,
-  jsonObject,
-  nonEmpty,
-  schemaReference,
-  strict,
-  text,
-  textMap,
-  unique,
-  withRule,
-} from '../schema/parts.ts'
+  accountFields,
+  authorizationDetails,
+  connectionFields,
+  providerFields,
+  seedShape,
+  settingsFields,
+} from '../schema/tables.ts'
 import { collectionItems } from './collections.ts'
 import { connectorSchema, toConnector } from './connector.ts'
 
@@ -33,174 +22,19 @@ const client = strict({
   client_secret: nonEmpty.describe('What token requests with this id must send.'),
 })
 
-/** Words of the document and those on the wire in their place (G48); which words there are is in `seed-checks.ts`. */
-const vocabulary = withRule(
-  accepted<VocabularyWords>(isJsonObject, 'an object: words of the document, and those on the wire').meta({
-    type: 'object',
-    additionalProperties: { type: 'string', pattern: WIRE_WORD.source },
-  }),
-  (words, report) => {
-    const first = new Map<string, string>()
-    for (const [word, wire] of Object.entries(words)) {
-      if (typeof wire !== 'string' || !WIRE_WORD.test(wire)) {
-        report([word], { allowed: 'one or more letters, digits and underscores' })
-        continue
-      }
-      const before = first.get(wire)
-      if (before === undefined) first.set(wire, word)
-      else if (!isErrorCode(before) || !isErrorCode(word))
-        report([word], { found: `${shown(wire)}, which ${before} has already`, allowed: 'another word for each' })
-    }
-  },
-)
-
-const settings = strict({
-  bearer_token_lifetime: duration
-    .optional()
-    .describe('How long a bearer token of the service is valid. Absent: 23h59m59s.'),
-  magic_link_lifetime: duration.optional().describe('How long a magic link can be followed. Absent: 15m.'),
-  auth_request_lifetime: duration.optional().describe('How long after consent a user can be verified. Absent: 10m.'),
-  require_user_verification: z
-    .boolean()
-    .optional()
-    .describe('Whether links without user_verify_url end in an error page. Absent: no.'),
-  consent: z
-    .enum(['ask', 'approve', 'deny'])
-    .optional()
-    .describe('ask shows the consent page; approve and deny decide every link at once. Absent: ask.'),
-  revocation: z
-    .enum(['reversible', 'final'])
-    .optional()
-    .describe(
-      'final: the credentials of deleted or disconnected accounts are refused permanently. reversible: stored again, they count as new. Absent: reversible.',
-    ),
-  post_user_verify_redirect_url: text.optional().describe('What verify answers. Absent or empty: a page of the mock.'),
-  vocabulary: vocabulary
-    .optional()
-    .describe(
-      "The document's words, and those on the wire in their place: { WORKSPACE_DWD: ACME_DWD, workspace_dwd: acme_dwd }.",
-    ),
-})
-
-const connection = strict({
-  id: nonEmpty.optional().describe('Absent: a generated one.'),
-  key_id: connectorName.describe('Its name in requests. A connector of that name gives the connection its type.'),
-  organization_id: text.optional().describe('The organization that it belongs to.'),
-  organization_name: text.optional().describe('The name of that organization.'),
-  domains: z.array(nonEmpty).optional().describe('The mail domains of that organization.'),
-  enabled: z.boolean().optional().describe('With false, links and tools answer CONNECTION_DISABLED. Absent: true.'),
-  provider: z
-    .string()
-    .regex(/^[A-Z][A-Z0-9_]*$/, { error: 'an upper-case name such as IDP_SIMULATOR' })
-    .optional()
-    .describe('An upper-case name such as IDP_SIMULATOR. Absent: CUSTOM.'),
-  provider_key: text.optional().describe('The name of its provider. Absent: key_id.'),
-  status: z.enum(CONNECTION_STATUSES).optional().describe('How far its set-up is. Absent: COMPLETED.'),
-  type: z.enum(CONNECTION_TYPES).optional().describe('Required, unless a connector has this name.'),
-  mcp_server_url: text.optional().describe('What the list of connections shows. Absent: empty.'),
-})
-
-/** The bounds of part 8. Characters are counted as JSON Schema counts them. */
-const metadata = withRule(textMap, (pairs, report) => {
-  const count = Object.keys(pairs).length
-  if (count > 20) report([], { found: `an object of ${plural(count, 'pair')}`, allowed: 'at most 20 pairs' })
-  for (const [key, value = ''] of Object.entries(pairs)) {
-    const [keyLength, length] = [Array.from(key).length, Array.from(value).length]
-    if (keyLength < 3 || keyLength > 25) {
-      const found = `a key of ${plural(keyLength, 'character')}`
-      report([key], { found, allowed: 'keys of 3 to 25 characters', atKey: true })
-    }
-    if (length < 1 || length > 256) {
-      report([key], { found: `a value of ${plural(length, 'character')}`, allowed: 'values of 1 to 256 characters' })
-    }
-  }
-}).meta({
-  type: 'object',
-  maxProperties: 20,
-  propertyNames: { minLength: 3, maxLength: 25 },
-  additionalProperties: { type: ['string', 'number', 'boolean'], minLength: 1, maxLength: 256 },
-})
-
-const PATTERN_TYPES = [...AUTHORIZATION_TYPES, 'BEARER']
-
-/** An item of `auth_patterns`: free, but for the type of the accounts (G38). */
-const authPattern = withRule(jsonObject, ({ type = null }, report) => {
-  if (type === null || (typeof type === 'string' && PATTERN_TYPES.includes(type))) return
-  const hint = typeof type === 'string' ? didYouMean(type, PATTERN_TYPES) : ''
-  report(['type'], { found: `${shown(type)}${hint}`, allowed: PATTERN_TYPES.join(', ') })
-})
-
-const provider = strict({
-  id: nonEmpty.optional().describe('Absent: a generated one.'),
-  identifier: connectorName.optional().describe('Its name in requests. Absent: made from display_name.'),
-  display_name: z
-    .string()
-    .min(1)
-    .max(200)
-    .describe('What lists show; a connector with this custom_provider serves it.'),
-  description: text.optional().describe('What lists show.'),
-  icon_src: text.optional().describe('The URL of its icon.'),
-  auth_patterns: z
-    .array(authPattern)
-    .optional()
-    .describe('How accounts sign in: type is the authorization type, fields drive the credentials form.'),
-  categories: z.array(text).optional().describe('What lists show.'),
-  coming_soon: z.boolean().optional().describe('What lists show. Absent: false.'),
-  display_priority: z.int().min(-2147483648).max(2147483647).optional().describe('What lists show. Absent: 0.'),
-  metadata: metadata.optional().describe('At most 20 pairs: keys of 3 to 25 characters, values of 1 to 256.'),
-  proxy_enabled: z.boolean().optional().describe('Kept and returned. Absent: false.'),
-  proxy_url: z
-    .string()
-    .regex(/^https:\/\/[^\s\p{Cc}]+$/u, { error: 'a URL that starts with https://' })
-    .optional()
-    .describe('A URL that starts with https://; kept and returned, never called.'),
-})
-
-const authorizationDetails = strict({
-  oauth_token: strict({
-    access_token: text.optional().describe('The access token.'),
-    refresh_token: text.optional().describe('The refresh token.'),
-    scopes: z.array(text).optional().describe('The scopes of the token.'),
-    domain: text.optional().describe('Workspace or organisation domain of the token.'),
-  })
-    .optional()
-    .describe('Of OAUTH, SMART_FHIR, OAUTH_M2M and TRACKER_OAUTH1.'),
-  static_auth: strict({ details: jsonObject.optional().describe('The credentials, by field of the form.') })
-    .optional()
-    .describe('Of API_KEY, BASIC_AUTH, BASIC, BEARER_TOKEN and CUSTOM.'),
-  workspace_dwd: strict({ subject: text.optional().describe('Whom the service acts for. Absent: identifier.') })
-    .optional()
-    .describe('Of WORKSPACE_DWD.'),
-  trusted_idp: strict({ db_user: text.optional().describe('The user of the database.') })
-    .optional()
-    .describe('Of TRUSTED_IDP.'),
-})
-
-const scope = {
-  organization_id: text.default('').describe('The organization that the account belongs to.'),
-  user_id: text.default('').describe('The user that the account belongs to.'),
-}
-const status = z.enum(ACCOUNT_STATUSES).default('ACTIVE').describe('The state at the start.')
+const { id, connector, identifier, ...otherFields } = seedShape(accountFields)
 
 const account = strict({
-  id: z
-    .string()
-    .regex(/^ca_./, { error: 'an id that starts with ca_' })
-    .optional()
-    .describe('An id that starts with ca_. Absent: a generated one.'),
-  connector: nonEmpty.describe('The connector, or the identifier of a custom provider.'),
-  identifier: nonEmpty.describe('Whose account it is, in the words of your application: an e-mail address, an id.'),
-  ...scope,
-  status,
+  id,
+  connector,
+  identifier,
+  ...otherFields,
   authorization_type: z.enum(AUTHORIZATION_TYPES).optional().describe("The connector's own type. Absent: the same."),
-  api_config: jsonObject.default({}).describe('Settings of the account that templates see.'),
   authorization_details: authorizationDetails
     .optional()
     .describe(
       'Its credentials. Absent: generated ones that the third party accepts, unless the status is PENDING_AUTH.',
     ),
-  token_expires_at: instantText.optional().describe('When the access token expires. Absent: after its lifetime.'),
-  last_used_at: instantText.optional().describe('When a tool was last executed. Absent: never.'),
   collections: collectionItems
     .optional()
     .describe(
@@ -226,8 +60,9 @@ const accounts = withRule(unique(account, 'id'), (list, report) => {
 const generate = strict({
   accounts: z.int().min(1).max(1_000_000).describe('How many.'),
   connector: nonEmpty.describe('Their connector.'),
-  ...scope,
-  status,
+  organization_id: otherFields.organization_id,
+  user_id: otherFields.user_id,
+  status: otherFields.status,
 })
 
 /** A seed file (`spec/schemas/seed.schema.json`): what a new environment starts with. */
@@ -237,7 +72,7 @@ export const seedSchema = strict({
     .min(1)
     .optional()
     .describe('Client credentials. Absent: test_client with test_secret.'),
-  settings: settings
+  settings: strict(seedShape(settingsFields))
     .optional()
     .describe('Lifetimes and ways of an environment; the last seed file that sets one wins.'),
   connectors: withRule(z.array(z.union([connectorName, connectorSchema])), (connectors, report) => {
@@ -252,10 +87,12 @@ export const seedSchema = strict({
   })
     .optional()
     .describe('Connectors in their order: names of connector files beside this seed, or connectors written out here.'),
-  connections: unique(connection, 'key_id', 'id')
+  connections: unique(strict(seedShape(connectionFields)), 'key_id', 'id')
     .optional()
     .describe('Connections beside those that connectors have, or other fields of those.'),
-  providers: unique(provider, 'identifier', 'id').optional().describe('Custom providers.'),
+  providers: unique(strict(seedShape(providerFields)), 'identifier', 'id')
+    .optional()
+    .describe('Custom providers.'),
   accounts: accounts.optional().describe('Connected accounts that are there from the start.'),
   generate: z
     .union([generate, z.array(generate)])

@@ -1,8 +1,11 @@
-import { type AuthorizationType, TRAITS } from './authorization-type.ts'
+import { TRAITS } from './authorization-type.ts'
 import { type Credentials, endingAt } from './credentials.ts'
 import { type Instant, instant } from './instant.ts'
-import type { JsonObject, JsonValue } from './json.ts'
+import type { Account } from './generated/tables.ts'
+import type { JsonValue } from './json.ts'
 import { equalValues } from './value-match.ts'
+
+export type { Account }
 
 export const ACCOUNT_STATUSES = ['ACTIVE', 'EXPIRED', 'PENDING_AUTH', 'PENDING_VERIFICATION', 'DISCONNECTED'] as const
 export type AccountStatus = (typeof ACCOUNT_STATUSES)[number]
@@ -16,28 +19,6 @@ export interface Scope {
 /** The scope that a request names; a field that is absent is empty. */
 export function scopeOf(named: { [Field in keyof Scope]?: Scope[Field] | undefined }): Scope {
   return { organization_id: named.organization_id ?? '', user_id: named.user_id ?? '' }
-}
-
-/** A connected account as it is stored. A stored row is never changed in place: a change puts a new one. */
-export interface Account extends Scope {
-  /** `ca_…` (2.1). */
-  id: string
-  /** Position in creation order, which is the order of lists (G4); never reused. */
-  sequence: number
-  connection_id: string
-  connector: string
-  provider: string
-  identifier: string
-  authorization_type: AuthorizationType
-  status: AccountStatus
-  token_expires_at?: Instant
-  last_used_at?: Instant
-  updated_at: Instant
-  api_config: JsonObject
-  /** Live credentials: those that tools run with. */
-  credentials: Credentials
-  /** Credentials that wait for verification; their lifetime counts from when they were issued. */
-  pending?: { credentials: Credentials; token_expires_at?: Instant }
 }
 
 /** Credentials with the time at which their token expires. */

@@ -1,15 +1,2 @@
-import type { Instant } from './instant.ts'
-
-/** API credentials (5.2): they choose the environment. */
-export interface Client {
-  /** The `client_id`. */
-  id: string
-  client_secret: string
-}
-
-export interface BearerToken {
-  /** The token itself; opaque. */
-  id: string
-  client_id: string
-  expires_at: Instant
-}
+/** API credentials, which choose the environment (5.2), and the bearer tokens that they get. */
+export type { BearerToken, Client } from './generated/tables.ts'

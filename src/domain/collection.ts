@@ -1,22 +1,11 @@
+import type { Collection, CollectionItem } from './generated/tables.ts'
 import { isBlank, isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import { valueAt } from './value-match.ts'
 
+export type { Collection, CollectionItem, ListPage, Step, StepAnswer } from './generated/tables.ts'
+
 /** Names are variables of templates too. */
 export const COLLECTION_NAME = /^[A-Za-z]\w{0,63}$/
-
-/** A collection of a connector: items that its responders create, list, change and delete. */
-export interface Collection {
-  /** The field that identifies an item. */
-  key: string
-  /** Whether each account has items of its own, or all accounts of an environment share them. */
-  per: 'account' | 'environment'
-  /** Templates by field: what an item gets where it is given no value. */
-  fields: JsonObject
-  /** Templates of the items that are there before the first request. */
-  seed: JsonObject[]
-  /** How many items are made from `fields` beside those of `seed`. */
-  generate: number
-}
 
 /** A collection of a connector by its name, which may come from a user. */
 export function collectionNamed(
@@ -24,19 +13,6 @@ export function collectionNamed(
   name: string,
 ): Collection | undefined {
   return Object.hasOwn(collections, name) ? collections[name] : undefined
-}
-
-/** One item of a collection, as a row of the model. */
-export interface CollectionItem {
-  /** {@link itemId}. */
-  readonly id: string
-  readonly connector: string
-  readonly collection: string
-  /** Empty in a collection that accounts share. */
-  readonly account_id: string
-  /** Its place in creation order. */
-  readonly sequence: number
-  readonly item: JsonObject
 }
 
 /** What names the items that belong together: connector, collection and account. */
@@ -67,61 +43,6 @@ export type StepAction = (typeof STEP_ACTIONS)[number]
 
 /** Conditions on an item by dotted path: a value, or values by operator. */
 export type Conditions = JsonObject
-
-/** What a responder does with collections before it answers. Every text may be a template. */
-export interface Step {
-  action: StepAction
-  /** The name of the collection; empty for `refuse`. */
-  collection: string
-  /** The name under which later steps and the answer see the result. */
-  as: string
-  /** Which item: by its key, … */
-  key?: JsonValue
-  /** … or by conditions. */
-  where?: Conditions
-  /** The new item of `create`. */
-  item?: JsonValue
-  /** Items that must not be there, of `create` and `update`. */
-  unless?: Conditions
-  /** The changed fields of `update`. */
-  set?: JsonValue
-  /** Values that `update` adds to lists, by field. */
-  add?: JsonObject
-  /** Values that `update` takes out of lists, by field. */
-  remove?: JsonObject
-  /** `list` only: the items that contain every word of a text. */
-  search?: { text: string; in: string[] }
-  /** `list` only: fields by comma, `-` in front of one for descending order. */
-  sort?: string
-  page?: ListPage
-  /** `list` only: a template of each item over `item`. */
-  show?: JsonValue
-  /** When `refuse` refuses: conditions on the variables of templates. */
-  when?: Conditions
-  /** The answer when the step fails. */
-  otherwise?: StepAnswer
-}
-
-export interface ListPage {
-  limit?: JsonValue
-  /** The limit of a request that names none. */
-  default: number
-  /** Larger limits count as this one. */
-  most: number
-  /** Where the page starts: an opaque position, a number of items, or a number of pages that counts from 1. */
-  token?: JsonValue
-  offset?: JsonValue
-  number?: JsonValue
-  /** The query parameter that links to other pages set; then the answer has a `Link` header. */
-  link?: string
-}
-
-/** What is not given is as for every failure of its kind. */
-export interface StepAnswer {
-  status?: number
-  headers?: Record<string, string>
-  body?: JsonValue
-}
 
 export const OPERATORS = ['eq', 'not', 'gt', 'gte', 'lt', 'lte', 'contains', 'starts_with', 'exists'] as const
 export type Operator = (typeof OPERATORS)[number]

@@ -1,52 +1,11 @@
 import { type AuthorizationType, CREDENTIAL_KINDS, type CredentialKind, TRAITS } from './authorization-type.ts'
 import type { Connector } from './connector.ts'
+import type { Credentials, CredentialsPatch, OauthToken, TrustedIdp, WorkspaceDwd } from './generated/tables.ts'
 import { ServiceError } from './errors.ts'
 import type { Instant } from './instant.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 
-/**
- * `authorization_details` as it is stored (2.2): at most one sub-object, the one that fits the authorization type (G23).
- * It is empty for `NO_AUTH` and for accounts without credentials.
- */
-export interface Credentials {
-  oauth_token?: OauthToken
-  static_auth?: { details: JsonObject }
-  workspace_dwd?: WorkspaceDwd
-  trusted_idp?: TrustedIdp
-}
-
-export interface OauthToken {
-  access_token: string
-  /** Empty when there is none. */
-  refresh_token: string
-  scopes: string[]
-  domain: string
-}
-
-export interface WorkspaceDwd {
-  subject: string
-  access_token: string
-  scopes: string[]
-  token_expires_at?: Instant
-}
-
-export interface TrustedIdp {
-  db_user: string
-  access_key_id: string
-  expiry?: Instant
-  /** Never returned in public responses (2.2). */
-  secret_access_key: string
-  /** Never returned in public responses (2.2). */
-  session_token: string
-}
-
-/** `authorization_details` as a request may carry it (2.2): output-only fields are already gone (G9). */
-export interface CredentialsPatch {
-  oauth_token?: { access_token?: string; refresh_token?: string; scopes?: string[]; domain?: string }
-  static_auth?: { details?: JsonObject }
-  workspace_dwd?: { subject?: string }
-  trusted_idp?: { db_user?: string }
-}
+export type { Credentials, CredentialsPatch }
 
 /** What a connector takes of the credentials that it is given: a serverless workgroup has no database users (2.2, G23). */
 export function takenBy(

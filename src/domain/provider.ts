@@ -1,27 +1,8 @@
 import { type AuthorizationType, isAuthorizationType } from './authorization-type.ts'
+import type { Provider } from './generated/tables.ts'
 import { isJsonObject, type JsonObject, own } from './json.ts'
 
-/** A provider (2.4) as it is stored. */
-export interface Provider {
-  id: string
-  /** System-generated for custom providers (G37); the connector's name for the rest. */
-  identifier: string
-  display_name: string
-  description: string
-  icon_src: string
-  /** Free-form objects; what the mock reads in them is in G38. */
-  auth_patterns: JsonObject[]
-  categories: string[]
-  coming_soon: boolean
-  display_priority: number
-  is_custom: boolean
-  is_custom_mcp: boolean
-  metadata: Record<string, string>
-  proxy_enabled: boolean
-  proxy_url: string
-  /** The display name that it was created with, once it has changed; not answered (G39). */
-  created_as?: string
-}
+export type { Provider }
 
 /** A provider as it is answered (2.4). */
 export function providerView({ created_as: _created, ...provider }: Provider): Provider {

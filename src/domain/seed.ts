@@ -1,79 +1,11 @@
-import type { AccountStatus, Scope } from './account.ts'
-import type { CredentialsPatch } from './credentials.ts'
-import type { Client } from './client.ts'
-import type { ConnectionType } from './authorization-type.ts'
-import type { ConnectionStatus } from './connection.ts'
-import type { Connector } from './connector.ts'
-import type { Instant } from './instant.ts'
-import type { JsonObject } from './json.ts'
-import type { Provider } from './provider.ts'
-import type { Settings } from './settings.ts'
+import type { Client, SeedBundle, SeedCollection, Settings } from './generated/tables.ts'
 
-/**
+/*
  * What a new environment starts with: the seed files, checked and with every default filled in. Plain JSON, so that the
  * bundled one can be shipped parsed. Durations are milliseconds.
  */
-export interface SeedBundle {
-  /** Patterns such as `ci-*` among them; see {@link isClientPattern}. */
-  clients: Client[]
-  settings: Partial<Settings>
-  /** In seed order (G42). */
-  connectors: Connector[]
-  connections: SeedConnection[]
-  providers: SeedProvider[]
-  accounts: SeedAccount[]
-  generate: SeedGenerate[]
-  /** What shared collections hold in place of the items of their connector files; absent when there is nothing. */
-  collections?: SeedCollection[]
-}
 
-/** A connection of its own, or what a connector's connection has beside its defaults (same `key_id`). */
-export interface SeedConnection {
-  key_id: string
-  id?: string
-  organization_id?: string
-  organization_name?: string
-  domains?: string[]
-  enabled?: boolean
-  provider?: string
-  provider_key?: string
-  status?: ConnectionStatus
-  /** Absent only for a connector's connection, which has its connector's type (G49). */
-  type?: ConnectionType
-  mcp_server_url?: string
-}
-
-/** A custom provider; `identifier` is generated when absent (G37). */
-export type SeedProvider = Partial<Omit<Provider, 'display_name' | 'is_custom' | 'is_custom_mcp' | 'created_as'>> &
-  Pick<Provider, 'display_name'>
-
-/** A connected account. Without `authorization_details` it gets generated credentials that its third party accepts. */
-export interface SeedAccount extends Scope {
-  id?: string
-  connector: string
-  identifier: string
-  status: AccountStatus
-  api_config: JsonObject
-  authorization_details?: CredentialsPatch
-  token_expires_at?: Instant
-  last_used_at?: Instant
-  /** What its collections hold in place of the items of the connector file, by name. */
-  collections?: Record<string, JsonObject[]>
-}
-
-/** Accounts with invented identifiers. */
-export interface SeedGenerate extends Scope {
-  accounts: number
-  connector: string
-  status: AccountStatus
-}
-
-/** The items of a collection that accounts share. */
-export interface SeedCollection {
-  connector: string
-  collection: string
-  items: JsonObject[]
-}
+export type { SeedAccount, SeedBundle, SeedConnection, SeedGenerate, SeedProvider } from './generated/tables.ts'
 
 const DEFAULT_CLIENT: Client = { id: 'test_client', client_secret: 'test_secret' }
 

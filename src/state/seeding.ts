@@ -225,25 +225,18 @@ function putAccount(environment: Environment, thirdParty: ThirdParty, seed: Seed
 }
 
 function withCredentials(environment: Environment, connector: Connector, seed: SeedAccount): Account {
-  const { status, token_expires_at, last_used_at } = seed
-  const { authorization_type: type } = connector
+  const { id: _decided, authorization_details: _live, collections: _items, ...given } = seed
+  const { authorization_type } = connector
   const live = issuedBySeed(environment, connector, seed)
-  const waits = status === 'PENDING_VERIFICATION'
+  const obtained = TRAITS[authorization_type].source === 'service' ? live.credentials : {}
   return {
     ...placeOf(environment, seed),
     connection_id: connectionNamed(environment, seed.connector)?.id ?? '',
-    connector: seed.connector,
     provider: providerOf(connector),
-    identifier: seed.identifier,
-    organization_id: seed.organization_id,
-    user_id: seed.user_id,
-    authorization_type: type,
-    status,
+    authorization_type,
     updated_at: now(environment),
-    api_config: seed.api_config,
-    ...(waits ? { credentials: TRAITS[type].source === 'service' ? live.credentials : {}, pending: live } : live),
-    ...(token_expires_at !== undefined && { token_expires_at }),
-    ...(last_used_at !== undefined && { last_used_at }),
+    ...(seed.status === 'PENDING_VERIFICATION' ? { credentials: obtained, pending: live } : live),
+    ...given,
   }
 }
 

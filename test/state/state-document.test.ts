@@ -1,8 +1,11 @@
 import { join } from 'node:path'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type StateDocument, stateSchema } from '../../src/schema/state-document.ts'
-import { COLUMNS } from '../../src/state/model/columns.ts'
+import { COLUMNS, type AccountSummary, type AccountView } from '../../src/domain/generated/tables.ts'
+import type { components } from '../../src/contract/generated/openapi-types.ts'
+import { isStateDocument } from '../../src/schema/generated/checks.ts'
 import {
   type Rows,
   SECTION_NAMES,
@@ -12,8 +15,10 @@ import {
   type TableName,
 } from '../../src/state/model/model.ts'
 import type { EnvironmentRecord } from '../../src/state/model/state-image.ts'
+import type { JsonObject } from '../../src/domain/json.ts'
+import { itemId } from '../../src/domain/collection.ts'
 import { parseState } from '../../src/state/state-file/read-state.ts'
-import { rowProblem } from '../../src/state/state-file/validation.ts'
+import { rowProblem, stateProblem } from '../../src/state/state-file/validation.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withToolmock } from '../support/toolmock.ts'
 import { account, openTestRegistry, withDirectory } from '../support/registry.ts'
@@ -24,7 +29,20 @@ type Same<A, B> = Fits<A, B> & Fits<B, A>
 type EnvironmentDocument = StateDocument['environments'][string]
 type TablesDocument = EnvironmentDocument['tables']
 
-/** The compiler refuses this file when the schema and the row types differ. */
+/** `true`, or the names of the fields that only one of the two has. */
+type SameNames<A, B> = [Exclude<keyof A, keyof B> | Exclude<keyof B, keyof A>] extends [never]
+  ? true
+  : Exclude<keyof A, keyof B> | Exclude<keyof B, keyof A>
+type Answered = components['schemas']
+
+/** The compiler refuses this when the account object of the spec has other fields than the declaration of accounts shows. */
+const SHOWN: {
+  inLists: SameNames<AccountSummary, Answered['ConnectedAccountSummary']>
+  alone: SameNames<AccountView, Answered['ConnectedAccount']>
+  withoutCredentials: SameNames<AccountView, Answered['ConnectedAccountDetails']>
+} = { inLists: true, alone: true, withoutCredentials: true }
+
+/** The compiler refuses this when the schema and the row types differ. */
 const IN_STEP: { [Name in TableName]: Same<TablesDocument[Name][number], Rows[Name]> } & {
   [Name in SectionName]: Same<Omit<EnvironmentDocument[Name][number], 'tables'>, Omit<SectionRows[Name], 'tables'>>
 } & {
@@ -76,9 +94,93 @@ async function written(): Promise<unknown> {
   })
 }
 
+type AnyRows = Record<TableName | SectionName, readonly unknown[]>
+
+/** Rows of every table, and a state file with one of them. */
+async function storedRows(): Promise<{ rows: AnyRows; withRow: (table: string, row: unknown) => JsonObject }> {
+  let stored: AnyRows | undefined
+  let frame: JsonObject = {}
+  await withToolmock({}, async ({ environment }) => {
+    const { model } = environment
+    model.transact(() => {
+      const [given] = model.tables.accounts.values()
+      for (const credentials of CREDENTIALS) {
+        const sequence = model.count('account_sequence')
+        const pending = { credentials, token_expires_at: NOW }
+        model.tables.accounts.put({
+          ...given!,
+          id: `ca_${sequence}`,
+          sequence,
+          credentials,
+          pending,
+          last_used_at: NOW,
+        })
+      }
+      const place = { connector: 'mail', collection: 'messages', account_id: 'ca_1' }
+      model.tables.collection_items.put({ ...place, id: itemId(place, '1'), sequence: 1, item: { id: 1, to: ['a'] } })
+      model.tables.magic_links.put({
+        ...{ id: 'l', account_id: 'ca_1', oauth_state: 's', user_verify_url: '', state: null },
+        ...{ expires_at: NOW, completed_at: NOW },
+      })
+      model.tables.auth_requests.put({ id: 'r', account_id: 'a', identifier: 'i', expires_at: NOW, outcome: 'pending' })
+      model.tables.authorization_codes.put({
+        ...{ id: 'c', connector: 'mail', person: 'p', scopes: ['s'], redirect_uri: 'u', expires_at: NOW },
+      })
+      model.tables.bearer_tokens.put({ id: 'b', client_id: 'c', expires_at: NOW })
+      model.tables.scenario_runs.put({
+        ...{ id: 's', running: true, by_hand: false, started_at: 0, state: 'x', rules: [{ matched: 1, hits: 0 }] },
+      })
+      model.tables.scenario_definitions.put({
+        id: 's',
+        scenario: { name: 's', rules: [] } as unknown as Parameters<
+          typeof model.tables.scenario_definitions.put
+        >[0]['scenario'],
+      })
+    })
+    const { tables, ...image } = environment.stored(false)
+    stored = { ...tables, ...image, snapshots: [{ id: 'n', taken_at: NOW, ...environment.image() }] } as AnyRows
+    const { settings, clock, ids } = image
+    frame = { settings, clock, ids } as unknown as JsonObject
+    await Promise.resolve()
+  })
+  if (!stored) throw new Error('nothing was stored')
+  const rows = JSON.parse(JSON.stringify(stored)) as AnyRows
+  const empty = (names: readonly string[]): JsonObject => Object.fromEntries(names.map((name) => [name, []]))
+  return {
+    rows,
+    withRow: (table, row) => {
+      const tables = empty(TABLE_NAMES)
+      const environment = { ...frame, ...empty(SECTION_NAMES), tables }
+      const owner: JsonObject = Object.hasOwn(tables, table) ? tables : environment
+      owner[table] = [row as JsonObject]
+      return { version: 3, state_id: 's', generation: 1, environments: { default: environment } }
+    },
+  }
+}
+
+/** Replaces the value that some steps lead to, or adds a key there. */
+function replaceAt(row: unknown, steps: readonly number[], isAdded: boolean, value: unknown): void {
+  let inside = row as Record<string, unknown>
+  for (const [at, step] of steps.entries()) {
+    const keys = Object.keys(inside)
+    const key = keys[step % Math.max(1, keys.length)] ?? 'x'
+    const next = inside[key]
+    const isLast = at === steps.length - 1 || typeof next !== 'object' || next === null
+    if (!isLast) inside = next as Record<string, unknown>
+    else {
+      if (isAdded && !Array.isArray(inside)) inside['extra'] = value ?? null
+      else if (value !== undefined) inside[key] = value
+      else if (Array.isArray(inside)) inside.splice(Number(key), 1)
+      else Reflect.deleteProperty(inside, key)
+      return
+    }
+  }
+}
+
 describe('the schema of the state file', () => {
   it('has the types of the rows', () => {
     expect(Object.keys(IN_STEP)).toEqual([...TABLE_NAMES, ...SECTION_NAMES, 'record'])
+    expect(Object.keys(SHOWN)).toHaveLength(3)
   })
 
   it('names the fields of every table in the order in which the server writes them', () => {
@@ -107,6 +209,27 @@ describe('the schema of the state file', () => {
   ])('refuses an account with %s', (_, wrong) => {
     expect(rowProblem('accounts', { ...account(1), ...wrong })).toBeDefined()
     expect(rowProblem('accounts', account(1))).toBeUndefined()
+  })
+
+  it('accepts and refuses the same rows as the generated check that the start uses, whichever value of a row is damaged', async () => {
+    const { rows, withRow } = await storedRows()
+    const damage = fc.record({
+      table: fc.constantFrom(...[...TABLE_NAMES, ...SECTION_NAMES].filter((name) => rows[name].length > 0)),
+      row: fc.nat(),
+      steps: fc.array(fc.nat(), { maxLength: 6 }),
+      value: fc.constantFrom<unknown>(undefined, null, '', 'x', 0, -1, 0.5, 1e300, true, [], {}, [1], { x: 1 }, NOW),
+      isAdded: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(damage, ({ table, row, steps, value, isAdded }) => {
+        const all = rows[table]
+        const damaged = structuredClone(all[row % all.length])
+        replaceAt(damaged, steps, isAdded, value)
+        const state = withRow(table, damaged)
+        expect([damaged, isStateDocument(state)]).toEqual([damaged, stateProblem(state) === undefined])
+      }),
+      { numRuns: 500 },
+    )
   })
 
   it('has a JSON Schema', () => {

@@ -1,15 +1,14 @@
-import type { Account } from '../../domain/account.ts'
-import type { BearerToken, Client } from '../../domain/client.ts'
-import type { CollectionItem } from '../../domain/collection.ts'
-import type { Connection } from '../../domain/connection.ts'
-import type { Connector } from '../../domain/connector.ts'
-import type { AuthorizationCode, Grant } from '../../domain/grant.ts'
-import type { AuthRequest, MagicLink } from '../../domain/magic-link.ts'
+import {
+  type AuthRequest,
+  COLUMNS,
+  type MagicLink,
+  type Origin,
+  type Rows,
+  type ScenarioDefinition,
+  type Settings,
+  type StoredScenarioRun,
+} from '../../domain/generated/tables.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Provider } from '../../domain/provider.ts'
-import type { Scenario } from '../../domain/scenario.ts'
-import type { SeedBundle } from '../../domain/seed.ts'
-import type { Settings } from '../../domain/settings.ts'
 import { AccountIndex } from './account-index.ts'
 import { CollectionIndex } from './collection-index.ts'
 import type { ClockState, IdsState } from './time-and-ids.ts'
@@ -19,90 +18,19 @@ import { GrantIndex } from './grant-index.ts'
 import { Lookup } from './rows-in-order.ts'
 import { type Change, type Index, type Row, Table } from './table.ts'
 
+export type { Origin, Rows, ScenarioDefinition, StoredScenarioRun } from '../../domain/generated/tables.ts'
+
 /** The names in their order. The compiler objects where one is missing: its rows would not be stored. */
 function namesOf<Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] {
   return Object.keys(names) as Name[]
 }
 
-/** A running number that must not repeat after a restart: `account_sequence`, a responder's calls, the items of a collection. */
-export interface Counter extends Row {
-  value: number
-}
-
-/** The rows of an environment, by table. The keys are those of the state file. */
-export interface Rows {
-  clients: Client
-  bearer_tokens: BearerToken
-  connections: Connection
-  providers: Provider
-  /** By `connector`. */
-  connectors: Connector & Row
-  accounts: Account
-  magic_links: MagicLink
-  auth_requests: AuthRequest
-  grants: Grant
-  authorization_codes: AuthorizationCode
-  collection_items: CollectionItem
-  counters: Counter
-}
 export type TableName = keyof Rows
 /** The tables of the service's state: what `GET /_mock/state` shows, a snapshot holds and a reset replaces. */
-export const TABLE_NAMES = namesOf<TableName>({
-  clients: true,
-  bearer_tokens: true,
-  connections: true,
-  providers: true,
-  connectors: true,
-  accounts: true,
-  magic_links: true,
-  auth_requests: true,
-  grants: true,
-  authorization_codes: true,
-  collection_items: true,
-  counters: true,
-})
-
-/** What an environment was made from, and what a reset goes back to. There is one such row. */
-export interface Origin extends Row {
-  id: 'origin'
-  /** As it was written. A client id pattern in it makes environments from this seed. */
-  seed: SeedBundle
-  /** The same seed with every account written out and every id decided, so that each reset brings the same rows back. */
-  exact: SeedBundle
-  /** Whether the seed is the server's, whose changes this environment then follows (`--watch`). */
-  of_server: boolean
-  clock: StartClock
-  /** The rows that carry the ids of connections and providers, which a seed need not name. */
-  kept: { connections: Connection[]; providers: Provider[] }
-  /** Scenarios that run from its start, beside those of the server. */
-  scenarios?: Scenario[] | undefined
-  /** The test that it was made for. */
-  test?: { label: string; file?: string; line?: number } | undefined
-}
+export const TABLE_NAMES = Object.keys(COLUMNS) as readonly TableName[]
 
 /** How the clock of an environment starts (`--clock`, `--freeze`, `POST environments`). */
-export interface StartClock {
-  /** Real time when absent. */
-  now?: Instant | undefined
-  frozen?: boolean | undefined
-}
-
-/** A scenario that came by the control API; the id is its name. */
-export interface ScenarioDefinition extends Row {
-  scenario: Scenario
-}
-
-/** The last run of a scenario, from a file or from the control API; the id is the scenario's name. */
-export interface StoredScenarioRun extends Row {
-  running: boolean
-  /** Whether it was started by the control API, and not with the server. */
-  by_hand: boolean
-  /** Milliseconds of the environment's clock. */
-  started_at: number
-  state: string
-  /** What each rule has counted, in the order of the rules. */
-  rules: { matched: number; hits: number }[]
-}
+export type StartClock = Origin['clock']
 
 /** The state of an environment at one moment, under the name that a user gave it, which is the id. */
 export interface Snapshot extends Row {

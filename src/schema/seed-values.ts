@@ -1,0 +1,61 @@
+import { AUTHORIZATION_TYPES } from '../domain/authorization-type.ts'
+import { isErrorCode } from '../domain/errors.ts'
+import { isJsonObject } from '../domain/json.ts'
+import { didYouMean } from '../domain/suggestion.ts'
+import { plural } from '../domain/text.ts'
+import { type VocabularyWords, WIRE_WORD } from '../domain/vocabulary.ts'
+import { accepted, jsonObject, textMap, withRule } from './parts.ts'
+import { shown } from './problems.ts'
+
+/* Values of seed files with rules of their own. */
+
+/** Words of the document and those on the wire in their place (G48); which words there are is in `seed-checks.ts`. */
+export const vocabulary = withRule(
+  accepted<VocabularyWords>(isJsonObject, 'an object: words of the document, and those on the wire').meta({
+    type: 'object',
+    additionalProperties: { type: 'string', pattern: WIRE_WORD.source },
+  }),
+  (words, report) => {
+    const first = new Map<string, string>()
+    for (const [word, wire] of Object.entries(words)) {
+      if (typeof wire !== 'string' || !WIRE_WORD.test(wire)) {
+        report([word], { allowed: 'one or more letters, digits and underscores' })
+        continue
+      }
+      const before = first.get(wire)
+      if (before === undefined) first.set(wire, word)
+      else if (!isErrorCode(before) || !isErrorCode(word))
+        report([word], { found: `${shown(wire)}, which ${before} has already`, allowed: 'another word for each' })
+    }
+  },
+)
+
+/** The bounds of part 8. Characters are counted as JSON Schema counts them. */
+export const metadata = withRule(textMap, (pairs, report) => {
+  const count = Object.keys(pairs).length
+  if (count > 20) report([], { found: `an object of ${plural(count, 'pair')}`, allowed: 'at most 20 pairs' })
+  for (const [key, value = ''] of Object.entries(pairs)) {
+    const [keyLength, length] = [Array.from(key).length, Array.from(value).length]
+    if (keyLength < 3 || keyLength > 25) {
+      const found = `a key of ${plural(keyLength, 'character')}`
+      report([key], { found, allowed: 'keys of 3 to 25 characters', atKey: true })
+    }
+    if (length < 1 || length > 256) {
+      report([key], { found: `a value of ${plural(length, 'character')}`, allowed: 'values of 1 to 256 characters' })
+    }
+  }
+}).meta({
+  type: 'object',
+  maxProperties: 20,
+  propertyNames: { minLength: 3, maxLength: 25 },
+  additionalProperties: { type: ['string', 'number', 'boolean'], minLength: 1, maxLength: 256 },
+})
+
+const PATTERN_TYPES = [...AUTHORIZATION_TYPES, 'BEARER']
+
+/** An item of `auth_patterns`: free, but for the type of the accounts (G38). */
+export const authPattern = withRule(jsonObject, ({ type = null }, report) => {
+  if (type === null || (typeof type === 'string' && PATTERN_TYPES.includes(type))) return
+  const hint = typeof type === 'string' ? didYouMean(type, PATTERN_TYPES) : ''
+  report(['type'], { found: `${shown(type)}${hint}`, allowed: PATTERN_TYPES.join(', ') })
+})

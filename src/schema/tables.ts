@@ -1,0 +1,719 @@
+import { z } from 'zod'
+import { ACCOUNT_STATUSES } from '../domain/account.ts'
+import { AUTHORIZATION_TYPES, CONNECTION_TYPES } from '../domain/authorization-type.ts'
+import { BASE_URL_RULE } from '../domain/base-url.ts'
+import { COLLECTION_NAME, STEP_ACTIONS } from '../domain/collection.ts'
+import { CONNECTION_STATUSES } from '../domain/connection.ts'
+import { CLOCK_RANGE, CLOCK_YEARS, MAX_DURATION } from '../domain/instant.ts'
+import type { CredentialsPatch } from '../domain/credentials.ts'
+import type { JsonObject, JsonValue } from '../domain/json.ts'
+import type { Scenario } from '../domain/scenario.ts'
+import {
+  connectorName,
+  duration as givenDuration,
+  instantText,
+  jsonObject as givenObject,
+  nonEmpty,
+  strict,
+  text,
+} from './parts.ts'
+import {
+  hasIdOfItsPlace,
+  isAnyJson,
+  isMapOfTexts,
+  isPlainObject,
+  isScenario,
+  isStorableObject,
+  isTimeOfClock,
+  isUrlOfServer,
+  MAX_DEPTH,
+} from './row-checks.ts'
+import { authPattern, metadata, vocabulary } from './seed-values.ts'
+
+/*
+ * The tables of an environment, each declared once. `npm run generate` makes of it the types of the rows, the order of their
+ * fields in the state file, the account object of answers, and the code that checks rows at the start
+ * (`src/domain/generated/tables.ts`, `src/schema/generated/row-checks.js`). The schemas of the state file and of seeds are made
+ * of it too.
+ */
+
+/** A field of a row. */
+interface Field {
+  /** What a row has. */
+  readonly row: z.ZodType
+  /** What a seed file takes for it; absent for a field that no seed gives. */
+  readonly seed?: z.ZodType
+  /** Whether answers show it: in lists too, or only where one account is answered. A time that was never set is left out. */
+  readonly shown?: 'always' | 'alone'
+}
+type Fields = Readonly<Record<string, Field>>
+
+type RowShape<F extends Fields> = { [Name in keyof F]: F[Name]['row'] }
+type SeedShape<F extends Fields> = {
+  [Name in keyof F as F[Name] extends { seed: z.ZodType } ? Name : never]: F[Name] extends { seed: infer S } ? S : never
+}
+type BundleShape<F extends Fields> = {
+  [Name in keyof SeedShape<F>]: Name extends keyof F
+    ? SeedShape<F>[Name] extends z.ZodOptional
+      ? z.ZodExactOptional<F[Name]['row']>
+      : F[Name]['row']
+    : never
+}
+
+function rowShape<F extends Fields>(fields: F): RowShape<F> {
+  return Object.fromEntries(Object.entries(fields).map(([name, { row }]) => [name, row])) as RowShape<F>
+}
+
+/** The fields that a seed file takes. */
+export function seedShape<F extends Fields>(fields: F): SeedShape<F> {
+  const given = Object.entries(fields).flatMap(([name, { seed }]) => (seed ? [[name, seed]] : []))
+  return Object.fromEntries(given) as SeedShape<F>
+}
+
+/** The same fields as rows have them, once the seed file is read: a field that a seed need not give may be absent. */
+function bundleShape<F extends Fields>(fields: F): BundleShape<F> {
+  const given = Object.entries(fields).flatMap(([name, { row, seed }]) =>
+    seed ? [[name, seed instanceof z.ZodOptional ? z.exactOptional(row) : row]] : [],
+  )
+  return Object.fromEntries(given) as BundleShape<F>
+}
+
+const instant = z
+  .string()
+  .regex(/^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}\.\d{3}Z$/, {
+    error: 'an instant such as 2026-01-31T12:00:00.000Z',
+  })
+  .meta({ format: 'date-time' })
+const jsonObject = z
+  .custom<JsonObject>(isStorableObject, { error: `an object of at most ${MAX_DEPTH} levels` })
+  .meta({ type: 'object' })
+const anyJson = z
+  .custom<JsonValue>(isAnyJson, { error: 'any value' })
+  .meta({ type: ['string', 'number', 'boolean', 'null', 'array', 'object'] })
+const texts = z.array(text)
+const duration = z.int().min(0).max(MAX_DURATION).describe('Milliseconds.')
+const textMap = z
+  .custom<Record<string, string>>(isMapOfTexts, { error: 'an object whose values are strings' })
+  .meta({ type: 'object', additionalProperties: { type: 'string' } })
+const scenarioDocument = z.custom<Scenario>(isScenario, { error: 'a scenario' }).meta({ type: 'object' })
+
+export const settingsFields = {
+  bearer_token_lifetime: {
+    row: duration,
+    seed: givenDuration.optional().describe('How long a bearer token of the service is valid. Absent: 23h59m59s.'),
+  },
+  magic_link_lifetime: {
+    row: duration,
+    seed: givenDuration.optional().describe('How long a magic link can be followed. Absent: 15m.'),
+  },
+  auth_request_lifetime: {
+    row: duration,
+    seed: givenDuration.optional().describe('How long after consent a user can be verified. Absent: 10m.'),
+  },
+  require_user_verification: {
+    row: z.boolean(),
+    seed: z.boolean().optional().describe('Whether links without user_verify_url end in an error page. Absent: no.'),
+  },
+  consent: {
+    row: z.enum(['ask', 'approve', 'deny']),
+    seed: z
+      .enum(['ask', 'approve', 'deny'])
+      .optional()
+      .describe('ask shows the consent page; approve and deny decide every link at once. Absent: ask.'),
+  },
+  revocation: {
+    row: z.enum(['reversible', 'final']).exactOptional(),
+    seed: z
+      .enum(['reversible', 'final'])
+      .optional()
+      .describe(
+        'final: the credentials of deleted or disconnected accounts are refused permanently. reversible: stored again, they count as new. Absent: reversible.',
+      ),
+  },
+  post_user_verify_redirect_url: {
+    row: text.describe('Empty for the page of the mock.'),
+    seed: text.optional().describe('What verify answers. Absent or empty: a page of the mock.'),
+  },
+  vocabulary: {
+    row: textMap.describe('What the wire says in place of words of the document.'),
+    seed: vocabulary
+      .optional()
+      .describe(
+        "The document's words, and those on the wire in their place: { WORKSPACE_DWD: ACME_DWD, workspace_dwd: acme_dwd }.",
+      ),
+  },
+} as const satisfies Fields
+
+export const settings = strict(rowShape(settingsFields))
+
+export const clock = strict({
+  offset_ms: z
+    .int()
+    .min(-MAX_DURATION * 10)
+    .max(CLOCK_RANGE.latest)
+    .describe('Added to real time while the clock runs.'),
+  frozen_at: instant
+    .refine(isTimeOfClock, { error: `an instant in ${CLOCK_YEARS}` })
+    .nullable()
+    .describe('The time of a frozen clock; null while it runs.'),
+})
+
+export const ids = strict({
+  seed: z.int(),
+  position: z.int().describe('How many ids were given out.'),
+})
+  .nullable()
+  .describe('The position in the sequence of seeded ids; null when ids are random.')
+
+const client = strict({ id: text.describe('The client_id.'), client_secret: text })
+
+const bearerToken = strict({ id: text.describe('The token itself.'), client_id: text, expires_at: instant })
+
+export const connectionFields = {
+  id: { row: text, seed: nonEmpty.optional().describe('Absent: a generated one.') },
+  key_id: {
+    row: text,
+    seed: connectorName.describe('Its name in requests. A connector of that name gives the connection its type.'),
+  },
+  organization_id: { row: text, seed: text.optional().describe('The organization that it belongs to.') },
+  organization_name: { row: text, seed: text.optional().describe('The name of that organization.') },
+  domains: { row: texts, seed: z.array(nonEmpty).optional().describe('The mail domains of that organization.') },
+  enabled: {
+    row: z.boolean(),
+    seed: z.boolean().optional().describe('With false, links and tools answer CONNECTION_DISABLED. Absent: true.'),
+  },
+  provider: {
+    row: text,
+    seed: z
+      .string()
+      .regex(/^[A-Z][A-Z0-9_]*$/, { error: 'an upper-case name such as IDP_SIMULATOR' })
+      .optional()
+      .describe('An upper-case name such as IDP_SIMULATOR. Absent: CUSTOM.'),
+  },
+  provider_key: { row: text, seed: text.optional().describe('The name of its provider. Absent: key_id.') },
+  status: {
+    row: z.enum(CONNECTION_STATUSES),
+    seed: z.enum(CONNECTION_STATUSES).optional().describe('How far its set-up is. Absent: COMPLETED.'),
+  },
+  type: {
+    row: z.enum(CONNECTION_TYPES),
+    seed: z.enum(CONNECTION_TYPES).optional().describe('Required, unless a connector has this name.'),
+  },
+  mcp_server_url: {
+    row: text,
+    seed: text.optional().describe('What the list of connections shows. Absent: empty.'),
+  },
+} as const satisfies Fields
+
+export const providerFields = {
+  id: { row: text, seed: nonEmpty.optional().describe('Absent: a generated one.') },
+  identifier: {
+    row: text.describe("System-generated for custom providers; the connector's name for the rest."),
+    seed: connectorName.optional().describe('Its name in requests. Absent: made from display_name.'),
+  },
+  display_name: {
+    row: text,
+    seed: z.string().min(1).max(200).describe('What lists show; a connector with this custom_provider serves it.'),
+  },
+  description: { row: text, seed: text.optional().describe('What lists show.') },
+  icon_src: { row: text, seed: text.optional().describe('The URL of its icon.') },
+  auth_patterns: {
+    row: z.array(jsonObject),
+    seed: z
+      .array(authPattern)
+      .optional()
+      .describe('How accounts sign in: type is the authorization type, fields drive the credentials form.'),
+  },
+  categories: { row: texts, seed: z.array(text).optional().describe('What lists show.') },
+  coming_soon: { row: z.boolean(), seed: z.boolean().optional().describe('What lists show. Absent: false.') },
+  display_priority: {
+    row: z.int(),
+    seed: z.int().min(-2147483648).max(2147483647).optional().describe('What lists show. Absent: 0.'),
+  },
+  is_custom: { row: z.boolean() },
+  is_custom_mcp: { row: z.boolean() },
+  metadata: {
+    row: textMap,
+    seed: metadata.optional().describe('At most 20 pairs: keys of 3 to 25 characters, values of 1 to 256.'),
+  },
+  proxy_enabled: { row: z.boolean(), seed: z.boolean().optional().describe('Kept and returned. Absent: false.') },
+  proxy_url: {
+    row: text,
+    seed: z
+      .string()
+      .regex(/^https:\/\/[^\s\p{Cc}]+$/u, { error: 'a URL that starts with https://' })
+      .optional()
+      .describe('A URL that starts with https://; kept and returned, never called.'),
+  },
+  created_as: {
+    row: text.exactOptional().describe('The display name that it was created with, once it has changed; not answered.'),
+  },
+} as const satisfies Fields
+
+const credentialField = strict({
+  name: text,
+  label: text,
+  secret: z.boolean(),
+  required: z.boolean(),
+  hint: text.describe('Shown under the input of the form; empty when there is none.'),
+})
+
+const tool = strict({
+  name: text,
+  display_name: text,
+  description: text,
+  tags: texts,
+  is_default: z.boolean(),
+  input_schema: jsonObject.describe('JSON Schema 2020-12 of tool_input.'),
+  call: strict({
+    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+    path: text.describe('A template over input and account, as those below it.'),
+    query: textMap,
+    headers: textMap,
+    body: anyJson,
+    timeout: z.number().min(0).max(MAX_DURATION).describe('How long the service waits for the third party.'),
+  }),
+  result: jsonObject
+    .nullable()
+    .describe("A template over response, input and account; null passes the answer's body on."),
+})
+
+const collection = strict({
+  key: text.describe('The field that identifies an item.'),
+  per: z
+    .enum(['account', 'environment'])
+    .describe('Whether each account has items of its own, or all accounts of an environment share them.'),
+  fields: jsonObject.describe('Templates by field: what an item gets where it is given no value.'),
+  seed: z.array(jsonObject).describe('Templates of the items that are there before the first request.'),
+  generate: z.int().describe('How many items are made from fields beside those of seed.'),
+})
+
+const stepAnswer = strict({
+  status: z.int().exactOptional(),
+  headers: textMap.exactOptional(),
+  body: anyJson.exactOptional(),
+})
+
+const listPage = strict({
+  limit: anyJson.exactOptional(),
+  default: z.int().describe('The limit of a request that names none.'),
+  most: z.int().describe('Larger limits count as this one.'),
+  token: anyJson.exactOptional().describe('Where the page starts: an opaque position, …'),
+  offset: anyJson.exactOptional().describe('… a number of items, …'),
+  number: anyJson.exactOptional().describe('… or a number of pages that counts from 1.'),
+  link: text.exactOptional().describe('The query parameter that links to other pages set.'),
+})
+
+const step = strict({
+  action: z.enum(STEP_ACTIONS),
+  collection: text.describe('The name of the collection; empty for refuse.'),
+  as: text.describe('The name under which later steps and the answer see the result.'),
+  key: anyJson.exactOptional().describe('Which item: by its key, …'),
+  where: jsonObject.exactOptional().describe('… or by conditions.'),
+  item: anyJson.exactOptional().describe('The new item of create.'),
+  unless: jsonObject.exactOptional().describe('Items that must not be there, of create and update.'),
+  set: anyJson.exactOptional().describe('The changed fields of update.'),
+  add: jsonObject.exactOptional().describe('Values that update adds to lists, by field.'),
+  remove: jsonObject.exactOptional().describe('Values that update takes out of lists, by field.'),
+  search: strict({ text, in: texts }).exactOptional().describe('Of list: the items that contain every word of a text.'),
+  sort: text.exactOptional().describe('Of list: fields by comma, with a hyphen in front of one for descending order.'),
+  page: listPage.exactOptional(),
+  show: anyJson.exactOptional().describe('Of list: a template of each item over item.'),
+  when: jsonObject.exactOptional().describe('When refuse refuses: conditions on the variables of templates.'),
+  otherwise: stepAnswer.exactOptional().describe('The answer when the step fails.'),
+})
+
+const responderMatch = strict({
+  method: text.optional(),
+  path: text
+    .optional()
+    .describe('Literal parts, * for any text inside one, {name} for one part as request.params.name.'),
+  query: textMap.exactOptional(),
+  headers: textMap.exactOptional(),
+  body: jsonObject.exactOptional().describe('Dotted path into the JSON body, and a value or glob.'),
+  account: textMap.exactOptional().describe('Account field, and a value or glob.'),
+})
+const responderAnswer = strict({
+  status: z.int(),
+  headers: textMap,
+  body: anyJson.describe('A template; null for an empty body.'),
+})
+const responder = strict({
+  on: responderMatch.describe('Matching is by value, dotted path and glob, never by evaluated code.'),
+  steps: z.array(step).exactOptional().describe('What it does with collections before it answers.'),
+  answers: z.array(responderAnswer).describe('One answer for respond, several for sequence.'),
+  after_last: z
+    .enum(['repeat', 'restart', 'next'])
+    .describe(
+      'What follows the last of a sequence: the last again, the first again, or the next responder that matches.',
+    ),
+})
+
+const rateLimit = strict({
+  calls: z.int().describe('So many calls …'),
+  every: duration.describe("… in so many milliseconds of the environment's clock, from the first call on."),
+  per: z.enum(['account', 'environment']),
+  otherwise: stepAnswer.exactOptional().describe('What the refusal says in place of 429 with error_body.'),
+})
+
+const connector = strict({
+  connector: text.describe('The key_id of its connection, and what connector names in requests.'),
+  provider: text.exactOptional().describe('What accounts and tools call it; absent where that is its name.'),
+  display_name: text,
+  description: text,
+  icon_src: text,
+  categories: texts,
+  authorization_type: z.enum(AUTHORIZATION_TYPES),
+  oauth: strict({
+    scopes: texts,
+    access_token_lifetime: duration,
+    refresh_token: z
+      .enum(['keep', 'rotate', 'none'])
+      .describe('keep: a refresh answers no new refresh token; rotate: each replaces it; none: there is none.'),
+    domain: text.describe('Workspace or organisation domain for scoped connections; empty when there is none.'),
+  }),
+  cluster: z.enum(['provisioned', 'serverless']).describe('Of TRUSTED_IDP: provisioned clusters need db_user.'),
+  credentials: strict({
+    fields: z.array(credentialField).describe('What the credentials form asks for, in order.'),
+    send: strict({ headers: textMap, query: textMap }).describe('How static credentials are sent: templates by name.'),
+  }),
+  people: texts.describe('Who can sign in at the consent page.'),
+  reject: texts.describe('Globs: credentials stored by a caller that the third party refuses all the same.'),
+  base_url: text
+    .refine(isUrlOfServer, { error: BASE_URL_RULE })
+    .nullable()
+    .describe('A server that the user runs, in place of the responders; null for the one in this process.'),
+  custom_provider: text
+    .nullable()
+    .describe('Gives its tools and responders to custom providers created with this display name.'),
+  tools: z.array(tool),
+  collections: z.record(z.string().regex(COLLECTION_NAME), collection).exactOptional().describe('By name.'),
+  responders: z.array(responder),
+  error_body: jsonObject
+    .exactOptional()
+    .describe('The body of errors that steps of responders answer. Absent: their code and message.'),
+  latency: z
+    .array(z.tuple([z.number().min(0).max(1), z.number().min(0).max(MAX_DURATION)]))
+    .exactOptional()
+    .describe('Milliseconds by share of the calls; straight lines lead from point to point.'),
+  rate_limit: rateLimit.exactOptional(),
+})
+
+const oauthToken = strict({
+  access_token: text,
+  refresh_token: text.describe('Empty when there is none.'),
+  scopes: texts,
+  domain: text,
+})
+const workspaceDwd = strict({
+  subject: text,
+  access_token: text,
+  scopes: texts,
+  token_expires_at: instant.exactOptional(),
+})
+const trustedIdp = strict({
+  db_user: text,
+  access_key_id: text,
+  expiry: instant.exactOptional(),
+  secret_access_key: text.describe('Never returned in public responses (2.2).'),
+  session_token: text.describe('Never returned in public responses (2.2).'),
+})
+const credentials = strict({
+  oauth_token: oauthToken.exactOptional(),
+  static_auth: strict({ details: jsonObject }).exactOptional(),
+  workspace_dwd: workspaceDwd.exactOptional(),
+  trusted_idp: trustedIdp.exactOptional(),
+}).describe('At most one sub-object, the one that fits the authorization type.')
+
+/** As a seed file or a request may give it (2.2). */
+export const authorizationDetails = strict({
+  oauth_token: strict({
+    access_token: text.optional().describe('The access token.'),
+    refresh_token: text.optional().describe('The refresh token.'),
+    scopes: z.array(text).optional().describe('The scopes of the token.'),
+    domain: text.optional().describe('Workspace or organisation domain of the token.'),
+  })
+    .optional()
+    .describe('Of OAUTH, SMART_FHIR, OAUTH_M2M and TRACKER_OAUTH1.'),
+  static_auth: strict({ details: givenObject.optional().describe('The credentials, by field of the form.') })
+    .optional()
+    .describe('Of API_KEY, BASIC_AUTH, BASIC, BEARER_TOKEN and CUSTOM.'),
+  workspace_dwd: strict({ subject: text.optional().describe('Whom the service acts for. Absent: identifier.') })
+    .optional()
+    .describe('Of WORKSPACE_DWD.'),
+  trusted_idp: strict({ db_user: text.optional().describe('The user of the database.') })
+    .optional()
+    .describe('Of TRUSTED_IDP.'),
+})
+
+export const accountFields = {
+  id: {
+    row: text,
+    seed: z
+      .string()
+      .regex(/^ca_./, { error: 'an id that starts with ca_' })
+      .optional()
+      .describe('An id that starts with ca_. Absent: a generated one.'),
+    shown: 'always',
+  },
+  sequence: { row: z.int().describe('Position in creation order, which is the order of lists; never reused.') },
+  organization_id: {
+    row: text,
+    seed: text.default('').describe('The organization that the account belongs to.'),
+  },
+  user_id: { row: text, seed: text.default('').describe('The user that the account belongs to.') },
+  connection_id: { row: text, shown: 'always' },
+  connector: {
+    row: text,
+    seed: nonEmpty.describe('The connector, or the identifier of a custom provider.'),
+    shown: 'always',
+  },
+  provider: { row: text, shown: 'always' },
+  identifier: {
+    row: text,
+    seed: nonEmpty.describe('Whose account it is, in the words of your application: an e-mail address, an id.'),
+    shown: 'always',
+  },
+  authorization_type: { row: z.enum(AUTHORIZATION_TYPES), shown: 'always' },
+  status: {
+    row: z.enum(ACCOUNT_STATUSES),
+    seed: z.enum(ACCOUNT_STATUSES).default('ACTIVE').describe('The state at the start.'),
+    shown: 'always',
+  },
+  token_expires_at: {
+    row: instant.exactOptional(),
+    seed: instantText.optional().describe('When the access token expires. Absent: after its lifetime.'),
+    shown: 'always',
+  },
+  last_used_at: {
+    row: instant.exactOptional(),
+    seed: instantText.optional().describe('When a tool was last executed. Absent: never.'),
+    shown: 'always',
+  },
+  updated_at: { row: instant, shown: 'always' },
+  api_config: {
+    row: jsonObject,
+    seed: givenObject.default({}).describe('Settings of the account that templates see.'),
+    shown: 'alone',
+  },
+  credentials: { row: credentials.describe('Live credentials: those that tools run with.') },
+  pending: {
+    row: strict({ credentials, token_expires_at: instant.exactOptional() })
+      .exactOptional()
+      .describe('Credentials that wait for verification; their lifetime counts from when they were issued.'),
+  },
+} as const satisfies Fields
+
+const connectorRow = strict({ id: text.describe('The same as connector.'), ...connector.shape })
+const connection = strict(rowShape(connectionFields))
+const provider = strict(rowShape(providerFields))
+const account = strict(rowShape(accountFields))
+
+const magicLink = strict({
+  id: text.describe('The opaque part of the link.'),
+  account_id: text,
+  oauth_state: text.describe("Ties the third party's redirect back to this link: state of the authorize request."),
+  user_verify_url: text.describe('Empty when the caller gave none.'),
+  state: text.nullable().describe("The caller's opaque value, passed on as it came; null when there was none."),
+  expires_at: instant,
+  completed_at: instant.exactOptional().describe('Set once its flow has completed; from then on it answers 410.'),
+})
+
+const authRequest = strict({
+  id: text,
+  account_id: text,
+  identifier: text.describe("The identifier of the link's account, not that of the person who signed in."),
+  expires_at: instant,
+  outcome: z
+    .enum(['pending', 'consumed', 'expired', 'superseded', 'withdrawn'])
+    .describe('Only a pending one can be verified. withdrawn: the account lost what the consent was for.'),
+})
+
+const grant = strict({
+  id: text,
+  connector: text,
+  account_id: text.describe('The account whose credentials these are; empty when the token request named none.'),
+  person: text.describe('Who signed in.'),
+  scopes: texts,
+  access: text.describe('What a call presents: an access token, a key id, or the static headers as one string.'),
+  secret: text.describe('The secret that signs requests; empty for types that do not sign.'),
+  refresh_token: text.describe('Empty when there is none.'),
+  expires_at: instant.exactOptional().describe('When the access token stops working; absent when never.'),
+  revoked: z.boolean(),
+  refresh_revoked: z.boolean(),
+  final: z
+    .literal(true)
+    .exactOptional()
+    .describe('Refused permanently, for every account that presents it (settings.revocation).'),
+})
+
+const authorizationCode = strict({
+  id: text.describe('The code itself.'),
+  connector: text,
+  person: text,
+  scopes: texts,
+  redirect_uri: text,
+  expires_at: instant,
+})
+
+const collectionItem = strict({
+  id: text.describe('Connector, collection, account and key.'),
+  connector: text,
+  collection: text,
+  account_id: text.describe('Empty in a collection that accounts share.'),
+  sequence: z.int().describe('Position in creation order.'),
+  item: jsonObject,
+}).refine(hasIdOfItsPlace, {
+  path: ['id'],
+  error: 'the names of connector, collection and account, and the key, with a slash between them',
+})
+
+const counter = strict({ id: text, value: z.int() })
+
+export const tables = strict({
+  clients: z.array(client),
+  bearer_tokens: z.array(bearerToken),
+  connections: z.array(connection).describe('In the order in which they are listed.'),
+  providers: z.array(provider),
+  connectors: z.array(connectorRow),
+  accounts: z.array(account),
+  magic_links: z.array(magicLink),
+  auth_requests: z.array(authRequest),
+  grants: z.array(grant).describe('What the fake third parties know of credentials.'),
+  authorization_codes: z.array(authorizationCode),
+  collection_items: z.array(collectionItem).describe('What the fake third parties hold.'),
+  counters: z
+    .array(counter)
+    .describe('Running numbers that must not repeat after a restart: account_sequence, calls of responders, items.'),
+})
+
+const seedConnection = strict(bundleShape(connectionFields))
+const seedProvider = strict(bundleShape(providerFields))
+const seedAccount = strict({
+  ...bundleShape(accountFields),
+  authorization_details: z
+    .custom<CredentialsPatch>(isPlainObject, { error: 'an object' })
+    .meta({ type: 'object' })
+    .exactOptional()
+    .describe('Absent: generated credentials that its third party accepts.'),
+  collections: z
+    .record(z.string().regex(COLLECTION_NAME), z.array(jsonObject))
+    .exactOptional()
+    .describe('What its collections hold in place of the items of the connector file, by name.'),
+})
+const seedGenerate = strict({
+  organization_id: text,
+  user_id: text,
+  accounts: z.int(),
+  connector: text,
+  status: z.enum(ACCOUNT_STATUSES),
+})
+const seedCollection = strict({ connector: text, collection: text, items: z.array(jsonObject) })
+
+/** A seed file once it is read, with every default filled in. */
+const seed = strict({
+  clients: z.array(client).describe('Patterns such as ci-* among them.'),
+  settings: strict(bundleShape(settingsFields)),
+  connectors: z.array(connector),
+  connections: z.array(seedConnection),
+  providers: z.array(seedProvider),
+  accounts: z.array(seedAccount),
+  collections: z
+    .array(seedCollection)
+    .exactOptional()
+    .describe('What shared collections hold in place of the items of their connector files.'),
+  generate: z.array(seedGenerate),
+})
+
+const origin = strict({
+  id: z.literal('origin'),
+  seed: seed.describe('As it was written; a client id pattern in it makes environments from it.'),
+  exact: seed.describe(
+    'With every account written out and every id decided, so that each reset brings the same rows back.',
+  ),
+  of_server: z.boolean().describe("Whether it is the server's seed, whose changes this environment then follows."),
+  clock: strict({
+    now: instant.optional().describe('Real time when absent.'),
+    frozen: z.boolean().optional(),
+  }),
+  kept: strict({ connections: z.array(connection), providers: z.array(provider) }).describe(
+    'The rows that carry ids which a seed need not name.',
+  ),
+  scenarios: z
+    .array(scenarioDocument)
+    .optional()
+    .describe('Those that run from its start, beside those of the server.'),
+  test: strict({ label: text, file: text.exactOptional(), line: z.int().exactOptional() })
+    .optional()
+    .describe('The test that it was made for.'),
+})
+
+const scenarioDefinition = strict({ id: text.describe('The name of the scenario.'), scenario: scenarioDocument })
+
+const scenarioRun = strict({
+  id: text.describe('The name of the scenario.'),
+  running: z.boolean(),
+  by_hand: z.boolean().describe('Whether it was started by the control API.'),
+  started_at: z.int().describe("Milliseconds of the environment's clock."),
+  state: text,
+  rules: z.array(strict({ matched: z.int(), hits: z.int() })).describe('What each rule has counted, in their order.'),
+})
+
+const snapshot = strict({
+  id: text.describe('The name that a user gave it.'),
+  taken_at: instant.describe("In the environment's own time."),
+  settings,
+  clock,
+  ids,
+  tables,
+})
+
+/** The tables beside those of the service's state (G63). */
+export const sections = {
+  origins: z.array(origin).max(1).describe('What the environment was made from, and what a reset goes back to.'),
+  scenario_definitions: z.array(scenarioDefinition).describe('Those that came by the control API.'),
+  scenario_runs: z.array(scenarioRun),
+  snapshots: z.array(snapshot),
+}
+
+/** What the rest of the code knows by a name; each becomes an interface in `src/domain/generated/tables.ts`. */
+export const NAMED = {
+  Settings: settings,
+  Client: client,
+  BearerToken: bearerToken,
+  Connection: connection,
+  Provider: provider,
+  CredentialField: credentialField,
+  Tool: tool,
+  Collection: collection,
+  StepAnswer: stepAnswer,
+  ListPage: listPage,
+  Step: step,
+  ResponderMatch: responderMatch,
+  ResponderAnswer: responderAnswer,
+  Responder: responder,
+  RateLimit: rateLimit,
+  Connector: connector,
+  ConnectorRow: connectorRow,
+  OauthToken: oauthToken,
+  WorkspaceDwd: workspaceDwd,
+  TrustedIdp: trustedIdp,
+  Credentials: credentials,
+  CredentialsPatch: authorizationDetails,
+  Account: account,
+  MagicLink: magicLink,
+  AuthRequest: authRequest,
+  Grant: grant,
+  AuthorizationCode: authorizationCode,
+  CollectionItem: collectionItem,
+  Counter: counter,
+  SeedConnection: seedConnection,
+  SeedProvider: seedProvider,
+  SeedAccount: seedAccount,
+  SeedCollection: seedCollection,
+  SeedGenerate: seedGenerate,
+  SeedBundle: seed,
+  Origin: origin,
+  ScenarioDefinition: scenarioDefinition,
+  StoredScenarioRun: scenarioRun,
+}
