@@ -22,20 +22,18 @@ export const tables: Step = {
   inputs: ['src/schema', 'src/domain'],
   outputs: [ROWS, CHECKS],
   make: async () => {
-    const [declared, { stateSchema }] = await Promise.all([
+    const [{ NAMED, accountFields, tables: declared }, { stateSchema }] = await Promise.all([
       import('../../src/schema/tables.ts'),
       import('../../src/schema/state-document.ts'),
     ])
     const { AUTHORIZATION_TYPES, CONNECTION_TYPES } = await import('../../src/domain/authorization-type.ts')
-    const names = new Map<unknown, string>(
-      Object.entries(declared.NAMED).map(([name, schema]) => [schema._zod.def, name]),
-    )
+    const names = new Map<unknown, string>(Object.entries(NAMED).map(([name, schema]) => [schema._zod.def, name]))
     const enumerations = new Map([
       [AUTHORIZATION_TYPES.join(), 'AuthorizationType'],
       [CONNECTION_TYPES.join(), 'ConnectionType'],
     ])
     const printer = new TypePrinter(names, enumerations)
-    const rows = Object.entries(declared.tables.shape)
+    const rows = Object.entries(declared.shape)
     return new Map([
       [
         ROWS,
@@ -43,7 +41,7 @@ export const tables: Step = {
           "import type { AuthorizationType, ConnectionType } from '../authorization-type.ts'",
           "import type { JsonObject, JsonValue } from '../json.ts'",
           "import type { Scenario } from '../scenario.ts'",
-          ...Object.entries(declared.NAMED).map(
+          ...Object.entries(NAMED).map(
             ([name, schema]) => `\nexport interface ${name} ${printer.object(schema as unknown as Schema, '')}`,
           ),
           `\n/** The rows of an environment, by table. The keys are those of the state file. */\nexport interface Rows {\n${rows
@@ -55,11 +53,11 @@ export const tables: Step = {
             null,
             2,
           )}`,
-          accountObjects(declared.accountFields, printer),
+          accountObjects(accountFields, printer),
           '',
         ].join('\n'),
       ],
-      [CHECKS, new CheckPrinter().file(stateSchema as unknown as Schema)],
+      [CHECKS, new CheckPrinter().file(stateSchema)],
     ])
   },
 }

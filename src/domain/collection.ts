@@ -2,7 +2,7 @@ import type { Collection, CollectionItem } from './generated/tables.ts'
 import { isBlank, isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import { valueAt } from './value-match.ts'
 
-export type { Collection, CollectionItem, ListPage, Step, StepAnswer } from './generated/tables.ts'
+export type { Collection, CollectionItem, ListPage, Step } from './generated/tables.ts'
 
 /** Names are variables of templates too. */
 export const COLLECTION_NAME = /^[A-Za-z]\w{0,63}$/

@@ -138,7 +138,7 @@ async function storedRows(): Promise<{ rows: AnyRows; withRow: (table: string, r
       })
     })
     const { tables, ...image } = environment.stored(false)
-    stored = { ...tables, ...image, snapshots: [{ id: 'n', taken_at: NOW, ...environment.image() }] } as AnyRows
+    stored = { ...tables, ...image, snapshots: [{ id: 'n', taken_at: NOW, ...environment.image() }] }
     const { settings, clock, ids } = image
     frame = { settings, clock, ids } as unknown as JsonObject
     await Promise.resolve()
