@@ -159,7 +159,7 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
       limit(
         'auth requests that are over, and revoked credentials',
         'src/state/model/deadlines.ts',
-        'KEPT_OVER',
+        'KEPT_NEVER_VALID_AGAIN',
         count,
         'dropped at once',
       ),

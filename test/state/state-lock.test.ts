@@ -6,6 +6,8 @@ import { Server } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { refuseIfHeld } from '../../src/state/state-file/state-lock.ts'
+import { StateError } from '../../src/state/wal/state-errors.ts'
+import { MemoryDisk } from '../support/memory-disk.ts'
 import { openTestRegistry, withDirectory } from '../support/registry.ts'
 
 /** A process that listens on a socket until it is killed, as the holder of a lock does. */
@@ -120,4 +122,31 @@ describe('the lock of a state file', () => {
       await registry.close()
     }),
   )
+})
+
+describe('a lock from outside', () => {
+  it('takes the place of the one beside the file, and is given back after the last write', async () => {
+    const disk = new MemoryDisk()
+    const steps: string[] = []
+    const lock = (file: string) => {
+      steps.push(`take ${file}`)
+      return Promise.resolve({
+        release: () => {
+          steps.push(`release after ${disk.log.at(-1)}`)
+          return Promise.resolve()
+        },
+      })
+    }
+    const registry = await openTestRegistry({ file: '/none/state.json', fileSystem: disk, lock })
+    registry.create('default')
+    await registry.close()
+    expect(steps).toEqual(['take /none/state.json', 'release after sync directory'])
+  })
+
+  it('that is refused leaves everything as it is', async () => {
+    const disk = new MemoryDisk()
+    const lock = () => Promise.reject(new StateError('it is held by another process'))
+    await expect(openTestRegistry({ file: '/none/state.json', fileSystem: disk, lock })).rejects.toThrow('is held by')
+    expect(disk.operations).toBe(0)
+  })
 })
