@@ -12,22 +12,23 @@ const BASICS = css`
     color: var(--text);
     font: 16px/1.5 var(--sans);
   }
-  h1,
-  h2,
-  h3 {
+  :where(h1, h2, h3) {
     line-height: 1.25;
   }
   .info {
     --tone: var(--accent);
   }
-  .success {
+  :where(.success, .driven) {
     --tone: var(--success);
   }
-  .warning {
+  :where(.warning, .injected_only) {
     --tone: var(--warning);
   }
   .error {
     --tone: var(--error);
+  }
+  .never {
+    --tone: var(--quiet);
   }
   .overline {
     margin: 0 0 0.25rem;
@@ -36,9 +37,12 @@ const BASICS = css`
     font-weight: 600;
     letter-spacing: 0.04em;
   }
-  .quiet,
-  footer {
+  :where(.quiet, footer, thead th) {
     color: var(--quiet);
+  }
+  ::placeholder {
+    color: var(--quiet);
+    opacity: 1;
   }
   a {
     color: var(--accent);
@@ -47,11 +51,66 @@ const BASICS = css`
     width: 100%;
     border-collapse: collapse;
   }
-  th,
-  td {
+  :where(th, td) {
     border-bottom: 1px solid var(--line);
     text-align: left;
     vertical-align: top;
+    overflow-wrap: break-word;
+  }
+  tbody tr:last-child > * {
+    border-bottom: 0;
+  }
+  :where(th, label, .label) {
+    font-weight: 600;
+  }
+  :where(caption, thead th) {
+    font-size: 0.8125rem;
+    text-align: left;
+  }
+  :where(button, input, select, textarea) {
+    border: 1px solid var(--line);
+    border-radius: 6px;
+    background: var(--field);
+    color: inherit;
+    font: inherit;
+  }
+  :is(button, .button) {
+    border: 1px solid var(--line);
+    border-radius: 6px;
+    background: var(--card);
+    color: var(--text);
+    font-weight: 500;
+    text-align: center;
+    text-decoration: none;
+  }
+  :where(button, .button):hover {
+    border-color: var(--quiet);
+  }
+  :where(button, .button).primary:not(:disabled) {
+    border-color: var(--accent);
+    background: var(--accent);
+    color: var(--on-accent);
+  }
+  .primary:hover {
+    filter: brightness(1.08);
+  }
+  .field :is(input, select, textarea) {
+    width: 100%;
+  }
+  [aria-invalid='true'] {
+    border-color: var(--error);
+  }
+  .problem {
+    color: var(--error);
+    font-weight: 600;
+  }
+  .visually-hidden {
+    position: absolute;
+    width: 1px;
+    height: 1px;
+    overflow: hidden;
+    clip-path: inset(50%);
+    white-space: nowrap;
   }
   :focus-visible {
     outline: 3px solid var(--focus);
@@ -88,8 +147,7 @@ const CARDS = css`
     margin: 0 0 0.75rem;
     font-size: 1.5rem;
   }
-  h2,
-  legend {
+  :where(h2, legend) {
     margin: 0;
     padding: 0;
     font-size: 1rem;
@@ -98,8 +156,7 @@ const CARDS = css`
   p {
     margin: 0 0 1rem;
   }
-  .quiet,
-  footer {
+  :where(.quiet, footer) {
     font-size: 0.875rem;
   }
   footer {
@@ -134,6 +191,7 @@ const CARDS = css`
     padding: 0.625rem 0.875rem;
     border: 1px solid var(--line);
     border-radius: 8px;
+    font-weight: 400;
     cursor: pointer;
   }
   .choice:has(:checked) {
@@ -166,32 +224,17 @@ const CARDS = css`
   .field label {
     display: block;
     margin-bottom: 0.25rem;
-    font-weight: 600;
   }
   .field input {
-    width: 100%;
     padding: 0.5rem 0.75rem;
-    border: 1px solid var(--quiet);
-    border-radius: 8px;
-    background: var(--field);
-    color: inherit;
-    font: inherit;
+    border-color: var(--quiet);
   }
-  .field input[aria-invalid='true'] {
-    border-color: var(--error);
-    box-shadow: inset 0 0 0 1px var(--error);
-  }
-  .field .quiet,
-  .problem {
+  :where(.field .quiet, .problem) {
     margin: 0.25rem 0 0;
+    font-size: 0.875rem;
   }
   form > .problem {
     margin: 0 0 1rem;
-  }
-  .problem {
-    color: var(--error);
-    font-size: 0.875rem;
-    font-weight: 600;
   }
   .actions {
     display: flex;
@@ -199,34 +242,15 @@ const CARDS = css`
     gap: 0.75rem;
     margin: 1.5rem 0 0;
   }
-  .actions > *,
-  .actions button {
+  :where(.actions > *, .actions button) {
     flex: 1 1 8rem;
   }
-  .button,
-  button {
+  :is(button, .button) {
     display: block;
     padding: 0.6875rem 1rem;
-    border: 1px solid var(--quiet);
-    border-radius: 8px;
-    background: transparent;
-    color: var(--text);
-    font: inherit;
+    border-color: var(--quiet);
     font-weight: 600;
-    text-align: center;
-    text-decoration: none;
     cursor: pointer;
-  }
-  .button.primary,
-  button.primary {
-    border-color: var(--accent);
-    background: var(--accent);
-    color: var(--on-accent);
-  }
-  .button:hover,
-  button:hover {
-    filter: brightness(1.08);
-    text-decoration: underline;
   }
   @media (forced-colors: active) {
     .choice:has(:checked) {

@@ -7,7 +7,21 @@ import { isAnswered, titleOf } from './entry.ts'
 import { fieldsOf, inputOf, type InputField } from './input-form.ts'
 import { LifecyclePicture } from './lifecycle.tsx'
 import { clockNow, timeline } from './live.ts'
-import { Choice, Detail, Empty, Facts, Json, Problem, Loading, SearchField, Section, Status, Tag } from './parts.tsx'
+import {
+  Choice,
+  Detail,
+  Empty,
+  Facts,
+  Form,
+  Json,
+  Loading,
+  Problem,
+  SearchField,
+  Section,
+  Small,
+  Status,
+  Tag,
+} from './parts.tsx'
 import { setParameters, go, linkTo, route } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 import { useListNavigation } from './list-navigation.ts'
@@ -100,15 +114,7 @@ export function AccountsView() {
   )
 }
 
-function AccountRow({
-  account,
-  row,
-  isOpen,
-}: {
-  readonly account: Account
-  readonly row: number
-  readonly isOpen: boolean
-}) {
+function AccountRow({ account, row, isOpen }: Readonly<{ account: Account; row: number; isOpen: boolean }>) {
   const { id, identifier, connector, status, authorization_type } = account
   const { parameters } = route.value
   return (
@@ -132,7 +138,7 @@ function AccountRow({
 }
 
 /** The time until the access token expires, by the mock's clock. */
-function Expiry({ account: { token_expires_at: at } }: { readonly account: Account }) {
+function Expiry({ account: { token_expires_at: at } }: Readonly<{ account: Account }>) {
   const { value: now } = clockNow
   if (at === undefined || now === undefined) return <span class="quiet">no expiry</span>
   const left = Date.parse(at) - now
@@ -143,34 +149,24 @@ function Expiry({ account: { token_expires_at: at } }: { readonly account: Accou
   )
 }
 
-function Pages({ total, offset }: { readonly total: number; readonly offset: number }) {
+function Pages({ total, offset }: Readonly<{ total: number; offset: number }>) {
   if (total <= PAGE) return null
   return (
     <p class="pages">
-      <button
-        type="button"
-        class="small"
-        disabled={offset === 0}
-        onClick={() => setParameters({ from: String(Math.max(0, offset - PAGE)) })}
-      >
+      <Small disabled={offset === 0} onClick={() => setParameters({ from: String(Math.max(0, offset - PAGE)) })}>
         Newer
-      </button>
+      </Small>
       <span class="quiet number">
         {offset + 1} to {Math.min(total, offset + PAGE)} of {total}
       </span>
-      <button
-        type="button"
-        class="small"
-        disabled={offset + PAGE >= total}
-        onClick={() => setParameters({ from: String(offset + PAGE) })}
-      >
+      <Small disabled={offset + PAGE >= total} onClick={() => setParameters({ from: String(offset + PAGE) })}>
         Older
-      </button>
+      </Small>
     </p>
   )
 }
 
-function AccountDetail({ id }: { readonly id: string }) {
+function AccountDetail({ id }: Readonly<{ id: string }>) {
   const { value, error, reload } = useApi<AccountWithTools>(`/accounts/${encodeURIComponent(id)}`)
   const { parameters } = route.value
   const gone = error?.status === 404
@@ -212,7 +208,7 @@ const EVENTS: { readonly [Event in AccountWithTools['events'][number]]: string }
   expire_access_token: 'The access token expires now: the next use renews it, where it can be renewed.',
 }
 
-function Lifecycle({ value, reload }: { readonly value: AccountWithTools; readonly reload: () => void }) {
+function Lifecycle({ value, reload }: Readonly<{ value: AccountWithTools; reload: () => void }>) {
   const { busy, error, run } = useAction()
   const { account, events } = value
   const apply = (event: string): void =>
@@ -225,16 +221,15 @@ function Lifecycle({ value, reload }: { readonly value: AccountWithTools; readon
       <LifecyclePicture status={account.status} />
       <div class="buttons" role="group" aria-label="Events">
         {events.map((event) => (
-          <button
+          <Small
             key={event}
-            type="button"
-            class="small"
+
             title={EVENTS[event]}
             disabled={busy}
             onClick={() => apply(event)}
           >
             {wordsOf(event)}
-          </button>
+          </Small>
         ))}
         <a
           class="button small"
@@ -250,7 +245,7 @@ function Lifecycle({ value, reload }: { readonly value: AccountWithTools; readon
 }
 
 /** Says when the access token expires, with a button that sets the clock to that time. */
-function JumpToExpiry({ value: { account, renewable } }: { readonly value: AccountWithTools }) {
+function JumpToExpiry({ value: { account, renewable } }: Readonly<{ value: AccountWithTools }>) {
   const { busy, error, run } = useAction()
   const { token_expires_at: at } = account
   const { value: now } = clockNow
@@ -261,15 +256,15 @@ function JumpToExpiry({ value: { account, renewable } }: { readonly value: Accou
       Its access token expires <span class="number">{distanceOf(Date.parse(at) - now)}</span>, at{' '}
       <span class="mono">{momentOf(at)}</span>
       {renewable ? '; the next use then renews it.' : '; the account is EXPIRED then.'}{' '}
-      <button type="button" class="small" disabled={busy} onClick={jump}>
+      <Small disabled={busy} onClick={jump}>
         Jump there
-      </button>
+      </Small>
       <Problem error={error} />
     </p>
   )
 }
 
-function Tools({ id, tools }: { readonly id: string; readonly tools: readonly Tool[] }) {
+function Tools({ id, tools }: Readonly<{ id: string; tools: readonly Tool[] }>) {
   const { parameters } = route.value
   const chosen = tools.find(({ name }) => name === parameters['tool']) ?? tools[0]
   if (!chosen) {
@@ -293,7 +288,7 @@ function Tools({ id, tools }: { readonly id: string; readonly tools: readonly To
   )
 }
 
-function ToolForm({ id, tool }: { readonly id: string; readonly tool: Tool }) {
+function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
   const { busy, error, run } = useAction()
   const fields = useMemo(() => fieldsOf(tool.input_schema), [tool])
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
@@ -309,12 +304,7 @@ function ToolForm({ id, tool }: { readonly id: string; readonly tool: Tool }) {
     })
   }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        send()
-      }}
-    >
+    <Form submit={send}>
       {fields.map((field) => (
         <ToolField
           key={field.name}
@@ -342,7 +332,7 @@ function ToolForm({ id, tool }: { readonly id: string; readonly tool: Tool }) {
           <Json value={answer.body} />
         </div>
       )}
-    </form>
+    </Form>
   )
 }
 
@@ -350,11 +340,7 @@ function ToolField({
   field,
   value,
   onInput,
-}: {
-  readonly field: InputField
-  readonly value: string
-  readonly onInput: (value: string) => void
-}) {
+}: Readonly<{ field: InputField; value: string; onInput: (value: string) => void }>) {
   const id = useId()
   const { name, kind, required, description, choices } = field
   const shared = { id, value, 'aria-describedby': description === '' ? undefined : `${id}-hint` }
@@ -402,7 +388,7 @@ function ToolField({
 /** The most requests of the account that are listed, newest first. */
 const MAX_HISTORY = 50
 
-function History({ id }: { readonly id: string }) {
+function History({ id }: Readonly<{ id: string }>) {
   const version = timeline.version.value
   const entries = useMemo(
     () => timeline.matching({ text: '', operation: '', status: '', account: id, mark: '' }).slice(0, MAX_HISTORY),
@@ -427,7 +413,7 @@ function History({ id }: { readonly id: string }) {
   )
 }
 
-function AccountFacts({ value }: { readonly value: AccountWithTools }) {
+function AccountFacts({ value }: Readonly<{ value: AccountWithTools }>) {
   const { account, organization_id, user_id, renewable } = value
   return (
     <Section title="Facts" open={false}>

@@ -1,8 +1,8 @@
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call, type Schemas } from './api.ts'
 import { dayOf, distanceOf, momentOf, timeOf } from './format.ts'
 import { clockFrozen, clockNow, realNow, showClock } from './live.ts'
-import { Empty, Problem, Tag } from './parts.tsx'
+import { Empty, Form, Problem, Small, Tag, TextField } from './parts.tsx'
 import { linkTo } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
@@ -72,29 +72,13 @@ function RealTime() {
   )
 }
 
-function SetClock({ busy, change }: { readonly busy: boolean; readonly change: (body: object) => void }) {
-  const id = useId()
+function SetClock({ busy, change }: Readonly<{ busy: boolean; change: (body: object) => void }>) {
   const [text, setText] = useState('')
   return (
-    <form
-      class="buttons"
-      onSubmit={(event) => {
-        event.preventDefault()
-        change({ now: new Date(`${text}Z`).toISOString() })
-      }}
-    >
-      <span class="choice">
-        <label for={id}>Set to (UTC)</label>
-        <input
-          id={id}
-          type="datetime-local"
-          step={1}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </span>
+    <Form class="buttons" submit={() => change({ now: new Date(`${text}Z`).toISOString() })}>
+      <TextField label="Set to (UTC)" wrap="choice" type="datetime-local" step={1} value={text} onText={setText} />
       <button disabled={busy || text === ''}>Set</button>
-    </form>
+    </Form>
   )
 }
 
@@ -108,11 +92,7 @@ function DueList({
   due,
   busy,
   jump,
-}: {
-  readonly due: readonly DueItem[]
-  readonly busy: boolean
-  readonly jump: (at: string) => void
-}) {
+}: Readonly<{ due: readonly DueItem[]; busy: boolean; jump: (at: string) => void }>) {
   const { value: now = 0 } = clockNow
   return (
     <ol class="due">
@@ -128,15 +108,13 @@ function DueList({
             <span class="due-what">
               {href === undefined ? <strong>{item.subject}</strong> : <a href={href}>{item.subject}</a>}: {item.effect}
             </span>
-            <button
-              type="button"
-              class="small"
+            <Small
               disabled={busy}
               aria-label={`Jump there: ${item.subject}, ${item.effect}`}
               onClick={() => jump(item.at)}
             >
               Jump there
-            </button>
+            </Small>
           </li>
         )
       })}

@@ -1,6 +1,6 @@
 import { plural, shorten } from '../domain/text.ts'
 import type { Schemas } from './api.ts'
-import { Choice, Problem, Section } from './parts.tsx'
+import { Choice, Problem, Section, Table } from './parts.tsx'
 import { setParameters, route } from './hash-route.ts'
 import { useApi } from './use-api.ts'
 
@@ -61,13 +61,7 @@ function nameOf({ connector, collection }: Schemas['Collection']): string {
 const MAX_COLUMNS = 6
 const MAX_ITEMS = 200
 
-function Items({
-  collection,
-  account,
-}: {
-  readonly collection: Schemas['Collection']
-  readonly account: string | undefined
-}) {
+function Items({ collection, account }: Readonly<{ collection: Schemas['Collection']; account: string | undefined }>) {
   const path = `/collections/${encodeURIComponent(collection.connector)}/${encodeURIComponent(collection.collection)}`
   const { value, error } = useApi<Schemas['CollectionItems']>(path, { account })
   if (error) return <Problem error={error} />
@@ -75,37 +69,24 @@ function Items({
   if (value.items.length === 0) return <p class="quiet">No items yet. Tools of the connector create them.</p>
   const keys = [...new Set([collection.key, ...value.items.flatMap((item) => Object.keys(item))])].slice(0, MAX_COLUMNS)
   return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label={nameOf(collection)}>
-      <table>
-        <caption>
-          {plural(value.items.length, 'item')}
-          {value.items.length > MAX_ITEMS && `, the newest ${MAX_ITEMS} of them`}
-        </caption>
-        <thead>
-          <tr>
+    <Table
+      label={nameOf(collection)}
+      caption={`${plural(value.items.length, 'item')}${value.items.length > MAX_ITEMS ? `, the newest ${MAX_ITEMS} of them` : ''}`}
+      heads={keys}
+    >
+      {value.items
+        .slice(-MAX_ITEMS)
+        .reverse()
+        .map((item) => (
+          <tr key={String(item[collection.key])}>
             {keys.map((key) => (
-              <th key={key} scope="col">
-                {key}
-              </th>
+              <td key={key} class={key === collection.key ? 'mono' : ''}>
+                {cellOf(item[key])}
+              </td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {value.items
-            .slice(-MAX_ITEMS)
-            .reverse()
-            .map((item) => (
-              <tr key={String(item[collection.key])}>
-                {keys.map((key) => (
-                  <td key={key} class={key === collection.key ? 'mono' : ''}>
-                    {cellOf(item[key])}
-                  </td>
-                ))}
-              </tr>
-            ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+    </Table>
   )
 }
 

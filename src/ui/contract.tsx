@@ -1,9 +1,8 @@
-import type { ComponentChildren } from 'preact'
 import { plural } from '../domain/text.ts'
 import { open, type Schemas } from './api.ts'
 import { saveAs } from './download.ts'
 import { environments } from './live.ts'
-import { Problem, Section, Tag } from './parts.tsx'
+import { Problem, Section, Small, Table, Tag } from './parts.tsx'
 import { ALL, environment, linkTo } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
@@ -36,10 +35,9 @@ export function ContractView() {
         <span class="space" />
         <span class="buttons" role="group" aria-label="Downloads">
           {DOWNLOADS.map(([format, text, file]) => (
-            <button
+            <Small
               key={format}
-              type="button"
-              class="small"
+
               disabled={download.busy}
               onClick={() =>
                 download.run(async () => {
@@ -49,7 +47,7 @@ export function ContractView() {
               }
             >
               {text}
-            </button>
+            </Small>
           ))}
         </span>
       </div>
@@ -78,7 +76,7 @@ function countsOf({ requests, injected, violations, unknown_paths, unfired_rules
 }
 
 /** The findings of one environment. With the fixture for vitest, each test has its own environment. */
-function EnvironmentFindings({ findings }: { readonly findings: Findings }) {
+function EnvironmentFindings({ findings }: Readonly<{ findings: Findings }>) {
   const { name, violations, answer_violations, unknown_paths, warnings, unfired_rules, left_out } = findings
   const label = environments.value.find((each) => each.name === name)?.label ?? null
   const count = violations.length + answer_violations.length + unknown_paths.length + unfired_rules.length
@@ -92,7 +90,12 @@ function EnvironmentFindings({ findings }: { readonly findings: Findings }) {
       <FindingTable title="Violations" tone="error" findings={violations} in={name} />
       <FindingTable title="Defects of the mock" tone="error" findings={answer_violations} in={name} />
       {unknown_paths.length > 0 && (
-        <Table title="Unknown paths" heads={['Request', 'Did you mean', 'Times', 'Requests']}>
+        <Table
+          class="findings"
+          label="Unknown paths"
+          caption="Unknown paths"
+          heads={['Request', 'Did you mean', ['Times', 'right'], 'Requests']}
+        >
           {unknown_paths.map(({ method, path, did_you_mean, count: times, requests }) => (
             <tr key={method + path}>
               <th scope="row" class="mono">
@@ -108,7 +111,12 @@ function EnvironmentFindings({ findings }: { readonly findings: Findings }) {
         </Table>
       )}
       {unfired_rules.length > 0 && (
-        <Table title="Rules that must fire and did not" heads={['Scenario', 'Rule', 'At', 'Matched']}>
+        <Table
+          class="findings"
+          label="Rules that must fire and did not"
+          caption="Rules that must fire and did not"
+          heads={['Scenario', 'Rule', 'At', ['Matched', 'right']]}
+        >
           {unfired_rules.map(({ scenario, rule, at, matched }) => (
             <tr key={scenario + rule}>
               <th scope="row">
@@ -133,15 +141,15 @@ function FindingTable({
   tone,
   findings,
   in: name,
-}: {
-  readonly title: string
-  readonly tone: string
-  readonly findings: readonly Finding[]
-  readonly in: string
-}) {
+}: Readonly<{ title: string; tone: string; findings: readonly Finding[]; in: string }>) {
   if (findings.length === 0) return null
   return (
-    <Table title={title} heads={['Operation', 'Where', 'Found', 'Allowed', 'Rule', 'Times', 'Requests']}>
+    <Table
+      class="findings"
+      label={title}
+      caption={title}
+      heads={['Operation', 'Where', 'Found', 'Allowed', 'Rule', ['Times', 'right'], 'Requests']}
+    >
       {findings.map((finding) => (
         <tr key={`${finding.operation} ${finding.path} ${finding.constraint} ${finding.found}`}>
           <th scope="row">{finding.operation}</th>
@@ -161,36 +169,8 @@ function FindingTable({
   )
 }
 
-function Table({
-  title,
-  heads,
-  children,
-}: {
-  readonly title: string
-  readonly heads: readonly string[]
-  readonly children: ComponentChildren
-}) {
-  return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label={title}>
-      <table class="findings">
-        <caption>{title}</caption>
-        <thead>
-          <tr>
-            {heads.map((head) => (
-              <th key={head} scope="col" class={head === 'Times' || head === 'Matched' ? 'right' : ''}>
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
-  )
-}
-
 /** Links to the first three requests of a finding. */
-function RequestLinks({ ids, in: name }: { readonly ids: readonly string[]; readonly in: string }) {
+function RequestLinks({ ids, in: name }: Readonly<{ ids: readonly string[]; in: string }>) {
   return (
     <span class="request-links">
       {ids.slice(0, 3).map((id, index) => (
@@ -209,7 +189,7 @@ const REACH_TEXTS: { readonly [Name in Reach]: readonly [sign: string, text: str
 }
 
 /** The statuses that each operation declares, and how each was answered. */
-function CoverageMatrix({ coverage }: { readonly coverage: Coverage }) {
+function CoverageMatrix({ coverage }: Readonly<{ coverage: Coverage }>) {
   const statuses = [
     ...new Set(coverage.operations.flatMap(({ statuses: each }) => each.map(({ status }) => status))),
   ].sort((a, b) => a - b)
@@ -227,39 +207,29 @@ function CoverageMatrix({ coverage }: { readonly coverage: Coverage }) {
           </span>
         ))}
       </p>
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="Coverage">
-        <table class="matrix">
-          <thead>
-            <tr>
-              <th scope="col">Operation</th>
-              {statuses.map((status) => (
-                <th key={status} scope="col" class="number">
-                  {status}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {coverage.operations.map((operation) => (
-              <tr key={operation.operation}>
-                <th scope="row">{operation.operation}</th>
-                {statuses.map((status) => {
-                  const cell = operation.statuses.find((each) => each.status === status)
-                  if (!cell) return <td key={status} />
-                  const [sign, text] = REACH_TEXTS[cell.reach]
-                  const title = `${plural(cell.answers, 'answer')}, ${cell.injected} injected: ${text}`
-                  return (
-                    <td key={status} class={`reach ${cell.reach}`} title={title}>
-                      <span aria-hidden="true">{sign}</span>
-                      <span class="visually-hidden">{text}</span>
-                    </td>
-                  )
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Coverage"
+        class="matrix"
+        heads={['Operation', ...statuses.map((status) => [String(status), 'number'] as const)]}
+      >
+        {coverage.operations.map((operation) => (
+          <tr key={operation.operation}>
+            <th scope="row">{operation.operation}</th>
+            {statuses.map((status) => {
+              const cell = operation.statuses.find((each) => each.status === status)
+              if (!cell) return <td key={status} />
+              const [sign, text] = REACH_TEXTS[cell.reach]
+              const title = `${plural(cell.answers, 'answer')}, ${cell.injected} injected: ${text}`
+              return (
+                <td key={status} class={`reach ${cell.reach}`} title={title}>
+                  <span aria-hidden="true">{sign}</span>
+                  <span class="visually-hidden">{text}</span>
+                </td>
+              )
+            })}
+          </tr>
+        ))}
+      </Table>
     </Section>
   )
 }

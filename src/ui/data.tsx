@@ -3,7 +3,7 @@ import { plural } from '../domain/text.ts'
 import { call, open, type Schemas } from './api.ts'
 import { Collections } from './collections.tsx'
 import { saveAs } from './download.ts'
-import { Confirm, Empty, Problem, Section, Status, Tag } from './parts.tsx'
+import { Confirm, Empty, Problem, Section, Small, Status, Table, Tag } from './parts.tsx'
 import { setParameters, environment, linkTo, route } from './hash-route.ts'
 import { Snapshots } from './snapshots.tsx'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
@@ -40,7 +40,7 @@ function Connectors() {
   )
 }
 
-function ConnectorItem({ connector, changed }: { readonly connector: Connector; readonly changed: () => void }) {
+function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; changed: () => void }>) {
   const { connector: name, display_name, authorization_type, enabled, tools, responders, base_url } = connector
   const { busy, error, run } = useAction()
   const isOpen = route.value.parameters['connector'] === name
@@ -80,44 +80,30 @@ function ConnectorItem({ connector, changed }: { readonly connector: Connector; 
             {tools.length === 0 && <span class="quiet">none</span>}
           </p>
           {responders.length > 0 && (
-            <div class="scroll-x" tabIndex={0} role="region" aria-label={`Responders of ${display_name}`}>
-              <table class="responders">
-                <thead>
-                  <tr>
-                    <th scope="col">Request</th>
-                    <th scope="col">Answers</th>
-                    <th scope="col" class="right">
-                      Hits
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {responders.map(({ method, path, answers, hits }, index) => (
-                    <tr key={index}>
-                      <th scope="row" class="mono">
-                        {method ?? 'any'} {path ?? 'any path'}
-                      </th>
-                      <td>
-                        {answers.map((status, at) => (
-                          <Status key={at} status={status} />
-                        ))}
-                      </td>
-                      <td class="number right">{hits}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table
+              label={`Responders of ${display_name}`}
+              class="responders"
+              heads={['Request', 'Answers', ['Hits', 'right']]}
+            >
+              {responders.map(({ method, path, answers, hits }, index) => (
+                <tr key={index}>
+                  <th scope="row" class="mono">
+                    {method ?? 'any'} {path ?? 'any path'}
+                  </th>
+                  <td>
+                    {answers.map((status, at) => (
+                      <Status key={at} status={status} />
+                    ))}
+                  </td>
+                  <td class="number right">{hits}</td>
+                </tr>
+              ))}
+            </Table>
           )}
           <div class="buttons">
-            <button
-              type="button"
-              class="small"
-              disabled={busy}
-              onClick={() => switchTo(enabled ? 'disable' : 'enable')}
-            >
+            <Small disabled={busy} onClick={() => switchTo(enabled ? 'disable' : 'enable')}>
               {enabled ? 'Disable its connection' : 'Enable its connection'}
-            </button>
+            </Small>
             <a class="button small" href={linkTo('links', '', { connector: name })}>
               Create a link
             </a>

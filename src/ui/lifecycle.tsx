@@ -13,7 +13,7 @@ const MIDDLES: { readonly [State in LifecycleState]: readonly [x: number, y: num
 const [WIDTH, HEIGHT] = [148, 30]
 
 /** The lifecycle as a diagram. The current state and the moves out of it are highlighted. */
-export function LifecyclePicture({ status }: { readonly status: AccountStatus }) {
+export function LifecyclePicture({ status }: Readonly<{ status: AccountStatus }>) {
   const arrows = new Map(
     MOVES.filter(({ from, to }) => from !== to && to !== 'none').map((move) => [`${move.from} ${move.to}`, move]),
   )
@@ -62,15 +62,7 @@ export function LifecyclePicture({ status }: { readonly status: AccountStatus })
 }
 
 /** A curved arrow, so that the arrows of both directions between two states are visible. */
-function Arrow({
-  from,
-  to,
-  isLit,
-}: {
-  readonly from: LifecycleState
-  readonly to: LifecycleState
-  readonly isLit: boolean
-}) {
+function Arrow({ from, to, isLit }: Readonly<{ from: LifecycleState; to: LifecycleState; isLit: boolean }>) {
   const [x1, y1] = MIDDLES[from]
   const [x2, y2] = edge(to, from)
   const [dx, dy] = [x2 - x1, y2 - y1]

@@ -2,7 +2,7 @@ import { useId, useState } from 'preact/hooks'
 import { call, type Schemas } from './api.ts'
 import { distanceOf } from './format.ts'
 import { clockNow } from './live.ts'
-import { CopyButton, Empty, Problem, Tag } from './parts.tsx'
+import { CopyButton, Empty, Form, Problem, Small, Tag, TextField } from './parts.tsx'
 import { setParameters, linkTo, route } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
@@ -56,7 +56,7 @@ export function LinksView() {
 }
 
 /** A form that creates a link for an account, and the account when it does not exist. */
-function NewLink({ connectors, created }: { readonly connectors: readonly Connector[]; readonly created: () => void }) {
+function NewLink({ connectors, created }: Readonly<{ connectors: readonly Connector[]; created: () => void }>) {
   const id = useId()
   const { connector = '', identifier = '' } = route.value.parameters
   const [verifyUrl, setVerifyUrl] = useState('')
@@ -71,21 +71,10 @@ function NewLink({ connectors, created }: { readonly connectors: readonly Connec
       created()
     })
   return (
-    <form
-      class="row-form"
-      aria-label="New link"
-      onSubmit={(event) => {
-        event.preventDefault()
-        create()
-      }}
-    >
+    <Form class="row-form" aria-label="New link" submit={create}>
       <div class="field">
-        <label for={`${id}-connector`}>Connector</label>
-        <select
-          id={`${id}-connector`}
-          value={chosen}
-          onChange={(event) => setParameters({ connector: event.currentTarget.value })}
-        >
+        <label for={id}>Connector</label>
+        <select id={id} value={chosen} onChange={(event) => setParameters({ connector: event.currentTarget.value })}>
           {connectors.map(({ connector: name, display_name }) => (
             <option key={name} value={name}>
               {display_name === name ? name : `${display_name} (${name})`}
@@ -93,40 +82,29 @@ function NewLink({ connectors, created }: { readonly connectors: readonly Connec
           ))}
         </select>
       </div>
-      <div class="field">
-        <label for={`${id}-identifier`}>Identifier of the account</label>
-        <input
-          id={`${id}-identifier`}
-          list={`${id}-people`}
-          value={identifier}
-          autocomplete="off"
-          placeholder={people[0] ?? 'ada@example.com'}
-          onInput={(event) => setParameters({ identifier: event.currentTarget.value })}
-        />
-        <datalist id={`${id}-people`}>
-          {people.map((person) => (
-            <option key={person} value={person} />
-          ))}
-        </datalist>
-      </div>
-      <div class="field">
-        <label for={`${id}-verify`}>
-          Verify URL <span class="quiet">optional</span>
-        </label>
-        <input
-          id={`${id}-verify`}
-          type="url"
-          value={verifyUrl}
-          autocomplete="off"
-          placeholder="http://localhost:3000/verified"
-          onInput={(event) => setVerifyUrl(event.currentTarget.value)}
-        />
-      </div>
+      <TextField
+        label="Identifier of the account"
+        value={identifier}
+        among={people}
+        placeholder={people[0] ?? 'ada@example.com'}
+        onText={(text) => setParameters({ identifier: text })}
+      />
+      <TextField
+        label={
+          <>
+            Verify URL <span class="quiet">optional</span>
+          </>
+        }
+        type="url"
+        value={verifyUrl}
+        placeholder="http://localhost:3000/verified"
+        onText={setVerifyUrl}
+      />
       <button class="primary" disabled={busy || identifier === '' || chosen === ''}>
         Create link
       </button>
       <Problem error={error} />
-    </form>
+    </Form>
   )
 }
 
@@ -134,12 +112,7 @@ function LinkCard({
   link,
   people,
   done,
-}: {
-  readonly link: Link
-  readonly people: readonly string[]
-  readonly done: (decided: Decided) => void
-}) {
-  const id = useId()
+}: Readonly<{ link: Link; people: readonly string[]; done: (decided: Decided) => void }>) {
   const { busy, error, run } = useAction()
   const [as, setAs] = useState('')
   const { value: now } = clockNow
@@ -157,28 +130,20 @@ function LinkCard({
         {now !== undefined && <Tag>expires {distanceOf(Date.parse(link.expiry) - now)}</Tag>}
       </p>
       <div class="buttons">
-        <span class="choice">
-          <label for={id}>Sign in as</label>
-          <input
-            id={id}
-            list={`${id}-people`}
-            value={as}
-            autocomplete="off"
-            placeholder={people.includes(link.identifier) ? link.identifier : (people[0] ?? link.identifier)}
-            onInput={(event) => setAs(event.currentTarget.value)}
-          />
-          <datalist id={`${id}-people`}>
-            {people.map((person) => (
-              <option key={person} value={person} />
-            ))}
-          </datalist>
-        </span>
-        <button type="button" class="small primary" disabled={busy} onClick={() => complete('approve')}>
+        <TextField
+          label="Sign in as"
+          wrap="choice"
+          value={as}
+          among={people}
+          placeholder={people.includes(link.identifier) ? link.identifier : (people[0] ?? link.identifier)}
+          onText={setAs}
+        />
+        <Small class="primary" disabled={busy} onClick={() => complete('approve')}>
           Approve
-        </button>
-        <button type="button" class="small" disabled={busy} onClick={() => complete('deny')}>
+        </Small>
+        <Small disabled={busy} onClick={() => complete('deny')}>
           Deny
-        </button>
+        </Small>
         <a class="button small" href={link.link} target="_blank" rel="noreferrer">
           Open
         </a>

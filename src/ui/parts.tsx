@@ -6,17 +6,17 @@ import { toneOf } from './format.ts'
 import { listen } from './keyboard.ts'
 
 /** The status of an answer; 0 for a connection that ended without one. */
-export function Status({ status }: { readonly status: number }) {
+export function Status({ status }: Readonly<{ status: number }>) {
   return <span class={`status ${toneOf(status)}`}>{status === 0 ? 'none' : status}</span>
 }
 
 /** A state or a mark as one word in a colour. */
-export function Tag({ children, tone = '' }: { readonly children: ComponentChildren; readonly tone?: string }) {
+export function Tag({ children, tone = '' }: Readonly<{ children: ComponentChildren; tone?: string }>) {
   return <span class={`tag ${tone}`}>{children}</span>
 }
 
 /** The message of an error; empty without one. */
-export function Problem({ error }: { readonly error: ApiError | undefined }) {
+export function Problem({ error }: Readonly<{ error: ApiError | undefined }>) {
   if (!error) return null
   return (
     <p class="problem" role="alert">
@@ -26,7 +26,7 @@ export function Problem({ error }: { readonly error: ApiError | undefined }) {
 }
 
 /** Takes the place of an empty list, with advice on what to do first. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+export function Empty({ title, children }: Readonly<{ title: string; children?: ComponentChildren }>) {
   return (
     <div class="empty">
       <p class="empty-title">{title}</p>
@@ -36,7 +36,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
 }
 
 /** A command of the shell with a button that copies it. */
-export function Command({ text }: { readonly text: string }) {
+export function Command({ text }: Readonly<{ text: string }>) {
   return (
     <div class="command">
       <pre tabIndex={0}>{text}</pre>
@@ -45,8 +45,110 @@ export function Command({ text }: { readonly text: string }) {
   )
 }
 
+type Attributes<Tag extends keyof JSX.IntrinsicElements> = Omit<JSX.IntrinsicElements[Tag], 'class' | 'label'>
+
+/** A small button. */
+export function Small({ class: tone = '', ...attributes }: Attributes<'button'> & { readonly class?: string }) {
+  return <button type="button" {...attributes} class={`small ${tone}`} />
+}
+
+/** A form that the page itself carries out. */
+export function Form({
+  submit,
+  ...attributes
+}: Attributes<'form'> & { readonly class?: string; readonly submit: () => void }) {
+  return (
+    <form
+      {...attributes}
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit()
+      }}
+    />
+  )
+}
+
+/** An input with its label. `among` are values that the browser suggests. */
+export function TextField({
+  label,
+  wrap = 'field',
+  onText,
+  among,
+  type = 'text',
+  ...attributes
+}: Readonly<{
+  label: ComponentChildren
+  value: string
+  onText: (text: string) => void
+  wrap?: 'field' | 'choice'
+  among?: readonly string[]
+  type?: 'text' | 'url' | 'password' | 'datetime-local'
+  placeholder?: string
+  step?: number
+  'aria-invalid'?: boolean
+}>) {
+  const id = useId()
+  return (
+    <span class={wrap}>
+      <label for={id}>{label}</label>
+      <input
+        {...attributes}
+        {...(among && { list: `${id}-list` })}
+        {...({ type } as { type: 'text' })}
+        id={id}
+        autocomplete="off"
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+      {among && (
+        <datalist id={`${id}-list`}>
+          {among.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      )}
+    </span>
+  )
+}
+
+/** A table that scrolls sideways where it is wider than its place. A heading is a text, or a text with its class. */
+export function Table({
+  label,
+  caption,
+  heads,
+  children,
+  ...attributes
+}: Attributes<'table'> &
+  Readonly<{
+    class?: string
+    label: string
+    caption?: ComponentChildren
+    heads: readonly (string | readonly [text: string, className: string])[]
+    children: ComponentChildren
+  }>) {
+  return (
+    <div class="scroll-x" tabIndex={0} role="region" aria-label={label}>
+      <table {...attributes}>
+        {caption !== undefined && <caption>{caption}</caption>}
+        <thead>
+          <tr>
+            {heads.map((head) => {
+              const [text, className] = typeof head === 'string' ? [head, ''] : head
+              return (
+                <th key={text} scope="col" class={className}>
+                  {text}
+                </th>
+              )
+            })}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  )
+}
+
 /** A button that copies a text and then shows `Copied`. */
-export function CopyButton({ text, label = 'Copy' }: { readonly text: () => string; readonly label?: string }) {
+export function CopyButton({ text, label = 'Copy' }: Readonly<{ text: () => string; label?: string }>) {
   const [copied, setCopied] = useState(false)
   const copy = (): void => {
     void navigator.clipboard.writeText(text()).then(() => {
@@ -55,9 +157,9 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: () => stri
     })
   }
   return (
-    <button type="button" class="small" onClick={copy}>
+    <Small onClick={copy}>
       <span aria-live="polite">{copied ? 'Copied' : label}</span>
-    </button>
+    </Small>
   )
 }
 
@@ -68,14 +170,14 @@ export function Section({
   open = true,
   note,
   level = 3,
-}: {
-  readonly title: string
-  readonly children: ComponentChildren
-  readonly open?: boolean
-  readonly note?: ComponentChildren
+}: Readonly<{
+  title: string
+  children: ComponentChildren
+  open?: boolean
+  note?: ComponentChildren
   /** The level of its heading: 2 in a page, 3 in a detail. */
-  readonly level?: 2 | 3
-}) {
+  level?: 2 | 3
+}>) {
   const Heading = `h${level}` as const
   return (
     <div class="section">
@@ -95,11 +197,7 @@ export function SearchField({
   label,
   value,
   onInput,
-}: {
-  readonly label: string
-  readonly value: string
-  readonly onInput: (value: string) => void
-}) {
+}: Readonly<{ label: string; value: string; onInput: (value: string) => void }>) {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => listen({ '/': () => field.current?.focus() }), [])
   return (
@@ -121,21 +219,14 @@ export function Detail({
   title,
   close,
   children,
-}: {
-  readonly label: string
-  readonly title: ComponentChildren
-  readonly close: () => void
-  readonly children: ComponentChildren
-}) {
+}: Readonly<{ label: string; title: ComponentChildren; close: () => void; children: ComponentChildren }>) {
   const section = useRef<HTMLElement>(null)
   useEffect(() => section.current?.focus({ preventScroll: true }), [])
   return (
     <section ref={section} class="detail" aria-label={label} tabIndex={-1}>
       <header class="detail-head">
         <div class="detail-title">{title}</div>
-        <button type="button" class="small" onClick={close}>
-          Close
-        </button>
+        <Small onClick={close}>Close</Small>
       </header>
       {children}
     </section>
@@ -143,7 +234,7 @@ export function Detail({
 }
 
 /** Takes the place of a value that is not loaded, with the error when loading failed. */
-export function Loading({ error }: { readonly error: ApiError | undefined }) {
+export function Loading({ error }: Readonly<{ error: ApiError | undefined }>) {
   return error ? <Problem error={error} /> : <p class="quiet">Loading…</p>
 }
 
@@ -153,12 +244,12 @@ export function Choice({
   value,
   options,
   onChange,
-}: {
-  readonly label: string
-  readonly value: string
-  readonly options: readonly (readonly [value: string, text: string])[]
-  readonly onChange: (value: string) => void
-}) {
+}: Readonly<{
+  label: string
+  value: string
+  options: readonly (readonly [value: string, text: string])[]
+  onChange: (value: string) => void
+}>) {
   const id = useId()
   return (
     <span class="choice">
@@ -179,11 +270,7 @@ export function Dialog({
   title,
   onClose,
   children,
-}: {
-  readonly title: string
-  readonly onClose: () => void
-  readonly children: ComponentChildren
-}) {
+}: Readonly<{ title: string; onClose: () => void; children: ComponentChildren }>) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
@@ -201,9 +288,7 @@ export function Dialog({
       <div class="dialog">
         <header>
           <h2 id={id}>{title}</h2>
-          <button type="button" class="small" onClick={() => dialog.current?.close()}>
-            Close
-          </button>
+          <Small onClick={() => dialog.current?.close()}>Close</Small>
         </header>
         {children}
       </div>
@@ -212,7 +297,7 @@ export function Dialog({
 }
 
 /** A JSON value. Objects and lists below the first level can be collapsed. */
-export function Json({ value }: { readonly value: unknown }) {
+export function Json({ value }: Readonly<{ value: unknown }>) {
   if (value === null) return <p class="quiet">none</p>
   if (typeof value === 'string') {
     return (
@@ -232,15 +317,7 @@ export function Json({ value }: { readonly value: unknown }) {
 const COLLAPSED_DEPTH = 3
 const MAX_EXPANDED = 40
 
-function JsonNode({
-  value,
-  name,
-  depth,
-}: {
-  readonly value: unknown
-  readonly name?: string
-  readonly depth: number
-}): JSX.Element {
+function JsonNode({ value, name, depth }: Readonly<{ value: unknown; name?: string; depth: number }>): JSX.Element {
   const label = name === undefined ? null : <span class="json-name">{name}: </span>
   if (typeof value !== 'object' || value === null) {
     return (
@@ -286,7 +363,7 @@ function JsonNode({
 }
 
 /** Names and values in two columns. */
-export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+export function Facts({ facts }: Readonly<{ facts: readonly (readonly [name: string, value: ComponentChildren])[] }>) {
   return (
     <dl class="facts">
       {facts.map(([name, value]) => (
@@ -306,13 +383,7 @@ export function Confirm({
   label,
   act,
   close,
-}: {
-  readonly title: string
-  readonly text: string
-  readonly label: string
-  readonly act: () => void
-  readonly close: () => void
-}) {
+}: Readonly<{ title: string; text: string; label: string; act: () => void; close: () => void }>) {
   return (
     <Dialog title={title} onClose={close}>
       <p>{text}</p>

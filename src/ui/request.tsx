@@ -6,13 +6,13 @@ import { close, isAnswered } from './entry.ts'
 import { curlOf } from './curl.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
 import { momentOf, timeOf, tookOf } from './format.ts'
-import { CopyButton, Detail, Empty, Facts, Json, Problem, Loading, Section, Status, Tag } from './parts.tsx'
+import { CopyButton, Detail, Empty, Facts, Json, Loading, Problem, Section, Small, Status, Tag } from './parts.tsx'
 import { environment, linkTo, route } from './hash-route.ts'
 import { stepsOf, type Participant, type Step } from './request-steps.ts'
 import { useAction, useApi } from './use-api.ts'
 
 /** Everything about one request. */
-export function RequestDetail({ id }: { readonly id: string }) {
+export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const where = { environment: route.value.parameters['in'] ?? environment.value }
   const path = `/requests/${encodeURIComponent(id)}`
   const { value, error } = useApi<{ request: Request }>(path, where)
@@ -47,11 +47,7 @@ function LoadedRequest({
   request,
   explanation,
   where,
-}: {
-  readonly request: Request
-  readonly explanation: Explanation | undefined
-  readonly where: { readonly environment: string }
-}) {
+}: Readonly<{ request: Request; explanation: Explanation | undefined; where: { readonly environment: string } }>) {
   const base = new URL('..', location.href).href.replace(/\/$/, '')
   const { account_state: account } = request
   // A near miss of a known name is a violation (G6).
@@ -143,7 +139,7 @@ function LoadedRequest({
 }
 
 /** The explanation of the answer. Its facts are collapsed for a success. */
-function Why({ explanation, failed }: { readonly explanation: Explanation; readonly failed: boolean }) {
+function Why({ explanation, failed }: Readonly<{ explanation: Explanation; failed: boolean }>) {
   const { summary, because, basis, facts, advice, decided_by } = explanation
   return (
     <Section title="Why" note={`decided by ${decided_by.replaceAll('_', ' ')}`}>
@@ -173,7 +169,7 @@ function Why({ explanation, failed }: { readonly explanation: Explanation; reado
 }
 
 /** Buttons that make the next request of this kind fail. */
-function NextTime({ request, where }: { readonly request: Request; readonly where: { readonly environment: string } }) {
+function NextTime({ request, where }: Readonly<{ request: Request; where: { readonly environment: string } }>) {
   const { busy, error, run } = useAction()
   const { value, reload } = useApi<{ scenarios: readonly Scenario[] }>('/scenarios', where)
   const failures = failuresOf(request)
@@ -199,9 +195,9 @@ function NextTime({ request, where }: { readonly request: Request; readonly wher
       {armed ? (
         <p class="armed" role="status">
           {armed.description} The scenario <a href={linkTo('scenarios', armed.name, where)}>{armed.name}</a> runs.{' '}
-          <button type="button" class="small" disabled={busy} onClick={() => stop(armed.name)}>
+          <Small disabled={busy} onClick={() => stop(armed.name)}>
             Stop it
-          </button>
+          </Small>
         </p>
       ) : (
         <>
@@ -212,9 +208,9 @@ function NextTime({ request, where }: { readonly request: Request; readonly wher
           ))}
           <div class="buttons">
             {failures.map((failure) => (
-              <button key={failure} type="button" class="small" disabled={busy} onClick={() => start(failure)}>
+              <Small key={failure} disabled={busy} onClick={() => start(failure)}>
                 {FAILURES[failure]}
-              </button>
+              </Small>
             ))}
           </div>
         </>
@@ -225,13 +221,7 @@ function NextTime({ request, where }: { readonly request: Request; readonly wher
 }
 
 /** Saves a scenario that reproduces the request in a test. */
-function SaveAsScenario({
-  request,
-  where,
-}: {
-  readonly request: Request
-  readonly where: { readonly environment: string }
-}) {
+function SaveAsScenario({ request, where }: Readonly<{ request: Request; where: { readonly environment: string } }>) {
   const { busy, error, run } = useAction()
   const [saved, setSaved] = useState<Schemas['Replay'] | undefined>(undefined)
   const save = (): void =>
@@ -260,27 +250,19 @@ function SaveAsScenario({
             </ul>
           )}
           <div class="buttons">
-            <button
-              type="button"
-              class="small"
-              onClick={() => saveDocument(saved.scenario, `${saved.scenario.name}.json`)}
-            >
+            <Small onClick={() => saveDocument(saved.scenario, `${saved.scenario.name}.json`)}>
               Download the scenario
-            </button>
-            <button
-              type="button"
-              class="small"
-              onClick={() => saveDocument(saved.seed, `${saved.scenario.name}-seed.json`)}
-            >
+            </Small>
+            <Small onClick={() => saveDocument(saved.seed, `${saved.scenario.name}-seed.json`)}>
               Download its seed
-            </button>
+            </Small>
           </div>
         </div>
       ) : (
         <div class="buttons">
-          <button type="button" class="small" disabled={busy} onClick={save}>
+          <Small disabled={busy} onClick={save}>
             Save as scenario
-          </button>
+          </Small>
         </div>
       )}
       <Problem error={error} />
@@ -295,7 +277,7 @@ function saveDocument(document: object, name: string): void {
 const LANES: readonly Participant[] = ['caller', 'service', 'third party']
 
 /** The steps as arrows between three lanes. A screen reader reads them as a list. */
-function Sequence({ steps }: { readonly steps: readonly Step[] }) {
+function Sequence({ steps }: Readonly<{ steps: readonly Step[] }>) {
   return (
     <div class="sequence">
       <div class="lanes" aria-hidden="true">
@@ -321,13 +303,7 @@ function Sequence({ steps }: { readonly steps: readonly Step[] }) {
   )
 }
 
-function Violations({
-  violations,
-  basis,
-}: {
-  readonly violations: Request['violations']
-  readonly basis: string | null
-}) {
+function Violations({ violations, basis }: Readonly<{ violations: Request['violations']; basis: string | null }>) {
   return (
     <ul class="plain">
       {violations.map(({ field, description, constraint }) => (
@@ -339,7 +315,7 @@ function Violations({
   )
 }
 
-function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
+function Headers({ headers }: Readonly<{ headers: Readonly<Record<string, string>> }>) {
   const entries = Object.entries(headers)
   if (entries.length === 0) return null
   return (
@@ -350,7 +326,7 @@ function Headers({ headers }: { readonly headers: Readonly<Record<string, string
   )
 }
 
-function Body({ message }: { readonly message: Request['request'] }) {
+function Body({ message }: Readonly<{ message: Request['request'] }>) {
   const { body, truncated } = message
   return (
     <>

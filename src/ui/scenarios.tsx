@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { call, type Scenario, type Schemas } from './api.ts'
-import { Detail, Empty, Problem, Loading, Section, Tag } from './parts.tsx'
+import { Detail, Empty, Loading, Problem, Section, Small, Table, Tag } from './parts.tsx'
 import { go, linkTo, route } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 import { useListNavigation } from './list-navigation.ts'
@@ -67,12 +67,7 @@ function ScenarioLine({
   row,
   isOpen,
   changed,
-}: {
-  readonly scenario: Scenario
-  readonly row: number
-  readonly isOpen: boolean
-  readonly changed: () => void
-}) {
+}: Readonly<{ scenario: Scenario; row: number; isOpen: boolean; changed: () => void }>) {
   const { name, description, running, started, state, rules } = scenario
   return (
     <li class={isOpen ? 'open' : ''}>
@@ -95,10 +90,10 @@ function ScenarioLine({
 function StartStop({
   scenario: { name, running },
   changed,
-}: {
-  readonly scenario: Scenario
-  readonly changed: () => void
-}) {
+}: Readonly<{
+  scenario: Scenario
+  changed: () => void
+}>) {
   const { busy, error, run } = useAction()
   const send = (verb: 'start' | 'stop'): void =>
     run(async () => {
@@ -107,62 +102,43 @@ function StartStop({
     })
   return (
     <>
-      <button
-        type="button"
-        class="small"
-        disabled={busy}
-        aria-label={`${running ? 'Restart' : 'Start'} ${name}`}
-        onClick={() => send('start')}
-      >
+      <Small disabled={busy} aria-label={`${running ? 'Restart' : 'Start'} ${name}`} onClick={() => send('start')}>
         {running ? 'Restart' : 'Start'}
-      </button>
+      </Small>
       {running && (
-        <button type="button" class="small" disabled={busy} aria-label={`Stop ${name}`} onClick={() => send('stop')}>
+        <Small disabled={busy} aria-label={`Stop ${name}`} onClick={() => send('stop')}>
           Stop
-        </button>
+        </Small>
       )}
       <Problem error={error} />
     </>
   )
 }
 
-function Rules({ rules }: { readonly rules: Scenario['rules'] }) {
+function Rules({ rules }: Readonly<{ rules: Scenario['rules'] }>) {
   return (
-    <table class="rules">
-      <thead>
-        <tr>
-          <th scope="col">Rule</th>
-          <th scope="col" class="wide-only">
-            At
-          </th>
-          <th scope="col">What it does</th>
-          <th scope="col" class="right">
-            Matched
-          </th>
-          <th scope="col" class="right">
-            Fired
-          </th>
+    <Table
+      label="Rules"
+      class="rules"
+      heads={['Rule', ['At', 'wide-only'], 'What it does', ['Matched', 'right'], ['Fired', 'right']]}
+    >
+      {rules.map(({ name, at, sentence, matched, hits, must_fire }) => (
+        <tr key={name}>
+          <th scope="row">{name}</th>
+          <td class="quiet wide-only">{at.replaceAll('_', ' ')}</td>
+          <td>{sentence}</td>
+          <td class="number right">{matched}</td>
+          <td class="number right">
+            {hits}
+            {must_fire && hits === 0 && <span class="quiet"> must fire</span>}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {rules.map(({ name, at, sentence, matched, hits, must_fire }) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td class="quiet wide-only">{at.replaceAll('_', ' ')}</td>
-            <td>{sentence}</td>
-            <td class="number right">{matched}</td>
-            <td class="number right">
-              {hits}
-              {must_fire && hits === 0 && <span class="quiet"> must fire</span>}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   )
 }
 
-function ScenarioDetail({ name, changed }: { readonly name: string; readonly changed: () => void }) {
+function ScenarioDetail({ name, changed }: Readonly<{ name: string; changed: () => void }>) {
   const isNew = name === NEW
   const { value, error } = useApi<Schemas['ScenarioWithDocument']>(
     isNew ? null : `/scenarios/${encodeURIComponent(name)}`,
@@ -211,7 +187,7 @@ type DocumentProblem = Schemas['DocumentProblem']
 const CHECK_DELAY_MS = 250
 
 /** A text field with line numbers. The server checks the text; lines with a problem are marked and the problems listed below. */
-function Editor({ text: given, changed }: { readonly text: string; readonly changed: () => void }) {
+function Editor({ text: given, changed }: Readonly<{ text: string; changed: () => void }>) {
   const id = useId()
   const [text, setText] = useState(given)
   const [problems, setProblems] = useState<readonly DocumentProblem[] | undefined>(undefined)

@@ -19,7 +19,7 @@ import {
   timeline,
 } from './live.ts'
 import { LinksView } from './links.tsx'
-import { Dialog } from './parts.tsx'
+import { Dialog, Form, Small, TextField } from './parts.tsx'
 import { ALL, environment, linkTo, route, VIEWS, type View, hashOf } from './hash-route.ts'
 import { ScenariosView } from './scenarios.tsx'
 import { TimelineView } from './timeline.tsx'
@@ -76,9 +76,9 @@ export function Shell() {
         <Clock />
         <span class="space" />
         <ConnectionState />
-        <button type="button" class="small" aria-label="Keyboard shortcuts" onClick={() => setHelpOpen(true)}>
+        <Small aria-label="Keyboard shortcuts" onClick={() => setHelpOpen(true)}>
           ?
-        </button>
+        </Small>
       </header>
       <nav class="views" aria-label="Views">
         {VIEWS.map((each) => (
@@ -154,9 +154,9 @@ function ConnectionState() {
   return (
     <span class="connection" role="status">
       {state === 'live' && skipped > 0 ? (
-        <button type="button" class="small warning" onClick={reconnect}>
+        <Small class="warning" onClick={reconnect}>
           {plural(skipped, 'request')} not shown, load them
-        </button>
+        </Small>
       ) : (
         <span class={`dot ${state}`}>{CONNECTION_TEXTS[state]}</span>
       )}
@@ -187,7 +187,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['?', 'these shortcuts'],
 ]
 
-function Help({ onClose }: { readonly onClose: () => void }) {
+function Help({ onClose }: Readonly<{ onClose: () => void }>) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl class="keys">
@@ -207,30 +207,18 @@ function Help({ onClose }: { readonly onClose: () => void }) {
 }
 
 /** Asks for the admin token when the server needs one. */
-function TokenDialog({ found }: { readonly found: string }) {
-  const id = useId()
+function TokenDialog({ found }: Readonly<{ found: string }>) {
   const [token, setToken] = useState('')
   return (
     <Dialog title="This server asks for its admin token" onClose={() => undefined}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
+      <Form
+        submit={() => {
           keepToken(token)
           reconnect()
         }}
       >
         <p>It is the value of --admin-token. It is kept in this tab, until the tab is closed.</p>
-        <div class="field">
-          <label for={id}>Admin token</label>
-          <input
-            id={id}
-            type="password"
-            autocomplete="off"
-            value={token}
-            aria-invalid={found !== ''}
-            onInput={(event) => setToken(event.currentTarget.value)}
-          />
-        </div>
+        <TextField label="Admin token" type="password" value={token} aria-invalid={found !== ''} onText={setToken} />
         {found !== '' && (
           <p class="problem" role="alert">
             {found}
@@ -239,7 +227,7 @@ function TokenDialog({ found }: { readonly found: string }) {
         <button class="primary" disabled={token === ''}>
           Use it
         </button>
-      </form>
+      </Form>
     </Dialog>
   )
 }

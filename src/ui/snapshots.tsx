@@ -1,14 +1,13 @@
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
 import { call, type Schemas } from './api.ts'
 import { momentOf } from './format.ts'
-import { Confirm, Problem, Section, Tag } from './parts.tsx'
+import { Confirm, Form, Problem, Section, Small, Table, Tag, TextField } from './parts.tsx'
 import { setParameters, route } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
 /** Saves, restores and deletes snapshots, and shows the changes since a snapshot. */
 export function Snapshots() {
-  const id = useId()
   const { value, error, reload } = useApi<Schemas['Snapshots']>('/snapshots')
   const [name, setName] = useState('')
   const [toRestore, setToRestore] = useState('')
@@ -22,25 +21,10 @@ export function Snapshots() {
     })
   return (
     <Section level={2} title="Snapshots" note={value ? plural(value.snapshots.length, 'snapshot') : undefined}>
-      <form
-        class="buttons"
-        onSubmit={(event) => {
-          event.preventDefault()
-          change('PUT', `/snapshots/${encodeURIComponent(name)}`)
-        }}
-      >
-        <span class="choice">
-          <label for={id}>Name</label>
-          <input
-            id={id}
-            value={name}
-            autocomplete="off"
-            placeholder="before"
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </span>
+      <Form class="buttons" submit={() => change('PUT', `/snapshots/${encodeURIComponent(name)}`)}>
+        <TextField label="Name" wrap="choice" value={name} placeholder="before" onText={setName} />
         <button disabled={name === '' || action.busy}>Save a snapshot</button>
-      </form>
+      </Form>
       <Problem error={error ?? action.error} />
       {value?.snapshots.length === 0 && (
         <p class="quiet">No snapshot yet. A snapshot saves accounts, settings and the clock.</p>
@@ -50,26 +34,22 @@ export function Snapshots() {
           <li key={each}>
             <strong>{each}</strong> <span class="quiet mono">{momentOf(taken_at)}</span>
             <span class="space" />
-            <button
-              type="button"
-              class="small"
+            <Small
               aria-pressed={chosen === each}
               onClick={() => setParameters({ snapshot: chosen === each ? '' : each })}
             >
               What changed since
-            </button>
-            <button type="button" class="small" disabled={action.busy} onClick={() => setToRestore(each)}>
+            </Small>
+            <Small disabled={action.busy} onClick={() => setToRestore(each)}>
               Restore
-            </button>
-            <button
-              type="button"
-              class="small"
+            </Small>
+            <Small
               disabled={action.busy}
               aria-label={`Delete the snapshot ${each}`}
               onClick={() => change('DELETE', `/snapshots/${encodeURIComponent(each)}`)}
             >
               Delete
-            </button>
+            </Small>
           </li>
         ))}
       </ul>
@@ -87,7 +67,7 @@ export function Snapshots() {
   )
 }
 
-function Diff({ name }: { readonly name: string }) {
+function Diff({ name }: Readonly<{ name: string }>) {
   const { value, error } = useApi<Schemas['StateDiff']>('/state/diff', { snapshot: name })
   if (error) return <Problem error={error} />
   if (!value) return null
@@ -96,77 +76,47 @@ function Diff({ name }: { readonly name: string }) {
     return <p class="quiet">No changes since {name}.</p>
   }
   return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label={`What changed since ${name}`}>
-      <table class="diff">
-        <caption>What changed since {name}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Change</th>
-            <th scope="col">Row</th>
-            <th scope="col">Field</th>
-            <th scope="col">Before</th>
-            <th scope="col">Now</th>
-          </tr>
-        </thead>
-        <tbody>
-          {added.map((row) => (
-            <EntityRow key={`+${row.table}${row.id}`} sign="added" tone="success" table={row.table} id={row.id} />
-          ))}
-          {removed.map((row) => (
-            <EntityRow key={`-${row.table}${row.id}`} sign="removed" tone="error" table={row.table} id={row.id} />
-          ))}
-          {changed.flatMap(({ table, id, fields }) =>
-            fields.map((field) => (
-              <FieldRow key={`${table}${id}${field.field}`} row={`${table} ${id}`} field={field} />
-            )),
-          )}
-          {settings.map((field) => (
-            <FieldRow key={field.field} row="settings" field={field} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label={`What changed since ${name}`}
+      caption={`What changed since ${name}`}
+      class="diff"
+      heads={['Change', 'Row', 'Field', 'Before', 'Now']}
+    >
+      {added.map(({ table, id }) => (
+        <Change key={`+${table}${id}`} sign="added" tone="success" row={`${table} ${id}`} />
+      ))}
+      {removed.map(({ table, id }) => (
+        <Change key={`-${table}${id}`} sign="removed" tone="error" row={`${table} ${id}`} />
+      ))}
+      {changed.flatMap(({ table, id, fields }) =>
+        fields.map((field) => (
+          <Change key={`${table}${id}${field.field}`} sign="changed" tone="info" row={`${table} ${id}`} field={field} />
+        )),
+      )}
+      {settings.map((field) => (
+        <Change key={field.field} sign="changed" tone="info" row="settings" field={field} />
+      ))}
+    </Table>
   )
 }
 
-function EntityRow({
+function Change({
   sign,
   tone,
-  table,
-  id,
-}: {
-  readonly sign: string
-  readonly tone: string
-  readonly table: string
-  readonly id: string
-}) {
+  row,
+  field,
+}: Readonly<{ sign: string; tone: string; row: string; field?: Schemas['FieldChange'] }>) {
   return (
     <tr>
       <td>
         <Tag tone={tone}>{sign}</Tag>
       </td>
       <th scope="row" class="mono">
-        {table} {id}
-      </th>
-      <td />
-      <td />
-      <td />
-    </tr>
-  )
-}
-
-function FieldRow({ row, field }: { readonly row: string; readonly field: Schemas['FieldChange'] }) {
-  return (
-    <tr>
-      <td>
-        <Tag tone="info">changed</Tag>
-      </td>
-      <th scope="row" class="mono">
         {row}
       </th>
-      <td class="mono">{field.field}</td>
-      <td class="mono">{shown(field.before)}</td>
-      <td class="mono">{shown(field.after)}</td>
+      <td class="mono">{field?.field}</td>
+      <td class="mono">{shown(field?.before)}</td>
+      <td class="mono">{shown(field?.after)}</td>
     </tr>
   )
 }

@@ -5,7 +5,7 @@ import { close, isAnswered, show, titleOf } from './entry.ts'
 import { momentOf, timeOf, tookOf } from './format.ts'
 import { listen } from './keyboard.ts'
 import { environments, timeline } from './live.ts'
-import { Choice, Command, Empty, SearchField, Status, Tag } from './parts.tsx'
+import { Choice, Command, Empty, SearchField, Small, Status, Tag } from './parts.tsx'
 import { setParameters, ALL, environment, route } from './hash-route.ts'
 import { RequestDetail } from './request.tsx'
 import { type Grouping, GROUPINGS, type Line, linesOf, type Mark } from './timeline-entries.ts'
@@ -99,15 +99,7 @@ export function TimelineView() {
 
 const NO_FILTER = { q: '', operation: '', status: '', account: '', mark: '' }
 
-function Filters({
-  filtered,
-  count,
-  account,
-}: {
-  readonly filtered: boolean
-  readonly count: number
-  readonly account: string
-}) {
+function Filters({ filtered, count, account }: Readonly<{ filtered: boolean; count: number; account: string }>) {
   const { parameters } = route.value
   const clear = useAction()
   const paused = timeline.paused.value
@@ -145,26 +137,20 @@ function Filters({
         options={GROUPINGS.map((name) => [name, GROUPING_TEXTS[name]] as const)}
         onChange={(by) => setParameters({ by: by === 'none' ? '' : by })}
       />
-      {account !== '' && (
-        <button type="button" class="small" onClick={() => setParameters({ account: '' })}>
-          Account {account} ✕
-        </button>
-      )}
+      {account !== '' && <Small onClick={() => setParameters({ account: '' })}>Account {account} ✕</Small>}
       <span class="list-actions">
         <span class="quiet count">
           {filtered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}
         </span>
-        <button type="button" class="small" aria-pressed={paused} onClick={togglePause}>
+        <Small aria-pressed={paused} onClick={togglePause}>
           {paused ? `Resume${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
-        </button>
-        <button
-          type="button"
-          class="small"
+        </Small>
+        <Small
           disabled={environment.value === ALL || clear.busy}
           onClick={() => clear.run(() => call('DELETE', '/requests', { query: inEnvironment() }))}
         >
           Clear
-        </button>
+        </Small>
       </span>
     </div>
   )
@@ -196,11 +182,7 @@ function List({
   lines,
   open,
   toggle,
-}: {
-  readonly lines: readonly Line[]
-  readonly open: string
-  readonly toggle: (name: string) => void
-}) {
+}: Readonly<{ lines: readonly Line[]; open: string; toggle: (name: string) => void }>) {
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
   const [height, setHeight] = useState(600)
@@ -336,13 +318,7 @@ function EntryLine({
   isOpen,
   isCurrent,
   choose,
-}: {
-  readonly entry: TimelineEntry
-  readonly place: LinePlace
-  readonly isOpen: boolean
-  readonly isCurrent: boolean
-  readonly choose: () => void
-}) {
+}: Readonly<{ entry: TimelineEntry; place: LinePlace; isOpen: boolean; isCurrent: boolean; choose: () => void }>) {
   const { at, real_at, status, duration_ms, marks } = entry
   return (
     <div

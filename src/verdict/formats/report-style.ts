@@ -9,8 +9,7 @@ export const REPORT_STYLE = css`
     padding: 2rem 1.25rem 4rem;
     overflow-wrap: anywhere;
   }
-  header,
-  section {
+  :where(header, section) {
     margin: 0 0 1.25rem;
     padding: 1.25rem 1.5rem;
     background: var(--card);
@@ -20,9 +19,7 @@ export const REPORT_STYLE = css`
   header {
     border-top: 4px solid var(--tone);
   }
-  h1,
-  h2,
-  h3 {
+  :where(h1, h2, h3) {
     margin: 0 0 0.5rem;
   }
   h1 {
@@ -35,24 +32,20 @@ export const REPORT_STYLE = css`
     margin-top: 1.5rem;
     font-size: 1rem;
   }
-  p,
-  ul {
+  :where(p, ul) {
     margin: 0 0 0.75rem;
   }
   ul {
     padding-left: 1.25rem;
   }
-  section > :last-child,
-  header > :last-child {
+  :is(section, header) > :last-child {
     margin-bottom: 0;
   }
-  .quiet,
   small {
     color: var(--quiet);
-    font-size: 0.8125rem;
   }
-  footer {
-    font-size: 0.875rem;
+  :where(.quiet, small, footer) {
+    font-size: 0.8125rem;
   }
   code {
     font:
@@ -67,43 +60,26 @@ export const REPORT_STYLE = css`
   }
   table {
     font-variant-numeric: tabular-nums;
-    overflow-wrap: break-word;
   }
-  table code,
-  .wide {
+  :where(table code, .wide) {
     overflow-wrap: anywhere;
   }
   caption {
     padding: 0 0 0.25rem;
     color: var(--quiet);
-    font-size: 0.8125rem;
-    text-align: left;
   }
-  th,
-  td {
+  :where(th, td) {
     padding: 0.375rem 0.75rem 0.375rem 0;
     min-width: 4.5rem;
   }
-  th {
-    font-weight: 600;
-  }
   thead th {
-    color: var(--quiet);
-    font-size: 0.8125rem;
     vertical-align: bottom;
-  }
-  tbody tr:last-child > * {
-    border-bottom: 0;
   }
   h3 code {
     font-size: 1.0625rem;
   }
   h3 + .scroll caption {
     position: absolute;
-    width: 1px;
-    height: 1px;
-    padding: 0;
-    overflow: hidden;
     clip-path: inset(50%);
   }
   .number {
@@ -117,8 +93,7 @@ export const REPORT_STYLE = css`
   .origin .short {
     overflow-wrap: normal;
   }
-  .matrix th,
-  .matrix td {
+  .matrix :is(th, td) {
     min-width: 0;
     padding: 0.1rem 0.75rem 0.1rem 0;
     white-space: nowrap;
@@ -137,8 +112,7 @@ export const REPORT_STYLE = css`
   .wide {
     min-width: 9rem;
   }
-  .short,
-  .reach {
+  :where(.short, .reach) {
     white-space: nowrap;
   }
   .reach::before {
@@ -147,19 +121,16 @@ export const REPORT_STYLE = css`
     width: 0.7em;
     height: 0.7em;
     margin-right: 0.4em;
-    border: 1.5px solid var(--mark);
+    border: 1.5px solid var(--tone);
     border-radius: 50%;
   }
   .driven {
-    --mark: var(--success);
     --fill: var(--success);
   }
   .injected_only {
-    --mark: var(--warning);
     --fill: repeating-linear-gradient(135deg, var(--warning) 0 2px, transparent 2px 4px);
   }
   .never {
-    --mark: var(--quiet);
     --fill: transparent;
   }
   .reach::before,
@@ -181,28 +152,17 @@ export const REPORT_STYLE = css`
     border-left: 1px solid var(--quiet);
   }
   @media screen and (max-width: 40rem) {
-    header,
-    section {
+    :where(header, section) {
       padding: 1rem;
     }
     body {
       padding: 0.75rem 0.75rem 3rem;
     }
-    table,
-    caption,
-    tbody,
-    tr,
-    tbody th,
-    td {
+    :where(table, caption, tbody, tr, tbody th, td) {
       display: block;
     }
     thead {
-      display: block;
-      position: absolute;
-      width: 1px;
-      height: 1px;
-      overflow: hidden;
-      clip-path: inset(50%);
+      display: none;
     }
     tr {
       padding: 0.5rem 0;
@@ -210,8 +170,7 @@ export const REPORT_STYLE = css`
     tr + tr {
       border-top: 1px solid var(--line);
     }
-    tbody th,
-    td {
+    :where(tbody th, td) {
       padding: 0.125rem 0;
       border: 0;
       text-align: left;
@@ -264,8 +223,7 @@ export const PRINT_STYLE = css`
     code {
       font-size: 8pt;
     }
-    header,
-    section {
+    :where(header, section) {
       padding: 0 0 0.5rem;
       border: 0;
       border-radius: 0;
@@ -277,8 +235,7 @@ export const PRINT_STYLE = css`
     .scroll {
       overflow: visible;
     }
-    th,
-    td {
+    :where(th, td) {
       min-width: 0;
       padding: 0.2rem 0.5rem 0.2rem 0;
     }
@@ -291,18 +248,13 @@ export const PRINT_STYLE = css`
     .wide {
       min-width: 6rem;
     }
-    h1,
-    h2,
-    h3,
-    caption {
+    :where(h1, h2, h3, caption) {
       break-after: avoid;
     }
-    tr,
-    #coverage {
+    :where(tr, #coverage) {
       break-inside: avoid;
     }
-    thead,
-    thead tr {
+    :where(thead, thead tr) {
       break-after: avoid;
     }
     tbody tr:first-child {
