@@ -194,6 +194,9 @@ const CARDS = css`
     font-weight: 400;
     cursor: pointer;
   }
+  .field [aria-invalid='true'] {
+    border-color: var(--error);
+  }
   .choice:has(:checked) {
     border-color: var(--accent);
     box-shadow: inset 0 0 0 1px var(--accent);

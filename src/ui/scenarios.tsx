@@ -82,7 +82,7 @@ function ScenarioLine({
         <StartStop scenario={scenario} changed={changed} />
       </div>
       <p class="quiet">{description}</p>
-      {started && <Rules rules={rules} />}
+      {started && <Rules of={name} rules={rules} />}
     </li>
   )
 }
@@ -115,10 +115,10 @@ function StartStop({
   )
 }
 
-function Rules({ rules }: Readonly<{ rules: Scenario['rules'] }>) {
+function Rules({ of, rules }: Readonly<{ of: string; rules: Scenario['rules'] }>) {
   return (
     <Table
-      label="Rules"
+      label={`Rules of ${of}`}
       class="rules"
       heads={['Rule', ['At', 'wide-only'], 'What it does', ['Matched', 'right'], ['Fired', 'right']]}
     >
@@ -163,7 +163,7 @@ function ScenarioDetail({ name, changed }: Readonly<{ name: string; changed: () 
         <div class="detail-body">
           {scenario && (
             <Section title="Rules">
-              <Rules rules={scenario.rules} />
+              <Rules of="the open scenario" rules={scenario.rules} />
             </Section>
           )}
           <Section title="Document">

@@ -162,7 +162,12 @@ export const REPORT_STYLE = css`
       display: block;
     }
     thead {
-      display: none;
+      display: block;
+      position: absolute;
+      width: 1px;
+      height: 1px;
+      overflow: hidden;
+      clip-path: inset(50%);
     }
     tr {
       padding: 0.5rem 0;
