@@ -57,6 +57,8 @@ const MAX_CONTROL_BODY = 64 * 1024 * 1024
 /** Of a whole state, got or put. The longest text that Node.js can make is twice as long. */
 const MAX_STATE = 256 * 1024 * 1024
 const MAX_EVENT_STREAMS = 500
+/** Accounts that take about two seconds to generate. */
+const MANY_ACCOUNTS = 20_000
 const JOURNAL_CAPACITY = 10_000
 const JOURNAL_BYTES = 64 * 1024 * 1024
 
@@ -129,7 +131,12 @@ function createServices(made: Made, options: AppOptions): AppServices {
     environments: new EnvironmentProvisioner({
       registry,
       thirdParty: (environment) => thirdParties.client(environment),
-      seed: () => loadSeeds(options.seeds ?? [BUNDLED], checks, (line) => options.log?.info(line)),
+      seed: async () => {
+        const seed = await loadSeeds(options.seeds ?? [BUNDLED], checks, (line) => options.log?.info(line))
+        const made = seed.generate.reduce((sum, { accounts }) => sum + accounts, 0)
+        if (made >= MANY_ACCOUNTS) options.progress?.(`The seed generates ${made} accounts, which takes some seconds …`)
+        return seed
+      },
       clock: { now: options.clock, frozen: options.freeze },
       idSeed: options.idSeed,
       time: options.time,

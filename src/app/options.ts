@@ -61,6 +61,8 @@ export interface AppOptions {
   /** Journal entries are appended to it as JSON lines too. */
   journalFile?: string | undefined
   log?: Log | undefined
+  /** Says what takes long at the start. */
+  progress?: ((line: string) => void) | undefined
   /** Called for every exchange with an operation once it is over. */
   observe?: ((context: ObservedExchange) => void) | undefined
   /** Sees every call of the control API once it is over. It is in no journal. */

@@ -54,7 +54,11 @@ async function serve(
   const { values } = given
   const { host, port } = values
   const log = createLog(values['log-level'], values.json, context.err)
-  const app = await create({ ...startOptions(given, log), observeControl: requests?.observeControl })
+  const app = await create({
+    ...startOptions(given, log),
+    progress: (line) => (values.json ? log.info(line) : context.err(line)),
+    observeControl: requests?.observeControl,
+  })
   if (requests) app.services.journals.observe(requests.observe)
   try {
     const { url } = await app.listen({ host, port })

@@ -21,6 +21,12 @@ import { DocumentError, type FileProblem, problemAt } from './problem.ts'
 
 /** Larger files are refused, because YAML is slow to read. */
 export const MAX_SOURCE_LENGTH = 8 * 1024 * 1024
+/** Tokens of a YAML file, which nobody waits for but the person who starts the command. */
+const MAX_TOKENS = 2_000_000
+/** Tokens of a YAML body: other requests wait while it is read. */
+const MAX_BODY_TOKENS = 100_000
+/** Tokens that reading a directive takes as long as. */
+const COST_OF_DIRECTIVE = 10
 const MAX_DEPTH = 100
 /** One anchor is followed this often, so that a few lines cannot grow into gigabytes. */
 const MAX_ALIASES = 200
@@ -59,7 +65,7 @@ export class SourceText {
     const isJson = /^\s*[{[]/.test(text)
     const { depth, ...extent } = extentOf(text)
     if (depth > 4 * MAX_DEPTH) throw this.#refused([TOO_DEEP])
-    const excess = excessOf(isJson ? extent : yamlExtent(text))
+    const excess = isJson ? excessOf(extent) : yamlExcess(text, file)
     if (excess) throw this.#refused([aboutText(excess.found, excess.allowed)])
     this.#tree = treeOf(text, file, isJson)
     if (this.#tree.problems.length > 0) throw this.#refused(this.#tree.problems)
@@ -102,6 +108,8 @@ export class SourceText {
 function treeOf(text: string, file: string, isJson: boolean): Tree {
   const json = isJson ? jsonTree(text) : undefined
   if (json && json.problems.every(({ allowed }) => allowed === EACH_KEY_ONCE)) return json
+  const excess = json && yamlExcess(text, file)
+  if (excess) return { ...json, problems: [...json.problems, aboutText(excess.found, excess.allowed)] }
   const yaml = yamlTree(text)
   return json && yaml.problems.length > 0 && file.endsWith('.json') ? json : yaml
 }
@@ -162,17 +170,23 @@ function repeatedKeys({ type, children = [] }: Node): SyntaxProblem[] {
   })
 }
 
-/** How large a YAML text is: what its tokens say before they are put together. */
-function yamlExtent(text: string): { keys: number; values: number } {
-  let [keys, scalars, items] = [0, 0, 0]
+/** Why a YAML text is too large, by its tokens before they are put together: each takes about five microseconds to read. */
+function yamlExcess(text: string, file: string): { found: string; allowed: string } | undefined {
+  const most = file === 'body' ? MAX_BODY_TOKENS : MAX_TOKENS
+  let [keys, scalars, items, tokens] = [0, 0, 0, 0]
   for (const token of new Lexer().lex(text)) {
     const type = CST.tokenType(token)
+    tokens += type === 'directive-line' ? COST_OF_DIRECTIVE : 1
+    if (tokens > most) {
+      const found = `YAML of more than ${most} tokens (keys, values, signs, comments, line ends)`
+      return { found, allowed: `at most ${most}; JSON has no such limit` }
+    }
     if (type === 'map-value-ind' || type === 'explicit-key-ind') keys++
     else if (type === 'seq-item-ind') items++
     else if (type !== null && VALUE_TOKENS.has(type)) scalars++
     if (keys > MAX_KEYS || items > MAX_VALUES || scalars - keys > MAX_VALUES) break
   }
-  return { keys, values: Math.max(items, scalars - keys) }
+  return excessOf({ keys, values: Math.max(items, scalars - keys) })
 }
 const VALUE_TOKENS: ReadonlySet<CST.TokenType> = new Set<CST.TokenType>([
   'scalar',

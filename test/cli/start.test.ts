@@ -38,6 +38,18 @@ describe('toolmock start', () => {
     ])
   })
 
+  it('says on stderr, before it serves, that a seed takes long', async () => {
+    const seed = toolmock.path('many.yaml')
+    const connector = 'connectors: [{ connector: mail, authorization_type: API_KEY }]\n'
+    writeFileSync(seed, `${connector}generate: { accounts: 20000, connector: mail }\n`)
+    const serving = await toolmock.start(['--in-memory', '--seed', seed])
+    const { stderr } = await serving.stop('SIGTERM')
+    expect(stderr).toBe('The seed generates 20000 accounts, which takes some seconds …\n')
+
+    writeFileSync(seed, `${connector}generate: { accounts: 100, connector: mail }\n`)
+    expect((await (await toolmock.start(['--in-memory', '--seed', seed])).stop('SIGTERM')).stderr).toBe('')
+  })
+
   it('prints all of that in one line of JSON with --json, and logs in JSON', async () => {
     const serving = await toolmock.start(['--in-memory', '--json'], { TOOLMOCK_PROT: '1' })
     expect(JSON.parse(serving.firstLine)).toMatchObject({

@@ -85,6 +85,33 @@ describe('an invalid document', () => {
     expect(problem(`${'['.repeat(levels)}${']'.repeat(levels)}`)).toContain('nested more than 100 levels deep')
   })
 
+  describe('YAML of a request, while which no other is answered', () => {
+    const TOO_MANY = 'allowed: at most 100000; JSON has no such limit'
+    const body =
+      (text: string): (() => SourceText) =>
+      () =>
+        new SourceText(text, 'body')
+
+    it('is read up to 100,000 tokens', () => {
+      expect(body(`a: 1\n${'#\n'.repeat(49_990)}`)().value).toEqual({ a: 1 })
+    })
+
+    it.each([
+      ['lines of comments', '#\n'.repeat(50_001)],
+      ['lines of comments, in braces', `{\n${'#\n'.repeat(50_001)}}`],
+      ['directives', '%X\n'.repeat(10_000)],
+      ['items', '- 1\n'.repeat(25_001)],
+      ['flow items', `[${'a,'.repeat(50_001)}]`],
+    ])('is refused beyond that: %s', (_name, text) => {
+      expect(body(text)).toThrow(TOO_MANY)
+    })
+
+    it('is no limit of a file, nor of JSON', () => {
+      expect(new SourceText('- 1\n'.repeat(25_001), 'f.yaml').value).toHaveLength(25_001)
+      expect(body(JSON.stringify(Array.from({ length: 60_000 }, () => 1)))().value).toHaveLength(60_000)
+    })
+  })
+
   it('refuses a text that is too long', () => {
     expect(problem('x'.repeat(MAX_SOURCE_LENGTH + 1))).toContain(`allowed: at most ${MAX_SOURCE_LENGTH}`)
   })
