@@ -92,14 +92,14 @@ function resultsOf(samples: Record<string, Sample[]>, sizes: readonly number[]):
   )
   const shown = Object.entries(samples).filter(([name]) => !sizes.map(String).includes(name) || name === '100')
   const peers: PeerFigure[] = shown.map(([name, of]) => cell('create', name === '100' ? 'toolmock' : name, of))
-  return { figures: [...figures, flatness(samples['100000'] ?? [], samples['100'] ?? [])], peers }
+  return { figures: [...figures, flatness(samples['10000'] ?? [], samples['100'] ?? [])], peers }
 }
 
 function flatness(many: readonly Sample[], few: readonly Sample[]): Figure {
   const rates = (samples: readonly Sample[]): number[] => samples.map(({ rate }) => rate)
   return {
     bar: 'create-flat',
-    what: 'durable create: rate at 100,000 accounts against at 100',
+    what: 'durable create: rate at 10,000 accounts against at 100',
     value: spreadOf(quotients(rates(many), rates(few))),
     unit: '× of 100',
     detail: `${rateText(many)} and ${rateText(few)}`,

@@ -8,12 +8,13 @@ import { bearer, type Served, startToolmock } from '../toolmock.ts'
 import { send, requestText } from '../wire.ts'
 import { cell, rateText } from './throughput.ts'
 
-const ACCOUNTS = 100_000
+const SIZES = [10_000, 100_000] as const
+type Size = (typeof SIZES)[number]
 /** The longest round in milliseconds. It is enough, because CPU time is counted in nanoseconds. */
 const MAX_LENGTH = 250
 const LIST = '/api/v1/connected_accounts'
 
-/** Each query reads one page out of 100,000 accounts, of 10 accounts unless it says otherwise. */
+/** Each query reads one page of the accounts, of 10 accounts unless it says otherwise. */
 const QUERIES: Readonly<Record<string, string>> = {
   'list, first page': LIST,
   'list, 100 a page': `${LIST}?page_size=100`,
@@ -25,12 +26,18 @@ const QUERIES: Readonly<Record<string, string>> = {
   'search, a word of three letters in many': `${LIST}:search?query=son`,
 }
 
-/** The CPU time of pages of list and search with 100,000 accounts. The bar applies to the most expensive one. */
+/** The CPU time of pages of list and search, with 10,000 and 100,000 accounts. A bar applies to the most expensive one. */
 export async function pagesRow(bench: Bench): Promise<Results> {
-  const state = await bench.states.copy(ACCOUNTS)
+  const results = []
+  for (const size of SIZES) results.push(await pagesAt(bench, size))
+  return { figures: results.flatMap(({ figures }) => figures), peers: results.flatMap(({ peers }) => peers) }
+}
+
+async function pagesAt(bench: Bench, size: Size): Promise<Results> {
+  const state = await bench.states.copy(size)
   await using ours = await startToolmock({ cli: bench.cli, state })
   const headers = await bearer(ours.url)
-  const peers = await bench.peers?.pages()
+  const peers = size === 100_000 ? await bench.peers?.pages() : undefined
   const targets = targetsOf(ours, await queries(ours.url, headers), headers)
   const samples = await measurePages(bench, { ...targets, ...peers })
   bench.states.remove(state)
@@ -40,15 +47,15 @@ export async function pagesRow(bench: Bench): Promise<Results> {
   ]
   return {
     figures: figuresOf(Object.keys(targets), samples, {
-      bar: 'pages',
+      bar: `pages-${size}`,
       what: 'the most expensive page',
-      accounts: ACCOUNTS,
+      accounts: size,
     }),
     peers: peers ? shown.map(([subject, of]) => cell('list, a page of 10 at 100,000', subject, of ?? [])) : [],
   }
 }
 
-/** Each query reads one page of 20 out of 100,000 items of a connector. */
+/** Each query reads one page of 20 items of a connector. */
 const ITEM_QUERIES: Readonly<Record<string, string>> = {
   'items, sorted': '?sort=title',
   'items, filtered and sorted': '?kind=a&sort=-title',
@@ -59,7 +66,7 @@ const ITEM_QUERIES: Readonly<Record<string, string>> = {
   'items, search, none matches': '?q=zzzqqq',
 }
 
-const ITEMS_CONNECTOR = {
+const itemsConnector = (generate: Size) => ({
   connector: 'shop',
   authorization_type: 'NO_AUTH',
   collections: {
@@ -70,7 +77,7 @@ const ITEMS_CONNECTOR = {
         kind: '{{#if (eq item.id 1)}}a{{else}}b{{/if}}',
         title: 'Item {{sequence}}',
       },
-      generate: 100_000,
+      generate,
     },
   },
   responders: [
@@ -87,21 +94,26 @@ const ITEMS_CONNECTOR = {
       ],
     },
   ],
+})
+
+/** The CPU time of a list of 20 out of 10,000 and 100,000 items of a connector. A bar applies to the most expensive one. */
+export async function itemsRow(bench: Bench): Promise<Results> {
+  const results = []
+  for (const size of SIZES) results.push(await itemsAt(bench, size))
+  return { figures: results.flat(), peers: [] }
 }
 
-/** The CPU time of a list of 20 out of 100,000 items of a connector. The bar applies to the most expensive one. */
-export async function itemsRow(bench: Bench): Promise<Results> {
+async function itemsAt(bench: Bench, size: Size): Promise<Figure[]> {
   const seed = join(bench.work, 'items.json')
-  writeFileSync(seed, JSON.stringify({ connectors: [ITEMS_CONNECTOR] }))
+  writeFileSync(seed, JSON.stringify({ connectors: [itemsConnector(size)] }))
   await using ours = await startToolmock({ cli: bench.cli, flags: ['--seed', seed] })
   const list = '/third-party/shop/api/items'
   const paths = Object.entries(ITEM_QUERIES).map(([name, query]) => [name, `${list}${query}`] as const)
   const samples = await measurePages(bench, targetsOf(ours, Object.fromEntries(paths), {}))
-  const figures = figuresOf(Object.keys(ITEM_QUERIES), samples, {
-    bar: 'items',
-    what: 'the most expensive list of 20 items',
+  return figuresOf(Object.keys(ITEM_QUERIES), samples, {
+    bar: `items-${size}`,
+    what: `the most expensive list of 20 out of ${size.toLocaleString('en')} items`,
   })
-  return { figures, peers: [] }
 }
 
 function targetsOf(
