@@ -55,7 +55,13 @@ describe('every call of the control API', () => {
     ],
     ['put', '/clock', { frozen: 'yes' }, '`frozen` is "yes"; allowed: true or false'],
     ['put', '/clock', [], 'the body is an empty list; allowed: an object'],
-    ['post', '/reset', { hard: true }, 'the body is not empty; allowed: an empty one, as this call reads none'],
+    [
+      'post',
+      '/state/checkpoint',
+      { hard: true },
+      'the body is not empty; allowed: an empty one, as this call reads none',
+    ],
+    ['post', '/reset', { hard: true }, '`hard` is an unknown key; allowed: seed'],
     ['post', '/links/l/complete', {}, '`decision` is required; allowed: approve, deny'],
     ['post', '/requests/wait', { times: 0 }, '`times` is 0; allowed: at least 1'],
     [

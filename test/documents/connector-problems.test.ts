@@ -10,7 +10,7 @@ describe('a problem of a connector file names file, line, column, place, what wa
     [
       'an unknown key',
       `${HEAD}colour: red\n`,
-      'c.yaml:3:1: `colour` is an unknown key; allowed: $schema, connector, display_name, description, icon_src, categories, authorization_type, oauth, cluster, credentials, people, reject, base_url, custom_provider, tools, collections, responders, error_body',
+      'c.yaml:3:1: `colour` is an unknown key; allowed: $schema, connector, provider, display_name, description, icon_src, categories, authorization_type, oauth, cluster, credentials, people, reject, base_url, custom_provider, tools, collections, responders, error_body',
     ],
     [
       'an unknown key further in',
@@ -32,7 +32,7 @@ describe('a problem of a connector file names file, line, column, place, what wa
     [
       'a missing type',
       'connector: a\n',
-      'c.yaml:1:1: `authorization_type` is required; allowed: one of the twelve authorization types, or custom_provider',
+      'c.yaml:1:1: `authorization_type` is required; allowed: custom_provider, or authorization_type with one of OAUTH, API_KEY, BASIC_AUTH,',
     ],
     [
       'a bad name',

@@ -298,7 +298,9 @@ describe.each(ACCESSES)('the library, %s', (access) => {
       const id = await client.account({})
       expect(await snapshots.diff('before')).toMatchObject({
         snapshot: 'before',
-        added: expect.arrayContaining([{ table: 'accounts', id }]),
+        added: expect.arrayContaining([
+          { table: 'accounts', id, row: expect.objectContaining({ id, connector: 'mail' }) },
+        ]),
         removed: [],
       })
       await snapshots.restore('before')
