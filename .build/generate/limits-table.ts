@@ -48,6 +48,14 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
     limits: [
       limit('body of a request of the service', 'src/app/app.ts', 'MAX_BODY', bytes, '413; `--body-limit` changes it'),
       limit('levels that such a body nests', 'src/http/body.ts', 'MAX_DEPTH', count, '400'),
+      limit('body of a request of the proxy', 'src/http/pipeline.ts', 'MAX_PROXY_BODY', bytes, '413'),
+      limit(
+        'body of the proxy that is sent again after a 401, and that rules see whole',
+        'src/http/pipeline.ts',
+        'MAX_REPEATED_BODY',
+        bytes,
+        'it streams; a 401 passes through',
+      ),
       limit(
         'body of a call of the control API',
         'src/app/app.ts',

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Account } from './account.ts'
 import type { Connector, Tool } from './connector.ts'
 import type { Credentials, StoredByCallers } from './credentials.ts'
@@ -54,6 +55,8 @@ export interface ForwardedRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer | string
+  /** What follows `body` and is still coming in. */
+  readonly rest: Readable | undefined
 }
 
 /** What came back: an answer of any status, or none. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { quote } from '../domain/text.ts'
-import type { Transform } from 'node:stream'
+import { type Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { nestsDeeper } from '../domain/json.ts'
@@ -13,11 +13,8 @@ const MAX_DEPTH = 100
  * `Content-Length`, or once it has gone over.
  * @throws ServiceError BODY_TOO_LARGE (413), MALFORMED_BODY (400): cut short, or in an unknown encoding (G7)
  */
-export function readBody(
-  request: IncomingMessage,
-  limit: number,
-  encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase(),
-): Promise<Buffer> {
+export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase()
   return new Promise((resolve, reject) => {
     const decoder = DECODERS.get(encoding)?.()
     if (!decoder && encoding !== 'identity') {
@@ -31,6 +28,51 @@ export function readBody(
     }
     collect(request, decoder, { limit, resolve, reject })
   })
+}
+
+/** A body as it was sent: whole, or the beginning of a long one and the rest, which comes in while it is sent on. */
+export interface SentBody {
+  readonly start: Buffer
+  /** Fails with a ServiceError when it breaks off, or goes over the limit. */
+  readonly rest: Readable | undefined
+}
+
+/** Reads a body of at most `limit` bytes; of one with more than `buffered` bytes only the beginning. @throws as {@link readBody} */
+export function readSentBody(request: IncomingMessage, limit: number, buffered: number): Promise<SentBody> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const onData = (chunk: Buffer): void => {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size <= buffered) return
+      request.off('data', onData)
+      resolve({ start: Buffer.concat(chunks), rest: restOf(request, limit, size) })
+    }
+    if (Number(request.headers['content-length'] ?? 0) > limit) reject(tooLarge(limit))
+    else request.on('data', onData)
+    request.on('end', () => {
+      resolve({ start: Buffer.concat(chunks), rest: undefined })
+    })
+    request.on('error', (error) => {
+      reject(incomplete(error))
+    })
+  })
+}
+
+function restOf(request: IncomingMessage, limit: number, read: number): Readable {
+  let size = read
+  const rest = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length
+      if (size > limit) done(tooLarge(limit))
+      else done(null, chunk)
+    },
+  })
+  request.on('error', (error) => rest.destroy(incomplete(error)))
+  // The request may end without anybody who reads the rest.
+  rest.on('error', () => undefined)
+  return request.pipe(rest)
 }
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
@@ -62,7 +104,7 @@ function collect(
     reject(error)
   }
   const unreadable = (error: Error): void => {
-    refuse(malformed(ruleAndFound('must be complete', 'a part of it'), 'content', error.message))
+    refuse(incomplete(error))
   }
   const source = decoder ? request.pipe(decoder) : request
   source.on('data', (chunk: Buffer) => {
@@ -95,6 +137,7 @@ export function isUnread({ req, shouldKeepAlive }: ServerResponse): boolean {
 /** Discards the rest of the body, then calls `end`; the connection of an endless body is dropped. */
 export function endAfterBody(response: ServerResponse, end: () => void): void {
   const request = response.req
+  request.unpipe()
   response.flushHeaders()
   const drop = setTimeout(() => response.destroy(), MAX_DISCARDING_MS)
   let left = MAX_DISCARDED
@@ -178,6 +221,10 @@ export function decodeText(bytes: Buffer): string {
 function malformed(description: string, constraint: string, detail = ''): ServiceError {
   const message = `the body ${description}${detail === '' ? '' : `: ${detail}`}`
   return new ServiceError('MALFORMED_BODY', message, { violations: [{ field: 'body', description, constraint }] })
+}
+
+function incomplete(error: Error): ServiceError {
+  return malformed(ruleAndFound('must be complete', 'a part of it'), 'content', error.message)
 }
 
 function tooLarge(limit: number): ServiceError {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { sendAnswer, type WireAnswer } from './answer.ts'
-import { hasBody, readBody } from './body.ts'
+import { hasBody, readBody, readSentBody, type SentBody } from './body.ts'
 import type { AnswerSink, Deliver, SentRequest } from './request-context.ts'
 
 /** An HTTP/1.1 request of `node:http` and its response, in the form that the pipeline takes. */
@@ -38,8 +38,8 @@ export class NodeRequest implements SentRequest, AnswerSink {
     return readBody(this.#message, limit)
   }
 
-  readSentBody(limit: number): Promise<Buffer> {
-    return readBody(this.#message, limit, 'identity')
+  readSentBody(limit: number, buffered: number): Promise<SentBody> {
+    return readSentBody(this.#message, limit, buffered)
   }
 
   baseUrl(configured: string | undefined): string {

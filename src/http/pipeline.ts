@@ -174,11 +174,15 @@ function readBody(context: OperationContext, { bodyLimit }: ServiceParts): Promi
 /** Bytes that a body of the proxy may have, whatever the limit of the API's bodies is. */
 const MAX_PROXY_BODY = 32 * 1024 * 1024
 
+/** A larger one is not kept in memory to be sent again after a 401: it is sent on while it comes in. */
+const MAX_REPEATED_BODY = 1024 * 1024
+
 /** Reads the body of a request of the proxy, which may be anything. */
 function readSentBody(context: ProxyContext): Promise<void> | undefined {
   if (!context.request.hasBody) return undefined
-  return context.request.readSentBody(MAX_PROXY_BODY).then((bytes) => {
-    context.rawBody = bytes
+  return context.request.readSentBody(MAX_PROXY_BODY, MAX_REPEATED_BODY).then(({ start, rest }) => {
+    context.rawBody = start
+    context.rest = rest
   })
 }
 

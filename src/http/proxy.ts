@@ -37,7 +37,7 @@ const SERVICE_HEADERS = [
 ]
 
 /** The request as it goes on. @throws ServiceError VALIDATION_FAILED for a path that would leave the third party's API */
-export function forwardedRequest({ request, rawBody }: ProxyContext): ForwardedRequest {
+export function forwardedRequest({ request, rawBody, rest }: ProxyContext): ForwardedRequest {
   const { method, url, query } = request
   const [, path = ''] = /^(?:https?:\/\/[^/?]*)?\/proxy([^?]*)/i.exec(url) ?? []
   if (path.split('/').some(isTraversal)) {
@@ -48,7 +48,9 @@ export function forwardedRequest({ request, rawBody }: ProxyContext): ForwardedR
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined && !dropped.has(name)) headers[name] = String(value)
   }
-  return { method, path: path || '/', query, headers, body: rawBody }
+  const length = request.headers['content-length']
+  if (rest && length !== undefined) headers['content-length'] = length
+  return { method, path: path || '/', query, headers, body: rawBody, rest }
 }
 
 /** Servers decode a part before they resolve it, some also the separators in it. */

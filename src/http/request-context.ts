@@ -14,6 +14,7 @@ import type { FaultResponse } from '../scenarios/faults/fault-response.ts'
 import type { Environment } from '../state/environment.ts'
 import type { ReadGuard } from '../state/environment.ts'
 import type { WireAnswer } from './answer.ts'
+import type { SentBody } from './body.ts'
 
 /** A request as it was sent. HTTP/1.1 requests implement it in `node-request.ts`; another protocol adds its own class. */
 export interface SentRequest {
@@ -32,8 +33,6 @@ export interface SentRequest {
   readonly hasBody: boolean
   /** Without its `Content-Encoding`. @throws ServiceError for a body of more than `limit` bytes, or one that cannot be read (G7) */
   readBody(limit: number): Promise<Buffer>
-  /** As it was sent. @throws ServiceError for a body of more than `limit` bytes */
-  readSentBody(limit: number): Promise<Buffer>
   /** What links are built on, without a trailing slash: the configured base URL, else the address that the client used. */
   baseUrl(configured: string | undefined): string
   /** The call that this request was made of; undefined for a request of HTTP. */
@@ -78,7 +77,7 @@ export interface RequestContext {
   environment: Environment | undefined
   client: Client | undefined
   readGuard: ReadGuard | undefined
-  /** As it was sent; empty when there is none or it was not read. */
+  /** As it was sent; empty when there is none or it was not read. Of a long body of the proxy the beginning. */
   rawBody: Buffer | string
   /** The parsed body; undefined when there is none. */
   body: unknown
@@ -104,6 +103,12 @@ export interface OperationContext extends RequestContext {
 
 /** A request of the proxy. */
 export interface ProxyContext extends RequestContext {
+  readonly request: SentRequest & {
+    /** As it was sent; of more than `buffered` bytes the beginning. @throws ServiceError for a body of more than `limit` bytes */
+    readSentBody(limit: number, buffered: number): Promise<SentBody>
+  }
+  /** What follows {@link rawBody} in a long body. */
+  rest: SentBody['rest']
   /** What the third party answered. */
   forwarded: ProxiedAnswer | undefined
 }

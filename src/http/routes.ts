@@ -57,8 +57,9 @@ export function mountProxy(app: Express, services: ServiceParts): void {
     return
   }
   app.all(PROXY_PATHS, (message, response) => {
-    const context = createContext(PROXY_ROUTE, new NodeRequest(message, response, NO_PARAMETERS), services)
-    return runProxy({ ...context, forwarded: undefined }, services)
+    const request = new NodeRequest(message, response, NO_PARAMETERS)
+    const context = { ...createContext(PROXY_ROUTE, request, services), request, rest: undefined, forwarded: undefined }
+    return runProxy(context, services)
   })
 }
 

@@ -12,9 +12,6 @@ type ProxyCall = Pick<Call<Operation>, 'environment' | 'thirdParty' | 'documente
 /** An answer as the third party gave it. */
 export type ProxiedAnswer = Extract<ForwardedAnswer, { kind: 'answer' }>
 
-/** A larger body is sent once: the answer to it passes through, a 401 too. */
-const MAX_REPEATED = 1024 * 1024
-
 /** The headers that name the account. */
 export const ACCOUNT_HEADERS: LocatorNames = { id: 'connected_account_id', connector: 'connection_name' }
 
@@ -46,7 +43,8 @@ export async function proxyRequest(
   refuseInactive(located)
   trace.execution_id = environment.ids.id('exec')
   const answer = await callThirdParty(call, located, (account) => thirdParty.forward(connector, account, request), {
-    isRepeated: request.body.length <= MAX_REPEATED,
+    // What has been sent on while it came in is gone: the answer to it passes through, a 401 too.
+    isRepeated: request.rest === undefined,
   })
   if (answer.kind !== 'answer') throw toolError(answer, trace.execution_id)
   return answer

@@ -52,10 +52,6 @@ export class RpcCall implements SentRequest, AnswerSink {
     return Promise.resolve(Buffer.from(JSON.stringify(this.#rest.body)))
   }
 
-  readSentBody(): Promise<Buffer> {
-    return this.readBody()
-  }
-
   baseUrl(configured: string | undefined): string {
     return baseUrlOf({ headers: this.headers, socket: this.#exchange.socket }, configured)
   }

@@ -176,7 +176,10 @@ class ThirdPartyClient implements ThirdParty {
   async forward(connector: Connector, account: Account, sent: ForwardedRequest): Promise<ForwardedAnswer> {
     const api = this.#apiAddress(connector)
     if (typeof api === 'string') return { kind: 'failed', status: null, message: api, arrived: false }
-    const { method, path, query: search, headers, body } = sent
+    const { method, path, query: search, headers } = sent
+    const scheme = SCHEMES[connector.authorization_type]
+    const { body, rest } = scheme.signsBody ? await wholeBody(sent) : sent
+    if (rest?.errored) throw rest.errored
     const request: OutgoingRequest = {
       method,
       origin: api.origin,
@@ -185,11 +188,13 @@ class ThirdPartyClient implements ThirdParty {
       query: [],
       headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name))),
       body,
+      rest,
     }
     this.#environment.model.transact(() => {
-      SCHEMES[connector.authorization_type].present(request, account.credentials, this.#context(connector))
+      scheme.present(request, account.credentials, this.#context(connector))
     })
     const { received } = await this.#send(connector, account, { request, kind: 'api', timeout: FORWARD_TIMEOUT })
+    if (rest?.errored) throw rest.errored
     return received.kind === 'answer' ? received : unanswered(received)
   }
 
@@ -344,6 +349,11 @@ class ThirdPartyClient implements ThirdParty {
     }
     return { origin, prefix: pathname.replace(/\/+$/, '') }
   }
+}
+
+async function wholeBody({ body, rest }: ForwardedRequest): Promise<Pick<ForwardedRequest, 'body' | 'rest'>> {
+  if (!rest) return { body, rest }
+  return { body: Buffer.concat([Buffer.from(body), ...((await rest.toArray()) as Buffer[])]), rest: undefined }
 }
 
 /** Where a connector's API is: its origin, and the path that every call's path is appended to. */

@@ -7,6 +7,7 @@ import {
   request as requestHttp,
   type ServerResponse,
 } from 'node:http'
+import type { Readable } from 'node:stream'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
 import { lazyImport } from '../lazy-import.ts'
 
@@ -36,6 +37,8 @@ export interface OutgoingRequest {
   search?: string
   headers: Record<string, string>
   body: string | Buffer
+  /** What follows `body` and is still coming in; `headers` has the length of both, where it is known. */
+  rest?: Readable | undefined
 }
 
 /** Every parameter of a request. */
@@ -168,12 +171,15 @@ export class ThirdPartyHttpClient {
   send(request: OutgoingRequest, timeout: number, kept: boolean): Promise<Received> {
     const body = octets(request.body)
     const { protocol, hostname, port } = this.#server(request.origin)
-    const { method, headers } = request
+    const { method, headers, rest } = request
     const agent = kept ? this.#kept : this.#single
-    if (body !== '' || !WITHOUT_BODY.has(method)) headers['Content-Length'] = String(body.length)
+    if (rest) {
+      if (headers['content-length'] === undefined) headers['Transfer-Encoding'] = 'chunked'
+    } else if (body !== '' || !WITHOUT_BODY.has(method)) headers['Content-Length'] = String(body.length)
     const options: RequestOptions = { hostname, port, method, path: target(request), headers, agent }
-    if (protocol === 'https:') return overTls({ ...options, agent: false }, body, timeout)
-    return sendBy(requestHttp, options, body, timeout)
+    const sent = { body, rest }
+    if (protocol === 'https:') return overTls({ ...options, agent: false }, sent, timeout)
+    return sendBy(requestHttp, options, sent, timeout)
   }
 
   close(): void {
@@ -192,7 +198,7 @@ export class ThirdPartyHttpClient {
 }
 
 /** Loaded only for connectors whose `base_url` needs it: TLS is slow to load. */
-async function overTls(options: RequestOptions, body: string, timeout: number): Promise<Received> {
+async function overTls(options: RequestOptions, body: OutgoingBody, timeout: number): Promise<Received> {
   const { request: requestHttps } = await loadHttps()
   return sendBy(requestHttps, options, body, timeout)
 }
@@ -206,8 +212,16 @@ function target({ path, search = '', query }: OutgoingRequest): string {
 /** Methods whose requests have no body unless there is one to send (RFC 9110 8.6). */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
 
+/** A text of octets, and what follows it. */
+type OutgoingBody = { body: string } & Pick<OutgoingRequest, 'rest'>
+
 /** Sends a request and reads its answer. */
-function sendBy(client: typeof requestHttp, options: RequestOptions, body: string, timeout: number): Promise<Received> {
+function sendBy(
+  client: typeof requestHttp,
+  options: RequestOptions,
+  body: OutgoingBody,
+  timeout: number,
+): Promise<Received> {
   try {
     return receive(client(options), body, timeout)
   } catch (error) {
@@ -216,11 +230,15 @@ function sendBy(client: typeof requestHttp, options: RequestOptions, body: strin
   }
 }
 
-function receive(request: ClientRequest, body: string, timeout: number): Promise<Received> {
+function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: number): Promise<Received> {
   return new Promise((resolve) => {
     const finish = (received: Received): void => {
       clearTimeout(timer)
       resolve(received)
+      if (!rest || rest.readableEnded) return
+      // Answered or broken off before all was sent.
+      rest.destroy()
+      request.destroy()
     }
     let sent = false
     request.on('finish', () => {
@@ -228,6 +246,11 @@ function receive(request: ClientRequest, body: string, timeout: number): Promise
     })
     const timer = setTimeout(
       () => {
+        // It waits for the rest, and not for the third party.
+        if (rest && !rest.readableEnded && !request.writableNeedDrain) {
+          timer.refresh()
+          return
+        }
         finish({ kind: 'timed_out', message: `no answer within ${String(timeout)} ms`, sent })
         request.destroy()
       },
@@ -255,7 +278,16 @@ function receive(request: ClientRequest, body: string, timeout: number): Promise
     request.on('upgrade', ({ statusCode }) => {
       refuse(statusCode)
     })
-    request.end(body, 'latin1')
+    if (!rest) {
+      request.end(body, 'latin1')
+      return
+    }
+    request.write(body, 'latin1')
+    rest.on('data', () => timer.refresh())
+    rest.on('error', (error) => {
+      finish({ kind: 'broken', message: reason(error), sent: false })
+    })
+    rest.pipe(request)
   })
 }
 

@@ -43,6 +43,8 @@ type KnownCredential = Pick<Grant, 'access' | 'secret' | 'refresh_token' | 'scop
 
 /** One way to authenticate a call: how the service presents a credential, and how the third party checks it. */
 interface Scheme {
+  /** Whether {@link present} has to see a body as a whole. */
+  readonly signsBody?: boolean
   /** Service side: adds the credential to a request. */
   present(request: OutgoingRequest, credentials: Credentials, context: SchemeContext): void
   /** Third party: who the call is from, or why it is refused. */
@@ -254,6 +256,8 @@ const KEY_ALGORITHM = 'TMK1-HMAC-SHA256'
  * the two belong together.
  */
 const temporaryKey: Scheme = {
+  signsBody: true,
+
   present(request, credentials, context) {
     const { access_key_id = '', secret_access_key = '', session_token = '' } = credentials.trusted_idp ?? {}
     if (access_key_id === '') return
