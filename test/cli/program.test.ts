@@ -72,7 +72,9 @@ describe('toolmock validate', () => {
     writeFileSync(file, 'clients:\n  - client_id: a\n    client_secret: 7\n')
     const { code, stdout, stderr } = await toolmock.run(['validate', file])
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
-    expect(stdout).toBe(`${file}:3:20: \`clients[0].client_secret\` is a number; allowed: a text\n1 problem in 1 file\n`)
+    expect(stdout).toBe(
+      `${file}:3:20: \`clients[0].client_secret\` is a number; allowed: a text\n1 problem in 1 file\n`,
+    )
   })
 
   it('warns of tool names that models do not accept, and ends with 0', async () => {
