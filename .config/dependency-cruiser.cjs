@@ -16,7 +16,7 @@ const MODULES = {
   'request-journal': ['domain', 'disk', 'state', 'contract'],
   verdict: ['domain', 'state', 'contract', 'request-journal', 'scenarios', 'pages'],
   operations: ['domain', 'state', 'contract'],
-  scenarios: ['domain', 'state', 'schema', 'operations'],
+  scenarios: ['domain', 'state', 'schema'],
   http: ['domain', 'state', 'contract', 'request-journal', 'operations', 'scenarios', 'verdict'],
   rpc: ['domain', 'contract', 'http', 'request-journal', 'scenarios'],
   'third-party': ['domain', 'state', 'request-journal', 'pages', 'scenarios'],

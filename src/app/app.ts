@@ -22,7 +22,7 @@ import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
 import type { Environment, RunCounters } from '../state/environment.ts'
 import { ClientIdTakenError, type EnvironmentRegistry, openRegistry } from '../state/environment-registry.ts'
 import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
-import { startThirdParties, type ThirdParties } from '../third-party/client.ts'
+import { startThirdParties } from '../third-party/client.ts'
 import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
 import { createReports } from '../verdict/reports.ts'
 import { VERSION } from '../version.ts'
@@ -65,7 +65,7 @@ const JOURNAL_BYTES = 64 * 1024 * 1024
 /** Starts everything but the listening. @throws StartError for a file that cannot be used */
 export async function createApp(options: AppOptions = {}): Promise<App> {
   const pauses = new Pauses()
-  const scenarios = createScenarios((environment) => thirdParties.client(environment), options)
+  const scenarios = createScenarios(options)
   const registry = await openEnvironments(options, scenarios)
   const thirdParties = await startThirdParties({
     registry,
@@ -97,7 +97,7 @@ function openEnvironments(options: AppOptions, counters: RunCounters): Promise<E
   })
 }
 
-function createScenarios(thirdParty: ThirdParties['client'], { allowOutbound }: AppOptions): ScenarioRegistry {
+function createScenarios({ allowOutbound }: AppOptions): ScenarioRegistry {
   const checks = documentChecks(allowOutbound)
   const bundled = {
     named: (name: string, environment: Environment) =>
@@ -105,13 +105,13 @@ function createScenarios(thirdParty: ThirdParties['client'], { allowOutbound }: 
     names: bundledScenarioNames,
     all: once(() => bundledScenarios(checks)),
   }
-  return new ScenarioRegistry(bundled, thirdParty)
+  return new ScenarioRegistry(bundled)
 }
 
-type Made = Pick<AppServices, 'registry' | 'thirdParties' | 'scenarios' | 'pauses' | 'closing'>
+type StartedParts = Pick<AppServices, 'registry' | 'thirdParties' | 'scenarios' | 'pauses' | 'closing'>
 
-function createServices(made: Made, options: AppOptions): AppServices {
-  const { registry, thirdParties, scenarios } = made
+function createServices(started: StartedParts, options: AppOptions): AppServices {
+  const { registry, thirdParties, scenarios } = started
   const checks = documentChecks(options.allowOutbound)
   const realTime = options.time ?? systemTime
   const defaultEnvironment = () => registry.environment(DEFAULT_ENVIRONMENT)
@@ -126,7 +126,7 @@ function createServices(made: Made, options: AppOptions): AppServices {
   const records = new ContractRecords(testOf)
   journals.observe(recordEntry.bind(undefined, records))
   return {
-    ...made,
+    ...started,
     version: VERSION,
     environments: new EnvironmentProvisioner({
       registry,

@@ -5,7 +5,7 @@ import type { JsonObject } from '../domain/json.ts'
 import { maskJson } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
 import { errorReply } from '../http/answer.ts'
-import { ACCOUNT_EVENTS, allowedEvents, applyAccountEvent } from '../operations/account-events.ts'
+import { ACCOUNT_EVENTS, allowedEvents, applyAccountEvent } from '../state/account-events.ts'
 import { withoutCredentials } from '../operations/accounts.ts'
 import { applyConnectionEvent, CONNECTION_EVENTS, findConnection } from '../operations/connections.ts'
 import { changed, type EnvironmentCall, type ControlReply } from './call.ts'
@@ -98,12 +98,11 @@ function accountWith({ model }: Environment, name: string): Account {
 const MAX_SHOWN = 20
 
 export function accountEvent(call: EnvironmentCall<'account_event'>): ControlReply {
-  const { services, environment, path, trace } = call
+  const { environment, path, trace } = call
   const event = known(path.event, ACCOUNT_EVENTS)
   const account = accountWith(environment, path.id)
   trace.account ??= account
-  const thirdParty = services.thirdParties.client(environment, trace)
-  const next = applyAccountEvent({ environment, thirdParty, trace }, account, event)
+  const next = applyAccountEvent(environment, account, event, trace)
   const body = { account: shownAccount(next) }
   return changed(call, `${event} was applied to account ${account.id}`, { body })
 }

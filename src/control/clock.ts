@@ -1,6 +1,6 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { CLOCK_YEARS, type Instant, instant, isClockTime, milliseconds } from '../domain/instant.ts'
-import { applyDueEvents } from '../operations/account-events.ts'
+import { applyDueEvents } from '../state/account-events.ts'
 import { accountDue } from '../state/model/deadlines.ts'
 import { now } from '../state/environment.ts'
 import type { Environment } from '../state/environment.ts'

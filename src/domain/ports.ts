@@ -72,7 +72,7 @@ export type ForwardedAnswer =
 /**
  * The third parties of one environment as the service's operations see them. The methods that answer a promise call over
  * real HTTP. `conclude` gets what a token endpoint answered and stores it: its changes and those of the third party are one
- * transaction. `accept` and `revoke` change the model at once and belong inside a transaction.
+ * transaction. `accept` changes the model at once and belongs inside a transaction.
  */
 export interface ThirdParty {
   /** Makes the HTTP call of a tool with the account's live credentials and maps the answer to the tool's result. */
@@ -97,6 +97,4 @@ export interface ThirdParty {
    * the caller sent, all of them by default.
    */
   accept(connector: Connector, account: Account, credentials: Credentials, sent?: StoredByCallers): void
-  /** Revokes everything that was issued to this account, pending tokens too. */
-  revoke(account: Account): void
 }

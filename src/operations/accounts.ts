@@ -31,6 +31,7 @@ import type { RequestTrace } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
 import { removeItemsOf } from '../state/collections.ts'
 import { type Environment, now } from '../state/environment.ts'
+import { revokeGrants } from '../state/grants.ts'
 import type { AccountFilter } from '../state/model/account-index.ts'
 import { connectionOf, knownConnector } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
@@ -299,10 +300,10 @@ export function getConnectedAccountDetails(call: Call<'get_connected_account_det
 
 /** POST /connected_accounts:delete (4.8, 3.1): the third party refuses its tokens and keys from then on. */
 export function deleteConnectedAccount(call: Call<'delete_connected_account'>): Reply {
-  const { environment, thirdParty, trace } = call
+  const { environment, trace } = call
   const account = locateAccount(call, call.body)
   environment.model.transact(() => {
-    thirdParty.revoke(account)
+    revokeGrants(environment, account)
     removeItemsOf(environment, account)
     environment.model.tables.accounts.remove(account.id)
     trace.deleted(account, now(environment))

@@ -1,9 +1,8 @@
 import type { Account } from '../domain/account.ts'
-import type { ThirdParty } from '../domain/ports.ts'
 import type { FiredRule, Scenario } from '../domain/scenario.ts'
 import { valueAt } from '../domain/value-match.ts'
-import { applyAccountEvent, applyDueEvents } from '../operations/account-events.ts'
-import { consumeAuthRequest } from '../operations/verify-user.ts'
+import { applyAccountEvent, applyDueEvents } from '../state/account-events.ts'
+import { consume, pendingRequest } from '../state/auth-requests.ts'
 import type { Environment, RunCounters } from '../state/environment.ts'
 import type { StoredScenarioRun } from '../state/model/model.ts'
 import type { MatchedFault, ModelActions } from './faults/fault.ts'
@@ -28,19 +27,14 @@ export interface BundledScenarios {
   all(): Promise<readonly Scenario[]>
 }
 
-/** The third parties of an environment, which learn of events that end credentials. */
-type ThirdPartyOf = (environment: Environment) => Pick<ThirdParty, 'revoke'>
-
 /** The scenarios of every environment. */
 export class ScenarioRegistry implements RunCounters {
   readonly #bundled: BundledScenarios
-  readonly #thirdParty: ThirdPartyOf
   readonly #of = new WeakMap<Environment, EnvironmentScenarios>()
   #initial: readonly Scenario[] = []
 
-  constructor(bundled: BundledScenarios, thirdParty: ThirdPartyOf) {
+  constructor(bundled: BundledScenarios) {
     this.#bundled = bundled
-    this.#thirdParty = thirdParty
   }
 
   /** The scenarios that run from the start (`--scenario`) in every environment that is first used after this call. */
@@ -73,9 +67,7 @@ export class ScenarioRegistry implements RunCounters {
   of(environment: Environment): EnvironmentScenarios {
     let scenarios = this.#of.get(environment)
     if (!scenarios) {
-      scenarios = new EnvironmentScenarios(environment, this.#bundled, this.#thirdParty, () =>
-        this.#initialOf(environment),
-      )
+      scenarios = new EnvironmentScenarios(environment, this.#bundled, () => this.#initialOf(environment))
       this.#of.set(environment, scenarios)
     }
     return scenarios
@@ -99,7 +91,6 @@ export interface FiredRules {
 export class EnvironmentScenarios {
   readonly #environment: Environment
   readonly #bundled: BundledScenarios
-  readonly #thirdParty: ThirdPartyOf
   readonly #initial: () => readonly Scenario[]
   /** The run of each row. Rolling back a commit restores an earlier row, and with it the same run. */
   readonly #runOf = new WeakMap<StoredScenarioRun, ScenarioRun>()
@@ -112,15 +103,9 @@ export class EnvironmentScenarios {
   readonly #longPast = new Histories()
   #random: (() => number) | undefined
 
-  constructor(
-    environment: Environment,
-    bundled: BundledScenarios,
-    thirdParty: ThirdPartyOf,
-    initial: () => readonly Scenario[],
-  ) {
+  constructor(environment: Environment, bundled: BundledScenarios, initial: () => readonly Scenario[]) {
     this.#environment = environment
     this.#bundled = bundled
-    this.#thirdParty = thirdParty
     this.#initial = initial
     this.#change(() => {
       const { scenario_definitions: definitions, scenario_runs: runs } = environment.model.tables
@@ -306,13 +291,15 @@ export class EnvironmentScenarios {
     return {
       account,
       applyEvent: (event) => {
-        const thirdParty = this.#thirdParty(environment)
-        applyAccountEvent({ environment, thirdParty, trace }, account(), event)
+        applyAccountEvent(environment, account(), event, trace)
       },
       consumeAuthRequest: () => {
         const id = valueAt(request.body, 'auth_request_id')
         if (typeof id !== 'string') throw new Error('the request names no auth_request_id')
-        consumeAuthRequest({ environment, trace }, id)
+        const pending = pendingRequest(environment, id)
+        trace.forcing(() => {
+          consume(environment, pending, trace)
+        })
       },
       revokeBearerTokens: () => {
         environment.model.transact(() => {

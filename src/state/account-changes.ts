@@ -6,6 +6,7 @@ import type { AuthRequest } from '../domain/magic-link.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from './environment.ts'
+import { revokeGrants } from './grants.ts'
 
 /** Ends the auth requests of an account that wait for verification: they then answer 404. Only inside a transaction. */
 export function endRequests(
@@ -30,7 +31,7 @@ function endLinks({ model }: Environment, accounts: ReadonlySet<string>, at: Ins
  */
 export function adoptConnectorType(
   environment: Environment,
-  thirdParty: Pick<ThirdParty, 'revoke' | 'issue'>,
+  thirdParty: Pick<ThirdParty, 'issue'>,
   name: string,
   trace: RequestTrace,
 ): void {
@@ -43,7 +44,7 @@ export function adoptConnectorType(
   const changed = new Set<string>()
   for (const account of environment.model.accountIndex.ofConnector(name)) {
     if (account.authorization_type === type) continue
-    thirdParty.revoke(account)
+    revokeGrants(environment, account)
     endRequests(environment, account, 'withdrawn')
     changed.add(account.id)
     const credentials = mergeCredentials({}, {}, type, account.identifier)

@@ -31,7 +31,7 @@ import {
 } from './listener.ts'
 import { signJwt } from './jwt.ts'
 import { answerToken } from './tokens.ts'
-import { acceptCredentials, applicationOf, revokeCredentials, type SchemeContext, SCHEMES } from './schemes.ts'
+import { acceptCredentials, applicationOf, type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountView, asText, Templates, type TemplateScope } from './template.ts'
 
 export interface ThirdPartiesOptions {
@@ -244,10 +244,6 @@ class ThirdPartyClient implements ThirdParty {
 
   accept(connector: Connector, account: Account, credentials: Credentials, sent?: StoredByCallers): void {
     acceptCredentials(this.#context(connector), account, credentials, sent)
-  }
-
-  revoke(account: Account): void {
-    revokeCredentials(this.#environment, account)
   }
 
   #context(connector: Connector): SchemeContext {

@@ -9,6 +9,7 @@ import { type Instant, instant } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { type Environment, now } from '../state/environment.ts'
+import { revoked } from '../state/grants.ts'
 import {
   ACCOUNT_HEADER,
   encodePart,
@@ -380,18 +381,6 @@ export function acceptCredentials(
   const expires_at = known.access === '' ? undefined : expiryOf(environment, connector)
   if (expires_at !== undefined) grant.expires_at = expires_at
   tables.grants.put(grant)
-}
-
-/** Revokes everything that the third party has issued to the account, permanently if the settings say so. Only inside a transaction. */
-export function revokeCredentials({ model, clock, settings }: Environment, account: Account): void {
-  const final = settings.revocation === 'final' ? { final: true as const } : {}
-  for (const grant of model.grantIndex.ofAccount(account.id))
-    model.tables.grants.put({ ...revoked({ clock }, grant), ...final })
-}
-
-/** The grant as revoked. Without an expiry it gets one, after which it can be removed. */
-export function revoked({ clock }: Pick<Environment, 'clock'>, grant: Grant): Grant {
-  return { ...grant, expires_at: grant.expires_at ?? clock.instant(), revoked: true, refresh_revoked: true }
 }
 
 /** When an access token issued now expires; undefined for types whose tokens never do. */

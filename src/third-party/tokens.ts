@@ -4,8 +4,9 @@ import { matchesGlob } from '../domain/value-match.ts'
 import type { Grant } from '../domain/grant.ts'
 import { type JsonObject, own } from '../domain/json.ts'
 import { type Environment, now } from '../state/environment.ts'
+import { revoked } from '../state/grants.ts'
 import { verifyJwt } from './jwt.ts'
-import { type Application, applicationOf, expiryOf, revoked, sessionToken } from './schemes.ts'
+import { type Application, applicationOf, expiryOf, sessionToken } from './schemes.ts'
 import {
   ACCOUNT_HEADER,
   decodePart,

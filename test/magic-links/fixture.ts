@@ -119,7 +119,6 @@ function thirdParty(
       return conclude(await answer(issued ? `code-of-${issued.person}` : code))
     },
     accept: (_connector, _account, credentials) => accepted.push(credentials),
-    revoke: () => undefined,
   }
 }
 

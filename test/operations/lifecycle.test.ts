@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AccountEvent, applyAccountEvent } from '../../src/operations/account-events.ts'
+import { type AccountEvent, applyAccountEvent } from '../../src/state/account-events.ts'
 import type { Transition } from '../../src/domain/request-trace.ts'
 import {
   ADA,
@@ -36,9 +36,9 @@ async function accessTokenOf(mock: TestToolmock, id = ID): Promise<string> {
 }
 
 /** Applies an event to the account, as the control API does. */
-function force({ app, environment }: TestToolmock, event: AccountEvent): void {
+function force({ environment }: TestToolmock, event: AccountEvent): void {
   const account = environment.model.tables.accounts.get(ID)!
-  applyAccountEvent({ environment, thirdParty: app.services.thirdParties.client(environment) }, account, event)
+  applyAccountEvent(environment, account, event)
 }
 
 /** The transitions of the last request that caused any. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { applyAccountEvent, type AccountEvent } from '../../src/operations/account-events.ts'
+import { applyAccountEvent, type AccountEvent } from '../../src/state/account-events.ts'
 import {
   ADA,
   authOf,
@@ -17,9 +17,9 @@ import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 const CREATED = '2026-01-01T00:00:00.000Z'
 
 function force(mock: TestToolmock, id: string, event: AccountEvent): void {
-  const { environment, app } = mock
+  const { environment } = mock
   const account = environment.model.tables.accounts.get(id)!
-  applyAccountEvent({ environment, thirdParty: app.services.thirdParties.client(environment) }, account, event)
+  applyAccountEvent(environment, account, event)
 }
 
 function update(mock: TestToolmock, id: string, connected_account: object) {

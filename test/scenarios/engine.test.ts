@@ -18,8 +18,6 @@ import { accountOf, connectorOf } from '../third-party/fixture.ts'
 interface EngineMock {
   environment: TestEnvironment
   scenarios: EnvironmentScenarios
-  /** The ids of the accounts whose tokens the third party has revoked. */
-  revoked: string[]
   /** Other scenarios of the same environment, as another start makes them. */
   reopened: (initial: readonly Scenario[]) => EnvironmentScenarios
 }
@@ -38,12 +36,9 @@ const BUNDLED: BundledScenarios = {
   names: () => Promise.resolve(['bundled']),
   all: () => Promise.resolve(['another', 'bundled'].map((name) => scenario([{}], { name, text: `name: ${name}` }))),
 }
-const thirdParty = () => ({ revoke: () => undefined })
 
 function mock(initial: readonly Scenario[], seed = 1): EngineMock {
-  const revoked: string[] = []
-  const revoking = () => ({ revoke: ({ id }: Account) => void revoked.push(id) })
-  let registry = new ScenarioRegistry(BUNDLED, revoking)
+  let registry = new ScenarioRegistry(BUNDLED)
   const environment = testEnvironment({
     seed,
     counters: {
@@ -52,11 +47,11 @@ function mock(initial: readonly Scenario[], seed = 1): EngineMock {
     },
   })
   const reopened = (scenarios: readonly Scenario[]): EnvironmentScenarios => {
-    registry = new ScenarioRegistry(BUNDLED, revoking)
+    registry = new ScenarioRegistry(BUNDLED)
     registry.startWith(scenarios)
     return registry.of(environment)
   }
-  return { environment, scenarios: reopened(initial), revoked, reopened }
+  return { environment, scenarios: reopened(initial), reopened }
 }
 
 function model(kind: string, params: JsonObject = {}): ScenarioRule['do'][number] {
@@ -379,7 +374,7 @@ describe('the effects of rules on the model', () => {
     return made
   }
   /** The parts of the model that faults change. */
-  const stateOf = ({ environment, revoked }: EngineMock): object => {
+  const stateOf = ({ environment }: EngineMock): object => {
     const { accounts, grants, auth_requests: requests } = environment.model.tables
     const { status, token_expires_at: expires } = accounts.get('ca_1') ?? {}
     return {
@@ -388,16 +383,23 @@ describe('the effects of rules on the model', () => {
       refresh: grants.get('g_1')?.refresh_token,
       request: requests.get('ar_1')?.outcome,
       now: environment.clock.instant(),
-      revoked,
+      revoked: grants.get('g_1')?.revoked,
     }
   }
-  const UNCHANGED = { status: 'ACTIVE', expires: undefined, refresh: 'rt_1', request: 'pending', now: NOW, revoked: [] }
+  const UNCHANGED = {
+    status: 'ACTIVE',
+    expires: undefined,
+    refresh: 'rt_1',
+    request: 'pending',
+    now: NOW,
+    revoked: false,
+  }
 
   it.each<[string, JsonObject, object]>([
     ['expire_account', {}, { status: 'EXPIRED' }],
     ['expire_access_token', {}, { expires: NOW }],
     ['revoke_refresh_token', {}, { refresh: '' }],
-    ['disconnect', {}, { status: 'DISCONNECTED', request: 'withdrawn', revoked: ['ca_1'] }],
+    ['disconnect', {}, { status: 'DISCONNECTED', request: 'withdrawn', revoked: true }],
     ['consume_auth_request', {}, { request: 'consumed' }],
     ['advance_clock', { by: 5_000 }, { now: '2026-01-01T00:00:05.000Z' }],
     ['advance_clock', { by: 3_600_000 }, { now: '2026-01-01T01:00:00.000Z', request: 'expired' }],
@@ -768,7 +770,7 @@ describe('the history of scenarios', () => {
 
 describe('the scenarios of all environments', () => {
   const start = scenario([{ name: 'start' }])
-  const registryOf = () => new ScenarioRegistry(BUNDLED, thirdParty)
+  const registryOf = () => new ScenarioRegistry(BUNDLED)
 
   it('begin with those of the start, separately in each environment', () => {
     const registry = registryOf()

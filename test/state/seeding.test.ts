@@ -322,7 +322,6 @@ function recorder(accepted: [string, Credentials][]): ThirdParty {
     issue: unexpected,
     refresh: unexpected,
     redeem: unexpected,
-    revoke: unexpected,
     accept: (_connector, { id }, credentials) => void accepted.push([id, credentials]),
   }
 }

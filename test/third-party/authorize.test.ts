@@ -14,8 +14,7 @@ const BASE = 'http://127.0.0.1:8665'
 const ASKED = { state: 'st&te=1', redirectUri: `${BASE}/connect/callback`, scopes: ['mail.read', 'mail.send'] }
 
 function site(changes: Partial<Connector> = {}, rules: readonly Partial<ScenarioRule>[] = []) {
-  const thirdParty = { revoke: () => undefined }
-  const scenarios = new ScenarioRegistry({} as BundledScenarios, () => thirdParty)
+  const scenarios = new ScenarioRegistry({} as BundledScenarios)
   scenarios.startWith([scenarioOf(rules)])
   const environment = testEnvironment({ counters: scenarios })
   const connector = connectorOf('OAUTH', { display_name: 'Mail <b>', people: ['ada@example.com'], ...changes })

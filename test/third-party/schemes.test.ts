@@ -3,6 +3,7 @@ import type { AuthorizationType } from '../../src/domain/authorization-type.ts'
 import type { Connector } from '../../src/domain/connector.ts'
 import type { Credentials } from '../../src/domain/credentials.ts'
 import { oauth1BaseString, oauth1Signature } from '../../src/third-party/oauth1.ts'
+import { revokeGrants } from '../../src/state/grants.ts'
 import { Fixture, accountOf, connectorOf, granted, tool } from './fixture.ts'
 
 const oauth = (access_token: string): Credentials => ({
@@ -81,7 +82,7 @@ describe('credentials that a caller stored', () => {
     await using fixture = await registryOf(type)
     const account = fixture.place(right)
     fixture.environment.model.transact(() => {
-      fixture.client.revoke(account)
+      revokeGrants(fixture.environment, account)
     })
     const answer = await fixture.call(account, { x: 1 })
     expect(answer).toMatchObject({ kind: 'unauthorized', message: expect.stringContaining('revoked') as string })
@@ -139,7 +140,7 @@ describe('static credentials', () => {
       identifier: 'grace@example.com',
     })
     fixture.environment.model.transact(() => {
-      fixture.client.revoke(second)
+      revokeGrants(fixture.environment, second)
     })
     expect(await fixture.call(first, { x: 1 })).toMatchObject({ kind: 'result' })
     expect(await fixture.call(second, { x: 1 })).toMatchObject({ kind: 'unauthorized' })

@@ -6,6 +6,7 @@ import type { Connector } from '../../src/domain/connector.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { signJwt } from '../../src/third-party/jwt.ts'
 import { applicationOf } from '../../src/third-party/schemes.ts'
+import { revokeGrants } from '../../src/state/grants.ts'
 import { CALLBACK, Fixture, accountOf, connectorOf, granted } from './fixture.ts'
 
 const refreshing = (refresh_token: Connector['oauth']['refresh_token']): Connector => {
@@ -219,7 +220,7 @@ describe('refresh_token', () => {
     expect(unknown).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
     const account = await fixture.consented()
     fixture.environment.model.transact(() => {
-      fixture.client.revoke(account)
+      revokeGrants(fixture.environment, account)
     })
     expect(await fixture.refresh(account)).toMatchObject({
       granted: false,
@@ -230,7 +231,7 @@ describe('refresh_token', () => {
   it('refuses one that was revoked, and later tokens of its account stay valid', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
     const former = await fixture.consented()
-    fixture.environment.model.transact(() => fixture.client.revoke(former))
+    fixture.environment.model.transact(() => revokeGrants(fixture.environment, former))
     const present = await fixture.consented()
     expect(await fixture.refresh(former)).toMatchObject({
       granted: false,
@@ -708,9 +709,9 @@ describe('a token that the service requests', () => {
   })
 
   it('is revoked when the account is deleted before the answer arrives', async () => {
-    await using fixture = await interrupted(({ client, environment }, send) => {
+    await using fixture = await interrupted(({ environment }, send) => {
       const account = environment.model.tables.accounts.get('ca_1')
-      environment.model.transact(() => account && client.revoke(account))
+      environment.model.transact(() => account && revokeGrants(environment, account))
       send()
     })
     const account = await fixture.consented()
@@ -725,9 +726,9 @@ describe('a token that the service requests', () => {
     await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'), {
       intercept: () => async (response, answer) => {
         const { status, headers, body } = await answer()
-        const { environment, client } = known.fixture!
+        const { environment } = known.fixture!
         const account = environment.model.tables.accounts.get('ca_1')
-        if (++asked === 2) environment.model.transact(() => account && client.revoke(account))
+        if (++asked === 2) environment.model.transact(() => account && revokeGrants(environment, account))
         response.writeHead(status, headers).end(body)
       },
     })
@@ -743,7 +744,7 @@ describe('a token that the service requests', () => {
     await using fixture = await Fixture.start(connectorOf('OAUTH_M2M'))
     const account = fixture.place({})
     granted(await fixture.obtain(account))
-    fixture.environment.model.transact(() => fixture.client.revoke(account))
+    fixture.environment.model.transact(() => revokeGrants(fixture.environment, account))
     const { credentials } = granted(await fixture.obtain(account))
     expect(await fixture.call({ ...account, credentials })).toMatchObject({ kind: 'result' })
   })

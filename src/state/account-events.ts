@@ -3,11 +3,11 @@ import { areLive, endingAt } from '../domain/credentials.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type LifecycleEvent, moved, MOVES } from '../domain/lifecycle.ts'
-import type { ThirdParty } from '../domain/ports.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
-import { endRequests } from '../state/account-changes.ts'
-import { type Environment, now } from '../state/environment.ts'
-import type { Deadline } from '../state/model/deadlines.ts'
+import { endRequests } from './account-changes.ts'
+import { type Environment, now } from './environment.ts'
+import { revokeGrants } from './grants.ts'
+import type { Deadline } from './model/deadlines.ts'
 
 /** The events that a scenario or a control call can cause on a connected account (1.3, 1.4). */
 export const ACCOUNT_EVENTS = ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'] as const
@@ -33,59 +33,54 @@ export class IllegalMoveError extends Error {
   }
 }
 
-interface Context {
-  readonly environment: Environment
-  readonly thirdParty: Pick<ThirdParty, 'revoke'>
-  /** Of the request that causes the event. */
-  readonly trace?: RequestTrace | undefined
-}
-
 /** The events that an account's present state allows. */
 export function allowedEvents(account: Account): AccountEvent[] {
   return ACCOUNT_EVENTS.filter((event) => obstacle(account, event) === undefined)
 }
 
 /**
- * Applies an event to the account and at the third party, in one transaction, and the due events that follow: an expired
- * token without a refresh token, for one.
+ * Applies an event to the account and its grants, in one transaction, and the due events that follow: an expired token
+ * without a refresh token, for one. `trace` is that of the request that causes the event.
  * @throws IllegalMoveError when the lifecycle has no such move, or the account has no token that the event could change
  */
-export function applyAccountEvent(context: Context, account: Account, event: AccountEvent): Account {
+export function applyAccountEvent(
+  environment: Environment,
+  account: Account,
+  event: AccountEvent,
+  trace = new RequestTrace(),
+): Account {
   const reason = obstacle(account, event)
   if (reason !== undefined) throw new IllegalMoveError(account, event, reason)
-  const { environment } = context
-  const trace = context.trace ?? new RequestTrace()
-  const { accounts } = environment.model.tables
   environment.model.transact(() => {
-    trace.forcing(() => EFFECTS[event]({ ...context, trace }, account))
+    trace.forcing(() => EFFECTS[event](environment, account, trace))
   })
   applyDueEvents(environment, trace)
-  return accounts.get(account.id) ?? account
+  return environment.model.tables.accounts.get(account.id) ?? account
 }
 
-type Effect = (context: Context & { readonly trace: RequestTrace }, account: Account) => void
+type Effect = (environment: Environment, account: Account, trace: RequestTrace) => void
 
 const EFFECTS: { readonly [Event in AccountEvent]: Effect } = {
   /** As when a token expires that cannot be renewed; an `EXPIRED` account is never refreshed (G46). */
-  expire: ({ environment, trace }, account) => {
+  expire: (environment, account, trace) => {
     environment.model.tables.accounts.put(trace.moved(account, STATUS_EVENTS.expire, now(environment)))
   },
   /** The third party revokes the account's tokens too. */
-  disconnect: ({ environment, thirdParty, trace }, account) => {
-    thirdParty.revoke(account)
+  disconnect: (environment, account, trace) => {
+    revokeGrants(environment, account)
     endRequests(environment, account, 'withdrawn')
     const next = trace.moved(account, STATUS_EVENTS.disconnect, now(environment))
     environment.model.tables.accounts.put(withoutPending(next))
   },
   /** Only at the third party; the access token stays valid until it expires. */
-  revoke_refresh_token: ({ environment }, account) => {
+  revoke_refresh_token: (environment, account) => {
     const { grants } = environment.model.tables
     for (const grant of environment.model.grantIndex.ofAccount(account.id)) {
       if (grant.refresh_token !== '') grants.put({ ...grant, refresh_token: '' })
     }
   },
   /** On both sides; the next use renews the token where it can be renewed (G46). */
-  expire_access_token: ({ environment }, account) => {
+  expire_access_token: (environment, account) => {
     const { accounts, grants } = environment.model.tables
     const at = now(environment)
     accounts.put({ ...account, credentials: endingAt(account.credentials, at), token_expires_at: at })

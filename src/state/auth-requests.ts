@@ -1,0 +1,45 @@
+import { type Account, updated, withLive, withoutPending } from '../domain/account.ts'
+import { promoted } from '../domain/credentials.ts'
+import { ServiceError } from '../domain/errors.ts'
+import type { AuthRequest } from '../domain/magic-link.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
+import { type Environment, now } from './environment.ts'
+
+interface PendingRequest {
+  readonly request: AuthRequest
+  readonly account: Account
+}
+
+/** The flow that waits for verification under this id. @throws ServiceError AUTH_REQUEST_NOT_FOUND */
+export function pendingRequest({ model: { tables } }: Environment, id: string): PendingRequest {
+  const request = tables.auth_requests.get(id)
+  const account = request && tables.accounts.get(request.account_id)
+  if (!request || !account)
+    throw new ServiceError('AUTH_REQUEST_NOT_FOUND', 'there is no pending flow with this auth_request_id')
+  if (request.outcome !== 'pending') {
+    throw new ServiceError('AUTH_REQUEST_NOT_FOUND', `this auth_request_id ${ENDED[request.outcome]}`)
+  }
+  return { request, account }
+}
+
+/** How the 404 describes each outcome of an auth request. */
+const ENDED = {
+  consumed: 'was verified before; each id works once',
+  expired: 'has expired; send the user through a new magic link',
+  superseded: 'was superseded by a later consent of the same account',
+  withdrawn: 'ended when its account was disconnected; send the user through a new magic link',
+} as const
+
+/** The account's pending tokens become live, and the request id is used up (3.1). */
+export function consume(environment: Environment, { request, account }: PendingRequest, trace: RequestTrace): void {
+  environment.model.transact(() => {
+    const { tables } = environment.model
+    const at = now(environment)
+    const { pending } = account
+    const live = pending
+      ? withLive(account, { ...pending, credentials: promoted(account.credentials, pending.credentials) })
+      : account
+    tables.accounts.put(trace.moved(updated(account, withoutPending(live), at), 'verified', at))
+    tables.auth_requests.put({ ...request, outcome: 'consumed' })
+  })
+}

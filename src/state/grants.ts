@@ -1,0 +1,15 @@
+import type { Account } from '../domain/account.ts'
+import type { Grant } from '../domain/grant.ts'
+import type { Environment } from './environment.ts'
+
+/** Revokes everything that third parties have issued to the account, permanently if the settings say so. Only inside a transaction. */
+export function revokeGrants({ model, clock, settings }: Environment, account: Account): void {
+  const final = settings.revocation === 'final' ? { final: true as const } : {}
+  for (const grant of model.grantIndex.ofAccount(account.id))
+    model.tables.grants.put({ ...revoked({ clock }, grant), ...final })
+}
+
+/** The grant as revoked. Without an expiry it gets one, after which it can be removed. */
+export function revoked({ clock }: Pick<Environment, 'clock'>, grant: Grant): Grant {
+  return { ...grant, expires_at: grant.expires_at ?? clock.instant(), revoked: true, refresh_revoked: true }
+}
