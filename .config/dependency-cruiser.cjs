@@ -46,10 +46,10 @@ const HTTP_CLIENT = '^src/http-client\\.ts$'
 const LAZY_IMPORT = '^src/lazy-import\\.ts$'
 
 /** Regular expressions of users, in linear time. Any module may import it. */
-const LINEAR_PATTERN = '^src/linear-pattern\.ts$'
+const LINEAR_PATTERN = '^src/linear-pattern\\.ts$'
 
 /** What starts a server. Only the command line and the library import it. */
-const APP = '^src/(app/|version\.ts$)'
+const APP = '^src/(app/|version\\.ts$)'
 
 /** The layers of the state, each with those it may import; the files beside them in `src/state` may import all. */
 const STATE_LAYERS = [['model'], ['wal', 'model'], ['state-file', 'wal', 'model']]
