@@ -41,10 +41,12 @@ export function listScopedTools({ environment, query }: Call<'list_scoped_tools'
   return { status: 200, body: { tools: views, ...rest } }
 }
 
-/** GET /tools/available: the tools that the identifier could use, whether it has an account or not. */
+/** GET /tools/available: the tools that the identifier could use, whether it has an account or not: all but those of disabled connections. */
 export function listAvailableTools({ environment, query }: Call<'list_available_tools'>): Reply {
   const matches = chosen(query)
-  const tools = toolsAt(environment, connectorsOf(environment)).filter(({ item }) => matches(item))
+  const enabled = new Set([...environment.model.tables.connections.values()].map((each) => each.enabled && each.key_id))
+  const connectors = connectorsOf(environment).filter(({ connector }) => enabled.has(connector))
+  const tools = toolsAt(environment, connectors).filter(({ item }) => matches(item))
   const { items, ...rest } = page(environment, 'available tools', tools, query)
   return { status: 200, body: { tools: items.map((item) => toolView(environment, item)), ...rest } }
 }

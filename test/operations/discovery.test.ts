@@ -312,6 +312,15 @@ describe('GET /tools/available', () => {
       expect((available.body as ToolPage).tools).toEqual((all.body as ToolPage).tools)
       expect((available.body as ToolPage).total_size).toBe((all.body as ToolPage).total_size)
     }))
+
+  it('leaves out the tools of disabled connections, which no call could use', () =>
+    withToolmock({ seed: { connections: [{ key_id: 'mail', enabled: false }] } }, async ({ api }) => {
+      const { body } = await api.get('/tools/available', { identifier: 'ada', page_size: 1000 })
+      const providers = new Set((body as ToolPage).tools.map(({ provider }) => provider))
+
+      expect(providers).not.toContain('mail')
+      expect(providers).toContain('weather')
+    }))
 })
 
 describe('GET /connections/app', () => {
