@@ -19,6 +19,7 @@ const MODULES = {
   scenarios: ['domain', 'state', 'schema'],
   http: ['domain', 'state', 'contract', 'request-journal', 'operations', 'scenarios', 'verdict'],
   rpc: ['domain', 'contract', 'http', 'request-journal', 'scenarios'],
+  mcp: ['domain', 'state', 'contract', 'http', 'request-journal', 'operations', 'scenarios'],
   'third-party': ['domain', 'state', 'request-journal', 'pages', 'scenarios'],
   'magic-links': ['domain', 'state', 'request-journal', 'pages', 'operations', 'third-party', 'http'],
   control: [
@@ -69,6 +70,7 @@ const PACKAGES = {
   '@handlebars/parser': '^src/(third-party|documents)/',
   '@bufbuild': '^src/rpc/',
   '@connectrpc': '^src/rpc/',
+  '@modelcontextprotocol': '^src/mcp/',
   vitest: '^src/vitest\\.ts$',
   preact: '^src/ui/',
   '@preact': '^src/ui/',

@@ -40,6 +40,13 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
         'it is closed; the log says so',
       ),
       limit('event streams of all clients', 'src/app/app.ts', 'MAX_EVENT_STREAMS', count, '503 `TOO_MANY_STREAMS`'),
+      limit(
+        '`subscriptions/listen` streams of MCP',
+        'src/mcp/listen-streams.ts',
+        'MAX_LISTEN_STREAMS',
+        count,
+        'refused',
+      ),
       limit('open streams of an HTTP/2 connection', 'src/rpc/one-port.ts', 'MAX_STREAMS', count, 'refused'),
     ],
   },

@@ -77,6 +77,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     const closing = new AbortController()
     const services = createServices({ registry, thirdParties, scenarios, pauses, closing: closing.signal }, options)
     const notices = [...registry.notices, ...(await seedDefault(services, options))]
+    refuseUndocumentedMcp(services)
     await startScenarios(services, options)
     return await assemble({ services, notices, closing }, options)
   } catch (error) {
@@ -172,6 +173,7 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
     baseUrl: options.baseUrl,
     strict: options.strict ?? false,
     documentedOnly,
+    mcp: options.mcp ?? false,
     log: options.log ?? SILENT,
     realTime,
     observe: options.observe,
@@ -195,6 +197,16 @@ async function seedDefault({ registry, environments }: AppServices, options: App
   // A server whose disk refuses the seed must not start.
   await registry.flushed()
   return []
+}
+
+/** @throws StartError for virtual MCP servers together with `--documented-only` (G61) */
+function refuseUndocumentedMcp({ documentedOnly, mcp, defaultEnvironment }: AppServices): void {
+  const isSet = defaultEnvironment()?.settings.virtual_mcp === true
+  if (!documentedOnly || !(mcp || isSet)) return
+  const asked = mcp ? '--mcp' : 'the setting virtual_mcp of the default environment'
+  throw new StartError(
+    `${asked} and --documented-only cannot be used together: the service document lists no MCP server. Leave one of them out`,
+  )
 }
 
 /** Starts the scenarios of `--scenario` in every environment. @throws StartError for a name or file that cannot be used */

@@ -44,6 +44,8 @@ export interface AppOptions {
   watch?: boolean | undefined
   /** Files with protobuf descriptors, from which gRPC, gRPC-Web and Connect are served; none when absent (1.6). */
   descriptors?: readonly string[] | undefined
+  /** Virtual MCP servers at the `mcp_server_url` of each connection; refused together with `documentedOnly` (G61). */
+  mcp?: boolean | undefined
   /** HTTPS; plain HTTP when absent (G50). */
   tls?: TlsOptions | undefined
   /** The URL that links and redirects begin with; from each request when absent. */

@@ -6,8 +6,17 @@ import type { ExpressApp } from '../http/server.ts'
 import { recordPages } from '../request-journal/page-journal.ts'
 import { hasSeveralHosts, refuseSeveralHosts, unexpectedError, unknownPath } from '../http/refusal.ts'
 import { holdAnswers } from '../http/held-answers.ts'
-import { mountOauthMetadata, mountOperations, mountProxy, setRequestId } from '../http/routes.ts'
+import {
+  mountMcpMetadata,
+  mountOauthMetadata,
+  mountOperations,
+  mountProxy,
+  servesMcp,
+  setRequestId,
+} from '../http/routes.ts'
+import { lazyImport } from '../lazy-import.ts'
 import { magicLinkRoutes } from '../magic-links/routes.ts'
+import { MCP_CONNECTIONS } from '../operations/connections.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { directApiRoutes } from '../third-party/direct-api.ts'
 import { authorizeRoutes } from '../third-party/authorize.ts'
@@ -18,6 +27,7 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
   const listener = mountOperations(app, services)
   mountProxy(app, services)
   mountOauthMetadata(app, services)
+  mountMcp(app, services)
   if (rpc) {
     app.use((request, response, next) => {
       if (!rpc.handle(request, response)) next()
@@ -36,4 +46,14 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
     if (hasSeveralHosts(request)) refuseSeveralHosts(request, response, services)
     else listener(request, response)
   }
+}
+
+/** The virtual MCP servers (G61). Nothing of them is loaded before the first request to one. */
+function mountMcp(app: ExpressApp, services: AppServices): void {
+  mountMcpMetadata(app, services)
+  const load = lazyImport(async () => (await import('../mcp/virtual-servers.ts')).createVirtualServers(services))
+  app.all(`${MCP_CONNECTIONS}/:key`, async (request, response, next) => {
+    if (!servesMcp(services)) next()
+    else await (await load()).serve(request, response, { path: request.path, key: request.params.key })
+  })
 }

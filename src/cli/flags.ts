@@ -236,6 +236,13 @@ const FLAGS = [
     help: 'serve gRPC, gRPC-Web and Connect on the same port, from these protobuf descriptors',
   },
   {
+    name: 'mcp',
+    commands: SERVERS,
+    kind: { type: 'switch' },
+    variable: true,
+    help: 'serve a virtual MCP server for each connection, at its mcp_server_url',
+  },
+  {
     name: 'watch',
     commands: ['start'],
     kind: { type: 'switch' },

@@ -90,6 +90,7 @@ function commonOptions({ values, given }: StartArguments | RunArguments): AppOpt
     strict: values.strict,
     documentedOnly: values['documented-only'],
     descriptors: values.descriptors,
+    mcp: values.mcp,
     allowOutbound: values['allow-outbound'],
     journalFile: values.journal,
     journalCapacity: values['journal-size'],

@@ -21,6 +21,7 @@ export async function runOperation<Id extends Operation>(
     clientId: '',
     baseUrl: () => baseUrlOf(request, services.baseUrl),
     documentedOnly: false,
+    mcp: services.mcp,
     query: {},
     path: {},
     body,

@@ -67,6 +67,11 @@ const tool = strict({
     .describe(
       'JSON Schema 2020-12 of tool_input. An input that does not fit is refused before the third party is called.',
     ),
+  annotations: strict({
+    read_only_hint: z.boolean().exactOptional().describe('Whether it changes nothing. Absent: not known.'),
+  })
+    .exactOptional()
+    .describe('What clients of MCP are told of its effects; a session token for READ_ONLY calls only tools with this hint.'),
   call: strict({
     method: z.enum(METHODS).describe('The HTTP method.'),
     path: path.describe('A template over input and account.'),

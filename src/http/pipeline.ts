@@ -13,7 +13,7 @@ import { stackOf, errorCodeOf, errorReply, failureOf, textAnswer, wireAnswer } f
 import { checkContentType, decodeText, parseJsonObject } from './body.ts'
 import { observedExchange } from './observed-exchange.ts'
 import { forwardedRequest, proxiedAnswer } from './proxy.ts'
-import type { OperationContext, ProxyContext, RequestContext } from './request-context.ts'
+import type { Authenticated, OperationContext, ProxyContext, RequestContext } from './request-context.ts'
 import { applyFaults, scenarioRequest } from './scenario-step.ts'
 import { asTokenError, authenticateClient, readForm } from './token-request.ts'
 import { requestFromWire, wireWords } from './vocabulary-step.ts'
@@ -128,7 +128,14 @@ async function replyWithError(thrown: unknown, context: RequestContext, services
  */
 function checkBearer(context: RequestContext, { registry }: ServiceParts): void {
   if (!context.route.bearer) return
-  const header = context.request.headers.authorization
+  const { call, headers } = context.request
+  const { environment, client } = call?.authenticate?.() ?? authenticateBearer(headers.authorization, registry)
+  context.environment = environment
+  context.client = client
+}
+
+/** The environment and the client of an access token. @throws ServiceError UNAUTHENTICATED */
+export function authenticateBearer(header: string | undefined, registry: ServiceParts['registry']): Authenticated {
   if (!header)
     throw unauthenticated('the Authorization header is missing; send Bearer and an access token of POST /oauth/token')
   const space = header.indexOf(' ')
@@ -145,8 +152,7 @@ function checkBearer(context: RequestContext, { registry }: ServiceParts): void 
     const message = `the access token expired at ${expires_at}; get a new one with POST /oauth/token`
     throw unauthenticated(message, 'invalid_token')
   }
-  context.environment = found.environment
-  context.client = client
+  return { environment: found.environment, client }
 }
 
 /** RFC 6750 3: the error attribute only when a token was presented. */
@@ -251,6 +257,7 @@ function operate(context: OperationContext, services: ServiceParts): Promise<voi
     clientId: context.client?.id ?? '',
     baseUrl: () => context.request.baseUrl(services.baseUrl),
     documentedOnly: services.documentedOnly,
+    mcp: services.mcp,
     query: checked.query,
     path: checked.path,
     body: checked.body,
@@ -418,7 +425,7 @@ function record(context: RequestContext, services: ServiceParts): void {
     operation: context.route.operation,
     protocol: call?.protocol,
     method: call?.method ?? request.method,
-    url: request.url,
+    url: call?.url ?? request.url,
     requestHeaders: request.rawHeaders,
     requestBody: context.rawBody,
     status: context.fault?.cut || call?.cancelled ? 0 : (answer?.status ?? 500),
@@ -426,6 +433,7 @@ function record(context: RequestContext, services: ServiceParts): void {
     responseHeaders: answer?.headers,
     responseBody: answer?.text,
     client: context.client?.id,
+    mcpClient: call?.mcpClient,
     trace: context.trace,
     vocabulary: context.wire?.vocabulary,
     violations: checked?.violations,

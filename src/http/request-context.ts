@@ -46,8 +46,20 @@ export interface RemoteCall {
   readonly method: string
   /** Why it ended before its answer; undefined while its client waits. */
   readonly cancelled: string | undefined
+  /** Where it was sent to, path and query; absent where the address that it stands for says it. */
+  readonly url?: string
+  /** Name and version that a client of MCP has sent. */
+  readonly mcpClient?: string | undefined
+  /** Finds who calls, in place of the check of the bearer token. @throws ServiceError UNAUTHENTICATED */
+  readonly authenticate?: () => Authenticated
   /** What keeps it from being a request of HTTP: a field of the path that is missing. */
   readonly refused: Error | undefined
+}
+
+/** Who sends a request; no client where the token names a user only. */
+export interface Authenticated {
+  readonly environment: Environment
+  readonly client: Client | undefined
 }
 
 /** Sends an answer as a fault wants it: slowly, in part or broken. */

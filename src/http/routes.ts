@@ -140,12 +140,40 @@ export function mountOauthMetadata(app: Express, services: ServiceParts): void {
       grant_types_supported: ['client_credentials'],
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
       response_types_supported: [],
+      // The SDKs of MCP take no metadata without one.
+      ...(servesMcp(services) && { authorization_endpoint: `${issuer}${AUTHORIZATION_PATH}` }),
     }
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(metadata))
   })
   app.all(METADATA_PATH, (request, response) => {
     const error = methodNotAllowed(request.method, 'GET, HEAD')
     refuse(request, response, { error, ids: services.requestIds.pages }, services)
+  })
+}
+
+/** Whether any environment has virtual MCP servers (G61). */
+export function servesMcp({ mcp, documentedOnly, registry }: ServiceParts): boolean {
+  return mcp || (!documentedOnly && registry.environments().some(({ settings }) => settings.virtual_mcp === true))
+}
+
+/** In front of the path of a virtual MCP server: its metadata (RFC 9728). */
+export const PROTECTED_RESOURCE_PATH = '/.well-known/oauth-protected-resource'
+const AUTHORIZATION_PATH = '/oauth/authorize'
+
+/** The metadata by which a client of MCP finds where to get a token, and an authorization endpoint that gives none (G61). */
+export function mountMcpMetadata(app: Express, services: ServiceParts): void {
+  const onlyWithMcp: RequestHandler = (_request, _response, next) => next(servesMcp(services) ? undefined : 'route')
+  const record = recordPages(services)
+  app.get(`${PROTECTED_RESOURCE_PATH}/mcp/v3/:kind/:key`, onlyWithMcp, record, (request, response) => {
+    const issuer = baseUrlOf(request, services.baseUrl)
+    const resource = issuer + request.path.slice(PROTECTED_RESOURCE_PATH.length)
+    const metadata = { resource, authorization_servers: [issuer], bearer_methods_supported: ['header'] }
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(metadata))
+  })
+  app.get(AUTHORIZATION_PATH, onlyWithMcp, record, (_request, response) => {
+    const error_description = 'no client gets a token here: send client_credentials to POST /oauth/token'
+    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
+    response.writeHead(400, headers).end(JSON.stringify({ error: 'unauthorized_client', error_description }))
   })
 }
 

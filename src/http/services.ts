@@ -43,6 +43,8 @@ export interface ServiceParts {
   readonly strict: boolean
   /** Whether only what the service's document lists is served (`--documented-only`). */
   readonly documentedOnly: boolean
+  /** Whether every environment has virtual MCP servers (`--mcp`, G61). */
+  readonly mcp: boolean
   readonly log: Log
   /** Real time in milliseconds. */
   readonly realTime: () => number

@@ -49,6 +49,8 @@ export interface ToolmockOptions {
   readonly baseUrl?: string
   /** Files with protobuf descriptors, from which gRPC, gRPC-Web and Connect are served on the same port (1.6). */
   readonly descriptors?: readonly string[]
+  /** Serve a virtual MCP server for each connection, at its `mcp_server_url` (G61). */
+  readonly mcp?: boolean
   /** HTTPS (G50): with a temporary certificate authority, whose file is in `env.NODE_EXTRA_CA_CERTS`, or with your own PEM files. */
   readonly tls?: boolean | { readonly cert: string; readonly key: string }
   /** What callers of the control API must send, with `url` the token of that server; the methods of the mock send it themselves. */
@@ -125,6 +127,7 @@ const FLAGS_OF_RUN: Readonly<Record<string, string>> = {
   seeds: '--seed',
   strict: '--strict',
   documentedOnly: '--documented-only',
+  mcp: '--mcp',
   tls: '--tls',
   allowOutbound: '--allow-outbound',
   bodyLimit: '--body-limit',
@@ -210,6 +213,7 @@ const RULES = {
   host: TEXT,
   baseUrl: BASE_URL,
   descriptors: TEXTS,
+  mcp: BOOLEAN,
   tls: TLS,
   adminToken: ADMIN_TOKEN,
   allowHosts: TEXTS,

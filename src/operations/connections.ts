@@ -8,13 +8,37 @@ import type { Environment } from '../state/environment.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** GET /connections (4.10): all that match the filters, in seed order (G42). */
-export function listConnections({ environment, query }: Call<'list_connections'>): Reply {
+export function listConnections(call: Call<'list_connections'>): Reply {
+  const { environment, query } = call
   const { organization_id, domain } = query
   const connections = [...environment.model.tables.connections.values()].filter(
     (each) =>
       (!organization_id || each.organization_id === organization_id) && (!domain || each.domains.includes(domain)),
   )
-  return { status: 200, body: { connections } }
+  return { status: 200, body: { connections: connections.map((each) => withServerUrl(call, each)) } }
+}
+
+/** Where the virtual MCP servers of connections are, below the base URL (G61). */
+export const MCP_CONNECTIONS = '/mcp/v3/connections'
+
+/** What decides whether an environment has virtual MCP servers. */
+type McpSwitches = Pick<Call<'list_connections'>, 'environment' | 'mcp' | 'documentedOnly'>
+
+/** Whether the connections of an environment have virtual MCP servers: by `--mcp`, or by its setting `virtual_mcp` (G61). */
+export function hasVirtualServers({ environment, mcp, documentedOnly }: McpSwitches): boolean {
+  return mcp || (!documentedOnly && environment.settings.virtual_mcp === true)
+}
+
+/** A connection as it is answered: the URL of its virtual MCP server begins with the base URL of the request. */
+export function withServerUrl(
+  call: McpSwitches & Pick<Call<'list_connections'>, 'baseUrl'>,
+  connection: Connection,
+): Connection {
+  if (!hasVirtualServers(call) || !isOfAccounts(connection)) return connection
+  return {
+    ...connection,
+    mcp_server_url: `${call.baseUrl()}${MCP_CONNECTIONS}/${encodeURIComponent(connection.key_id)}`,
+  }
 }
 
 /** Whether accounts can be at a connection; single sign-on is on the others (G49). */

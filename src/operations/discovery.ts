@@ -6,7 +6,7 @@ import { providerView } from '../domain/provider.ts'
 import { instant } from '../domain/instant.ts'
 import { indexOfText } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
-import { connectorsOf, isOfAccounts } from './connections.ts'
+import { connectorsOf, isOfAccounts, withServerUrl } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** GET /tools: the tools of every connector, or of the connectors whose accounts match the filter. */
@@ -62,12 +62,13 @@ export function listProviders({ environment, query }: Call<'list_providers'>): R
 }
 
 /** GET /connections/app: the connections of account types, a page at a time. */
-export function listAppConnections({ environment, query }: Call<'list_app_connections'>): Reply {
+export function listAppConnections(call: Call<'list_app_connections'>): Reply {
+  const { environment, query } = call
   const connections = positioned(environment.model.tables.connections).filter(
     ({ item }) => isOfAccounts(item) && (!query.provider || item.provider === query.provider),
   )
   const { items, ...rest } = page(environment, 'connections', connections, query)
-  return { status: 200, body: { connections: items, ...rest } }
+  return { status: 200, body: { connections: items.map((item) => withServerUrl(call, item)), ...rest } }
 }
 
 interface ConnectorTool {

@@ -14,6 +14,8 @@ export interface Call<Id extends Operation> {
   readonly baseUrl: () => string
   /** Whether a locator needs a scope, as part 4 says (`--documented-only`, G21). */
   readonly documentedOnly: boolean
+  /** Whether every environment has virtual MCP servers (`--mcp`, G61). */
+  readonly mcp: boolean
   readonly query: Query<Id>
   readonly path: Readonly<Record<string, string>>
   readonly body: RequestBody<Id>

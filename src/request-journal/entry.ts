@@ -21,7 +21,7 @@ export const ENTRY_KINDS = ['request', 'page', 'third_party', 'clock', 'control'
 export type EntryKind = (typeof ENTRY_KINDS)[number]
 
 /** How a request came in. */
-export const PROTOCOLS = ['http', 'grpc', 'grpc-web', 'connect'] as const
+export const PROTOCOLS = ['http', 'grpc', 'grpc-web', 'connect', 'mcp'] as const
 export type Protocol = (typeof PROTOCOLS)[number]
 
 /**
@@ -56,6 +56,8 @@ export interface RecordedEntry {
   readonly responseBody: Uint8Array | string
   readonly isResponseShortened: boolean
   readonly client: string | null
+  /** Name and version that a client of MCP has sent. */
+  readonly mcpClient: string | null
   readonly trace: RequestTrace
   /** The environment's own words on the wire, where it has a vocabulary (G48). */
   readonly vocabulary: Vocabulary | undefined
@@ -139,6 +141,8 @@ export interface JournalEntry {
   /** The stable `error_code` of an answer of 400 and above. */
   readonly error_code: string | null
   readonly client: string | null
+  /** Name and version that a client of MCP has sent with its request. */
+  readonly mcp_client: string | null
   readonly account: string | null
   readonly account_state: AccountState | null
   readonly execution: string | null

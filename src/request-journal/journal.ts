@@ -116,6 +116,7 @@ export function recordedEntry(input: EntryInput, { environment, realAt, requestH
     responseBody: kept(input.responseBody ?? ''),
     isResponseShortened: isLong(input.responseBody),
     client: input.client ?? null,
+    mcpClient: input.mcpClient ?? null,
     trace: input.trace ?? new RequestTrace(),
     vocabulary: input.vocabulary,
     violations: input.violations ?? NOTHING,

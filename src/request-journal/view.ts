@@ -32,6 +32,7 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
     status: entry.status,
     error_code: entry.errorCode,
     client: entry.client,
+    mcp_client: entry.mcpClient === null ? null : maskText(entry.mcpClient),
     account: trace.account?.id ?? null,
     account_state: accountState(trace),
     execution: trace.execution_id ?? null,

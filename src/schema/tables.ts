@@ -130,6 +130,13 @@ export const settingsFields = {
         'final: the credentials of deleted or disconnected accounts are refused permanently. reversible: stored again, they count as new. Absent: reversible.',
       ),
   },
+  virtual_mcp: {
+    row: z.boolean().exactOptional(),
+    seed: z
+      .boolean()
+      .optional()
+      .describe('Whether connections have virtual MCP servers; all have them with --mcp. Absent: no.'),
+  },
   post_user_verify_redirect_url: {
     row: text.describe('Empty for the page of the mock.'),
     seed: text.optional().describe('What verify answers. Absent or empty: a page of the mock.'),
@@ -265,6 +272,9 @@ const tool = strict({
   tags: texts,
   is_default: z.boolean(),
   input_schema: jsonObject.describe('JSON Schema 2020-12 of tool_input.'),
+  annotations: strict({ read_only_hint: z.boolean().exactOptional() })
+    .exactOptional()
+    .describe('What clients of MCP are told of its effects.'),
   call: strict({
     method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
     path: text.describe('A template over input and account, as those below it.'),

@@ -267,6 +267,8 @@ export function recordEntry(records: ContractRecords, entry: RecordedEntry): voi
     const { flows, test } = records.of(environment)
     flows.see(entry, test)
   }
+  // A path of the API is never looked for with MCP.
+  if (entry.protocol === 'mcp') return
   if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return
   const path = pathOf(entry)
   if ((method === 'GET' || method === 'HEAD') && REQUESTED_OF_EVERY_SERVER.test(path)) return

@@ -94,14 +94,15 @@ function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
   if (kind !== 'request' || operation === null || operation === PROXY_REQUEST) return undefined
   const request = uncheckedRequest(entry)
   const answer = uncheckedAnswer(entry)
-  const query = queryOf(entry)
+  const query = protocol === 'mcp' ? '' : queryOf(entry)
   return {
     unchecked: { ...(request && { request }), ...(answer && { answer }) },
     exchange: {
       operation,
       request: {
         method: routeOf(operation).method,
-        path: pathOf(entry),
+        // The path of an MCP server stands for the one operation that it serves.
+        path: protocol === 'mcp' ? routeOf(operation).path : pathOf(entry),
         query: vocabulary ? queryInDocumentWords(operation, query, vocabulary) : query,
         // A call's own content type is that of its protocol; what was transcoded is JSON.
         headers: { ...headersOf(entry), ...(protocol === 'http' ? {} : { 'content-type': 'application/json' }) },

@@ -25,6 +25,7 @@ describe('flags and variables of start', () => {
       'id-seed': undefined,
       strict: false,
       'documented-only': false,
+      mcp: false,
       watch: false,
       'admin-token': undefined,
       'allow-host': undefined,

@@ -185,7 +185,7 @@ describe('querying a journal', () => {
     ['injected=', 'injected must be true or false; found ""', 'injected', []],
     ['status=abc', 'status must be a status such as 404, or a glob such as 4*; found "abc"', 'status', []],
     ['kind=request_', 'did you mean request?', 'kind', expect.arrayContaining(['request', 'page'])],
-    ['protocol=http2', 'did you mean http?', 'protocol', ['http', 'grpc', 'grpc-web', 'connect']],
+    ['protocol=http2', 'did you mean http?', 'protocol', ['http', 'grpc', 'grpc-web', 'connect', 'mcp']],
     ['status=1&status=2', 'status is sent 2 times; send it once', 'status', []],
   ])('%s is refused, saying %s', (query, message, key, allowed) => {
     const read = () => readJournalQuery(new URLSearchParams(query))

@@ -23,6 +23,7 @@ export function recorded(fields: Partial<RecordedEntry> = {}): RecordedEntry {
     responseBody: '{}',
     isResponseShortened: false,
     client: 'test_client',
+    mcpClient: null,
     trace: new RequestTrace(),
     vocabulary: undefined,
     violations: [],

@@ -50,6 +50,7 @@ describe('recording', () => {
       responseBody: '',
       isResponseShortened: false,
       client: null,
+      mcpClient: null,
       trace: new RequestTrace(),
       vocabulary: undefined,
       violations: [],

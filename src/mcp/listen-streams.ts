@@ -1,0 +1,63 @@
+import { InMemoryServerEventBus } from '@modelcontextprotocol/server'
+import type { ServiceParts } from '../http/services.ts'
+import type { Environment } from '../state/environment.ts'
+import type { McpExchange } from './mcp-exchange.ts'
+import { type ServerAddress, type ServerTool, serverTools } from './server-tools.ts'
+
+/** How many `subscriptions/listen` streams may be open at once, of all virtual servers together. */
+export const MAX_LISTEN_STREAMS = 1000
+
+interface Listening {
+  readonly environment: Environment
+  readonly address: ServerAddress
+  readonly exchange: McpExchange
+  readonly bus: InMemoryServerEventBus
+  tools: readonly ServerTool[]
+}
+
+/** The open `subscriptions/listen` streams: they hear when the tools of their server change. */
+export class ListenStreams {
+  readonly #open = new Map<McpExchange, Listening>()
+  readonly #services: ServiceParts
+
+  constructor(services: ServiceParts) {
+    this.#services = services
+    // What changes a connector or a connection is a request, and every request is an entry.
+    services.journals.observe(() => {
+      for (const listening of this.#open.values()) this.#update(listening)
+    })
+    services.closing.addEventListener('abort', () => {
+      for (const { exchange } of this.#open.values()) exchange.end()
+    })
+  }
+
+  /** The options by which the library serves a stream; beyond the limit it refuses the stream in words. */
+  open(listening: Omit<Listening, 'bus'>): { bus: InMemoryServerEventBus; maxSubscriptions: number } {
+    const bus = new InMemoryServerEventBus()
+    const isFull = this.#open.size >= MAX_LISTEN_STREAMS
+    if (!isFull) this.#open.set(listening.exchange, { ...listening, bus })
+    return { bus, maxSubscriptions: isFull ? 0 : 1 }
+  }
+
+  close(exchange: McpExchange): void {
+    this.#open.delete(exchange)
+  }
+
+  #update(listening: Listening): void {
+    const { environment, address, exchange, bus, tools } = listening
+    const present = environment.isRemoved ? undefined : serverTools(environment, address, this.#services)
+    if (!present) exchange.end()
+    else if (!isSame(tools, present)) {
+      listening.tools = present
+      bus.publish({ kind: 'tools_list_changed' })
+    }
+  }
+}
+
+/** Rows are immutable, so that a change is another object. */
+function isSame(before: readonly ServerTool[], after: readonly ServerTool[]): boolean {
+  return (
+    before.length === after.length &&
+    before.every(({ tool, connection }, at) => tool === after[at]?.tool && connection === after[at].connection)
+  )
+}

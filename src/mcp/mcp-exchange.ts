@@ -1,0 +1,121 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { baseUrlOf } from '../domain/request-headers.ts'
+import type { Deliver } from '../http/request-context.ts'
+import type { ServiceParts } from '../http/services.ts'
+import type { FaultResponse } from '../scenarios/faults/fault-response.ts'
+import type { Caller } from './caller.ts'
+
+type Recorder = (status: number, headers: Record<string, string>, body: string) => void
+
+/** One HTTP request to a virtual MCP server, and its response. */
+export class McpExchange {
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+  readonly caller: Caller
+  readonly requestId: string
+  /** Path and query, as they were sent. */
+  readonly url: string
+  readonly baseUrl: string
+  /** How a fault sends the response; undefined when it is sent as it is. */
+  deliver: Deliver | undefined
+  /** Calls of tools so far: a request can be a batch of them. */
+  calls = 0
+  /** Calls whose result is still to come. */
+  pending = 0
+  /** Set when the token of the caller has ended during a call: the response is a 401. */
+  unauthenticated: Error | undefined
+  #headSent = false
+  readonly #gone = new AbortController()
+  readonly #newId: () => string
+
+  constructor(
+    { message, response }: { message: IncomingMessage; response: ServerResponse },
+    { caller, requestId }: { caller: Caller; requestId: string },
+    { baseUrl, requestIds }: ServiceParts,
+  ) {
+    this.message = message
+    this.response = response
+    this.caller = caller
+    this.requestId = requestId
+    this.url = urlOf(message)
+    this.baseUrl = baseUrlOf(message, baseUrl)
+    this.#newId = () => requestIds.operations.id('req')
+    response.once('close', () => {
+      if (!response.writableFinished) this.#gone.abort()
+    })
+  }
+
+  /** Aborted once the client no longer waits for the response. */
+  get gone(): AbortSignal {
+    return this.#gone.signal
+  }
+
+  get isOver(): boolean {
+    return this.#gone.signal.aborted
+  }
+
+  /** Ends a stream whose server is gone. */
+  end(): void {
+    this.#gone.abort()
+    this.response.end()
+  }
+
+  /** The id of the request for the first call, another one for each further call of a batch. */
+  nextRequestId(): string {
+    this.calls += 1
+    return this.calls === 1 ? this.requestId : this.#newId()
+  }
+
+  /**
+   * Sends what the library answered, as a fault wants it. An answer to calls waits until the last of them is over; only
+   * progress is sent before, and all of a stream that does not end.
+   * @param record called with the answer of a request that called no tool, before it is sent
+   */
+  async send(answer: Response, { isEndless, record }: { isEndless: boolean; record: Recorder }): Promise<void> {
+    const { status } = answer
+    const headers = { ...Object.fromEntries(answer.headers), 'X-Request-Id': this.requestId }
+    if (isEndless) record(status, headers, '')
+    const kept: Uint8Array[] = []
+    const chunks: AsyncIterable<Uint8Array> | [] = answer.body ?? []
+    for await (const chunk of chunks) {
+      if (this.#isUnwanted) continue
+      if (isEndless || this.pending > 0 || this.#headSent) await this.#stream(status, headers, chunk)
+      else kept.push(chunk)
+    }
+    if (this.#isUnwanted) return
+    const body = Buffer.concat(kept)
+    if (this.calls === 0 && !isEndless) record(status, headers, body.toString())
+    if (this.deliver) await this.deliver(this.#faultResponse(), { status, headers, body })
+    else if (this.#headSent) this.response.end(body)
+    else this.response.writeHead(status, { ...headers, 'Content-Length': body.length }).end(body)
+  }
+
+  get #isUnwanted(): boolean {
+    return this.isOver || this.unauthenticated !== undefined
+  }
+
+  async #stream(status: number, headers: Record<string, string>, chunk: Uint8Array): Promise<void> {
+    const { response } = this
+    if (!this.#headSent) response.writeHead(status, headers)
+    this.#headSent = true
+    if (response.write(chunk) || this.isOver) return
+    await new Promise<void>((resolve) => {
+      response.once('drain', resolve)
+      this.gone.addEventListener('abort', () => resolve(), { once: true })
+    })
+  }
+
+  /** Progress may have sent the head already, which faults send too. */
+  #faultResponse(): FaultResponse {
+    const { response } = this
+    if (!this.#headSent) return response
+    return Object.create(response, {
+      writeHead: { value: () => response },
+    }) as ServerResponse
+  }
+}
+
+/** Express takes the path of a router off `url`. */
+export function urlOf(message: IncomingMessage): string {
+  return 'originalUrl' in message ? String(message.originalUrl) : (message.url ?? '')
+}

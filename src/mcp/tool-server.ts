@@ -1,0 +1,216 @@
+/* eslint-disable @typescript-eslint/no-deprecated -- tools have plain JSON Schemas, which the high-level server does not take */
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  inputRequired,
+  type InputRequiredResult,
+  type CallToolResult,
+  type McpRequestContext,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { routeOf } from '../contract/route.ts'
+import type { Tool } from '../domain/connector.ts'
+import { ServiceError } from '../domain/errors.ts'
+import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
+import type { WireAnswer } from '../http/answer.ts'
+import { runPipeline } from '../http/pipeline.ts'
+import { createContext } from '../http/routes.ts'
+import type { ServiceParts } from '../http/services.ts'
+import { createMagicLink } from '../operations/magic-links.ts'
+import type { OperationTable } from '../operations/table.ts'
+import type { McpExchange } from './mcp-exchange.ts'
+import { McpCall } from './mcp-call.ts'
+import type { ServerTool } from './server-tools.ts'
+
+/** What virtual servers need of the server. */
+export interface McpServices extends ServiceParts {
+  readonly version: string
+}
+
+/** How often a caller that asked for it hears that a call goes on, in milliseconds. */
+const PROGRESS_MS = 1000
+
+const CALL_TOOL = routeOf('execute_tool')
+
+/** The server of one request: it lists tools, and calls them by the request pipeline, as execute_tool does. */
+export function toolServer(
+  tools: readonly ServerTool[],
+  exchange: McpExchange,
+  { era }: McpRequestContext,
+  services: McpServices,
+): Server {
+  const listChanged = era === 'modern'
+  const server = new Server(
+    { name: 'toolmock', version: services.version },
+    { capabilities: { tools: { listChanged } } },
+  )
+  server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ tool }) => toolView(tool)), ttlMs: 0 }))
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const connector = tools.find(({ tool }) => tool.name === params.name)?.connector ?? tools[0]?.connector
+    const request = { name: params.name, input: params.arguments ?? {}, connector: connector?.connector ?? '' }
+    const progress = progressOf(context)
+    exchange.pending += 1
+    try {
+      return await callTool(request, { exchange, context, era }, services)
+    } finally {
+      exchange.pending -= 1
+      clearInterval(progress)
+    }
+  })
+  return server
+}
+
+function toolView({ name, display_name, description, input_schema, annotations }: Tool) {
+  const inputSchema = { ...input_schema, type: 'object' as const }
+  const hints = annotations?.read_only_hint === undefined ? {} : { readOnlyHint: annotations.read_only_hint }
+  return { name, title: display_name, description, inputSchema, annotations: { title: display_name, ...hints } }
+}
+
+/** Says each second that a call goes on, to a caller that gave a token for it. */
+function progressOf({ mcpReq }: ServerContext): NodeJS.Timeout | undefined {
+  const progressToken = mcpReq._meta?.progressToken
+  if (progressToken === undefined) return undefined
+  let seconds = 0
+  return setInterval(() => {
+    seconds += 1
+    const params = { progressToken, progress: seconds, message: `waiting for ${seconds} s` }
+    // A client that has gone is told nothing.
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
+  }, PROGRESS_MS)
+}
+
+interface ToolRequest {
+  readonly name: string
+  readonly input: unknown
+  readonly connector: string
+}
+
+interface CallPlace {
+  readonly exchange: McpExchange
+  readonly context: ServerContext
+  readonly era: McpRequestContext['era']
+}
+
+async function callTool(
+  request: ToolRequest,
+  { exchange, context, era }: CallPlace,
+  services: ServiceParts,
+): Promise<CallToolResult | InputRequiredResult> {
+  const words = wordsOf(exchange)
+  const { body, refused } = bodyOf(request, exchange, words)
+  const call = new McpCall(exchange, { body, refused, mcpClient: clientName(context.mcpReq.envelope) })
+  const link: { url?: string } = {}
+  const pipelineContext = createContext(CALL_TOOL, call, services)
+  await runPipeline(pipelineContext, { ...services, operations: withMagicLink(services.operations, link) })
+  const { answer } = call
+  // A fault has ended the connection.
+  if (!answer) throw new Error('a scenario ended the call')
+  if (answer.status === 401) exchange.unauthenticated = endedToken(exchange)
+  const { requestId, trace } = pipelineContext
+  const _meta: Record<string, string> = { [`${META}/request_id`]: requestId }
+  if (trace.execution_id) _meta[`${META}/execution_id`] = trace.execution_id
+  if (answer.status < 400) return { ...resultOf(answer, words('data')), _meta }
+  const asks = era === 'modern' && context.mcpReq.inputResponses === undefined && opensLinks(context)
+  const { url } = link
+  if (url !== undefined && asks) {
+    const message = `Connect your account of ${request.connector} to go on.`
+    return inputRequired({ inputRequests: { authorize: inputRequired.elicitUrl({ message, url }) } })
+  }
+  const texts = [textOf(answer), ...(url === undefined ? [] : [`Open this link to connect the account: ${url}`])]
+  return { content: texts.map((text) => ({ type: 'text', text })), isError: true, _meta }
+}
+
+const META = 'dev.toolmock'
+
+/** The words of the wire, in which the pipeline takes requests and gives answers (G48). */
+function wordsOf({ caller }: McpExchange): (word: string) => string {
+  const { vocabulary } = caller.authenticate().environment
+  return (word) => vocabulary?.wire(word) ?? word
+}
+
+/** The body of execute_tool. One that cannot be made is refused in the pipeline, so that the journal has it. */
+function bodyOf(
+  { name, input, connector }: ToolRequest,
+  { caller }: McpExchange,
+  words: (word: string) => string,
+): { body: JsonObject; refused: Error | undefined } {
+  const tool = { [words('tool_name')]: name, [words('tool_input')]: input as JsonObject }
+  try {
+    const account = Object.entries(caller.account(connector)).map(([field, value]) => [words(field), value] as const)
+    return { body: { ...tool, ...Object.fromEntries(account) }, refused: undefined }
+  } catch (error) {
+    if (error instanceof ServiceError) return { body: tool, refused: error }
+    throw error
+  }
+}
+
+/** execute_tool, which also makes a magic link when the account is not `ACTIVE` (G61): in the same commit, and with the same trace. */
+function withMagicLink(operations: OperationTable, link: { url?: string }): OperationTable {
+  return {
+    ...operations,
+    execute_tool: async (call) => {
+      try {
+        return await operations.execute_tool(call)
+      } catch (error) {
+        const { account } = call.trace
+        if (!account || !(error instanceof ServiceError) || error.errorCode !== 'ACCOUNT_NOT_ACTIVE') throw error
+        const { body } = await createMagicLink({ ...call, query: {}, body: { id: account.id } })
+        if (isJsonObject(body)) link.url = body['link'] as string
+        throw error
+      }
+    },
+  }
+}
+
+/** Why the token of a caller is none any more; undefined where it is valid. */
+function endedToken({ caller }: McpExchange): Error | undefined {
+  try {
+    caller.authenticate()
+    return undefined
+  } catch (error) {
+    return error as Error
+  }
+}
+
+/** A result has the data of a tool as it is, and as text. A scenario can answer anything else. */
+function resultOf(answer: WireAnswer, data: string): CallToolResult {
+  const text = textOf(answer)
+  const body: unknown = answer.headers['Content-Type'] === 'application/json' ? JSON.parse(text) : undefined
+  const structuredContent = isJsonObject(body) ? own(body, data) : undefined
+  if (!isJsonObject(structuredContent)) return { content: [{ type: 'text', text }] }
+  return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
+}
+
+function textOf({ text }: WireAnswer): string {
+  return text.toString()
+}
+
+/** Whether a client has declared in this request that it can open a link for its user. */
+function opensLinks({ mcpReq }: ServerContext): boolean {
+  const { envelope } = mcpReq
+  const capabilities: unknown = isJsonObject(envelope) ? envelope[CLIENT_CAPABILITIES_META_KEY] : undefined
+  const elicitation = isJsonObject(capabilities) ? capabilities['elicitation'] : undefined
+  return isJsonObject(elicitation) && elicitation['url'] !== undefined
+}
+
+/** Name and version of a client: one of 2026 sends them in the `_meta` of each request, an older one when it initializes. */
+export function clientText(message: unknown): string | undefined {
+  const params = isJsonObject(message) ? message['params'] : undefined
+  if (!isJsonObject(params)) return undefined
+  return nameOf(params['clientInfo']) ?? clientName(params['_meta'])
+}
+
+function clientName(envelope: unknown): string | undefined {
+  return isJsonObject(envelope) ? nameOf(envelope[CLIENT_INFO_META_KEY]) : undefined
+}
+
+function nameOf(info: unknown): string | undefined {
+  if (!isJsonObject(info)) return undefined
+  return [info['name'], info['version']]
+    .filter((part) => typeof part === 'string')
+    .join(' ')
+    .slice(0, MAX_CLIENT)
+}
+
+const MAX_CLIENT = 200

@@ -1,0 +1,199 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from '@modelcontextprotocol/server'
+import { ruleAndFound, ServiceError } from '../domain/errors.ts'
+import { isJsonObject, nestsDeeper } from '../domain/json.ts'
+import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
+import { quote } from '../domain/text.ts'
+import { errorCodeOf, errorReply, failureOf, sendAnswer, stackOf, wireAnswer } from '../http/answer.ts'
+import { decodeText, readBody } from '../http/body.ts'
+import type { Authenticated } from '../http/request-context.ts'
+import { PROTECTED_RESOURCE_PATH } from '../http/routes.ts'
+import type { ServiceParts } from '../http/services.ts'
+import { type Caller, callerOf } from './caller.ts'
+import { ListenStreams } from './listen-streams.ts'
+import { McpExchange, urlOf } from './mcp-exchange.ts'
+import { type ServerAddress, serverTools } from './server-tools.ts'
+import { clientText, type McpServices, toolServer } from './tool-server.ts'
+
+/** The virtual MCP servers of all environments (2.5, G61). */
+export interface VirtualServers {
+  /** Answers a request to the server at an address. */
+  serve(message: IncomingMessage, response: ServerResponse, address: ServerAddress): Promise<void>
+}
+
+/** A request, as far as it is known before its body is read. */
+interface McpRequest {
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+  readonly address: ServerAddress
+  readonly startedAt: number
+  readonly requestId: string
+}
+
+/** What the body of a request says, for the request journal. */
+interface McpMessage {
+  readonly text: string
+  /** Undefined where the body is no JSON. */
+  readonly parsed: unknown
+  readonly method: string
+}
+
+/** Deeper than the body of a call may nest, so that it is the pipeline which refuses a call, and the journal has it. */
+const MAX_DEPTH = 200
+
+export function createVirtualServers(services: McpServices): VirtualServers {
+  const streams = new ListenStreams(services)
+  return {
+    serve: async (message, response, address) => {
+      const requestId = requestIdOf(message, services.requestIds.operations)
+      const request = { message, response, address, startedAt: services.realTime(), requestId }
+      let known: Authenticated | undefined
+      try {
+        const caller = callerOf(message, services)
+        known = caller.authenticate()
+        await serveKnown(request, caller, { streams, services })
+      } catch (error) {
+        refuse(request, error, known, services)
+      }
+    },
+  }
+}
+
+interface Serving {
+  readonly streams: ListenStreams
+  readonly services: McpServices
+}
+
+/** @throws ServiceError for everything that keeps a request from the library */
+async function serveKnown(request: McpRequest, caller: Caller, { streams, services }: Serving): Promise<void> {
+  const { message, address } = request
+  const { environment } = caller.authenticate()
+  const tools = serverTools(environment, address, services)
+  if (!tools) throw new ServiceError('PATH_NOT_FOUND', `there is no MCP server ${quote(address.path)}`)
+  if (message.method !== 'POST') throw notPost(message.method)
+  const read = readMessage(await readBody(message, services.bodyLimit))
+  const exchange = new McpExchange(request, { caller, requestId: request.requestId }, services)
+  const asked = webRequest(exchange, read.text)
+  const isEndless = read.method === 'subscriptions/listen'
+  const listening = isEndless ? streams.open({ environment, address, tools, exchange }) : undefined
+  const handler = createMcpHandler((context) => toolServer(tools, exchange, context, services), { ...listening })
+  try {
+    const answer =
+      originValidationResponse(asked, allowedOrigins(exchange.baseUrl)) ??
+      (await handler.fetch(asked, read.parsed === undefined ? {} : { parsedBody: read.parsed }))
+    await exchange.send(answer, {
+      isEndless: isEndless && answer.headers.get('content-type') === 'text/event-stream',
+      record: (status, headers, body) =>
+        record(request, { read, status, headers, body, known: caller.authenticate() }, services),
+    })
+    if (exchange.unauthenticated) sendError(request, exchange.unauthenticated, services)
+  } finally {
+    if (isEndless) streams.close(exchange)
+  }
+}
+
+/** A page of another site must not call a server, with whatever token it has found (MCP, "Security Warning"). */
+function allowedOrigins(baseUrl: string): string[] {
+  return [...localhostAllowedOrigins(), new URL(baseUrl).hostname]
+}
+
+function notPost(method = ''): ServiceError {
+  const message = `${method} is not served on this path: the server has no sessions; allowed is POST`
+  return new ServiceError('METHOD_NOT_ALLOWED', message, { headers: { Allow: 'POST' } })
+}
+
+/** @throws ServiceError MALFORMED_BODY */
+function readMessage(octets: Buffer): McpMessage {
+  const text = decodeText(octets)
+  if (nestsDeeper(text, MAX_DEPTH)) {
+    const description = ruleAndFound(`must nest at most ${MAX_DEPTH} levels deep`, 'more levels')
+    const violations = [{ field: 'body', description, constraint: 'max_depth' }]
+    throw new ServiceError('MALFORMED_BODY', `the body ${description}`, { violations })
+  }
+  const parsed = parse(text)
+  const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed
+  const method = isJsonObject(first) && typeof first['method'] === 'string' ? first['method'] : 'POST'
+  return { text, parsed, method: method.slice(0, MAX_METHOD) }
+}
+
+const MAX_METHOD = 100
+
+/** The library says what is wrong with a text that is no JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The headers that the library reads. */
+const READ_HEADER = /^(?:accept|content-type|origin|mcp-.*)$/
+
+function webRequest(exchange: McpExchange, body: string): Request {
+  const headers = Object.entries(exchange.message.headers).filter(([name]) => READ_HEADER.test(name))
+  return new Request(exchange.baseUrl + exchange.url, {
+    method: 'POST',
+    headers: headers.map(([name, value]): [string, string] => [name, String(value)]),
+    body,
+    signal: exchange.gone,
+  })
+}
+
+interface McpAnswer {
+  readonly read?: McpMessage
+  readonly status: number
+  readonly headers: Record<string, string | string[]>
+  readonly body: string
+  readonly error?: unknown
+  readonly known: Authenticated | undefined
+}
+
+/** Appends a request that called no tool to the journal: it is an entry, and no operation. */
+function record(
+  { message, requestId, startedAt }: McpRequest,
+  { read, status, headers, body, error, known }: McpAnswer,
+  { journals }: ServiceParts,
+): void {
+  journals.record({
+    kind: 'request',
+    id: requestId,
+    environment: known?.environment,
+    startedAt,
+    protocol: 'mcp',
+    method: read?.method ?? message.method,
+    url: urlOf(message),
+    requestHeaders: message.rawHeaders,
+    requestBody: read?.text,
+    status,
+    errorCode: error === undefined ? null : errorCodeOf(error),
+    responseHeaders: headers,
+    responseBody: body,
+    client: known?.client?.id,
+    mcpClient: clientText(read?.parsed),
+    failure: failureOf(error),
+  })
+}
+
+/** Answers a request that does not reach the library. */
+function refuse(request: McpRequest, error: unknown, known: Authenticated | undefined, services: ServiceParts): void {
+  if (!(error instanceof ServiceError))
+    services.log.error('a request to an MCP server failed', { error: stackOf(error) })
+  const { status, headers, text } = errorAnswer(request, error, services)
+  record(request, { status, headers, body: text.toString(), error, known }, services)
+  sendError(request, error, services)
+}
+
+function sendError(request: McpRequest, error: unknown, services: ServiceParts): void {
+  sendAnswer(request.response, errorAnswer(request, error, services))
+}
+
+/** A 401 names the metadata by which a client finds out where to get a token (RFC 9728). */
+function errorAnswer({ message, address, requestId }: McpRequest, error: unknown, { baseUrl }: ServiceParts) {
+  const rendered = wireAnswer(errorReply(error, requestId), requestId)
+  if (rendered.status !== 401) return rendered
+  const metadata = `resource_metadata="${baseUrlOf(message, baseUrl)}${PROTECTED_RESOURCE_PATH}${address.path}"`
+  const challenge = String(rendered.headers['WWW-Authenticate'] ?? 'Bearer')
+  const separator = challenge.includes(' ') ? ', ' : ' '
+  return { ...rendered, headers: { ...rendered.headers, 'WWW-Authenticate': challenge + separator + metadata } }
+}
