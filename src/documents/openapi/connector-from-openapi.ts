@@ -1,4 +1,13 @@
-import { isJsonObject, type JsonObject, type JsonValue, MAX_KEYS, MAX_VALUES, own } from '../../domain/json.ts'
+import {
+  extentOf,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  MAX_KEYS,
+  MAX_VALUES,
+  own,
+  setOwn,
+} from '../../domain/json.ts'
 import { nearest } from '../../domain/suggestion.ts'
 import { plural, shorten } from '../../domain/text.ts'
 import { MAX_SOURCE_LENGTH } from '../source-text.ts'
@@ -6,17 +15,19 @@ import {
   type ApiContent,
   type ApiDocument,
   type ApiOperation,
-  type ApiParameter,
   isJsonType,
+  listAt,
+  objectAt,
   readApiDocument,
   textOf,
   typeOf,
 } from './api-document.ts'
 import { authorizationOf } from './authorization.ts'
 import { errorValue, literal, snakeCase, valuesOf } from './generated-values.ts'
-import { fittingValue } from './fitting-value.ts'
+import { fittingValue, type Make } from './fitting-value.ts'
 import { type Bounds, inlineSchema } from './inline-schema.ts'
-import { type ResourceOperation, resourcesIn } from './resources.ts'
+import type { SentParameter } from './list-query.ts'
+import { type Note, type ResourceOperation, resourcesIn } from './resources.ts'
 
 /** Makes a value that fits a schema; undefined where it cannot. */
 export type MakeValue = (schema: JsonObject) => JsonValue | undefined
@@ -58,14 +69,8 @@ export function connectorFromOpenapi(
   const operations = chosen(document, only)
   for (const bounds of DETAIL) {
     const notes = new Notes()
-    const connector = new Draft(
-      document,
-      operations,
-      connectorName(name, document),
-      bounds,
-      notes,
-      makeValue,
-    ).connector()
+    const from = { document, operations, name: connectorName(name, document), bounds, note: notes.add, makeValue }
+    const connector = new Draft(from).connector()
     if (!connector) continue
     for (const place of only === undefined ? document.otherMethods : []) {
       notes.add('left out: a tool calls with GET, POST, PUT, PATCH or DELETE', place)
@@ -117,30 +122,22 @@ class FileSize {
   #characters = 0
 
   /** Counts a part more. Returns whether all of them fit into one file. */
-  fits(value: JsonValue | undefined): boolean {
-    this.#count(value ?? null)
+  fits(part: JsonValue): boolean {
+    const text = JSON.stringify(part)
+    const { keys, values } = extentOf(text)
+    this.#keys += keys
+    this.#values += values
+    this.#characters += text.length
     return this.#keys < MAX_KEYS * 0.9 && this.#values < MAX_VALUES * 0.9 && this.#characters < MAX_SOURCE_LENGTH * 0.6
-  }
-
-  #count(value: JsonValue): void {
-    this.#values += 1
-    this.#characters += 4 + (typeof value === 'string' ? value.length : 0)
-    if (typeof value !== 'object' || value === null) return
-    for (const [key, each] of Object.entries(value)) {
-      this.#keys += Array.isArray(value) ? 0 : 1
-      this.#characters += key.length
-      this.#count(each)
-    }
   }
 }
 
 function summaryOf(connector: JsonObject): string {
-  const [tools, collections] = [own(connector, 'tools'), own(connector, 'collections')]
-  const count = Array.isArray(tools) ? tools.length : 0
-  const named = isJsonObject(collections) ? Object.keys(collections) : []
-  const holds =
-    named.length === 0 ? 'no collections' : `${plural(named.length, 'collection')} (${shorten(named.join(', '), 200)})`
-  return `${textOf(connector, 'connector')}: ${plural(count, 'tool')}, ${holds}, ${textOf(connector, 'authorization_type')}`
+  const names = Object.keys(objectAt(connector, 'collections'))
+  const collections =
+    names.length === 0 ? 'no collections' : `${plural(names.length, 'collection')} (${shorten(names.join(', '), 200)})`
+  const tools = plural(listAt(connector, 'tools').length, 'tool')
+  return `${textOf(connector, 'connector')}: ${tools}, ${collections}, ${textOf(connector, 'authorization_type')}`
 }
 
 const MAX_PLACES = 10
@@ -149,10 +146,8 @@ const MAX_PLACES = 10
 class Notes {
   readonly #places = new Map<string, Set<string>>()
 
-  add(reason: string, place: string): void {
-    const places = this.#places.get(reason)
-    if (places) places.add(place)
-    else this.#places.set(reason, new Set([place]))
+  readonly add: Note = (reason, place) => {
+    this.#places.set(reason, (this.#places.get(reason) ?? new Set()).add(place))
   }
 
   lines(): string[] {
@@ -166,55 +161,53 @@ class Notes {
 
 interface DraftOperation extends ResourceOperation {
   readonly tool: JsonObject
-  readonly on: JsonObject
   readonly status: number
   readonly headers: JsonObject
+}
+
+interface DraftContext {
+  readonly document: ApiDocument
+  readonly operations: readonly ApiOperation[]
+  readonly name: string
+  readonly bounds: Bounds
+  readonly note: Note
+  readonly makeValue: MakeValue
 }
 
 /** The connector in one degree of detail. */
 class Draft {
   readonly #toolNames = new Set<string>()
 
-  constructor(
-    readonly document: ApiDocument,
-    readonly operations: readonly ApiOperation[],
-    readonly name: string,
-    readonly bounds: Bounds,
-    readonly notes: Notes,
-    readonly makeValue: MakeValue,
-  ) {}
+  constructor(readonly from: DraftContext) {}
 
   /** Undefined as soon as it is too large for one file. */
   connector(): JsonObject | undefined {
-    const { document, notes, name } = this
+    const { document, operations, note, name } = this.from
     const drafts: DraftOperation[] = []
     const size = new FileSize()
-    for (const operation of this.operations) {
+    for (const operation of operations) {
       const draft = this.#operation(operation)
       if (draft) drafts.push(draft)
       if (draft && !size.fits([draft.tool, draft.sample ?? null])) return undefined
-    }
-    const note = (reason: string, place: string): void => {
-      notes.add(reason, place)
     }
     const { collections, steps } = resourcesIn(drafts, note)
     const responders = drafts
       .map((draft) => ({ draft, order: orderOf(draft.path) }))
       .sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
       .map(({ draft }): JsonObject => {
-        const { on, status, headers } = draft
+        const { method, path, status, headers, sample } = draft
         const found = steps.get(draft)
-        const body = found ? found.body : draft.sample
+        const body = found ? found.body : sample
         const hasBody = body !== undefined && status !== 204
         const respond = { status, ...(Object.keys(headers).length > 0 && { headers }), ...(hasBody && { body }) }
-        return { on, ...(found && { steps: found.steps }), respond }
+        return { on: { method, path }, ...(found && { steps: found.steps }), respond }
       })
     const errors = steps.size > 0 ? this.#errorBody() : undefined
     const connector = {
       connector: name,
       ...(document.title !== '' && { display_name: shorten(document.title, 100) }),
       ...(document.description !== '' && { description: shorten(document.description, 500) }),
-      ...authorizationOf(document, this.operations, note),
+      ...authorizationOf(document, operations, note),
       tools: drafts.map(({ tool }) => tool),
       ...(Object.keys(collections).length > 0 && { collections }),
       ...(errors && { error_body: errors }),
@@ -224,47 +217,40 @@ class Draft {
   }
 
   #operation(operation: ApiOperation): DraftOperation | undefined {
-    const { place, method } = operation
-    const full = `${this.document.basePath}${operation.path}`
-    const unfit = /[?#*]|\{\}|\}\{/.test(full) || !/^[^{}]*(\{[^{}]+\}[^{}]*)*$/.test(full)
-    if (unfit) {
-      this.notes.add('left out: the path has a query, a fragment, a * or braces that are not one parameter', place)
+    const { place, method, tags } = operation
+    const full = `${this.from.document.basePath}${operation.path}`
+    if (!/^([^{}?#*]|\{[^{}?#*]+\}(?!\{))*$/.test(full)) {
+      this.from.note('left out: the path has a query, a fragment, a * or braces that are not one parameter', place)
       return undefined
     }
-    const inputs = this.#inputs(operation, full)
-    const path = full
-      .split('/')
-      .map((part) =>
-        /^\{[^{}]+\}$/.test(part) ? `{${inputName(part.slice(1, -1))}}` : part.replaceAll(/\{[^{}]+\}/g, '*'),
-      )
-      .join('/')
-    const answer = this.#answer(operation)
+    const { parameters, request, input_schema, call } = this.#inputs(operation, full)
+    const description = shorten(operation.summary || place, Math.max(this.from.bounds.description * 3, 80))
     return {
       place,
       method,
-      path,
-      parameters: inputs.parameters,
-      request: inputs.request,
-      isRequestRequired: inputs.isRequestRequired,
+      path: full
+        .split('/')
+        .map((part) =>
+          /^\{[^{}]+\}$/.test(part) ? `{${inputName(part.slice(1, -1))}}` : part.replaceAll(/\{[^{}]+\}/g, '*'),
+        )
+        .join('/'),
+      parameters,
+      request,
+      isRequestRequired: request !== undefined && operation.body?.isRequired === true,
       tool: {
         name: this.#toolName(operation),
-        description: shorten(
-          operation.summary === '' ? place : operation.summary,
-          Math.max(this.bounds.description * 3, 80),
-        ),
-        ...(operation.tags.length > 0 && { tags: [...new Set(operation.tags)] }),
-        input_schema: inputs.schema,
-        call: { method, path: inputs.path, ...inputs.call },
+        description,
+        ...(tags.length > 0 && { tags: [...new Set(tags)] }),
+        input_schema,
+        call: { method, ...call },
       },
-      on: { method, path },
-      ...answer,
+      ...this.#answer(operation),
     }
   }
 
   #toolName({ id, method, path }: ApiOperation): string {
-    const own = id === '' ? `${method} ${path.replaceAll(/\{([^{}]*)\}/g, 'by_$1')}` : id
-    const stem = snakeCase(own)
-    const full = stem.startsWith(`${this.name}_`) ? stem : `${this.name}_${stem}`
+    const stem = snakeCase(id === '' ? `${method} ${path.replaceAll(/\{([^{}]*)\}/g, 'by_$1')}` : id)
+    const full = stem.startsWith(`${this.from.name}_`) ? stem : `${this.from.name}_${stem}`
     let name = full.slice(0, MAX_TOOL_NAME)
     for (let number = 2; this.#toolNames.has(name); number++) {
       const end = `_${String(number)}`
@@ -274,136 +260,121 @@ class Draft {
     return name
   }
 
+  /** What a tool takes, and the call that it makes of that. */
   #inputs(operation: ApiOperation, full: string) {
-    const { document, notes, bounds } = this
+    const { place } = operation
     const properties: JsonObject = {}
     const required: string[] = []
-    const call: { query: JsonObject; headers: JsonObject } = { query: {}, headers: {} }
-    const names = new Map<string, string>()
-    const parameters: { name: string; in: string; schema: JsonObject }[] = []
+    const sent: Record<string, JsonObject> = { path: {}, query: {}, header: {} }
+    const parameters: SentParameter[] = []
     const inPath = [...full.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name)
-    const missing = inPath.filter(
-      (name) => !operation.parameters.some((each) => each.in === 'path' && each.name === name),
-    )
-    const undescribed = missing.map((name): ApiParameter => ({
-      name,
-      in: 'path',
-      description: '',
-      isRequired: true,
-      schema: { type: 'string' },
-    }))
+    const undescribed = inPath
+      .filter((name) => !operation.parameters.some((each) => each.in === 'path' && each.name === name))
+      .map((name) => ({ name, in: 'path', description: '', isRequired: true, schema: { type: 'string' } }))
     for (const parameter of [...operation.parameters, ...undescribed]) {
-      const { name, description, isRequired } = parameter
-      if (parameter.in === 'path' && !inPath.includes(name)) continue
-      if (parameter.in === 'header' && IMPLIED_HEADERS.includes(name.toLowerCase())) continue
-      if (!['path', 'query', 'header'].includes(parameter.in) || name === '') {
-        notes.add(
-          `left out: a parameter in ${parameter.in === '' ? 'an unknown place' : parameter.in}`,
-          `${name} of ${operation.place}`,
-        )
+      const { name, in: where, description, isRequired } = parameter
+      if (where === 'path' && !inPath.includes(name)) continue
+      if (where === 'header' && IMPLIED_HEADERS.includes(name.toLowerCase())) continue
+      const target = Object.hasOwn(sent, where) ? sent[where] : undefined
+      if (!target || name === '') {
+        this.from.note(`left out: a parameter in ${where === '' ? 'an unknown place' : where}`, `${name} of ${place}`)
         continue
       }
-      const { schema, isCut } = inlineSchema(parameter.schema, document.follow, { purpose: 'input', bounds })
-      if (isCut) notes.add(CUT, operation.place)
-      const input = freeInput(inputName(name), parameter.in, properties)
-      const text = own(schema, 'description') ?? shorten(description, bounds.description)
+      const schema = this.#inputSchema(parameter.schema, place)
+      const input = freeInput(inputName(name), where, properties)
+      const text = own(schema, 'description') ?? shorten(description, this.from.bounds.description)
       properties[input] = { ...schema, ...(text !== '' && { description: text }) }
-      if (isRequired || parameter.in === 'path') required.push(input)
-      parameters.push({ name, in: parameter.in, schema })
-      const template = typeOf(schema) === 'array' ? listTemplate(input) : `{{input.${input}}}`
-      if (parameter.in === 'path') names.set(name, `{{input.${input}}}`)
-      else call[parameter.in === 'query' ? 'query' : 'headers'][name] = template
+      if (isRequired || where === 'path') required.push(input)
+      parameters.push({ name, in: where, schema })
+      setOwn(target, name, where !== 'path' && typeOf(schema) === 'array' ? listTemplate(input) : `{{input.${input}}}`)
     }
     const request = this.#request(operation)
-    if (request) {
-      const input = freeInput('body', 'request', properties)
-      properties[input] = request.schema
-      if (request.isRequired) required.push(input)
-      Object.assign(call, { body: `{{input.${input}}}` })
-    }
-    const { query, headers, ...body } = call
+    const body = request && freeInput('body', 'request', properties)
+    if (body !== undefined) properties[body] = request ?? {}
+    if (body !== undefined && operation.body?.isRequired) required.push(body)
+    const { path, query, header: headers } = sent
+    const filled = Object.entries({ query, headers }).filter(([, each]) => Object.keys(each ?? {}).length > 0)
     return {
       parameters,
-      request: request?.schema,
-      isRequestRequired: request?.isRequired ?? false,
-      schema: { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false },
-      path: full.replaceAll(/\{([^{}]+)\}/g, (_whole, name: string) => names.get(name) ?? ''),
+      request,
+      input_schema: {
+        type: 'object',
+        properties,
+        ...(required.length > 0 && { required }),
+        additionalProperties: false,
+      },
       call: {
-        ...(Object.keys(query).length > 0 && { query }),
-        ...(Object.keys(headers).length > 0 && { headers }),
-        ...body,
+        path: full.replaceAll(/\{([^{}]+)\}/g, (_whole, name: string) => textOf(path ?? {}, name)),
+        ...Object.fromEntries(filled),
+        ...(body !== undefined && { body: `{{input.${body}}}` }),
       } as JsonObject,
     }
   }
 
-  #request({ body, place }: ApiOperation): { schema: JsonObject; isRequired: boolean } | undefined {
+  #inputSchema(described: JsonValue, place: string): JsonObject {
+    const { document, bounds, note } = this.from
+    const { schema, isCut } = inlineSchema(described, document.follow, { purpose: 'input', bounds })
+    if (isCut) note(CUT, place)
+    return schema
+  }
+
+  #request({ body, place }: ApiOperation): JsonObject | undefined {
     if (!body) return undefined
-    const { mediaType, isRequired } = body
-    const isForm = /^(application\/x-www-form-urlencoded|multipart\/)/i.test(mediaType)
-    if (!isJsonType(mediaType) && !isForm) {
-      this.notes.add(`left out: a body of ${mediaType}, because a tool sends JSON`, place)
+    const isForm = /^(application\/x-www-form-urlencoded|multipart\/)/i.test(body.mediaType)
+    if (!isJsonType(body.mediaType) && !isForm) {
+      this.from.note(`left out: a body of ${body.mediaType}, because a tool sends JSON`, place)
       return undefined
     }
-    if (isForm) this.notes.add(`sent as JSON in place of ${mediaType}`, place)
-    const { schema, isCut } = inlineSchema(body.schema, this.document.follow, { purpose: 'input', bounds: this.bounds })
-    if (isCut) this.notes.add(CUT, place)
-    return { schema, isRequired }
+    if (isForm) this.from.note(`sent as JSON in place of ${body.mediaType}`, place)
+    return this.#inputSchema(body.schema, place)
   }
 
   /** The answer of the first success that the document has, or of `default`. */
   #answer(operation: ApiOperation) {
     const { place, responses } = operation
-    const [code = ''] = [...responses.keys()].filter((each) => /^2(\d\d|XX)$/.test(each)).sort()
-    const used = code === '' && responses.has('DEFAULT') ? 'DEFAULT' : code
+    const [success] = [...responses.keys()].filter((each) => /^2(\d\d|XX)$/.test(each)).sort()
+    const used = success ?? (responses.has('DEFAULT') ? 'DEFAULT' : '')
     const content = responses.get(used)
     const status = /^\d+$/.test(used) ? Number(used) : used === '' ? 204 : 200
-    if (used === '')
-      this.notes.add('without an answer of its own, because the document has no success; it answers 204', place)
     const none = { status, headers: {}, answer: undefined, sample: undefined, isExample: false }
+    if (used === '')
+      this.from.note('without an answer of its own, because the document has no success; it answers 204', place)
     if (!content) return none
     const { mediaType } = content
-    const isText = /^text\//i.test(mediaType)
-    if (!isJsonType(mediaType) && !isText) {
-      this.notes.add(`left out: the body of an answer of ${mediaType}; it is empty`, place)
-      return none
+    if (isJsonType(mediaType)) return { ...none, ...this.#body(content, operation) }
+    if (/^text\//i.test(mediaType)) {
+      const { sample } = this.#body(content, operation)
+      return { ...none, headers: { 'Content-Type': mediaType }, sample: typeof sample === 'string' ? sample : '' }
     }
-    const made = this.#body(content, operation)
-    if (!isText) return { ...none, ...made }
-    const text = typeof made.sample === 'string' ? made.sample : ''
-    return { ...none, headers: { 'Content-Type': mediaType }, sample: text }
+    this.from.note(`left out: the body of an answer of ${mediaType}; it is empty`, place)
+    return none
   }
 
   #body({ schema: described, example }: ApiContent, { path, place }: ApiOperation) {
-    const { follow } = this.document
-    const resource = path.split('/').findLast((part) => part !== '' && !part.startsWith('{')) ?? ''
-    const inlined = (schema: JsonValue, depth: number, name = '') =>
-      inlineSchema(schema, follow, {
-        purpose: 'answer',
-        bounds: { ...this.bounds, depth: Math.min(this.bounds.depth, depth) },
-        values: valuesOf(resource),
-        name,
-      })
+    const { document, bounds, makeValue, note } = this.from
+    const { follow } = document
+    const values = valuesOf(path.split('/').findLast((part) => part !== '' && !part.startsWith('{')) ?? '')
+    const inlined = (schema: JsonValue, depth: number, name = '') => {
+      const bounded = { ...bounds, depth: Math.min(bounds.depth, depth) }
+      return inlineSchema(schema, follow, { purpose: 'answer', bounds: bounded, values, name })
+    }
     const { schema, isCut } = inlined(described, 6)
     const isExample = example !== undefined && example !== null
-    if (isCut && !isExample) this.notes.add(CUT, place)
-    const make = (each: JsonObject, name: string, level: number) =>
-      this.makeValue(inlined(each, 4 - level, name).schema)
-    const value = isExample ? literal(example) : (this.makeValue(schema) ?? null)
+    if (isCut && !isExample) note(CUT, place)
+    const make: Make = (each, name, level) => makeValue(inlined(each, 4 - level, name).schema)
+    const value = isExample ? literal(example) : (makeValue(schema) ?? null)
     return { answer: schema, sample: fittingValue(value, described, { follow, make }), isExample }
   }
 
   /** The body of failures: that of the first 404 or other error which the document describes as an object. */
   #errorBody(): JsonObject | undefined {
+    const { document, operations, bounds, makeValue } = this.from
     for (const code of ['404', '4XX', '400', 'DEFAULT', '401', '403', '500']) {
-      for (const { responses } of this.operations) {
+      for (const { responses } of operations) {
         const content = responses.get(code)
         if (!content || !isJsonType(content.mediaType)) continue
-        const { schema } = inlineSchema(content.schema, this.document.follow, {
-          purpose: 'answer',
-          bounds: this.bounds,
-          values: errorValue,
-        })
-        const body = this.makeValue(schema)
+        const given = { purpose: 'answer', bounds, values: errorValue } as const
+        const body = makeValue(inlineSchema(content.schema, document.follow, given).schema)
         if (isJsonObject(body) && JSON.stringify(body).includes('{{error.')) return body
       }
     }
