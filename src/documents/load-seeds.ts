@@ -48,6 +48,11 @@ export function bundledScenarioFolder(): string {
   return join(packageRoot(), 'scenarios')
 }
 
+/** The folder with the files that `toolmock init` writes, a folder for each example. */
+export function starterFolder(): string {
+  return join(packageRoot(), 'starter')
+}
+
 /** The folder with the script and the style sheet of the dashboard: the build copies what `npm run generate` makes. */
 export function dashboardFolder(): string {
   return join(packageRoot(), isBuilt() ? 'dist/ui' : 'src/ui/generated')
