@@ -13,7 +13,6 @@ export const fileReference: Step = {
     'src/schema',
     'src/scenarios/faults',
     'src/third-party/template.ts',
-    'src/third-party/template-syntax.ts',
     'src/third-party/fake-data.ts',
   ],
   outputs: [PAGE],
@@ -21,9 +20,9 @@ export const fileReference: Step = {
 }
 
 async function page(): Promise<string> {
-  const syntax = await import('../../src/third-party/template-syntax.ts')
-  const { BLOCKS, HELPERS, NEW_EACH_TIME, MAX_TEMPLATE, MAX_TEMPLATE_DEPTH } = syntax
-  const { MAX_STEPS, MAX_TEXT } = await import('../../src/third-party/template.ts')
+  const template = await import('../../src/third-party/template.ts')
+  const { BLOCKS, HELPERS, MAX_TEMPLATE, MAX_TEMPLATE_DEPTH, MAX_STEPS, MAX_TEXT } = template
+  const changing = [...HELPERS].flatMap(([name, { changes }]) => (changes ? [code(name)] : []))
   const { MAX_GENERATED } = await import('../../src/third-party/fake-data.ts')
   const schemas = (await schemaDocuments()) as Readonly<Record<string, JsonSchema>>
   const { connector = {}, seed = {}, scenario = {} } = schemas
@@ -56,17 +55,13 @@ A template is a text with expressions in \`{{ }}\`. [Variables](connectors.md#va
 
 | helper | example | gives |
 | --- | --- | --- |
-${Object.entries(HELPERS)
-  .map(([name, { example, gives }]) => row(code(name), code(example), gives))
-  .join('\n')}
+${[...HELPERS].map(([name, { example, gives }]) => row(code(name), code(example), gives)).join('\n')}
 
 | block | example | gives |
 | --- | --- | --- |
-${Object.entries(BLOCKS)
-  .map(([name, { example, gives }]) => row(code(`#${name}`), code(example), gives))
-  .join('\n')}
+${[...BLOCKS].map(([name, { example, gives }]) => row(code(`#${name}`), code(example), gives)).join('\n')}
 
-${NEW_EACH_TIME.map(code).join(', ')} give another value each time. \`credentials.send\` cannot use them, because credentials have to stay the same.
+${changing.join(', ')} give another value each time. \`credentials.send\` cannot use them, because credentials have to stay the same.
 
 | limit | at most |
 | --- | --- |

@@ -2,7 +2,7 @@ import { WORDS } from '../contract/generated/word-tables.ts'
 import { ROUTES } from '../contract/route.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
-import { checkTemplate, templatePaths } from '../third-party/template-syntax.ts'
+import { checkTemplate, templatePaths } from '../third-party/template.ts'
 
 /** A third party may answer any status. */
 const ANY_STATUS = Array.from({ length: 400 }, (_, at) => 200 + at)

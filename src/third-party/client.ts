@@ -285,23 +285,17 @@ class ThirdPartyClient implements ThirdParty {
     connector: Connector,
     account: Account,
     sending: Sending,
-  ): Promise<{ received: Received; apply?: OpenCall['apply'] }> {
+  ): Promise<{ received: Received; apply: OpenCall['apply'] }> {
     const { http, calls, listenerOrigin } = this.#parts
     this.#readGuard.assertValid()
     const { request, tool, timeout } = sending
     const start = performance.now()
-    if (request.origin !== listenerOrigin) {
-      const received = await http.send(request, timeout, false)
-      this.#note(connector, account, sending, received, performance.now() - start)
-      this.#readGuard.assertValid()
-      return { received }
-    }
-    request.headers[ACCOUNT_HEADER] = account.id
+    const inProcess = request.origin === listenerOrigin
     const call: OpenCall = { trace: this.#trace, tool, apply: undefined }
-    const ticket = calls.open(call)
-    request.headers[CALL_HEADER] = ticket
-    const received = await http.send(request, timeout, true)
-    calls.close(ticket)
+    const ticket = inProcess ? calls.open(call) : undefined
+    if (ticket !== undefined) Object.assign(request.headers, { [ACCOUNT_HEADER]: account.id, [CALL_HEADER]: ticket })
+    const received = await http.send(request, timeout, inProcess)
+    if (ticket !== undefined) calls.close(ticket)
     this.#note(connector, account, sending, received, performance.now() - start)
     this.#readGuard.assertValid()
     return { received, apply: call.apply }

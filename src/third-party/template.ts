@@ -1,12 +1,26 @@
+import { parse } from '@handlebars/parser'
 import type { Account } from '../domain/account.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import { isBlank, isJsonObject, type JsonObject, type JsonValue, setOwn } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
+import { didYouMean } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
-import { FakeData } from './fake-data.ts'
+import { FakeData, fakeNameProblem } from './fake-data.ts'
 import { TemplateError } from './template-error.ts'
-import { type Expression, type HelperName, parseTemplate, type Piece, type Template } from './template-syntax.ts'
+
+// Handlebars templates, evaluated without ever running code: the table of helpers, the table of blocks, parsing, checks of
+// files, evaluation, and the cache of a server.
+
+/** Characters of a template. */
+export const MAX_TEMPLATE = 65_536
+/** Blocks in blocks, and calls in calls. */
+export const MAX_TEMPLATE_DEPTH = 32
+
+/** Expressions, turns of a loop, and random numbers of generated data, while a value is rendered. */
+export const MAX_STEPS = 100_000
+/** Characters that the templates of a value make. */
+export const MAX_TEXT = 4 * 1024 * 1024
 
 /** What a template can see: the names that its paths start with, and the environment's time and ids. */
 export interface TemplateScope {
@@ -15,10 +29,514 @@ export interface TemplateScope {
   readonly ids: Ids
 }
 
-/** What templates and matches see of an account: everything but its credentials. */
-export function accountView(account: Account): JsonObject {
-  const { id, identifier, connector, organization_id, user_id, api_config } = account
-  return { id, identifier, connector, organization_id, user_id, api_config }
+/** What the reference of templates says. */
+interface Described {
+  readonly example: string
+  readonly gives: string
+}
+
+type HelperArguments = readonly (JsonValue | undefined)[]
+
+/** What helpers may use besides their arguments. */
+interface HelperPorts {
+  readonly clock: Clock
+  readonly ids: Ids
+  /** Absent until a template that needs it was prepared. */
+  readonly fakeData: FakeData | undefined
+  readonly budget: Budget
+}
+
+interface Helper extends Described {
+  /** The least and the greatest number of arguments. */
+  readonly arity: readonly [least: number, most: number]
+  /** Whether its value is another one each time. */
+  readonly changes?: true
+  /** Whether it takes named arguments, which `run` gets as its last argument. */
+  readonly named?: true
+  /** What is wrong with its first argument, as far as a file shows it. */
+  check?(first: Expression | undefined): string | undefined
+  run(args: HelperArguments, ports: HelperPorts): JsonValue | undefined
+}
+
+/** Every helper that a template may call; nothing else can be called. */
+export const HELPERS: ReadonlyMap<string, Helper> = new Map(
+  Object.entries<Helper>({
+    id: {
+      arity: [0, 0],
+      example: 'msg_{{id}}',
+      gives: 'a new id; its prefix is the text before it',
+      changes: true,
+      run: (_args, { ids }) => ids.id('x').slice('x_'.length),
+    },
+    uuid: {
+      arity: [0, 0],
+      example: '{{uuid}}',
+      gives: 'a new UUID',
+      changes: true,
+      run: (_args, { ids }) => uuid(ids),
+    },
+    now: {
+      arity: [0, 1],
+      example: "{{now '-2h'}}",
+      gives: "the time of the environment's clock, or so long after it, or with - before it",
+      changes: true,
+      check: (distance) => distanceProblem('now', distance),
+      run: ([distance], { clock }) => shifted(clock, distance),
+    },
+    date: {
+      arity: [0, 1],
+      example: "{{date '1d'}}T10:00:00Z",
+      gives: 'the same as a date',
+      changes: true,
+      check: (distance) => distanceProblem('date', distance),
+      run: ([distance], { clock }) => shifted(clock, distance).slice(0, 10),
+    },
+    json: {
+      arity: [1, 1],
+      example: '{{json request.body}}',
+      gives: 'the value as JSON text',
+      run: ([value], { budget }) => {
+        budget.value(value)
+        return JSON.stringify(value ?? null)
+      },
+    },
+    default: {
+      arity: [2, 2],
+      example: "{{default input.folder 'inbox'}}",
+      gives: 'the first value, or the second one where the first is missing or empty',
+      run: ([value, fallback]) => (isBlank(value) ? fallback : value),
+    },
+    eq: {
+      arity: [2, 2],
+      example: "{{eq item.kind 'x'}}",
+      gives: 'whether two values are the same',
+      run: ([a, b]) => (a ?? null) === (b ?? null),
+    },
+    sum: {
+      arity: [2, Infinity],
+      example: '{{sum item.stock request.body.change}}',
+      gives: 'the sum; what is no number counts as 0',
+      run: sum,
+    },
+    without: {
+      arity: [2, Infinity],
+      example: "{{without request.body 'labels'}}",
+      gives: 'an object without the fields of these names',
+      run: ([object, ...names]) =>
+        isJsonObject(object)
+          ? Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
+          : object,
+    },
+    basic: {
+      arity: [2, 2],
+      example: '{{basic credentials.username credentials.password}}',
+      gives: 'the value of an HTTP Basic header; empty where both are empty',
+      run: ([username, password]) =>
+        isBlank(username) && isBlank(password) ? undefined : basic(asText(username), asText(password)),
+    },
+    faker: {
+      arity: [1, Infinity],
+      example: "{{faker 'person.fullName'}}",
+      gives: 'generated data, the same with the same --id-seed; loaded with the first call of a connector that uses it',
+      changes: true,
+      named: true,
+      check: (name) =>
+        name?.kind === 'literal' && typeof name.value === 'string'
+          ? fakeNameProblem(name.value)
+          : "faker's first argument is a name in quotes",
+      run: fake,
+    },
+  }),
+)
+
+/** A value inside a longer text: empty for a missing one, JSON for arrays and objects. */
+export function asText(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** Rounded to six decimals, so that 0.1 and 0.2 are 0.3; what is no number counts as 0. */
+function sum(terms: HelperArguments): number {
+  const numbers = terms.map((term) => (isBlank(term) || typeof term === 'object' ? 0 : Number(term)))
+  const total = numbers.reduce((before, number) => before + (Number.isFinite(number) ? number : 0), 0)
+  return Number(total.toFixed(6))
+}
+
+/** The clock's time so far away: `-2h` is two hours ago, `1d` tomorrow. */
+function shifted(clock: Clock, distance: JsonValue | undefined): Instant {
+  if (distance === undefined) return clock.instant()
+  const text = asText(distance)
+  const milliseconds = parseDuration(text.replace(/^[+-]/, '') || 0)
+  if (milliseconds === undefined)
+    throw new TemplateError(`${quote(text, 80)} is no duration; it may be ${DURATION_FORMS}`)
+  return instant(clock.now() + (text.startsWith('-') ? -milliseconds : milliseconds))
+}
+
+/** The value of an `Authorization` header of HTTP Basic (RFC 7617). */
+function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`
+}
+
+function distanceProblem(helper: string, distance: Expression | undefined): string | undefined {
+  if (distance?.kind !== 'literal' || parseDuration(String(distance.value ?? '').replace(/^[+-]/, '')) !== undefined)
+    return undefined
+  return `${helper} takes a duration, with - in front for the past: ${DURATION_FORMS}`
+}
+
+function uuid(ids: Ids): string {
+  const hex = [0, 1, 2, 3].map(() => ids.number().toString(16).padStart(8, '0')).join('')
+  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`
+}
+
+function fake([name, ...args]: HelperArguments, ports: HelperPorts): JsonValue {
+  if (typeof name !== 'string')
+    throw new TemplateError("faker: the first argument is a name, such as 'person.fullName'")
+  if (!ports.fakeData) throw new TemplateError(`faker '${name}': generated data is not available here`)
+  return ports.fakeData.generate(
+    name,
+    args.map((arg) => arg ?? null),
+    ports,
+  )
+}
+
+/** The parts of a block as texts. */
+interface BlockParts {
+  /** `bound`: the value that paths start from, and what else `as |a b|` names; without it paths start as outside. */
+  readonly then: (bound?: HelperArguments, data?: JsonObject) => string
+  readonly otherwise: () => string
+  readonly budget: Budget
+}
+
+interface Block extends Described {
+  /** Whether paths inside start where they start outside. */
+  readonly keepsPaths: boolean
+  run(subject: JsonValue | undefined, parts: BlockParts): string
+}
+
+/** Every block that a template may have. */
+export const BLOCKS: ReadonlyMap<string, Block> = new Map(
+  Object.entries<Block>({
+    each: {
+      example: '{{#each items as |item|}}…{{/each}}',
+      gives:
+        'its part for each item; inside, @index, @key, @first and @last tell where, and @root is the outermost value',
+      keepsPaths: false,
+      run: (subject, { then, otherwise, budget }) => {
+        const entries = typeof subject === 'object' && subject !== null ? Object.entries(subject) : []
+        budget.step(entries.length)
+        if (entries.length === 0) return otherwise()
+        const last = entries.length - 1
+        return entries
+          .map(([key, item], index) =>
+            then([item, Array.isArray(subject) ? index : key], {
+              index,
+              key,
+              first: index === 0,
+              last: index === last,
+            }),
+          )
+          .join('')
+      },
+    },
+    if: {
+      example: "{{#if (eq item.kind 'x')}}…{{else}}…{{/if}}",
+      gives:
+        'the first part where the value is true; a missing value, false, 0, an empty text and an empty list are not',
+      keepsPaths: true,
+      run: (subject, { then, otherwise }) => (isTrue(subject) ? then() : otherwise()),
+    },
+    unless: {
+      example: '{{#unless input.all}}…{{/unless}}',
+      gives: 'its part where the value is not true',
+      keepsPaths: true,
+      run: (subject, { then, otherwise }) => (isTrue(subject) ? otherwise() : then()),
+    },
+    with: {
+      example: '{{#with request.body as |body|}}…{{/with}}',
+      gives: 'its part with the value as the start of paths',
+      keepsPaths: false,
+      run: (subject, { then, otherwise }) => (isTrue(subject) ? then([subject]) : otherwise()),
+    },
+  }),
+)
+
+/** As in Handlebars: a missing value, false, 0, an empty text and an empty list are false. */
+function isTrue(value: JsonValue | undefined): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value)
+}
+
+/** A parsed template: the part of Handlebars' syntax that never runs code. */
+type Template = readonly Piece[]
+type Piece = { kind: 'text'; text: string } | { kind: 'value'; expression: Expression } | BlockPiece
+interface BlockPiece {
+  kind: 'block'
+  block: Block
+  subject: Expression
+  names: readonly string[]
+  then: Template
+  otherwise: Template
+}
+type Literal = string | number | boolean | null
+type Expression =
+  | { kind: 'literal'; value: Literal }
+  | PathExpression
+  | {
+      kind: 'call'
+      name: string
+      helper: Helper
+      args: readonly Expression[]
+      options: readonly (readonly [string, Expression])[]
+    }
+interface PathExpression {
+  kind: 'path'
+  depth: number
+  data: boolean
+  parts: readonly string[]
+}
+const DATA: readonly string[] = ['index', 'key', 'first', 'last', 'root']
+
+/** The part of the parser's nodes that is used; its own types leave expressions open. */
+interface Node {
+  readonly type: string
+  readonly value?: unknown
+  readonly original?: unknown
+  readonly path?: Node
+  readonly name?: Node
+  readonly params?: readonly Node[]
+  readonly hash?: { readonly pairs: readonly { readonly key: string; readonly value: Node }[] }
+  readonly program?: { readonly body: readonly Node[]; readonly blockParams?: readonly string[] }
+  readonly inverse?: { readonly body: readonly Node[] }
+  readonly parts?: readonly (string | Node)[]
+  readonly depth?: number
+  readonly data?: boolean
+  readonly this?: boolean
+}
+
+/** The names that a path may start with; null allows any. */
+type Roots = readonly string[] | null
+
+/** @throws TemplateError */
+function parseTemplate(text: string, roots: Roots = null): Template {
+  if (text.length > MAX_TEMPLATE) throw new TemplateError(`a template has at most ${MAX_TEMPLATE} characters`)
+  const { body } = parseSyntax(text)
+  checkDepth(body)
+  return pieces(body, roots)
+}
+
+/** @throws TemplateError where blocks or calls nest too deeply */
+function checkDepth(body: readonly Node[]): void {
+  const rest = body.map((node) => ({ node, depth: 1 }))
+  for (let at = rest.pop(); at; at = rest.pop()) {
+    const { node, depth } = at
+    if (depth > MAX_TEMPLATE_DEPTH) throw tooDeep()
+    const { path, params = [], hash, program, inverse } = node
+    const values = hash?.pairs.map(({ value }) => value) ?? []
+    const inside = [...(path ? [path] : []), ...params, ...values, ...(program?.body ?? []), ...(inverse?.body ?? [])]
+    for (const each of inside) rest.push({ node: each, depth: depth + 1 })
+  }
+}
+
+function tooDeep(): TemplateError {
+  return new TemplateError(`a template nests at most ${MAX_TEMPLATE_DEPTH} levels deep`)
+}
+
+function parseSyntax(text: string): { body: readonly Node[] } {
+  try {
+    return parse(text) as { body: readonly Node[] }
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep()
+    const lines = error instanceof Error ? error.message.split('\n') : []
+    const [first = 'it cannot be read', near = ''] = lines
+    throw new TemplateError(`${first.replace(/:$/, '')}${near === '' ? '' : `, at ${near.trim()}`}`)
+  }
+}
+
+function pieces(body: readonly Node[], roots: Roots): Template {
+  return body.filter((node) => node.type !== 'CommentStatement').map((node) => piece(node, roots))
+}
+
+function piece(node: Node, roots: Roots): Piece {
+  switch (node.type) {
+    case 'ContentStatement':
+      return { kind: 'text', text: String(node.value) }
+    case 'MustacheStatement':
+      return { kind: 'value', expression: invocation(node, roots) }
+    case 'BlockStatement':
+      return blockPiece(node, roots)
+    default:
+      throw new TemplateError('partials and decorators are not supported')
+  }
+}
+
+function blockPiece(node: Node, roots: Roots): Piece {
+  const name = String(node.path?.original)
+  const [subject, ...others] = node.params ?? []
+  const block = BLOCKS.get(name)
+  if (!block) {
+    const known = [...BLOCKS.keys()].map((each) => `#${each}`)
+    throw new TemplateError(`unknown block '#${name}'${didYouMean(`#${name}`, known)}; allowed are ${known.join(', ')}`)
+  }
+  if (!subject || others.length > 0) throw new TemplateError(`#${name} takes one argument`)
+  const names = node.program?.blockParams ?? []
+  const taken = names.find((each) => HELPERS.has(each))
+  if (taken !== undefined) throw new TemplateError(`'${taken}' is a helper and cannot be a name in #${name}`)
+  return {
+    kind: 'block',
+    block,
+    subject: expression(subject, roots),
+    names,
+    then: pieces(node.program?.body ?? [], block.keepsPaths ? roots : null),
+    otherwise: pieces(node.inverse?.body ?? [], roots),
+  }
+}
+
+function invocation(node: Node, roots: Roots): Expression {
+  const head = node.path
+  if (!head) throw new TemplateError('an expression without a name')
+  const called = (node.params?.length ?? 0) > 0 || (node.hash?.pairs.length ?? 0) > 0
+  return called || node.type === 'SubExpression' ? call(String(head.original), node, roots) : expression(head, roots)
+}
+
+function expression(node: Node, roots: Roots): Expression {
+  switch (node.type) {
+    case 'StringLiteral':
+    case 'NumberLiteral':
+    case 'BooleanLiteral':
+      return { kind: 'literal', value: node.value as Literal }
+    case 'NullLiteral':
+    case 'UndefinedLiteral':
+      return { kind: 'literal', value: null }
+    case 'SubExpression':
+      return invocation(node, roots)
+    case 'PathExpression':
+      return path(node, roots)
+    default:
+      throw new TemplateError(`${node.type} is not supported`)
+  }
+}
+
+function path(node: Node, roots: Roots): Expression {
+  const parts = (node.parts ?? []).map((part) => {
+    if (typeof part === 'string') return part
+    throw new TemplateError('a path cannot start with a call')
+  })
+  const [head] = parts
+  const { depth = 0, data = false } = node
+  const plain = depth === 0 && !data && node.this !== true
+  if (plain && parts.length === 1 && head !== undefined && HELPERS.has(head)) return call(head, node, roots)
+  if (data && (head === undefined || !DATA.includes(head))) {
+    throw new TemplateError(`unknown name '@${head ?? ''}'; allowed are @${DATA.join(', @')}`)
+  }
+  if (plain && roots && head !== undefined && !roots.includes(head)) {
+    const known = [...roots, ...HELPERS.keys()]
+    throw new TemplateError(
+      `unknown name or helper '${head}'${didYouMean(head, known)}; allowed are ${known.join(', ')}`,
+    )
+  }
+  return { kind: 'path', depth, data, parts }
+}
+
+function call(name: string, node: Node, roots: Roots): Expression {
+  const helper = HELPERS.get(name)
+  if (!helper) {
+    const known = [...HELPERS.keys()]
+    throw new TemplateError(`unknown helper '${name}'${didYouMean(name, known)}; allowed are ${known.join(', ')}`)
+  }
+  const args = (node.params ?? []).map((param) => expression(param, roots))
+  const options = (node.hash?.pairs ?? []).map((pair) => [pair.key, expression(pair.value, roots)] as const)
+  const [least, most] = helper.arity
+  if (args.length < least || args.length > most) {
+    const more = most === Infinity ? ' or more' : ` to ${String(most)}`
+    throw new TemplateError(`${name} takes ${String(least)}${least === most ? '' : more} arguments`)
+  }
+  if (options.length > 0 && !helper.named) throw new TemplateError(`${name} takes no named arguments`)
+  const problem = helper.check?.(args[0])
+  if (problem !== undefined) throw new TemplateError(problem)
+  return { kind: 'call', name, helper, args, options }
+}
+
+/**
+ * What is wrong with a template, in one sentence; undefined when nothing is. `roots` are the names that paths may start
+ * with in this template (`input`, `account`, …); without them any name is allowed.
+ */
+export function checkTemplate(text: string, roots?: readonly string[]): string | undefined {
+  if (!text.includes('{{')) return undefined
+  try {
+    const template = parseTemplate(text, roots ?? null)
+    if (roots?.includes('credentials') !== true) return undefined
+    for (const each of expressionsIn(template, () => true)) {
+      if (each.kind === 'call' && each.helper.changes)
+        return `${each.name} makes another value each time, and credentials have to stay the same`
+    }
+    return undefined
+  } catch (error) {
+    if (error instanceof TemplateError) return error.message
+    throw error
+  }
+}
+
+/** The paths of a template that start at its variables: `input.to` as `['input', 'to']`; none of one that cannot be read. */
+export function templatePaths(text: string): readonly (readonly string[])[] {
+  if (!text.includes('{{') || checkTemplate(text) !== undefined) return []
+  return [...expressionsIn(parseTemplate(text), ({ keepsPaths }) => keepsPaths)].flatMap((each) =>
+    each.kind === 'path' && each.depth === 0 && !each.data ? [each.parts] : [],
+  )
+}
+
+/** Every expression of a template, in the order of the text; of a block's first part where `enters` says so. */
+function* expressionsIn(template: Template, enters: (block: Block) => boolean): Generator<Expression> {
+  for (const piece of template) {
+    if (piece.kind === 'value') yield* withArguments(piece.expression)
+    if (piece.kind !== 'block') continue
+    yield* withArguments(piece.subject)
+    if (enters(piece.block)) yield* expressionsIn(piece.then, enters)
+    yield* expressionsIn(piece.otherwise, enters)
+  }
+}
+
+function* withArguments(expression: Expression): Generator<Expression> {
+  yield expression
+  if (expression.kind !== 'call') return
+  for (const each of [...expression.args, ...expression.options.map(([, value]) => value)]) yield* withArguments(each)
+}
+
+/** What rendering one value may still use. Steps are counted, and not time, so that the same template always ends the same way. */
+class Budget {
+  #steps = MAX_STEPS
+  #text = MAX_TEXT
+
+  /** @throws TemplateError */
+  step(count = 1): void {
+    this.#steps -= count
+    if (this.#steps < 0) throw new TemplateError(`the template takes more than ${MAX_STEPS} steps`)
+  }
+
+  /** @throws TemplateError */
+  text(length: number): void {
+    this.#text -= length
+    if (this.#text < 0) throw new TemplateError(`the template makes more than ${MAX_TEXT} characters`)
+  }
+
+  /** Counts a value that is in the result as it is: its texts, and a character for everything else. */
+  value(value: JsonValue | undefined): void {
+    if (typeof value === 'string') {
+      this.text(value.length)
+      return
+    }
+    const rest: (JsonValue | undefined)[] = [value]
+    for (let at = rest.pop(); at !== undefined; at = rest.pop()) {
+      this.text(typeof at === 'string' ? at.length : 1)
+      if (typeof at !== 'object' || at === null) continue
+      if (Array.isArray(at)) for (const item of at) rest.push(item)
+      else {
+        for (const name of Object.keys(at)) {
+          this.text(name.length)
+          rest.push(at[name])
+        }
+      }
+    }
+  }
 }
 
 /** The value that paths start from, and the names that enclosing blocks have bound. */
@@ -32,8 +550,86 @@ interface Frame {
   readonly ports: HelperPorts
 }
 
+const NO_DATA: JsonObject = Object.freeze(Object.create(null) as JsonObject)
+
+function whole(template: Template, frame: Frame): JsonValue {
+  const [only, ...others] = template
+  if (only?.kind === 'value' && others.length === 0) {
+    const value = evaluate(only.expression, frame) ?? null
+    frame.ports.budget.value(value)
+    return value
+  }
+  return textOf(template, frame, (text) => text)
+}
+
+function textOf(template: Template, frame: Frame, encode: (value: string) => string): string {
+  const texts = template.map((piece) => {
+    if (piece.kind === 'block') return blockText(piece, frame, encode)
+    const text = piece.kind === 'text' ? piece.text : encode(textIn(evaluate(piece.expression, frame), frame))
+    frame.ports.budget.text(text.length)
+    return text
+  })
+  return texts.join('')
+}
+
+/** An object is counted before it becomes a text. */
+function textIn(value: JsonValue | undefined, { ports: { budget } }: Frame): string {
+  if (typeof value === 'object') budget.value(value)
+  return asText(value)
+}
+
+function blockText(piece: BlockPiece, frame: Frame, encode: (value: string) => string): string {
+  return piece.block.run(evaluate(piece.subject, frame), {
+    then: (bound, data) => textOf(piece.then, bound ? inner(frame, piece, bound, data ?? frame.data) : frame, encode),
+    otherwise: () => textOf(piece.otherwise, frame, encode),
+    budget: frame.ports.budget,
+  })
+}
+
+function inner(frame: Frame, { names: given }: BlockPiece, bound: HelperArguments, data: JsonObject): Frame {
+  const names = Object.assign(Object.create(null) as JsonObject, frame.names)
+  given.forEach((name, at) => {
+    names[name] = bound[at] ?? null
+  })
+  return { context: bound[0], parent: frame, data, names, ports: frame.ports }
+}
+
+function evaluate(expression: Expression, frame: Frame): JsonValue | undefined {
+  frame.ports.budget.step()
+  if (expression.kind === 'literal') return expression.value
+  if (expression.kind === 'path') return follow(expression.parts, start(expression, frame))
+  const args = expression.args.map((arg) => evaluate(arg, frame))
+  if (expression.options.length > 0) {
+    args.push(Object.fromEntries(expression.options.map(([key, value]) => [key, evaluate(value, frame) ?? null])))
+  }
+  return expression.helper.run(args, frame.ports)
+}
+
+function start(path: PathExpression, frame: Frame): JsonValue | undefined {
+  const head = path.parts[0]
+  if (path.data) return { ...frame.data, root: outermost(frame).context ?? null }
+  if (path.depth === 0) return head !== undefined && Object.hasOwn(frame.names, head) ? frame.names : frame.context
+  let at: Frame | undefined = frame
+  for (let steps = path.depth; steps > 0; steps -= 1) at = at?.parent
+  return at?.context
+}
+
+function outermost(frame: Frame): Frame {
+  return frame.parent ? outermost(frame.parent) : frame
+}
+
+/** Own properties only: a path can never reach a prototype or a function. */
+function follow(parts: readonly string[], from: JsonValue | undefined): JsonValue | undefined {
+  let value = from
+  for (const part of parts) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
+    value = (value as JsonObject)[part]
+  }
+  return value
+}
+
+/** Parsed templates that a server keeps. */
 const MAX_CACHED = 5_000
-const NOTHING: JsonObject = Object.freeze(Object.create(null) as JsonObject)
 
 /**
  * Handlebars templates in JSON values, evaluated without ever running code: own properties and a fixed table of helpers.
@@ -82,7 +678,7 @@ export class Templates {
 
   #root(scope: TemplateScope): Frame {
     const ports = { clock: scope.clock, ids: scope.ids, fakeData: this.#fakeData, budget: new Budget() }
-    return { context: scope.values, parent: undefined, data: NOTHING, names: NOTHING, ports }
+    return { context: scope.values, parent: undefined, data: NO_DATA, names: NO_DATA, ports }
   }
 
   #render(value: JsonValue, root: Frame): JsonValue {
@@ -110,233 +706,8 @@ function mayUseFakeData(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(mayUseFakeData)
 }
 
-function whole(template: Template, frame: Frame): JsonValue {
-  const [only, ...others] = template
-  if (only?.kind === 'value' && others.length === 0) {
-    const value = evaluate(only.expression, frame) ?? null
-    frame.ports.budget.value(value)
-    return value
-  }
-  return textOf(template, frame, (text) => text)
-}
-
-function textOf(template: Template, frame: Frame, encode: (value: string) => string): string {
-  const texts = template.map((piece) => {
-    if (piece.kind === 'block') return blockText(piece, frame, encode)
-    const text = piece.kind === 'text' ? piece.text : encode(textIn(evaluate(piece.expression, frame), frame))
-    frame.ports.budget.text(text.length)
-    return text
-  })
-  return texts.join('')
-}
-
-/** An object is counted before it becomes a text. */
-function textIn(value: JsonValue | undefined, { ports: { budget } }: Frame): string {
-  if (typeof value === 'object') budget.value(value)
-  return asText(value)
-}
-
-function blockText(piece: Piece & { kind: 'block' }, frame: Frame, encode: (value: string) => string): string {
-  const subject = evaluate(piece.subject, frame)
-  const otherwise = (): string => textOf(piece.otherwise, frame, encode)
-  switch (piece.block) {
-    case 'if':
-      return isTrue(subject) ? textOf(piece.then, frame, encode) : otherwise()
-    case 'unless':
-      return isTrue(subject) ? otherwise() : textOf(piece.then, frame, encode)
-    case 'with':
-      return isTrue(subject) ? textOf(piece.then, inner(frame, piece, [subject], frame.data), encode) : otherwise()
-    case 'each': {
-      const entries = typeof subject === 'object' && subject !== null ? Object.entries(subject) : []
-      frame.ports.budget.step(entries.length)
-      if (entries.length === 0) return otherwise()
-      return entries
-        .map(([key, item], index) => {
-          const data = { index, key, first: index === 0, last: index === entries.length - 1 }
-          const position = Array.isArray(subject) ? index : key
-          return textOf(piece.then, inner(frame, piece, [item, position], data), encode)
-        })
-        .join('')
-    }
-  }
-}
-
-function inner(
-  frame: Frame,
-  piece: Piece & { kind: 'block' },
-  bound: readonly (JsonValue | undefined)[],
-  data: JsonObject,
-): Frame {
-  const names = Object.assign(Object.create(null) as JsonObject, frame.names)
-  piece.names.forEach((name, at) => {
-    names[name] = bound[at] ?? null
-  })
-  return { context: bound[0], parent: frame, data, names, ports: frame.ports }
-}
-
-function evaluate(expression: Expression, frame: Frame): JsonValue | undefined {
-  frame.ports.budget.step()
-  if (expression.kind === 'literal') return expression.value
-  if (expression.kind === 'path') return follow(expression.parts, start(expression, frame))
-  const args = expression.args.map((arg) => evaluate(arg, frame))
-  if (expression.options.length > 0) {
-    args.push(Object.fromEntries(expression.options.map(([key, value]) => [key, evaluate(value, frame) ?? null])))
-  }
-  return HELPERS[expression.helper](args, frame.ports)
-}
-
-function start(path: Expression & { kind: 'path' }, frame: Frame): JsonValue | undefined {
-  const head = path.parts[0]
-  if (path.data) return { ...frame.data, root: outermost(frame).context ?? null }
-  if (path.depth === 0) return head !== undefined && Object.hasOwn(frame.names, head) ? frame.names : frame.context
-  let at: Frame | undefined = frame
-  for (let steps = path.depth; steps > 0; steps -= 1) at = at?.parent
-  return at?.context
-}
-
-function outermost(frame: Frame): Frame {
-  return frame.parent ? outermost(frame.parent) : frame
-}
-
-/** Own properties only: a path can never reach a prototype or a function. */
-function follow(parts: readonly string[], from: JsonValue | undefined): JsonValue | undefined {
-  let value = from
-  for (const part of parts) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
-    value = (value as JsonObject)[part]
-  }
-  return value
-}
-
-/** As in Handlebars: a missing value, false, 0, an empty text and an empty list are false. */
-function isTrue(value: JsonValue | undefined): boolean {
-  return Array.isArray(value) ? value.length > 0 : Boolean(value)
-}
-
-/** Expressions, turns of a loop, and random numbers of generated data, while a value is rendered. */
-export const MAX_STEPS = 100_000
-/** Characters that the templates of a value make. */
-export const MAX_TEXT = 4 * 1024 * 1024
-
-/** What rendering one value may still use. Steps are counted, and not time, so that the same template always ends the same way. */
-class Budget {
-  #steps = MAX_STEPS
-  #text = MAX_TEXT
-
-  /** @throws TemplateError */
-  step(count = 1): void {
-    this.#steps -= count
-    if (this.#steps < 0) throw new TemplateError(`the template takes more than ${MAX_STEPS} steps`)
-  }
-
-  /** @throws TemplateError */
-  text(length: number): void {
-    this.#text -= length
-    if (this.#text < 0) throw new TemplateError(`the template makes more than ${MAX_TEXT} characters`)
-  }
-
-  /** Counts a value that is in the result as it is: its texts, and a character for everything else. */
-  value(value: JsonValue | undefined): void {
-    if (typeof value === 'string') {
-      this.text(value.length)
-      return
-    }
-    const rest: (JsonValue | undefined)[] = [value]
-    for (let at = rest.pop(); at !== undefined; at = rest.pop()) {
-      this.text(typeof at === 'string' ? at.length : 1)
-      if (typeof at !== 'object' || at === null) continue
-      if (Array.isArray(at)) for (const item of at) rest.push(item)
-      else {
-        for (const name of Object.keys(at)) {
-          this.text(name.length)
-          rest.push(at[name])
-        }
-      }
-    }
-  }
-}
-
-/** What helpers may use besides their arguments. */
-interface HelperPorts {
-  readonly clock: Clock
-  readonly ids: Ids
-  /** Absent until a template that needs it was prepared. */
-  readonly fakeData: FakeData | undefined
-  readonly budget: Budget
-}
-
-type HelperArguments = readonly (JsonValue | undefined)[]
-
-type Helper = (args: HelperArguments, ports: HelperPorts) => JsonValue | undefined
-
-/** What each helper that a template may call does; nothing else can be called. */
-const HELPERS: Readonly<Record<HelperName, Helper>> = {
-  id: (_args, { ids }) => shortId(ids),
-  uuid: (_args, { ids }) => uuid(ids),
-  now: ([distance], { clock }) => shifted(clock, distance),
-  date: ([distance], { clock }) => shifted(clock, distance).slice(0, 10),
-  json: ([value], { budget }) => {
-    budget.value(value)
-    return JSON.stringify(value ?? null)
-  },
-  default: ([value, fallback]) => (isBlank(value) ? fallback : value),
-  eq: ([a, b]) => (a ?? null) === (b ?? null),
-  sum: (terms) => sum(terms),
-  without: ([object, ...names]) =>
-    isJsonObject(object)
-      ? Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
-      : object,
-  basic: ([username, password]) =>
-    isBlank(username) && isBlank(password) ? undefined : basic(asText(username), asText(password)),
-  faker: fake,
-}
-
-/** A value inside a longer text: empty for a missing one, JSON for arrays and objects. */
-export function asText(value: JsonValue | undefined): string {
-  if (value === undefined || value === null) return ''
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
-}
-
-/** Rounded to six decimals, so that 0.1 and 0.2 are 0.3; what is no number counts as 0. */
-function sum(terms: HelperArguments): number {
-  const numbers = terms.map((term) => (isBlank(term) || typeof term === 'object' ? 0 : Number(term)))
-  const total = numbers.reduce((before, number) => before + (Number.isFinite(number) ? number : 0), 0)
-  return Number(total.toFixed(6))
-}
-
-/** The clock's time so far away: `-2h` is two hours ago, `1d` tomorrow. */
-function shifted(clock: Clock, distance: JsonValue | undefined): Instant {
-  if (distance === undefined) return clock.instant()
-  const text = asText(distance)
-  const milliseconds = parseDuration(text.replace(/^[+-]/, '') || 0)
-  if (milliseconds === undefined)
-    throw new TemplateError(`${quote(text, 80)} is no duration; it may be ${DURATION_FORMS}`)
-  return instant(clock.now() + (text.startsWith('-') ? -milliseconds : milliseconds))
-}
-
-/** The value of an `Authorization` header of HTTP Basic (RFC 7617). */
-function basic(username: string, password: string): string {
-  return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`
-}
-
-/** An id without its prefix: templates write their own (`msg_{{id}}`). */
-function shortId(ids: Ids): string {
-  return ids.id('x').slice('x_'.length)
-}
-
-function uuid(ids: Ids): string {
-  const hex = [0, 1, 2, 3].map(() => ids.number().toString(16).padStart(8, '0')).join('')
-  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`
-}
-
-function fake([name, ...args]: HelperArguments, ports: HelperPorts): JsonValue {
-  if (typeof name !== 'string')
-    throw new TemplateError("faker: the first argument is a name, such as 'person.fullName'")
-  if (!ports.fakeData) throw new TemplateError(`faker '${name}': generated data is not available here`)
-  return ports.fakeData.generate(
-    name,
-    args.map((arg) => arg ?? null),
-    ports,
-  )
+/** What templates and matches see of an account: everything but its credentials. */
+export function accountView(account: Account): JsonObject {
+  const { id, identifier, connector, organization_id, user_id, api_config } = account
+  return { id, identifier, connector, organization_id, user_id, api_config }
 }

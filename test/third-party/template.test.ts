@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
-import { Templates } from '../../src/third-party/template.ts'
+import { checkTemplate, Templates } from '../../src/third-party/template.ts'
 import { TemplateError } from '../../src/third-party/template-error.ts'
-import { checkTemplate } from '../../src/third-party/template-syntax.ts'
 import { testEnvironment } from '../support/environment.ts'
 
 const VALUES: JsonObject = {
