@@ -83,8 +83,8 @@ function specRows(spec: object): Row[] {
       .map((each) => each.replace(/^\w+:(?=G\d)/, ''))
       .filter((each) => /^(G\d+|document:.+)$/.test(each))
     if (ids.length > 0) {
-      const described = node['summary'] ?? node['description']
-      const rule = typeof described === 'string' ? described.trim().replaceAll(/\s+/g, ' ') : ''
+      const described = node['description'] ?? node['summary'] ?? boundsOf(node)
+      const rule = String(described).trim().replaceAll(/\s+/g, ' ')
       rows.push({ ids, section: 'Contract', point: placeOf(spec, path, node), rule, basis: cited.join(', ') })
     }
     for (const [name, each] of Object.entries(node)) visit(each, [...path, name])
@@ -93,12 +93,26 @@ function specRows(spec: object): Row[] {
   return rows
 }
 
+/** A schema without a description is about its bounds: `type string, minLength 3`. */
+function boundsOf(node: Record<string, unknown>): string {
+  const bounds = Object.entries(node).filter(([key, value]) => !key.startsWith('x-') && typeof value !== 'object')
+  return bounds.map(([key, value]) => `${key} ${String(value)}`).join(', ')
+}
+
 /** `verify_user 403`, `list_connected_accounts: page_size`, `ConnectedAccount.status`. */
 function placeOf(spec: object, path: readonly string[], node: Record<string, unknown>): string {
-  const own = typeof node['name'] === 'string' ? node['name'] : (path.at(-1) ?? '')
+  // A schema without a name is that of its parameter.
+  const parent = path.at(-1) === 'schema' ? at(spec, path.slice(0, -1))['name'] : undefined
+  const own = [node['name'], parent, path.at(-1)].find((name) => typeof name === 'string') ?? ''
   if (path[0] !== 'paths') return [path[2] ?? '', ...(path.length > 3 ? [own] : [])].join('.')
-  const operation = path.slice(0, 3).reduce((at: unknown, key) => (at as Record<string, unknown>)[key], spec)
-  const { operationId = '' } = operation as { operationId?: string }
+  const { operationId = '' } = at(spec, path.slice(0, 3)) as { operationId?: string }
   if (path.length <= 3) return operationId
   return path[3] === 'responses' ? `${operationId} ${own}` : `${operationId}: ${own}`
+}
+
+function at(spec: object, path: readonly string[]): Record<string, unknown> {
+  return path.reduce((node: object, key) => (node as Record<string, object>)[key] ?? {}, spec) as Record<
+    string,
+    unknown
+  >
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { milliseconds } from '../domain/instant.ts'
-import { plural } from '../domain/text.ts'
+import { didYouMean } from '../domain/suggestion.ts'
+import { plural, quote, thereAre } from '../domain/text.ts'
 import type { AccountView, ClockView, LinkView, ScenarioView } from '../library/types.ts'
 import type { CommandContext } from './command.ts'
 import { chosenAction, type ControlSession, controlSession, noOperand, oneOperand } from './control-session.ts'
@@ -262,8 +263,12 @@ function showScenario(
   name: string,
 ): void {
   const found = all.find((each) => each.name === name)
-  if (!found)
-    throw new RefusedError(`there is no scenario ${name}; there are ${all.map((each) => each.name).join(', ')}`)
+  if (!found) {
+    const names = all.map((each) => each.name)
+    throw new RefusedError(
+      `there is no scenario ${quote(name)}${didYouMean(name, names)}; ${thereAre(names, 'none is defined')}`,
+    )
+  }
   print(found, () => {
     const table = tableText<ScenarioView['rules'][number]>(
       [

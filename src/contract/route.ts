@@ -64,8 +64,12 @@ export function nearestRoute(routes: readonly Route[], method: string, path: str
   return `${methods.includes(method) ? method : methods.join(' or ')} ${known}`
 }
 
-/** Another version or prefix, `/v1/tools` for `/api/v1/tools`. */
+/** Another version or prefix, `/v1/tools` for `/api/v1/tools`, and `/v1/custom-providers/acme` for one with a parameter. */
 function pathWithSameEnd(routes: readonly Route[], path: string): string | undefined {
-  const last = path.replace(/\/+$/, '').split('/').at(-1) ?? ''
-  return last === '' ? undefined : routes.find((route) => route.path.split('/').at(-1) === last)?.path
+  const [last = '', before] = path.replace(/\/+$/, '').split('/').reverse()
+  if (last === '') return undefined
+  return routes.find((route) => {
+    const [end = '', beforeEnd] = route.path.split('/').reverse()
+    return end === last || (end.startsWith('{') && beforeEnd === before)
+  })?.path
 }

@@ -91,7 +91,7 @@ const RULES: Readonly<Record<string, (params: ValidatorError['params']) => strin
   exclusiveMinimum: ({ limit }) => `must be greater than ${String(limit)}`,
   exclusiveMaximum: ({ limit }) => `must be less than ${String(limit)}`,
   multipleOf: ({ multipleOf }) => `must be a multiple of ${String(multipleOf)}`,
-  pattern: ({ pattern }) => (pattern === NOT_BLANK ? 'must not be blank' : `must match ${String(pattern)}`),
+  pattern: ({ pattern }) => PATTERNS[String(pattern)] ?? `must match ${String(pattern)}`,
   format: ({ format }) => `must be ${FORMATS[String(format)] ?? `a value of the format ${String(format)}`}`,
   uniqueItems: () => 'must not have equal items',
   'false schema': () => 'must be absent',
@@ -105,8 +105,17 @@ function ruleOf({ keyword, params }: ValidatorError): string {
   return RULES[keyword]?.(params) ?? `must keep the rule "${keyword}"`
 }
 
-/** The pattern of identifiers (G66); an empty one is missing, or counts as absent. */
-const NOT_BLANK = '^$|\\S'
+/** The patterns that spec/openapi.yaml has for requests. */
+const PATTERNS: Readonly<Record<string, string>> = {
+  // Of identifiers (G66); an empty one is missing, or counts as absent.
+  '^$|\\S': 'must not be blank',
+  '^[A-Za-z0-9 _:-]*$': 'must have no other characters than letters, digits, spaces, _, : and -',
+  '^[A-Za-z0-9_-]+$': 'must have no other characters than letters, digits, - and _',
+  '^(https://[^\\s\\u0000-\\u001f\\u007f]+)?$':
+    'must be empty, or a URL that begins with https:// and has no white space',
+  '^$|^(https?://|data:image/)[^\\s\\u0000-\\u001f\\u007f]+$':
+    'must be empty, or a URL that begins with http://, https:// or data:image/ and has no white space',
+}
 
 const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'a date and time such as 2030-01-31T12:00:00Z',

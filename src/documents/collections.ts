@@ -4,7 +4,17 @@ import type { ResponderAnswer } from '../domain/connector.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own, present } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
-import { anyJson, headerMap, jsonObject, nonEmpty, type Report, strict, text, withRule } from '../schema/parts.ts'
+import {
+  anyJson,
+  headerMap,
+  jsonObject,
+  nonEmpty,
+  type Report,
+  strict,
+  text,
+  wholeNumber,
+  withRule,
+} from '../schema/parts.ts'
 
 /*
  * Collections of connector files, and the steps of responders that act on them.
@@ -36,10 +46,7 @@ const collection = strict({
     .describe(
       'The items that are there from the start: templates over account, person and sequence. fields completes them.',
     ),
-  generate: z
-    .int()
-    .min(0)
-    .max(100_000)
+  generate: wholeNumber(0, 100_000)
     .default(0)
     .describe('How many items are made from fields alone, after those of seed.'),
 })
@@ -74,7 +81,7 @@ const conditions = withRule(
 
 /** What a refusal says in place of the usual answer. */
 export const otherwise = strict({
-  status: z.int().min(400).max(599).optional().describe('Absent: the status of the usual answer.'),
+  status: wholeNumber(400, 599).optional().describe('Absent: the status of the usual answer.'),
   headers: headerMap.optional().describe('Headers beside those of the usual answer.'),
   body: anyJson
     .optional()
@@ -86,8 +93,8 @@ const page = withRule(
     limit: anyJson
       .optional()
       .describe('How many items the caller wants: a template. No whole number of at least 1: 400.'),
-    default: z.int().min(1).max(1000).default(20).describe('The limit where the template comes out empty.'),
-    most: z.int().min(1).max(1000).default(100).describe('A larger limit counts as this one.'),
+    default: wholeNumber(1, 1000).default(20).describe('The limit where the template comes out empty.'),
+    most: wholeNumber(1, 1000).default(100).describe('A larger limit counts as this one.'),
     token: anyJson
       .optional()
       .describe('The page token: a template. It is bound to filters and order. page.next is the next token.'),

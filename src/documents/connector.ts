@@ -31,6 +31,7 @@ import {
   toolName,
   unique,
   wait,
+  wholeNumber,
   withRule,
 } from '../schema/parts.ts'
 
@@ -86,10 +87,7 @@ const tool = strict({
 })
 
 const answer = strict({
-  status: z
-    .int()
-    .min(200)
-    .max(599)
+  status: wholeNumber(200, 599)
     .optional()
     .describe('Absent: 200; after steps that end with create 201, with delete or refuse 204.'),
   headers: headerMap.prefault({}).describe('Templates by header, over what body sees.'),
@@ -184,7 +182,7 @@ const latency = z.union([
 ])
 
 const rateLimit = strict({
-  calls: z.int().min(1).max(1_000_000).describe('How many calls are answered in the time of every.'),
+  calls: wholeNumber(1, 1_000_000).describe('How many calls are answered in the time of every.'),
   every: accepted<string | number>((value) => {
     const found = typeof value === 'string' || typeof value === 'number' ? parseDuration(value) : undefined
     return found !== undefined && found >= 1000
@@ -337,7 +335,7 @@ function checkType(
     report(['provider'], { found: 'set beside custom_provider', allowed, atKey: true })
   }
   if (type === undefined) {
-    const allowed = `custom_provider, or authorization_type with one of ${AUTHORIZATION_TYPES.join(', ')}`
+    const allowed = `one of ${AUTHORIZATION_TYPES.join(', ')}; or custom_provider in its place`
     if (custom_provider === undefined) report(['authorization_type'], { allowed })
     return
   }

@@ -26,6 +26,7 @@ import {
   text,
   textMap,
   unique,
+  wholeNumber,
   withRule,
 } from '../schema/parts.ts'
 
@@ -89,7 +90,7 @@ const scenarioTime = accepted<string | number>(
     type: ['string', 'number'],
   })
 
-const count = z.int().min(1)
+const count = wholeNumber(1)
 const COUNTERS = ['nth', 'first', 'every', 'after'] as const
 
 const conditions = withRule(
@@ -99,7 +100,7 @@ const conditions = withRule(
     every: count
       .optional()
       .describe('Each request whose number this one divides: 4 means the fourth, the eighth, and so on.'),
-    after: z.int().min(0).optional().describe('Every request after the first so many.'),
+    after: wholeNumber(0).optional().describe('Every request after the first so many.'),
     times: count.optional().describe('With after: only so many of them.'),
     probability: z.number().min(0).max(1).optional().describe('The chance, from 0 to 1; it repeats with --id-seed.'),
     from: scenarioTime.optional().describe("From this time of the environment's clock on."),

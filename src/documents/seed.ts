@@ -5,7 +5,16 @@ import type { CredentialsPatch } from '../domain/credentials.ts'
 import { isJsonObject, own, present } from '../domain/json.ts'
 import type { SeedAccount, SeedBundle } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
-import { connectorName, jsonObject, nonEmpty, schemaReference, strict, unique, withRule } from '../schema/parts.ts'
+import {
+  connectorName,
+  jsonObject,
+  nonEmpty,
+  schemaReference,
+  strict,
+  unique,
+  wholeNumber,
+  withRule,
+} from '../schema/parts.ts'
 import {
   accountFields,
   authorizationDetails,
@@ -58,7 +67,7 @@ const accounts = withRule(unique(account, 'id'), (list, report) => {
 })
 
 const generate = strict({
-  accounts: z.int().min(1).max(1_000_000).describe('How many.'),
+  accounts: wholeNumber(1, 1_000_000).describe('How many.'),
   connector: nonEmpty.describe('Their connector.'),
   organization_id: otherFields.organization_id,
   user_id: otherFields.user_id,

@@ -59,7 +59,11 @@ export function refuse(
 /** 404 for paths that no route serves. */
 export function unknownPath(services: ServiceParts): RequestHandler {
   return (request, response) => {
-    const error = new ServiceError('PATH_NOT_FOUND', `${request.method} ${request.path.slice(0, 200)} is not served`)
+    const { method } = request
+    const path = request.path.slice(0, 200)
+    const meant = nearestRoute(servedRoutes(services.documentedOnly), method, path)
+    const hint = meant === null ? '' : `; did you mean ${meant}?`
+    const error = new ServiceError('PATH_NOT_FOUND', `${method} ${path} is not served${hint}`)
     refuse(request, response, { error, ids: services.requestIds.pages }, services)
   }
 }

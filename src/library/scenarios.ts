@@ -45,8 +45,8 @@ export function scenariosOf(control: ControlClient): MockScenarios {
   }
 }
 
-function unfiredRules({ name, rules }: ScenarioView): UnfiredRule[] {
+function unfiredRules({ name, running, rules }: ScenarioView): UnfiredRule[] {
   return rules
     .filter(({ must_fire, hits }) => must_fire && hits === 0)
-    .map(({ name: rule, at, matched }) => ({ scenario: name, rule, at, matched }))
+    .map(({ name: rule, at, matched }) => ({ scenario: name, rule, at, matched, stopped: !running }))
 }

@@ -212,8 +212,11 @@ export class EnvironmentScenarios {
     const all = new Histories()
     for (const history of this.#longPast.list()) all.add(history)
     const { scenario_runs: runs } = this.#environment.model.tables
-    const current = [...runs.values()].flatMap(({ id }) => this.#currentRun(id) ?? [])
-    for (const run of [...this.#past, ...current]) all.addRun(run)
+    for (const run of this.#past) all.addRun(run)
+    for (const { id, running } of runs.values()) {
+      const run = this.#currentRun(id)
+      if (run) all.addRun(run, !running)
+    }
     return all.list()
   }
 

@@ -113,6 +113,8 @@ export interface ScenarioHistory {
   readonly started: number
   /** Whether it was started by the control API, and not with the server. */
   readonly byHand: boolean
+  /** Whether its latest run was stopped. */
+  readonly stopped: boolean
   readonly rules: readonly RuleHistory[]
 }
 
@@ -134,11 +136,11 @@ export class Histories {
     this.#byName.set(history.name, known ? together(known, history) : history)
   }
 
-  addRun({ scenario: { name }, byHand, counts }: ScenarioRun): void {
+  addRun({ scenario: { name }, byHand, counts }: ScenarioRun, stopped = false): void {
     const rules = counts.map(({ rule, matched, hits }) => {
       return { rule: rule.name, at: rule.at, must_fire: rule.must_fire, matched, hits }
     })
-    this.add({ name, started: 1, byHand, rules })
+    this.add({ name, started: 1, byHand, stopped, rules })
   }
 
   list(): ScenarioHistory[] {
@@ -153,7 +155,7 @@ function together(a: ScenarioHistory, b: ScenarioHistory): ScenarioHistory {
     const { matched = 0, hits = 0 } = before.get(rule.rule) ?? {}
     return { ...rule, matched: rule.matched + matched, hits: rule.hits + hits }
   })
-  return { name: b.name, started: a.started + b.started, byHand: a.byHand || b.byHand, rules }
+  return { name: b.name, started: a.started + b.started, byHand: a.byHand || b.byHand, stopped: b.stopped, rules }
 }
 
 /** A rule that had to fire and never did; `matched` requests matched it, but not its `when`. */
@@ -162,12 +164,14 @@ export interface UnfiredRule {
   readonly rule: string
   readonly at: RulePlace
   readonly matched: number
+  /** Whether the scenario was stopped before the rule could fire. */
+  readonly stopped: boolean
 }
 
 export function unfired(histories: readonly ScenarioHistory[]): UnfiredRule[] {
-  return histories.flatMap(({ name, rules }) =>
+  return histories.flatMap(({ name, stopped, rules }) =>
     rules
       .filter(({ must_fire, hits }) => must_fire && hits === 0)
-      .map(({ rule, at, matched }) => ({ scenario: name, rule, at, matched })),
+      .map(({ rule, at, matched }) => ({ scenario: name, rule, at, matched, stopped })),
   )
 }

@@ -10,7 +10,7 @@ import type { Problem, Path } from './problems.ts'
  * found. Free-form values are passed on as they came: zod's own records would drop a key named `__proto__`.
  */
 
-export { int, union, type z } from 'zod'
+export { union, type z } from 'zod'
 
 /** An object that refuses keys it does not know and names the ones it does. */
 export function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
@@ -147,6 +147,13 @@ export const toolName = z
 export const text = z.string()
 
 export const nonEmpty = z.string().min(1)
+
+/** A whole number; something else is told its bounds at once. */
+export function wholeNumber(least: number, most?: number): z.ZodInt {
+  const allowed = `a whole number ${most === undefined ? `of at least ${least}` : `from ${least} to ${most}`}`
+  const schema = z.int({ error: allowed }).min(least)
+  return most === undefined ? schema : schema.max(most)
+}
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
 

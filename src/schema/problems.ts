@@ -120,7 +120,8 @@ function closest(alternatives: readonly (readonly Issue[])[]): readonly Issue[] 
 function allowed(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return TYPE_NAMES[issue.expected] ?? issue.expected
+      // A schema's own message, or the library's.
+      return issue.message.startsWith('Invalid input') ? (TYPE_NAMES[issue.expected] ?? issue.expected) : issue.message
     case 'invalid_value':
       return issue.values.map(String).join(', ')
     case 'too_small':

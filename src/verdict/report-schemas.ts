@@ -80,6 +80,7 @@ const unfiredRule = z.strictObject({
   rule: z.string(),
   at: z.string(),
   matched: count.describe('Requests that fitted the rule, but not its `when`'),
+  stopped: z.boolean().describe('Whether the scenario was stopped before the rule could fire'),
 })
 
 const contractRecord = z.strictObject({

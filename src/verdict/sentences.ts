@@ -40,11 +40,11 @@ export function pathSentence({
 }
 
 /** A rule that must fire and never fired. */
-export function ruleSentence({ environment, test, scenario, rule, at, matched }: UnfiredRule): string {
+export function ruleSentence({ environment, test, scenario, rule, at, matched, stopped }: UnfiredRule): string {
   const ofTest = test === null ? '' : `, test ${testText(test)}`
   const where = environment === null ? 'in any environment' : `in environment ${environment}${ofTest}`
   const why = matched === 0 ? 'no request matched it' : `${plural(matched, 'request')} matched it, but not its when`
-  return `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at} never fired ${where}: ${why}`
+  return `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at} never fired ${where}: ${why}${stopped ? ' before the scenario was stopped' : ''}`
 }
 
 /** A field without effect. */

@@ -206,8 +206,11 @@ describe('a command about a running server', () => {
     expect((await run('scenario', 'start', 'rate-limitd')).stderr).toMatch(
       /^toolmock: there is no scenario "rate-limitd"/,
     )
+    expect((await run('scenario', 'list', 'rate-limitd')).stderr).toMatch(
+      /^toolmock: there is no scenario "rate-limitd" \(did you mean rate-limited\?\); there are /,
+    )
     expect((await run('scenario', 'list', 'nothing')).stderr).toMatch(
-      /^toolmock: there is no scenario nothing; there are /,
+      /^toolmock: there is no scenario "nothing"; there are /,
     )
   })
 
@@ -333,6 +336,15 @@ describe('a command about a running server', () => {
       code: 1,
       stderr: expect.stringMatching(/^toolmock: the request journal has no request "req_nothing"/) as string,
     })
+  })
+
+  it('explain prints what a part of the document says', async () => {
+    const { code, stdout } = await toolmock.run(['explain', 'document:4.9'])
+    expect(code).toBe(0)
+    expect(stdout).toContain(
+      '- search_connected_accounts: Accounts whose identifier, provider or connector contains the text, in upper or lower case',
+    )
+    expect(stdout).toContain('- search_connected_accounts: query: type string, minLength 3\n')
   })
 
   it.each<[readonly string[], string]>([

@@ -202,6 +202,33 @@ describe('checkRequest on a body', () => {
     expect(violations[0]?.description.isWellFormed()).toBe(true)
   })
 
+  it.each([
+    [
+      'create_custom_provider',
+      { display_name: 'x', proxy_url: 'http://a' },
+      'must be empty, or a URL that begins with https://',
+    ],
+    [
+      'create_custom_provider',
+      { display_name: 'x', icon_src: 'a b' },
+      'must be empty, or a URL that begins with http://, https://',
+    ],
+    [
+      'verify_user',
+      { auth_request_id: 'a b', identifier: 'x' },
+      'must have no other characters than letters, digits, - and _',
+    ],
+    [
+      'create_connected_account',
+      { connector: 'a!' },
+      'must have no other characters than letters, digits, spaces, _, : and -',
+    ],
+  ] as const)('says the pattern of %s in words: %o', (operation, body, words) => {
+    const descriptions = check(operation, '', body).violations.map(({ description }) => description)
+    expect(descriptions.join()).toContain(words)
+    expect(descriptions.join()).not.toContain('must match')
+  })
+
   it.each(['access_token', 'refresh_token'])('never repeats the content of %s', (name) => {
     const authorization_details = { oauth_token: { [name]: 424242 } }
     const { violations } = check('update_connected_account', '', {

@@ -184,6 +184,21 @@ describe('paths that are not served (G8)', () => {
     }),
   )
 
+  it.each([
+    ['POST /v1/execute_tool', 'POST /api/v1/execute_tool'],
+    ['POST /execute_tool', 'POST /api/v1/execute_tool'],
+    ['DELETE /v1/custom-providers/acme', 'PUT or DELETE /api/v1/custom-providers/{identifier}'],
+    ['GET /api/v1/conected_accounts', 'GET /api/v1/connected_accounts'],
+    ['GET /nowhere', undefined],
+  ])('a 404 of %s names the path that was meant: %s', (request, meant) =>
+    withToolmock({}, async ({ http }) => {
+      const [method = '', path = ''] = request.split(' ')
+      const answer = await http(method.toLowerCase() as 'get', path)
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`
+      expect(answer.body).toMatchObject({ message: `${request} is not served${hint}` })
+    }),
+  )
+
   it.each(['post', 'put', 'delete'] as const)('%s / is a 404: only GET lists what is served', (method) =>
     withToolmock({}, async ({ http }) => {
       expect((await http(method, '/')).status).toBe(404)

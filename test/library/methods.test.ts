@@ -234,10 +234,10 @@ describe.each(ACCESSES)('the library, %s', (access) => {
       expect(await scenarios.define(down)).toMatchObject({ name: 'down', running: false, started: false })
       expect(await scenarios.unfired()).toEqual([])
       expect(await scenarios.start('down')).toMatchObject({ running: true, started: true })
-      const unfired = [{ scenario: 'down', rule: 'all', at: 'service', matched: 0 }]
-      expect(await scenarios.unfired()).toEqual(unfired)
+      const unfired = { scenario: 'down', rule: 'all', at: 'service', matched: 0 }
+      expect(await scenarios.unfired()).toEqual([{ ...unfired, stopped: false }])
       expect(await scenarios.stop('down')).toMatchObject({ running: false, started: true })
-      expect(await scenarios.unfired()).toEqual(unfired)
+      expect(await scenarios.unfired()).toEqual([{ ...unfired, stopped: true }])
       await scenarios.start('down')
       expect((await client.get('/connections')).status).toBe(503)
       expect(await scenarios.unfired()).toEqual([])

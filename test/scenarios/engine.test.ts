@@ -175,7 +175,9 @@ describe('when a rule fires', () => {
       ]),
     ])
     expect(scenarios.match(request())?.rules.map((fired) => fired.rule)).toEqual(['a', 'c'])
-    expect(unfired(scenarios.history())).toEqual([{ scenario: 's', rule: 'b', at: 'service', matched: 1 }])
+    expect(unfired(scenarios.history())).toEqual([
+      { scenario: 's', rule: 'b', at: 'service', matched: 1, stopped: false },
+    ])
   })
 })
 
@@ -728,6 +730,7 @@ describe('the history of scenarios', () => {
         name: 's',
         started: 1101,
         byHand: false,
+        stopped: false,
         rules: [{ rule: 'r', at: 'service', must_fire: true, matched: 1100, hits: 1100 }],
       },
     ])
@@ -756,7 +759,9 @@ describe('the history of scenarios', () => {
       scenario([{ name: 'a', ...never }, { name: 'b', ...never, must_fire: false }, { name: 'c' }]),
     ])
     fired(scenarios)
-    expect(unfired(scenarios.history())).toEqual([{ scenario: 's', rule: 'a', at: 'service', matched: 1 }])
+    expect(unfired(scenarios.history())).toEqual([
+      { scenario: 's', rule: 'a', at: 'service', matched: 1, stopped: false },
+    ])
   })
 
   it('does not affect random numbers: a reset restarts them with the next number of the ids', () => {

@@ -193,6 +193,16 @@ describe('a scenario file is refused', () => {
       /`do\[1\]\.slow_body` is set together with timeout/,
     ],
     [
+      'a count that is a word',
+      'at: service, when: { nth: two }, do: [{ timeout: {} }]',
+      /^`when\.nth` is "two"; allowed: a whole number of at least 1$/,
+    ],
+    [
+      'a status that is a word',
+      'at: service, do: [{ respond: { status: high } }]',
+      /respond\.status` is "high"; allowed: a whole number from 100 to 599$/,
+    ],
+    [
       'a latency from more to less',
       'at: service, do: [{ latency: { min: 9, max: 3 } }]',
       /`do\[0\]\.latency\.max` is 3; allowed: at least min, which is 9/,

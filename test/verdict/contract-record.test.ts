@@ -7,6 +7,7 @@ import { createApp } from '../../src/app/app.ts'
 import supertest from 'supertest'
 import { ADA, createAccount, createActive } from '../support/accounts.ts'
 import { withToolmock } from '../support/toolmock.ts'
+import { ruleSentence } from '../../src/verdict/sentences.ts'
 import { contractOf, control, coverageOf, RULE_429 } from './reports.ts'
 
 describe('GET /_mock/contract', () => {
@@ -164,10 +165,16 @@ describe('GET /_mock/contract', () => {
       await control(mock, 'put', '/scenarios/limited', RULE_429)
       await control(mock, 'post', '/scenarios/limited/start')
       const before = await contractOf(mock)
-      expect(before.total.unfired_rules).toEqual([
-        { environment: 'default', test: null, scenario: 'limited', rule: 'too many', at: 'service', matched: 0 },
-      ])
+      const unfired = { environment: 'default', test: null, scenario: 'limited', rule: 'too many', at: 'service' }
+      expect(before.total.unfired_rules).toEqual([{ ...unfired, matched: 0, stopped: false }])
       expect(before.ok).toBe(false)
+      await control(mock, 'post', '/scenarios/limited/stop')
+      const [stopped] = (await contractOf(mock)).total.unfired_rules
+      expect(stopped && ruleSentence(stopped)).toBe(
+        'rule "too many" of scenario limited at service never fired in environment default: ' +
+          'no request matched it before the scenario was stopped',
+      )
+      await control(mock, 'post', '/scenarios/limited/start')
       await mock.api.post('/execute_tool', { ...ADA, tool_name: 'mail_list_messages', tool_input: {} })
       const { ok, total } = await contractOf(mock)
       expect({ ok, unfired: total.unfired_rules, injected: total.injected }).toEqual({

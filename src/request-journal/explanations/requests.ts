@@ -27,7 +27,7 @@ export const validationFailed: Explainer = formCheck(
 export function pathNotFound({ entry, message }: Evidence): Cause {
   const { didYouMean: meant } = entry
   return {
-    because: message === '' ? `${entry.method} ${quote(pathOf(entry))} is not served.` : `${message}.`,
+    because: `${message === '' ? `${entry.method} ${quote(pathOf(entry))} is not served` : message.replace(/; did you mean .*$/s, '')}.`,
     basis: 'G8',
     facts: [],
     advice: meant === null ? ['Compare the path with spec/openapi.yaml.'] : [`Did you mean ${meant}?`],

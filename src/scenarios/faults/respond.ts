@@ -25,10 +25,10 @@ export interface RespondParameters {
 
 /** Another answer instead of the plain one. */
 export const respond = defineFault({
-  parameters: ({ int, strict, nonEmpty, text, textMap, anyJson, withRule }) =>
+  parameters: ({ wholeNumber, strict, nonEmpty, text, textMap, anyJson, withRule }) =>
     withRule(
       strict({
-        status: int().min(100).max(599).optional().describe('The status of the answer; required, but at consent.'),
+        status: wholeNumber(100, 599).optional().describe('The status of the answer; required, but at consent.'),
         error_code: nonEmpty.optional().describe('At service: the error_code of the default body.'),
         message: text.optional().describe('The message of the default body.'),
         headers: textMap.prefault({}).describe('Headers of the answer.'),

@@ -4,10 +4,10 @@ const DEFAULTS = { over: 3000, pieces: 10 }
 
 /** The body comes in pieces over some time; a server that closes sends the rest at once. */
 export const slowBody = defineFault({
-  parameters: ({ int, strict, wait }) =>
+  parameters: ({ wholeNumber, strict, wait }) =>
     strict({
       over: wait.prefault('3s').describe('How long the body takes.'),
-      pieces: int().min(2).max(1000).default(DEFAULTS.pieces).describe('In how many pieces it is sent.'),
+      pieces: wholeNumber(2, 1000).default(DEFAULTS.pieces).describe('In how many pieces it is sent.'),
     })
       .nullable()
       .transform((given) => given ?? DEFAULTS),

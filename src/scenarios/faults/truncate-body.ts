@@ -2,8 +2,8 @@ import { defineFault } from './fault.ts'
 
 /** The connection ends before the body has the length that its header names. An answer without a body stays whole. */
 export const truncateBody = defineFault({
-  parameters: ({ int, strict }) =>
-    strict({ bytes: int().min(0).optional().describe('How many bytes are sent. Absent: half of the body.') })
+  parameters: ({ wholeNumber, strict }) =>
+    strict({ bytes: wholeNumber(0).optional().describe('How many bytes are sent. Absent: half of the body.') })
       .nullable()
       .transform((given) => ({ bytes: given?.bytes ?? null })),
   description: 'The answer ends before its Content-Length.',
