@@ -83,8 +83,8 @@ function specRows(spec: object): Row[] {
       .map((each) => each.replace(/^\w+:(?=G\d)/, ''))
       .filter((each) => /^(G\d+|document:.+)$/.test(each))
     if (ids.length > 0) {
-      const described = node['description'] ?? node['summary'] ?? boundsOf(node)
-      const rule = String(described).trim().replaceAll(/\s+/g, ' ')
+      const described = [node['description'], node['summary']].find((each) => typeof each === 'string')
+      const rule = (described ?? boundsOf(node)).trim().replaceAll(/\s+/g, ' ')
       rows.push({ ids, section: 'Contract', point: placeOf(spec, path, node), rule, basis: cited.join(', ') })
     }
     for (const [name, each] of Object.entries(node)) visit(each, [...path, name])
