@@ -161,7 +161,7 @@ describe('a violation names path, constraint, value, rule and basis', () => {
       'a page token that is none',
       list('page_token=zzz'),
       'page_token page_token',
-      'no page token',
+      '"zzz", which is no page token',
       'must be next_page_token or prev_page_token of an answer to the same filters',
       'convention:G4',
     ],
