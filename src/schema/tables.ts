@@ -481,7 +481,11 @@ export const accountFields = {
   provider: { row: text, shown: 'always' },
   identifier: {
     row: text,
-    seed: nonEmpty.describe('Whose account it is, in the words of your application: an e-mail address, an id.'),
+    seed: z
+      .string()
+      .max(1000)
+      .regex(/\S/, { error: 'a text that is not blank' })
+      .describe('Whose account it is, in the words of your application: an e-mail address, an id.'),
     shown: 'always',
   },
   authorization_type: { row: z.enum(AUTHORIZATION_TYPES), shown: 'always' },

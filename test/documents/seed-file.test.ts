@@ -74,6 +74,16 @@ generate: { accounts: 5, connector: notes }
       's.yaml:1:1: `users` is an unknown key; allowed: $schema, clients, settings, connectors, connections, providers, accounts, generate',
     ],
     [
+      'an account whose identifier is blank',
+      `${CONNECTORS}accounts: [{ connector: mail, identifier: "  " }]\n`,
+      's.yaml:6:43: `accounts[0].identifier` is "  "; allowed: a text that is not blank',
+    ],
+    [
+      'an account whose identifier has more than 1,000 characters',
+      `${CONNECTORS}accounts: [{ connector: mail, identifier: ${'a'.repeat(1000)} }, { connector: mail, identifier: ${'a'.repeat(1001)} }]\n`,
+      's.yaml:6:1078: `accounts[1].identifier` is "aaaaaaaa',
+    ],
+    [
       'a client without a secret',
       'clients: [{ client_id: a }]\n',
       's.yaml:1:11: `clients[0].client_secret` is required; allowed: a text',

@@ -313,6 +313,13 @@ describe('GET /tools/available', () => {
       expect((available.body as ToolPage).total_size).toBe((all.body as ToolPage).total_size)
     }))
 
+  it.each(['', ' ', 'a'.repeat(1001)])('answers 400 to the identifier %j (G66)', (identifier) =>
+    withToolmock({}, async ({ api }) => {
+      for (const path of ['/tools/available', '/tools/scoped'])
+        expect((await api.get(path, { identifier })).status).toBe(400)
+    }),
+  )
+
   it('leaves out the tools of disabled connections, which no call could use', () =>
     withToolmock({ seed: { connections: [{ key_id: 'mail', enabled: false }] } }, async ({ api }) => {
       const { body } = await api.get('/tools/available', { identifier: 'ada', page_size: 1000 })
