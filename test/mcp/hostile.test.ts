@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { MODERN, type McpMock, withMcp } from './fixture.ts'
+
+const CALL = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
+
+function post({ url, token }: McpMock, body: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${url}/mcp/v3/connections/mail`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      identifier: 'ada@example.com',
+      ...headers,
+    },
+    body,
+  })
+}
+
+function message(method: string, params: object = {}): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+}
+
+describe('hostile requests to an MCP server', () => {
+  it('a page of another site is refused with 403, one of this machine is served', async () => {
+    await withMcp({}, async (mock) => {
+      const list = message('tools/list')
+      expect((await post(mock, list, { Origin: 'https://evil.example' })).status).toBe(403)
+      expect((await post(mock, list, { Origin: 'http://localhost:6274' })).status).toBe(200)
+    })
+  })
+
+  it.each([
+    ['no JSON', '{', {}, 400],
+    ['no message', '[]', {}, 400],
+    ['another content type', message('tools/list'), { 'Content-Type': 'text/plain' }, 415],
+    ['no content type that is accepted', message('tools/list'), { Accept: 'text/html' }, 406],
+    ['an unknown revision', message('tools/list'), { 'MCP-Protocol-Version': '1999-01-01' }, 400],
+    ['a body that is too large', message('tools/list', { padding: 'x'.repeat(1024 * 1024) }), {}, 413],
+    ['a body that nests too deeply', `${'['.repeat(300)}${']'.repeat(300)}`, {}, 400],
+  ])('%s is answered in words and recorded', async (_, body, headers, status) => {
+    await withMcp({}, async (mock) => {
+      const answer = await post(mock, body, headers)
+      expect(answer.status).toBe(status)
+      expect(await answer.text()).not.toBe('')
+      const [entry] = (await mock.journal()).slice(-1)
+      expect(entry).toMatchObject({ id: answer.headers.get('x-request-id'), protocol: 'mcp', status, operation: null })
+    })
+  })
+
+  it('a batch of calls has a result and an entry for each', async () => {
+    await withMcp({}, async (mock) => {
+      const calls = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: CALL }))
+      const answer = await post(mock, JSON.stringify(calls), { 'MCP-Protocol-Version': '2025-03-26' })
+      expect((await answer.text()).match(/message_id/g)?.length).toBeGreaterThanOrEqual(2)
+      const ids = (await mock.journal('operation=execute_tool')).map(({ id }) => id)
+      expect(new Set(ids).size).toBe(2)
+    })
+  })
+
+  it('an input that nests deeper than a body may is refused as execute_tool refuses it', async () => {
+    await withMcp({}, async (mock) => {
+      const deep = `{"to":${'['.repeat(150)}${']'.repeat(150)}}`
+      const body = message('tools/call', { name: CALL.name, arguments: 'DEEP' }).replace('"DEEP"', deep)
+      expect(await (await post(mock, body)).text()).toContain('MALFORMED_BODY')
+    })
+  })
+
+  it('at most 1,000 streams listen; a further one is refused, and calls go on', async () => {
+    await withMcp({}, async (mock) => {
+      const params = {
+        notifications: { toolsListChanged: true },
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+          'io.modelcontextprotocol/clientCapabilities': {},
+        },
+      }
+      const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'subscriptions/listen' }
+      const listen = () => post(mock, message('subscriptions/listen', params), headers)
+      const open = await Promise.all(Array.from({ length: 1000 }, listen))
+      expect(new Set(open.map((each) => each.headers.get('content-type')))).toEqual(new Set(['text/event-stream']))
+      expect(await (await listen()).text()).toContain('Subscription limit reached')
+      expect((await (await mock.connect({ options: MODERN })).callTool(CALL)).isError).toBeUndefined()
+      for (const each of open) await each.body?.cancel()
+    })
+  }, 60_000)
+})
