@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
-import { linearPattern } from '../../linear-pattern.ts'
 import { type Follow, listAt, objectAt } from './api-document.ts'
-import { fits, typesOf } from './inline-schema.ts'
+import { fits, isAllowed, typesOf } from './inline-schema.ts'
 
 /** Makes a value of a schema of the document. `level` counts made values inside made values. */
 export type Make = (schema: JsonObject, name: string, level: number) => JsonValue | undefined
@@ -99,21 +98,4 @@ class Fitting {
 
 function isTemplate(value: JsonValue): boolean {
   return typeof value === 'string' && value.includes('{{')
-}
-
-/** Whether the limits of a schema allow a scalar of one of its types. */
-function isAllowed(schema: JsonObject, value: JsonValue): boolean {
-  const values = own(schema, 'enum')
-  if (Array.isArray(values) && typeof value !== 'object' && !values.includes(value)) return false
-  const fixed = own(schema, 'const')
-  if (fixed !== undefined && typeof fixed !== 'object' && value !== fixed) return false
-  const within = (least: string, most: string, size: number): boolean => {
-    const [min, max] = [own(schema, least), own(schema, most)]
-    return !(typeof min === 'number' && size < min) && !(typeof max === 'number' && size > max)
-  }
-  if (typeof value === 'number') return within('minimum', 'maximum', value)
-  if (typeof value !== 'string') return true
-  const pattern = own(schema, 'pattern')
-  const isMatch = typeof pattern !== 'string' || linearPattern(pattern)?.test(value) !== false
-  return isMatch && within('minLength', 'maxLength', Array.from(value).length)
 }

@@ -15,16 +15,6 @@ export interface Bounds {
 /** What a schema is for: read-only properties are no input, write-only ones are not answered. */
 export type Purpose = 'input' | 'answer'
 
-interface Inlining {
-  readonly follow: Follow
-  readonly purpose: Purpose
-  readonly bounds: Bounds
-  /** The values of an answer; null for an input. */
-  readonly values: ValueOf | null
-  left: number
-  isCut: boolean
-}
-
 export interface Inlined {
   readonly schema: JsonObject
   /** Whether something was left out, because it is too deep, too much, or contains itself. */
@@ -46,58 +36,107 @@ export function inlineSchema(
     name = '',
   }: { purpose: Purpose; bounds: Bounds; values?: ValueOf | null; name?: string },
 ): Inlined {
-  const run: Inlining = { follow, purpose, bounds, values, left: bounds.schemas, isCut: false }
-  return { schema: inline(schema, run, [], name, 0) ?? {}, isCut: run.isCut }
+  const run = new Inlining(follow, purpose, bounds, values)
+  return { schema: run.inline(schema, { refs: [], name, depth: 0 }) ?? {}, isCut: run.isCut }
 }
 
-/** Undefined for a schema that is left out. */
-function inline(
-  given: JsonValue,
-  run: Inlining,
-  refs: readonly string[],
-  name: string,
-  depth: number,
-): JsonObject | undefined {
-  if (!isJsonObject(given)) return {}
-  const ref = textOf(given, '$ref')
-  if (ref !== '') {
-    const target = refs.includes(ref) ? undefined : run.follow({ $ref: ref })
-    if (target !== undefined) return inline(target, run, [...refs, ref], name, depth)
-    run.isCut = true
-    return run.purpose === 'input' ? typeOnly(run.follow(given)) : undefined
-  }
-  if (depth > run.bounds.depth || run.left <= 0) {
-    run.isCut = true
-    return run.purpose === 'input' ? typeOnly(given) : undefined
-  }
-  run.left -= 1
-  const merged = mergedParts(given, run, refs, name, depth)
-  return run.values ? withExample(merged, given, run.values, name) : merged
-}
-
-function mergedParts(
-  given: JsonObject,
-  run: Inlining,
-  refs: readonly string[],
-  name: string,
-  depth: number,
-): JsonObject {
-  const result = ownKeywords(given, run, refs, depth)
-  const inlineAll = (schemas: readonly JsonValue[]): JsonObject[] =>
-    schemas.map((each) => inline(each, run, refs, name, depth)).filter((each) => each !== undefined)
-  const parts = inlineAll(listAt(given, 'allOf'))
-  const choices = [...listAt(given, 'oneOf'), ...listAt(given, 'anyOf')].filter((each) => !isNull(run.follow(each)))
-  const isNullable = choices.length < listAt(given, 'oneOf').length + listAt(given, 'anyOf').length
-  const inlined = inlineAll(choices.slice(0, run.purpose === 'answer' ? 1 : MAX_CHOICES))
-  const [only] = inlined
-  if (only && inlined.length === 1 && choices.length === 1) parts.push(isNullable ? nullable(only) : only)
-  else if (only && run.purpose === 'answer') parts.push(only)
-  const merged = parts.reduce(merge, result)
-  if (inlined.length > 1) merged['anyOf'] = isNullable ? [...inlined, { type: 'null' }] : inlined
-  return merged
+/** Where a schema is: the references and the property that led to it, and how deep. */
+interface Place {
+  readonly refs: readonly string[]
+  readonly name: string
+  readonly depth: number
 }
 
 const MAX_CHOICES = 8
+
+class Inlining {
+  isCut = false
+  #left: number
+
+  constructor(
+    readonly follow: Follow,
+    readonly purpose: Purpose,
+    readonly bounds: Bounds,
+    /** The values of an answer; null for an input. */
+    readonly values: ValueOf | null,
+  ) {
+    this.#left = bounds.schemas
+  }
+
+  /** Undefined for a schema that is left out. */
+  inline(given: JsonValue, place: Place): JsonObject | undefined {
+    if (!isJsonObject(given)) return {}
+    const ref = textOf(given, '$ref')
+    const target = ref === '' || place.refs.includes(ref) ? undefined : this.follow({ $ref: ref })
+    if (target !== undefined) return this.inline(target, { ...place, refs: [...place.refs, ref] })
+    if (ref !== '' || place.depth > this.bounds.depth || this.#left <= 0) {
+      this.isCut = true
+      return this.purpose === 'input' ? typeOnly(this.follow(given)) : undefined
+    }
+    this.#left -= 1
+    const merged = this.#mergedParts(given, place)
+    return this.values ? withExample(merged, given, this.values, place.name) : merged
+  }
+
+  #inlineAll(schemas: readonly JsonValue[], place: Place): JsonObject[] {
+    return schemas.map((each) => this.inline(each, place)).filter((each) => each !== undefined)
+  }
+
+  #mergedParts(given: JsonObject, place: Place): JsonObject {
+    const result = ownKeywords(given, this.purpose, this.bounds)
+    this.#properties(given, result, place)
+    const [items] = [own(given, 'items')].flat()
+    const schema = isJsonObject(items) ? this.inline(items, { ...place, name: '', depth: place.depth + 1 }) : undefined
+    if (schema) result['items'] = schema
+    const parts = this.#inlineAll(listAt(given, 'allOf'), place)
+    const described = [...listAt(given, 'oneOf'), ...listAt(given, 'anyOf')]
+    const choices = described.filter((each) => !isNull(this.follow(each)))
+    const isNullable = choices.length < described.length
+    const inlined = this.#inlineAll(choices.slice(0, this.purpose === 'answer' ? 1 : MAX_CHOICES), place)
+    const [only] = inlined
+    if (only && inlined.length === 1 && choices.length === 1) parts.push(isNullable ? nullable(only) : only)
+    else if (only && this.purpose === 'answer') parts.push(only)
+    const merged = parts.reduce(merge, result)
+    if (inlined.length > 1) merged['anyOf'] = isNullable ? [...inlined, { type: 'null' }] : inlined
+    return merged
+  }
+
+  #properties(given: JsonObject, result: JsonObject, { refs, depth }: Place): void {
+    const described = objectAt(given, 'properties')
+    const kept: JsonObject = {}
+    let isWhole = true
+    for (const [name, value] of Object.entries(described)) {
+      // What is required says most about a schema of which not all fits.
+      if (this.#left <= 0 && !listAt(given, 'required').includes(name)) {
+        this.isCut = true
+        isWhole = false
+        continue
+      }
+      if (name === '__proto__' || this.#isHidden(value)) continue
+      const property = this.inline(value, { refs, name, depth: depth + 1 })
+      if (property) kept[name] = property
+    }
+    if (Object.keys(kept).length > 0) result['properties'] = kept
+    // An answer has a required property also where its schema was cut.
+    const isKept = (name: JsonValue): boolean =>
+      typeof name === 'string' &&
+      name !== '__proto__' &&
+      (Object.hasOwn(kept, name) || (this.purpose === 'answer' && !this.#isHidden(own(described, name))))
+    const required = listAt(given, 'required').filter(isKept)
+    if (required.length > 0) result['required'] = [...new Set(required)]
+    const others = own(given, 'additionalProperties')
+    if (others === false && isWhole && Object.keys(kept).length > 0) result['additionalProperties'] = false
+    else if (isJsonObject(others) && Object.keys(others).length > 0) {
+      const schema = this.inline(others, { refs, name: '', depth: depth + 1 })
+      if (schema) result['additionalProperties'] = schema
+    }
+  }
+
+  #isHidden(property: JsonValue | undefined): boolean {
+    const described = this.follow(property)
+    return isJsonObject(described) && own(described, this.purpose === 'input' ? 'readOnly' : 'writeOnly') === true
+  }
+}
 
 function isNull(schema: JsonValue | undefined): boolean {
   return isJsonObject(schema) && own(schema, 'type') === 'null'
@@ -131,13 +170,12 @@ const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'nul
 const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']
 
 /** The keywords of a schema itself, as JSON Schema 2020-12 has them. */
-function ownKeywords(given: JsonObject, run: Inlining, refs: readonly string[], depth: number): JsonObject {
+function ownKeywords(given: JsonObject, purpose: Purpose, limits: Bounds): JsonObject {
   const result: JsonObject = {}
   const types = typesOf(given)
   if (types.length > 0) result['type'] = types.length === 1 ? (types[0] ?? 'object') : types
   const description = textOf(given, 'description')
-  if (run.purpose === 'input' && description !== '')
-    result['description'] = shorten(description, run.bounds.description)
+  if (purpose === 'input' && description !== '') result['description'] = shorten(description, limits.description)
   for (const key of ['default', 'const'] as const) {
     const value = own(given, key)
     if (value !== undefined && fits(types, value)) result[key] = value
@@ -155,8 +193,6 @@ function ownKeywords(given: JsonObject, run: Inlining, refs: readonly string[], 
   }
   bounds(given, result)
   if (own(given, 'uniqueItems') === true) result['uniqueItems'] = true
-  properties(given, result, run, refs, depth)
-  items(given, result, run, refs, depth)
   return result
 }
 
@@ -173,54 +209,6 @@ function bounds(given: JsonObject, result: JsonObject): void {
   }
   const multiple = own(given, 'multipleOf')
   if (typeof multiple === 'number' && multiple > 0) result['multipleOf'] = multiple
-}
-
-function properties(
-  given: JsonObject,
-  result: JsonObject,
-  run: Inlining,
-  refs: readonly string[],
-  depth: number,
-): void {
-  const hidden = run.purpose === 'input' ? 'readOnly' : 'writeOnly'
-  const kept: JsonObject = {}
-  let isWhole = true
-  for (const [name, value] of Object.entries(objectAt(given, 'properties'))) {
-    const described = run.follow(value)
-    // What is required says most about a schema of which not all fits.
-    if (run.left <= 0 && !listAt(given, 'required').includes(name)) {
-      run.isCut = true
-      isWhole = false
-      continue
-    }
-    if (name === '__proto__' || (isJsonObject(described) && own(described, hidden) === true)) continue
-    const property = inline(value, run, refs, name, depth + 1)
-    if (property) kept[name] = property
-  }
-  if (Object.keys(kept).length > 0) result['properties'] = kept
-  const isKept = (name: JsonValue): boolean => {
-    if (typeof name !== 'string' || name === '__proto__') return false
-    if (Object.hasOwn(kept, name) || run.purpose === 'input') return Object.hasOwn(kept, name)
-    // An answer has it, also where its schema was cut.
-    const described = run.follow(own(objectAt(given, 'properties'), name))
-    return !(isJsonObject(described) && own(described, hidden) === true)
-  }
-  const required = listAt(given, 'required').filter(isKept)
-  if (required.length > 0) result['required'] = [...new Set(required)]
-  const others = own(given, 'additionalProperties')
-  if (others === false && isWhole && Object.keys(kept).length > 0) result['additionalProperties'] = false
-  else if (isJsonObject(others) && Object.keys(others).length > 0) {
-    const schema = inline(others, run, refs, '', depth + 1)
-    if (schema) result['additionalProperties'] = schema
-  }
-}
-
-function items(given: JsonObject, result: JsonObject, run: Inlining, refs: readonly string[], depth: number): void {
-  const described = own(given, 'items')
-  const first = Array.isArray(described) ? described[0] : described
-  if (!isJsonObject(first)) return
-  const schema = inline(first, run, refs, '', depth + 1)
-  if (schema) result['items'] = schema
 }
 
 /** The types that a schema allows; none where it says nothing. */
@@ -260,11 +248,7 @@ function withExample(schema: JsonObject, given: JsonObject, valueOf: ValueOf, na
   const written = own(given, 'example') ?? listed
   const fixed = [written, own(schema, 'default'), own(schema, 'const'), listAt(schema, 'enum')[0]].find(
     (value) =>
-      value !== undefined &&
-      value !== null &&
-      isScalar(value) &&
-      fits(typesOf(schema), value) &&
-      !excludes(schema, value),
+      value !== undefined && typeof value !== 'object' && fits(typesOf(schema), value) && isAllowed(schema, value),
   )
   const example = valueOf(name, schema, fixed)
   return example === undefined ? schema : { ...schema, example }
@@ -272,16 +256,19 @@ function withExample(schema: JsonObject, given: JsonObject, valueOf: ValueOf, na
 
 const SCALARS = ['string', 'number', 'integer', 'boolean']
 
-function isScalar(value: JsonValue): boolean {
-  return typeof value !== 'object'
-}
-
-function excludes(schema: JsonObject, value: JsonValue): boolean {
+/** Whether the limits of a schema allow a scalar of one of its types. */
+export function isAllowed(schema: JsonObject, value: JsonValue): boolean {
   const values = own(schema, 'enum')
-  if (Array.isArray(values) && !values.includes(value)) return true
+  if (Array.isArray(values) && typeof value !== 'object' && !values.includes(value)) return false
+  const fixed = own(schema, 'const')
+  if (fixed !== undefined && typeof fixed !== 'object' && value !== fixed) return false
+  const within = (least: string, most: string, size: number): boolean => {
+    const [min, max] = [own(schema, least), own(schema, most)]
+    return !(typeof min === 'number' && size < min) && !(typeof max === 'number' && size > max)
+  }
+  if (typeof value === 'number') return within('minimum', 'maximum', value)
+  if (typeof value !== 'string') return true
   const pattern = own(schema, 'pattern')
-  return (
-    typeof pattern === 'string' &&
-    linearPattern(pattern)?.test(typeof value === 'object' ? '' : String(value)) === false
-  )
+  const isMatch = typeof pattern !== 'string' || linearPattern(pattern)?.test(value) !== false
+  return isMatch && within('minLength', 'maxLength', Array.from(value).length)
 }

@@ -50,7 +50,7 @@ export function resourcesIn(operations: readonly ResourceOperation[], note: Note
     if (!resource) continue
     const name = freeName(base, collections)
     collections[name] = collectionOf(resource)
-    for (const [operation, each] of stepsOf(name, resource, all, items)) {
+    for (const [operation, each] of stepsOf(name, resource, items)) {
       steps.set(operation, each)
       const lost = each.steps.some((step) => 'create' in step || 'update' in step)
         ? foreignFields(operation, resource.item)
@@ -136,24 +136,10 @@ function keyNames(base: string, parameter: string): string[] {
   const one = snakeCase(segment).replace(/ies$/, 'y').replace(/s$/, '')
   const last = snakeCase(parameter).split('_').at(-1) ?? ''
   const camel = one.replaceAll(/_(\w)/g, (_whole, letter: string) => letter.toUpperCase())
-  return [
-    ...new Set([
-      parameter,
-      last,
-      'id',
-      `${one}_id`,
-      `${camel}Id`,
-      `${camel}ID`,
-      'gid',
-      'sid',
-      'uuid',
-      'uid',
-      'key',
-      'number',
-      'name',
-    ]),
-  ]
+  return [...new Set([parameter, last, 'id', `${one}_id`, `${camel}Id`, `${camel}ID`, ...OTHER_KEYS])]
 }
+
+const OTHER_KEYS = ['gid', 'sid', 'uuid', 'uid', 'key', 'number', 'name']
 
 /** Whether values of a key can be made: plain texts, UUIDs, whole numbers. */
 function isKey(schema: JsonValue | undefined): boolean {
@@ -186,9 +172,8 @@ function listOf(
     )
   }
   if (isList(operation.answer)) return { operation, at: [] }
-  const found = propertiesOf(operation.answer, []).filter(({ schema }) => isList(schema))
-  const [only] = found
-  return only && found.length === 1 ? { operation, at: only.at } : undefined
+  const [only, ...others] = propertiesOf(operation.answer, []).filter(({ schema }) => isList(schema))
+  return only && others.length === 0 ? { operation, at: only.at } : undefined
 }
 
 function propertiesOf(schema: JsonObject, at: readonly string[]): { at: string[]; schema: JsonObject }[] {
@@ -260,27 +245,22 @@ function withKeys(items: readonly JsonObject[], key: string): JsonObject[] | und
   return items.slice(0, MAX_SEEDED)
 }
 
+/** The steps of the operations of a resource. */
 function* stepsOf(
   collection: string,
   resource: Resource,
-  all: ReadonlyMap<string, ResourceOperation>,
   items: ReadonlyMap<string, ResourceOperation>,
 ): Generator<readonly [ResourceOperation, ResourceSteps]> {
   const { item, list, create, parents, parameter } = resource
   const key = `{{request.params.${parameter}}}`
-  const where = Object.fromEntries(parents.map((name) => [name, `{{request.params.${name}}}`]))
   if (create) {
     const given = requestValue(create, item)
-    yield [
-      create,
-      {
-        steps: [...bodyCheck(create), { create: collection, ...(given !== '{{request.body}}' && { item: given }) }],
-        body: answerBody(create, resource),
-      },
-    ]
+    const step = { create: collection, ...(given !== '{{request.body}}' && { item: given }) }
+    yield [create, { steps: [...bodyCheck(create), step], body: answerBody(create, resource) }]
   }
   if (list) {
     const { sample, answer, parameters } = list.operation
+    const where = Object.fromEntries(parents.map((name) => [name, `{{request.params.${name}}}`]))
     const { step, hasToken } = listStep(collection, parameters, item.schema, where)
     yield [list.operation, { steps: [step], body: listBody(sample, answer ?? {}, list.at, { hasToken }) }]
   }
@@ -291,22 +271,15 @@ function* stepsOf(
     if (!update?.request || typeOf(update.request) !== 'object') continue
     // A POST changes an item only where it answers that item.
     if (method === 'POST' && itemBody(update, resource) === undefined) continue
-    yield [
-      update,
-      {
-        steps: [...bodyCheck(update), { update: collection, key, set: requestValue(update, item) }],
-        body: answerBody(update, resource),
-      },
-    ]
+    const step = { update: collection, key, set: requestValue(update, item) }
+    yield [update, { steps: [...bodyCheck(update), step], body: answerBody(update, resource) }]
   }
   const remove = items.get('DELETE')
   if (!remove) return
   const answered = itemBody(remove, resource)
   const before = answered === undefined ? [] : [{ get: collection, key }]
-  yield [
-    remove,
-    { steps: [...before, { delete: collection, key }], body: answered ?? withKey(remove.sample, resource, key) },
-  ]
+  const body = answered ?? withKey(remove.sample, resource, key)
+  yield [remove, { steps: [...before, { delete: collection, key }], body }]
 }
 
 /** Refuses a request without the body that the document requires. */
