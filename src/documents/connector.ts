@@ -72,7 +72,9 @@ const tool = strict({
     read_only_hint: z.boolean().exactOptional().describe('Whether it changes nothing. Absent: not known.'),
   })
     .exactOptional()
-    .describe('What clients of MCP are told of its effects; a session token for READ_ONLY calls only tools with this hint.'),
+    .describe(
+      'What clients of MCP are told of its effects; a session token for READ_ONLY calls only tools with this hint.',
+    ),
   call: strict({
     method: z.enum(METHODS).describe('The HTTP method.'),
     path: path.describe('A template over input and account.'),
@@ -361,29 +363,20 @@ function checkType(
 
 /** The connector that a valid document describes, with every default filled in. */
 export function toConnector(document: ParsedConnector): Connector {
-  const type: AuthorizationType = document.authorization_type ?? 'CUSTOM'
+  const { $schema: _schema, authorization_type, latency, rate_limit, oauth, ...rest } = document
+  const type: AuthorizationType = authorization_type ?? 'CUSTOM'
   const base = bareConnector(document.connector, type)
-  const oauth = document.oauth
-  const latencyPoints = toLatency(document.latency)
+  const latencyPoints = toLatency(latency)
   return {
     ...base,
-    ...(document.provider !== undefined && { provider: document.provider }),
-    display_name: document.display_name ?? base.display_name,
-    description: document.description,
-    icon_src: document.icon_src,
-    categories: document.categories,
-    oauth: oauth ? { ...oauth, refresh_token: oauth.refresh_token ?? base.oauth.refresh_token } : base.oauth,
-    cluster: document.cluster ?? base.cluster,
+    ...present(rest),
+    oauth: { ...base.oauth, ...present(oauth ?? {}) },
     credentials: toCredentials(document.credentials, type),
-    people: document.people,
-    reject: document.reject,
     base_url: document.base_url?.replace(/\/+$/, '') ?? null,
     custom_provider: document.custom_provider ?? null,
     tools: document.tools.map(toTool),
-    ...(document.collections && { collections: document.collections }),
-    ...(document.error_body && { error_body: document.error_body }),
     ...(latencyPoints && { latency: latencyPoints }),
-    ...(document.rate_limit && { rate_limit: toRateLimit(document.rate_limit) }),
+    ...(rate_limit && { rate_limit: toRateLimit(rate_limit) }),
     responders: document.responders.map(toResponder),
   }
 }
@@ -424,14 +417,6 @@ function toAnswer({ status = 200, headers, body = null }: z.output<typeof answer
   return { status, headers, body }
 }
 
-function toMatch(on: ParsedResponder['on']): ResponderMatch {
-  const { method, path, query, headers, body, account } = on
-  return {
-    ...(method && { method }),
-    ...(path && { path }),
-    ...(query && { query }),
-    ...(headers && { headers }),
-    ...(body && { body: dottedPaths(body) }),
-    ...(account && { account: account as Record<string, string> }),
-  }
+function toMatch({ body, account, ...on }: ParsedResponder['on']): ResponderMatch {
+  return { ...present(on), ...(body && { body: dottedPaths(body) }), ...(account && { account: present(account) }) }
 }

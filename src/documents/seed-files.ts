@@ -51,11 +51,6 @@ export function connectorsBeside(path: string): string {
   return join(dirname(path), 'connectors')
 }
 
-/** The text of one file. @throws UnreadableFileError */
-export function textOf(file: string): Promise<string> {
-  return readText(file)
-}
-
 /** Reads the seed at a path: a folder, or a file; the connectors beside a seed file come with it. @throws UnreadableFileError */
 export async function readSeedFiles(path: string, checks: DocumentChecks): Promise<SeedFiles> {
   const context = { ...checks, toolSchemas: new ToolSchemaCheck() }
@@ -197,10 +192,11 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 function textsOf(files: readonly string[]): Promise<TextFile[]> {
-  return Promise.all(files.map(async (file) => ({ file, text: await readText(file) })))
+  return Promise.all(files.map(async (file) => ({ file, text: await textOf(file) })))
 }
 
-async function readText(file: string): Promise<string> {
+/** The text of one file. @throws UnreadableFileError */
+export async function textOf(file: string): Promise<string> {
   const bytes = await readFile(file).catch(unreadable(file))
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
