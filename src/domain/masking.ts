@@ -52,7 +52,7 @@ const NAMES = /((?:\\*["'`])?([\w.%-]{1,60})(?:\\*["'`])?\s{0,20}([:=])\s{0,20})
 const VALUE = /\\*"(?:[^"\\]|\\.)*"?|'[^']*'?|[[{][^]*|(?:(?:bearer|basic|oauth|token)\s+)?[^\s"',;&{}[\]]+/iy
 /** What names a credential after its scheme and is none: "the bearer token", "a Basic header". */
 const NO_CREDENTIAL =
-  /^(?:bearer|basic|oauth)\s+(?:access|auth|authentication|authorization|challenge|client|credentials?|errors?|headers?|realm|schemes?|tokens?)\b/i
+  /^(?:bearer|basic|oauth)\s+(?:access|auth|authentication|authorization|challenge|client|credentials?|errors?|headers?|realm|schemes?|tokens?)(?![\w+/~-]|\.\w)/i
 /** What is masked already, alone or after its scheme. */
 const HAS_MASK = /^(?:[a-z]+\s+)?\*\*\*[\da-f]{4}(?!\w)/i
 /** A credential in two words. */

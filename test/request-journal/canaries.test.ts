@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { encodeBinaryHeader } from '@connectrpc/connect'
 import { expect, it } from 'vitest'
+import { COMMAND_NAMES, type CommandName } from '../../src/cli/flags.ts'
 import { RequestLog } from '../../src/cli/request-log.ts'
 import { CONTROL_ROUTES } from '../../src/contract/generated/control-routes.ts'
 import type { ControlOperation } from '../../src/control/input.ts'
@@ -12,6 +14,8 @@ import { explain } from '../../src/request-journal/explain.ts'
 import { requestText } from '../../src/request-journal/view.ts'
 import { CONTRACT_FORMATS, COVERAGE_FORMATS } from '../../src/verdict/formats/formats.ts'
 import { type ControlMock, withControl } from '../control/control-mock.ts'
+import { ConnectedAccounts } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
+import { clientOf, failure, withRpc } from '../rpc/fixture.ts'
 
 /** No other text of any output contains these. */
 const CANARY = 'canary7f3'
@@ -336,6 +340,28 @@ const CONTROL_OUTPUTS: Readonly<Record<ControlOperation, ControlOutput>> = {
   get_coverage: { reads: '/coverage' },
 }
 
+/** The operations whose answers a command prints, or why it prints nothing of a server: the compiler asks for a new command. */
+const COMMAND_OUTPUTS: Readonly<Record<CommandName, readonly ControlOperation[] | { readonly left: string }>> = {
+  start: { left: 'its lines for requests are stdout above' },
+  run: ['get_contract', 'get_coverage'],
+  validate: { left: 'it reads files of the user' },
+  init: { left: 'it writes files that toolmock has' },
+  connector: { left: 'it reads files of the user' },
+  state: { left: 'it gives the state file as it is' },
+  conform: { left: 'it makes its requests itself' },
+  report: ['get_contract', 'get_coverage'],
+  descriptors: { left: 'it reads files of the user' },
+  logs: ['list_requests', 'stream_events'],
+  explain: ['explain_request'],
+  links: ['list_links', 'create_link', 'complete_link'],
+  accounts: ['list_accounts', 'get_account', 'account_event'],
+  clock: ['get_clock', 'put_clock', 'list_due'],
+  scenario: ['list_scenarios', 'start_scenario', 'stop_scenario', 'export_scenario'],
+  snapshot: ['list_snapshots', 'take_snapshot', 'restore_snapshot', 'delete_snapshot'],
+  reset: ['reset'],
+  healthcheck: ['get_ready'],
+}
+
 const BODIES: Readonly<Partial<Record<ControlOperation, object>>> = {
   verify_requests: { match: { operation: 'none*' } },
   wait_for_requests: { match: { operation: 'none*' }, timeout_ms: 0 },
@@ -416,6 +442,43 @@ it('no output contains a secret that a client sent in any place or form', { time
   expect(Object.fromEntries(leaks)).toEqual({})
 })
 
+it('no output contains the metadata of a call of gRPC, binary or not', { timeout: 60_000 }, async () => {
+  const secret = encodeBinaryHeader(new TextEncoder().encode(`a:${CANARY}`))
+  const metadata = { 'x-creds-bin': secret, 'x-api-key': CANARY, 'x-note': `https://ada:${CANARY}@app.example` }
+  const outputs: string[] = []
+  const line = (...fields: unknown[]): void => {
+    outputs.push(JSON.stringify(fields))
+  }
+  const print = (text: string): void => {
+    outputs.push(text)
+  }
+  const stdout = new RequestLog({ variables: {}, out: print, err: print }, { json: true, withControl: true })
+  await withRpc({ log: { error: line, warn: line, info: line, debug: line } }, async (mock) => {
+    mock.app.services.journals.observe((entry) => stdout.observe(entry))
+    const client = clientOf(ConnectedAccounts, mock)
+    await client.listAccounts({}, { headers: { ...mock.headers, ...metadata } })
+    await failure(client.listAccounts({}, { headers: metadata }))
+    stdout.flush()
+    const list = await (await fetch(`${mock.url}/_mock/requests`)).text()
+    const { requests } = JSON.parse(list) as { requests: { id: string; protocol: string }[] }
+    expect(requests.filter(({ protocol }) => protocol === 'grpc')).toHaveLength(2)
+    outputs.push(list)
+    for (const { id } of requests)
+      for (const path of [id, `${id}/explain`, `${id}/scenario`])
+        outputs.push(await (await fetch(`${mock.url}/_mock/requests/${path}`)).text())
+    outputs.push(await (await fetch(`${mock.url}/_mock/contract`)).text())
+    const environment = mock.app.services.defaultEnvironment()
+    // The stored entries do contain the secrets.
+    const stored = environment ? mock.app.services.journals.of(environment).recorded() : []
+    expect(JSON.stringify(stored.map(({ requestHeaders }) => requestHeaders))).toContain(secret)
+  })
+  expect(outputs.flatMap((text) => [...found(text), ...(text.includes(secret) ? [secret] : [])])).toEqual([])
+})
+
 it('every operation of the control API is looked at, or says why not', () => {
   expect(Object.keys(CONTROL_OUTPUTS)).toEqual(CONTROL_ROUTES.map(({ operation }) => operation))
+})
+
+it('every command prints what is looked at, or says why not', () => {
+  expect(Object.keys(COMMAND_OUTPUTS).sort()).toEqual([...COMMAND_NAMES].sort())
 })

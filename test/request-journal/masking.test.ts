@@ -106,6 +106,15 @@ describe('masked values', () => {
     expect(maskText(text)).toBe(text)
   })
 
+  it.each([
+    'Bearer token-s3cret',
+    'Bearer auth/s3cret',
+    'see Basic client.s3cret',
+    'authorization: Bearer access-s3cret',
+  ])('cover a credential that begins with a word of ours: %s', (text) => {
+    expect(maskText(text)).not.toContain('s3cret')
+  })
+
   it('are whole in binary metadata, and in fields of other common names', () => {
     expect(maskHeader('x-creds-bin', 'c2VjcmV0')).toBe(masked('c2VjcmV0'))
     const secrets = { bearer: 'a', sessionid: 'b', signing_key: 'c', dsn: 'd', pwd: 'e', auth: 'f' }
