@@ -2,7 +2,8 @@ import type { JsonValue } from '../domain/json.ts'
 import { emptyBundle } from '../domain/seed.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote, thereAre } from '../domain/text.ts'
-import { connectionOf, connectorsOf } from '../operations/connections.ts'
+import { baseUrlOf } from '../domain/request-headers.ts'
+import { connectionOf, connectorsOf, serverUrlOf } from '../operations/connections.ts'
 import { maskAt, masked, maskJson } from '../domain/masking.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import type { Problem } from '../schema/problems.ts'
@@ -60,13 +61,15 @@ export async function addSeed(call: EnvironmentCall<'add_seed'>): Promise<Contro
 }
 
 /** In the order of their connections. */
-export function listConnectors({ environment }: EnvironmentCall<'list_connectors'>): ControlReply {
+export function listConnectors({ environment, request, services }: EnvironmentCall<'list_connectors'>): ControlReply {
+  const baseUrl = (): string => baseUrlOf(request, services.baseUrl)
   const connectors = connectorsOf(environment).map((each) => ({
     connector: each.connector,
     display_name: each.display_name,
     description: each.description,
     authorization_type: each.authorization_type,
     enabled: connectionOf(environment, each.connector)?.enabled ?? true,
+    mcp_server_url: serverUrlOf({ ...services, environment, baseUrl }, each.connector),
     people: each.people,
     base_url: each.base_url,
     tools: each.tools.map(({ name }) => name),

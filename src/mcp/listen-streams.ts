@@ -5,7 +5,7 @@ import type { McpExchange } from './mcp-exchange.ts'
 import { type ServerAddress, type ServerTool, serverTools } from './server-tools.ts'
 
 /** How many `subscriptions/listen` streams may be open at once, of all virtual servers together. */
-export const MAX_LISTEN_STREAMS = 1000
+const MAX_LISTEN_STREAMS = 1000
 
 interface Listening {
   readonly environment: Environment

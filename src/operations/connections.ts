@@ -141,3 +141,9 @@ function isLegal(connection: Connection, event: ConnectionEvent): boolean {
     (from.enabled === undefined || from.enabled === connection.enabled)
   )
 }
+
+/** The URL of the virtual MCP server of a connector's connection; empty where there is none. */
+export function serverUrlOf(call: Parameters<typeof withServerUrl>[0], connector: string): string {
+  const connection = connectionOf(call.environment, connector)
+  return connection ? withServerUrl(call, connection).mcp_server_url : ''
+}

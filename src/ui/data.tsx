@@ -3,7 +3,7 @@ import { plural } from '../domain/text.ts'
 import { call, open, type Schemas } from './api.ts'
 import { Collections } from './collections.tsx'
 import { saveAs } from './download.ts'
-import { Confirm, Empty, Problem, Section, Small, Status, Table, Tag } from './parts.tsx'
+import { Command, Confirm, Empty, Problem, Section, Small, Status, Table, Tag } from './parts.tsx'
 import { setParameters, environment, linkTo, route } from './hash-route.ts'
 import { Snapshots } from './snapshots.tsx'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
@@ -72,6 +72,12 @@ function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; 
               Base URL: <code>{base_url}</code>
             </p>
           )}
+          {connector.mcp_server_url !== '' && (
+            <>
+              <p>What a client of MCP takes:</p>
+              <Command text={mcpServers(connector)} />
+            </>
+          )}
           <p>
             Tools:{' '}
             {tools.map((tool) => (
@@ -113,6 +119,12 @@ function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; 
       </details>
     </li>
   )
+}
+
+/** The configuration of a client; the user fills in the token and whose account it uses. */
+function mcpServers({ connector, mcp_server_url: url }: Connector): string {
+  const headers = { Authorization: 'Bearer ACCESS_TOKEN', identifier: 'USER' }
+  return JSON.stringify({ mcpServers: { [connector]: { type: 'http', url, headers } } }, undefined, 2)
 }
 
 /** Downloads, uploads and resets the state of the environment. */

@@ -343,6 +343,7 @@ describe('documents', () => {
       expect(mail).toMatchObject({
         connector: 'mail',
         enabled: true,
+        mcp_server_url: '',
         people: expect.arrayContaining(['ada@example.com']),
       })
       expect(mail.tools).toContain('mail_send_message')

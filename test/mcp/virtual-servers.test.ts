@@ -47,6 +47,10 @@ describe('the MCP server of a connection', () => {
       )
       const urlOf = (key: string) => connections.find(({ key_id }) => key_id === key)?.mcp_server_url
       expect(urlOf('mail')).toBe(`${url}/mcp/v3/connections/mail`)
+      const { connectors } = await call<{ connectors: object[] }>('GET', '/_mock/connectors')
+      expect(connectors).toContainEqual(
+        expect.objectContaining({ connector: 'mail', mcp_server_url: `${url}/mcp/v3/connections/mail` }),
+      )
       expect(connections.filter(({ type }) => type === 'SAML').map((each) => each.mcp_server_url)).toEqual([''])
     })
   })
