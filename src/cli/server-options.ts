@@ -37,10 +37,10 @@ export function readStart(argv: readonly string[], variables: Variables): StartA
 export function readRun(argv: readonly string[], variables: Variables): RunArguments {
   const end = argv.indexOf('--')
   const own = end === -1 ? argv : argv.slice(0, end)
-  const stray = firstOperand(own, flagsOf('run'))
-  const read = readArguments('run', stray === -1 ? own : own.slice(0, stray), variables)
-  if (stray !== -1) {
-    const meant = ['npx toolmock run', ...argv.slice(0, stray), '--', ...argv.slice(stray)]
+  const commandAt = firstOperand(own, flagsOf('run'))
+  const read = readArguments('run', commandAt === -1 ? own : own.slice(0, commandAt), variables)
+  if (commandAt !== -1) {
+    const meant = ['npx toolmock run', ...argv.slice(0, commandAt), '--', ...argv.slice(commandAt)]
     throw new UsageError(`run takes its command after --: ${meant.join(' ')}.`)
   }
   const [program, ...args] = end === -1 ? [] : argv.slice(end + 1)

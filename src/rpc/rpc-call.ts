@@ -57,7 +57,7 @@ export class RpcCall implements SentRequest, AnswerSink {
   }
 
   get closed(): boolean {
-    return this.#exchange.over.aborted
+    return this.#exchange.abandoned.aborted
   }
 
   send(answer: WireAnswer, deliver: Deliver | undefined): undefined {

@@ -13,7 +13,7 @@ export class RpcExchange {
   deliver: Deliver | undefined
   /** Its `X-Request-Id`, once an operation or a refusal answers it. */
   requestId: string | undefined
-  readonly #over = new AbortController()
+  readonly #abandoned = new AbortController()
 
   constructor(request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) {
     this.request = request
@@ -30,12 +30,12 @@ export class RpcExchange {
   }
 
   /** Aborted once the client no longer waits for the answer. */
-  get over(): AbortSignal {
-    return this.#over.signal
+  get abandoned(): AbortSignal {
+    return this.#abandoned.signal
   }
 
   end(): void {
-    this.#over.abort()
+    this.#abandoned.abort()
   }
 
   /** The response as faults see it; `answer` is what they send, undefined before there is one. */
@@ -62,7 +62,7 @@ class RpcFaultResponse implements FaultResponse {
   }
 
   get destroyed(): boolean {
-    return this.#exchange.over.aborted
+    return this.#exchange.abandoned.aborted
   }
 
   writeHead(status: number, headers: Record<string, string | number | string[]>): void {
@@ -98,17 +98,17 @@ class RpcFaultResponse implements FaultResponse {
   }
 }
 
-function socketOf({ over, response }: RpcExchange): FaultSocket {
-  const listen = (listener: () => void): void => over.addEventListener('abort', listener, { once: true })
+function socketOf({ abandoned, response }: RpcExchange): FaultSocket {
+  const listen = (listener: () => void): void => abandoned.addEventListener('abort', listener, { once: true })
   const ends = isHttp2(response) ? endsOfStream(response) : endsOfConnection(response)
   return {
     get destroyed() {
-      return over.aborted
+      return abandoned.aborted
     },
     ...ends,
     on: (_event, listener) => listen(listener),
     once: (_event, listener) => listen(listener),
-    off: (_event, listener) => over.removeEventListener('abort', listener),
+    off: (_event, listener) => abandoned.removeEventListener('abort', listener),
   }
 }
 

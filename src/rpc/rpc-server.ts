@@ -100,12 +100,12 @@ async function serve(
     dropEndlessDeadlines(asked.header)
     const answered = await withErrorDetails(await handler(asked), completion(exchange, definitions, services))
     const answer = withRequestId(answered, exchange, services)
-    if (exchange.over.aborted) await discard(answer)
+    if (exchange.abandoned.aborted) await discard(answer)
     else if (exchange.deliver) await deliver(answer, exchange)
     else await universalResponseToNodeResponse(answer, response)
   } catch (error) {
     // A client that goes away in the middle is no defect.
-    if (exchange.over.aborted || response.destroyed) return
+    if (exchange.abandoned.aborted || response.destroyed) return
     services.log.error('a call failed outside the request pipeline', { path: request.url, error: String(error) })
     response.destroy()
   }
@@ -257,7 +257,7 @@ async function answerCall(
       const { reason } = context.signal as { reason: unknown }
       const isLate = reason instanceof ConnectError && reason.code === Code.DeadlineExceeded
       // The signal is aborted as well when a call has its answer.
-      if (!isLate && !exchange.over.aborted) return
+      if (!isLate && !exchange.abandoned.aborted) return
       const isDue = isLate || (limit !== undefined && (context.timeoutMs() ?? 0) <= EARLY_CANCEL)
       call.call.cancelled ??= isDue ? `its deadline of ${Math.round(limit ?? 0)} ms passed` : 'its client cancelled it'
       exchange.end()

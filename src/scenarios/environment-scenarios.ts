@@ -110,8 +110,8 @@ export class EnvironmentScenarios {
     this.#change(() => {
       const { scenario_definitions: definitions, scenario_runs: runs } = environment.model.tables
       // Those that an earlier start of the server named.
-      for (const { id, by_hand } of [...runs.values()]) {
-        if (by_hand) continue
+      for (const { id, started_manually } of [...runs.values()]) {
+        if (started_manually) continue
         runs.remove(id)
         definitions.remove(id)
       }
@@ -126,12 +126,12 @@ export class EnvironmentScenarios {
   }
 
   /** Makes a scenario known; one of the same name is replaced and, if it runs, restarts. */
-  define(scenario: Scenario, byHand = true): void {
+  define(scenario: Scenario, startedManually = true): void {
     const { scenario_definitions: definitions, scenario_runs: runs } = this.#environment.model.tables
     this.#change(() => {
       definitions.put({ id: scenario.name, scenario })
       const former = runs.get(scenario.name)
-      if (former?.running) this.#begin(scenario, byHand || former.by_hand)
+      if (former?.running) this.#begin(scenario, startedManually || former.started_manually)
       else if (former) runs.remove(scenario.name)
     })
   }
@@ -338,12 +338,15 @@ export class EnvironmentScenarios {
     }
   }
 
-  #begin(scenario: Scenario, byHand: boolean): void {
+  #begin(scenario: Scenario, startedManually: boolean): void {
     const { tables } = this.#environment.model
     // Runs are in the order of their starts.
     tables.scenario_runs.remove(scenario.name)
     const started_at = this.#environment.clock.now()
-    this.#save(new ScenarioRun(scenario, { by_hand: byHand, started_at, state: scenario.initial, rules: [] }), true)
+    this.#save(
+      new ScenarioRun(scenario, { started_manually: startedManually, started_at, state: scenario.initial, rules: [] }),
+      true,
+    )
   }
 
   #save(run: ScenarioRun, running: boolean): void {

@@ -22,15 +22,18 @@ export class ScenarioRun {
   /** Milliseconds of the environment's clock. */
   readonly startedAt: number
   /** Whether it was started by the control API, and not with the server. */
-  readonly byHand: boolean
+  readonly startedManually: boolean
   /** Whether something has changed that its row does not have yet. */
   unsaved = false
 
-  constructor(scenario: Scenario, { started_at, by_hand, state, rules }: Omit<StoredScenarioRun, 'id' | 'running'>) {
+  constructor(
+    scenario: Scenario,
+    { started_at, started_manually, state, rules }: Omit<StoredScenarioRun, 'id' | 'running'>,
+  ) {
     this.scenario = scenario
     this.state = state
     this.startedAt = started_at
-    this.byHand = by_hand
+    this.startedManually = started_manually
     this.counts = scenario.rules.map((rule, index) => {
       const { matched = 0, hits = 0 } = rules[index] ?? {}
       return { rule, faults: rule.do.map(matchedFault), matched, hits }
@@ -48,9 +51,9 @@ export class ScenarioRun {
   }
 
   row(running: boolean): StoredScenarioRun {
-    const { scenario, startedAt, byHand, state, counts } = this
+    const { scenario, startedAt, startedManually, state, counts } = this
     const rules = counts.map(({ matched, hits }) => ({ matched, hits }))
-    return { id: scenario.name, running, by_hand: byHand, started_at: startedAt, state, rules }
+    return { id: scenario.name, running, started_manually: startedManually, started_at: startedAt, state, rules }
   }
 }
 
@@ -112,7 +115,7 @@ export interface ScenarioHistory {
   readonly name: string
   readonly started: number
   /** Whether it was started by the control API, and not with the server. */
-  readonly byHand: boolean
+  readonly startedManually: boolean
   /** Whether its latest run was stopped. */
   readonly stopped: boolean
   readonly rules: readonly RuleHistory[]
@@ -136,11 +139,11 @@ export class Histories {
     this.#byName.set(history.name, known ? together(known, history) : history)
   }
 
-  addRun({ scenario: { name }, byHand, counts }: ScenarioRun, stopped = false): void {
+  addRun({ scenario: { name }, startedManually, counts }: ScenarioRun, stopped = false): void {
     const rules = counts.map(({ rule, matched, hits }) => {
       return { rule: rule.name, at: rule.at, must_fire: rule.must_fire, matched, hits }
     })
-    this.add({ name, started: 1, byHand, stopped, rules })
+    this.add({ name, started: 1, startedManually, stopped, rules })
   }
 
   list(): ScenarioHistory[] {
@@ -155,7 +158,13 @@ function together(a: ScenarioHistory, b: ScenarioHistory): ScenarioHistory {
     const { matched = 0, hits = 0 } = before.get(rule.rule) ?? {}
     return { ...rule, matched: rule.matched + matched, hits: rule.hits + hits }
   })
-  return { name: b.name, started: a.started + b.started, byHand: a.byHand || b.byHand, stopped: b.stopped, rules }
+  return {
+    name: b.name,
+    started: a.started + b.started,
+    startedManually: a.startedManually || b.startedManually,
+    stopped: b.stopped,
+    rules,
+  }
 }
 
 /** A rule that had to fire and never did; `matched` requests matched it, but not its `when`. */

@@ -667,7 +667,7 @@ const scenarioDefinition = strict({ id: text.describe('The name of the scenario.
 const scenarioRun = strict({
   id: text.describe('The name of the scenario.'),
   running: z.boolean(),
-  by_hand: z.boolean().describe('Whether it was started by the control API.'),
+  started_manually: z.boolean().describe('Whether it was started by the control API.'),
   started_at: z.int().describe("Milliseconds of the environment's clock."),
   state: text,
   rules: z.array(strict({ matched: z.int(), hits: z.int() })).describe('What each rule has counted, in their order.'),

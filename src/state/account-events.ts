@@ -91,7 +91,7 @@ const EFFECTS: { readonly [Event in AccountEvent]: Effect } = {
 }
 
 /** The events that change the status, and their names in the lifecycle table. */
-const STATUS_EVENTS = { expire: 'expired_by_hand', disconnect: 'disconnected' } as const satisfies Partial<
+const STATUS_EVENTS = { expire: 'expired_manually', disconnect: 'disconnected' } as const satisfies Partial<
   Record<AccountEvent, LifecycleEvent>
 >
 

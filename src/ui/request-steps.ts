@@ -76,7 +76,7 @@ function movesBy(rule: Rule, { due, transitions }: Moves, request: Request): Ste
 
 /** The faults that move an account, and the events of those moves. */
 const EVENTS_OF_FAULTS: Readonly<Record<string, string>> = {
-  expire_account: 'expired_by_hand',
+  expire_account: 'expired_manually',
   disconnect: 'disconnected',
 }
 

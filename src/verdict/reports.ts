@@ -248,14 +248,14 @@ function testName(test: TestLabel | undefined): TestName | null {
  * `--scenario` runs in every environment and must fire in one of them.
  */
 function unfiredRules(subjects: readonly Subject[]): UnfiredRule[] {
-  const byHand = subjects.flatMap(({ name, record, scenarios }) =>
-    unfired(scenarios.filter((scenario) => scenario.byHand)).map((rule) => ({
+  const startedManually = subjects.flatMap(({ name, record, scenarios }) =>
+    unfired(scenarios.filter((scenario) => scenario.startedManually)).map((rule) => ({
       environment: name,
       test: testName(record.test),
       ...rule,
     })),
   )
-  const ofServerStart = subjects.flatMap(({ scenarios }) => scenarios.filter((scenario) => !scenario.byHand))
+  const ofServerStart = subjects.flatMap(({ scenarios }) => scenarios.filter((scenario) => !scenario.startedManually))
   const fired = new Set(
     subjects
       .flatMap(({ scenarios }) => scenarios)
@@ -272,5 +272,5 @@ function unfiredRules(subjects: readonly Subject[]): UnfiredRule[] {
       matched: rule.matched + (nowhere.get(key)?.matched ?? 0),
     })
   }
-  return [...byHand, ...nowhere.values()]
+  return [...startedManually, ...nowhere.values()]
 }

@@ -30,8 +30,8 @@ const TABLE: Readonly<Record<LifecycleEvent, Partial<Record<LifecycleState, Life
   verify_refused: {},
   auth_request_expired: { PENDING_VERIFICATION: 'PENDING_AUTH' },
   token_expired: { ACTIVE: 'EXPIRED' },
-  token_lapsed: {},
-  expired_by_hand: { PENDING_AUTH: 'EXPIRED', PENDING_VERIFICATION: 'EXPIRED', ACTIVE: 'EXPIRED' },
+  renewable_token_expired: {},
+  expired_manually: { PENDING_AUTH: 'EXPIRED', PENDING_VERIFICATION: 'EXPIRED', ACTIVE: 'EXPIRED' },
   refresh_refused: { ACTIVE: 'EXPIRED' },
   // G45: a second 401 of the third party.
   credentials_refused: { ACTIVE: 'EXPIRED' },

@@ -300,7 +300,7 @@ describe('the scenarios of an environment', () => {
     expect(scenarios.list()).toMatchObject([{ rules: [{ hits: 0 }] }, { name: 'bundled', rules: [{ hits: 1 }] }])
     // The hits of earlier runs still count.
     expect(unfired(scenarios.history())).toEqual([])
-    expect(scenarios.history()).toMatchObject([{ name: 's', started: 2, byHand: true }, { name: 'bundled' }])
+    expect(scenarios.history()).toMatchObject([{ name: 's', started: 2, startedManually: true }, { name: 'bundled' }])
   })
 
   it('are refused by name when there is none', async () => {
@@ -636,9 +636,9 @@ describe('a scenario that is defined again', () => {
   it('stays one of the start, or one started by hand', async () => {
     const { scenarios } = mock([scenario([{}])])
     scenarios.define(again, false)
-    expect(scenarios.history()).toMatchObject([{ started: 2, byHand: false }])
+    expect(scenarios.history()).toMatchObject([{ started: 2, startedManually: false }])
     scenarios.define(again)
-    expect(scenarios.history()).toMatchObject([{ started: 3, byHand: true }])
+    expect(scenarios.history()).toMatchObject([{ started: 3, startedManually: true }])
     scenarios.reset()
     await scenarios.start('s')
     scenarios.define(again, false)
@@ -668,7 +668,7 @@ describe('scenarios and their rows', () => {
       { name: 'other', running: true },
     ])
     expect(fired(next)).toEqual(['by hand', 'new'])
-    expect(next.history().map(({ name, byHand }) => [name, byHand])).toEqual([
+    expect(next.history().map(({ name, startedManually }) => [name, startedManually])).toEqual([
       ['hand', true],
       ['other', false],
     ])
@@ -729,7 +729,7 @@ describe('the history of scenarios', () => {
       {
         name: 's',
         started: 1101,
-        byHand: false,
+        startedManually: false,
         stopped: false,
         rules: [{ rule: 'r', at: 'service', must_fire: true, matched: 1100, hits: 1100 }],
       },
@@ -824,7 +824,7 @@ describe('the scenarios of all environments', () => {
     expect(fired(registry.of(environment))).toEqual([])
     registry.of(environment).reset()
     expect(fired(registry.of(environment))).toEqual(['again'])
-    expect(registry.of(environment).history()).toMatchObject([{ byHand: false }])
+    expect(registry.of(environment).history()).toMatchObject([{ startedManually: false }])
   })
 
   it('save their counts, only for environments that have used them', () => {

@@ -128,7 +128,14 @@ async function storedRows(): Promise<{ rows: AnyRows; withRow: (table: string, r
       })
       model.tables.bearer_tokens.put({ id: 'b', client_id: 'c', expires_at: NOW })
       model.tables.scenario_runs.put({
-        ...{ id: 's', running: true, by_hand: false, started_at: 0, state: 'x', rules: [{ matched: 1, hits: 0 }] },
+        ...{
+          id: 's',
+          running: true,
+          started_manually: false,
+          started_at: 0,
+          state: 'x',
+          rules: [{ matched: 1, hits: 0 }],
+        },
       })
       model.tables.scenario_definitions.put({
         id: 's',

@@ -83,7 +83,7 @@ describe('the data outside the tables', () => {
       const run = {
         id: 'flaky',
         running: true,
-        by_hand: true,
+        started_manually: true,
         started_at: 5,
         state: 'a',
         rules: [{ matched: 3, hits: 1 }],

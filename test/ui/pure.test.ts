@@ -135,7 +135,7 @@ describe('the steps of a request', () => {
   })
 
   it.each([
-    ['expire_account', 'expired_by_hand', 'EXPIRED'],
+    ['expire_account', 'expired_manually', 'EXPIRED'],
     ['disconnect', 'disconnected', 'DISCONNECTED'],
   ])('has the transition that %s forced after its rule, and others after the calls', (fault, event, to) => {
     const rules = [rule('third_party', 'moves it', { call: 0, do: [{ [fault]: {} }] })]

@@ -199,9 +199,9 @@ function collectionOf({ item, key, parents, list, create }: Resource): JsonObjec
   const fields: JsonObject = { [key]: keyValue(objectAt(described, key)) }
   for (const [name, value] of Object.entries(sample)) {
     const property = objectAt(described, name)
-    const isMade =
+    const isGenerated =
       !Object.hasOwn(objectAt(asked ?? {}, 'properties'), name) && typeOf(property) === 'string' && value === '{{now}}'
-    if (name !== key && !given.has(name) && (required.has(name) || isMade)) fields[name] = value
+    if (name !== key && !given.has(name) && (required.has(name) || isGenerated)) fields[name] = value
   }
   for (const name of parents) fields[name] = `{{request.params.${name}}}`
   // An item of the seed has the values of `fields` where it says nothing else.
