@@ -152,6 +152,23 @@ describe('changes of what a server offers', () => {
     })
   })
 
+  it('end the stream of a client whose connection is deleted', async () => {
+    await withMcp({}, async ({ call, connect, url }) => {
+      const { provider } = await call<{ provider: { identifier: string } }>('POST', '/custom-providers', {
+        display_name: 'Notes',
+      })
+      const path = `/mcp/v3/connections/${encodeURIComponent(provider.identifier)}`
+      const client = await connect({ path, options: MODERN })
+      expect((await client.listTools()).tools).toEqual([])
+      const { connections } = await call<{ connections: { mcp_server_url: string }[] }>('GET', '/connections')
+      expect(connections.map(({ mcp_server_url }) => mcp_server_url)).toContain(url + path)
+      const listening = await client.listen({ toolsListChanged: true })
+      await call('DELETE', `/custom-providers/${provider.identifier}`)
+      await listening.closed
+      await expect(client.listTools()).rejects.toThrow(/PATH_NOT_FOUND/)
+    })
+  })
+
   it('of a client of 2025 are not told: it lists again', async () => {
     await withMcp({}, async ({ connect }) => {
       expect((await connect({ options: LEGACY })).getServerCapabilities()?.tools?.listChanged).toBeFalsy()

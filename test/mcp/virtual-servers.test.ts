@@ -69,6 +69,16 @@ describe('the MCP server of a connection', () => {
     })
   })
 
+  it('serves calls in an environment that has words of its own', async () => {
+    await withMcp({}, async ({ app, connect, journal }) => {
+      const vocabulary = { tool_name: 'action', tool_input: 'arguments', data: 'payload', connector: 'app' }
+      app.services.defaultEnvironment()?.configure({ vocabulary })
+      const result = await (await connect()).callTool(MESSAGE)
+      expect(result.structuredContent).toHaveProperty('message_id')
+      expect((await journal('operation=execute_tool'))[0]).toMatchObject({ tool: MESSAGE.name, status: 200 })
+    })
+  })
+
   it('is refused at the start together with --documented-only', async () => {
     await expect(createApp({ mcp: true, documentedOnly: true })).rejects.toThrow(/--mcp and --documented-only/)
   })
