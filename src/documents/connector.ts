@@ -72,9 +72,7 @@ const tool = strict({
     read_only_hint: z.boolean().exactOptional().describe('Whether it changes nothing. Absent: not known.'),
   })
     .exactOptional()
-    .describe(
-      'What clients of MCP are told of its effects; a session token for READ_ONLY calls only tools with this hint.',
-    ),
+    .describe('What clients of MCP are told of its effects.'),
   call: strict({
     method: z.enum(METHODS).describe('The HTTP method.'),
     path: path.describe('A template over input and account.'),
