@@ -19,7 +19,7 @@ const MODULES = {
   scenarios: ['domain', 'state', 'schema'],
   http: ['domain', 'state', 'contract', 'request-journal', 'operations', 'scenarios', 'verdict'],
   rpc: ['domain', 'contract', 'http', 'request-journal', 'scenarios'],
-  mcp: ['domain', 'state', 'contract', 'http', 'request-journal', 'operations', 'scenarios'],
+  mcp: ['domain', 'state', 'contract', 'http', 'request-journal', 'operations', 'scenarios', 'verdict'],
   'third-party': ['domain', 'state', 'request-journal', 'pages', 'scenarios'],
   'magic-links': ['domain', 'state', 'request-journal', 'pages', 'operations', 'third-party', 'http'],
   control: [
@@ -33,6 +33,7 @@ const MODULES = {
     'third-party',
     'operations',
     'magic-links',
+    'mcp',
     'request-journal',
     'scenarios',
     'verdict',
@@ -63,7 +64,7 @@ const PACKAGES = {
   '@faker-js/faker': '^src/(third-party/|state/seeding\\.ts$)',
   yaml: '^src/(documents|contract)/',
   'jsonc-parser': '^src/documents/source-text\\.ts$',
-  zod: '^src/((documents|schema)/|verdict/report-schemas\\.ts$|control/input\\.ts$|state/state-file/validation\\.ts$)',
+  zod: '^src/((documents|schema)/|verdict/report-schemas\\.ts$|control/input\\.ts$|mcp/control-tools\\.ts$|state/state-file/validation\\.ts$)',
   ajv: '^src/(contract|documents)/',
   re2js: '^src/linear-pattern\\.ts$',
   '@peculiar': '^src/tls/certificate\\.ts$',
@@ -113,7 +114,7 @@ module.exports = {
       to: {
         path: '^src/',
         pathNot: [
-          '^src/(cli|conform|disk|documents|domain|request-journal|rpc|state|verdict)/',
+          '^src/(cli|conform|disk|documents|domain|mcp|request-journal|rpc|state|verdict)/',
           '^src/library/(control-client|toolmock-error|types)\\.ts$',
           '^src/contract/generated/rules\\.',
           APP,
@@ -131,7 +132,7 @@ module.exports = {
         path: '^src/',
         pathNot: [
           '^src/(library|domain|verdict)/',
-          '^src/contract/(shapes|generated/control-types)\\.ts$',
+          '^src/contract/(shapes|control-call|generated/control-types)\\.ts$',
           '^src/documents/(load-scenarios|seed-files|source-text)\\.ts$',
           '^src/index\\.ts$',
           APP,

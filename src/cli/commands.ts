@@ -111,6 +111,13 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     load: async () => (await import('./control-commands.ts')).reset,
   },
   {
+    name: 'mcp',
+    operands: '',
+    summary:
+      'serve an MCP client, such as a coding agent, on stdin and stdout: tools to see why requests failed and to change accounts, clock and scenarios of a running server; without --url, --port and --host it starts a server of its own',
+    load: async () => (await import('./mcp.ts')).mcp,
+  },
+  {
     name: 'descriptors',
     operands: ' PACKAGE_FOLDER…',
     summary:

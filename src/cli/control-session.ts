@@ -36,14 +36,7 @@ export function controlSession<Name extends ControlCommandName>(
   // Every control command has these flags; the compiler cannot see it for a name that it does not know yet.
   const { json, environment, 'admin-token': adminToken, ...server } = values as FlagValues<ControlCommandName>
   const url = serverUrl(server)
-  const client = new ControlClient({ url, adminToken, timeoutMs: TIMEOUT_MS }, environment)
-  const call: ControlClient['call'] = async (route, sent) => {
-    try {
-      return await client.call(route, sent)
-    } catch (error) {
-      throw failureOf(error, url, adminToken)
-    }
-  }
+  const call = controlCall(url, environment, adminToken)
   const events = async (): Promise<AsyncIterable<JournalEntry>> => {
     // A call that is refused says why; the stream that follows then only has to be read.
     await call('GET /clock')
@@ -57,6 +50,18 @@ export function controlSession<Name extends ControlCommandName>(
   const print = (value: unknown, text: () => string): void =>
     context.out(json ? JSON.stringify(value, null, 2) : text())
   return { ...context, values, operands, url, call, events, print }
+}
+
+/** Calls of the control API whose failures are for the user of a command. */
+export function controlCall(url: string, environment: string, adminToken: string | undefined): ControlClient['call'] {
+  const client = new ControlClient({ url, adminToken, timeoutMs: TIMEOUT_MS }, environment)
+  return async (route, sent) => {
+    try {
+      return await client.call(route, sent)
+    } catch (error) {
+      throw failureOf(error, url, adminToken)
+    }
+  }
 }
 
 /** The entries in a stream of server-sent events. A connection that breaks is its end. */

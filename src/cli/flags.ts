@@ -17,6 +17,7 @@ export const COMMAND_NAMES = [
   'report',
   'descriptors',
   ...CONTROL_COMMANDS,
+  'mcp',
   'healthcheck',
 ] as const
 export type CommandName = (typeof COMMAND_NAMES)[number]
@@ -48,7 +49,7 @@ export type FlagKind =
 
 const SERVERS = ['start', 'run'] as const
 /** Commands that call a running server. */
-const CALLERS = ['report', 'healthcheck', ...CONTROL_COMMANDS] as const
+const CALLERS = ['report', 'healthcheck', 'mcp', ...CONTROL_COMMANDS] as const
 
 /** Every flag of every command, in the order of the help texts. */
 const FLAGS = [
@@ -251,7 +252,7 @@ const FLAGS = [
   },
   {
     name: 'admin-token',
-    commands: ['start', 'report', 'conform', ...CONTROL_COMMANDS],
+    commands: ['start', 'report', 'conform', 'mcp', ...CONTROL_COMMANDS],
     kind: { type: 'admin-token' },
     placeholder: 'T',
     variable: true,
@@ -540,7 +541,7 @@ const FLAGS = [
   },
   {
     name: 'environment',
-    commands: CONTROL_COMMANDS,
+    commands: ['mcp', ...CONTROL_COMMANDS],
     kind: { type: 'text' },
     placeholder: 'NAME',
     default: 'default',

@@ -152,6 +152,7 @@ export const QUERIES = {
     environment: z.string().optional(),
     format: z.enum(COVERAGE_FORMATS).default('json'),
   }),
+  call_mcp: z.object({ environment: z.string().default('default') }),
 } as const satisfies Schemas
 
 type Schemas<Schema extends z.ZodType = z.ZodType> = { readonly [Op in ControlOperation]?: Schema }
@@ -195,7 +196,11 @@ export function readQuery({ operation, environment }: ControlRoute, parameters: 
  * @throws ControlError UNSUPPORTED_CONTENT_TYPE, MALFORMED_BODY, INVALID_BODY; ServiceError BODY_TOO_LARGE, MALFORMED_BODY
  */
 export async function readBody(route: ControlRoute, request: IncomingMessage, limit: number): Promise<unknown> {
-  const document = hasBody(request) ? await readDocument(request, limit) : undefined
+  return readDocumentBody(route, hasBody(request) ? await readDocument(request, limit) : undefined)
+}
+
+/** The body of a call out of what was sent. @throws ControlError MALFORMED_BODY, INVALID_BODY */
+export async function readDocumentBody(route: ControlRoute, document: SentDocument | undefined): Promise<unknown> {
   if (route.body === 'none') {
     // Many clients send an empty object when they have nothing to say.
     if (document === undefined || ['', '{}'].includes(document.text.trim())) return undefined

@@ -1,5 +1,6 @@
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express'
 import type { AppServices } from './app-services.ts'
+import type { ControlCall } from '../contract/control-call.ts'
 import { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
@@ -9,7 +10,7 @@ import { applyDueEvents } from '../state/account-events.ts'
 import { recordedEntry } from '../request-journal/journal.ts'
 import { accountEvent, connectionEvent, getAccount, listAccounts, tryTool } from './accounts.ts'
 import { admit } from './admission.ts'
-import { type CallOf, environmentNamed, type ControlHandler, type ControlReply } from './call.ts'
+import { type CallOf, environmentNamed, type ControlHandler, type ControlReply, type ServerCall } from './call.ts'
 import { getClock, listDue, putClock } from './clock.ts'
 import { getCollection, listCollections, listThirdParties, putCollection } from './collections.ts'
 import { createEnvironment, deleteEnvironment, listEnvironments } from './environments.ts'
@@ -17,6 +18,7 @@ import { lazyImport } from '../lazy-import.ts'
 import { ControlError, controlErrorOf } from './errors.ts'
 import type { ControlOperation, ControlRoute } from './input.ts'
 import { completeMagicLink, createLink, listLinks } from './links.ts'
+import { callMcp } from './mcp.ts'
 import { clearContract, getContract, getCoverage } from './reports.ts'
 import {
   clearRequests,
@@ -114,6 +116,7 @@ const HANDLERS: { readonly [Op in ControlOperation]: ControlHandler<Op> } = {
   get_contract: getContract,
   clear_contract: clearContract,
   get_coverage: getCoverage,
+  call_mcp: (call) => callMcp(call, callFrom(call)),
 }
 
 /** The dashboard is a page and no part of the control API, which feeds it. */
@@ -151,7 +154,8 @@ export function controlRoutes(services: AppServices): Router {
     throw pathNotFound(path)
   })
   router.use((error: unknown, request: Request, response: Response, _next: unknown) => {
-    send(response, failure(services, request, error))
+    const known = error instanceof URIError ? pathNotFound(request.path) : error
+    send(response, failure(services, `${request.method} /_mock${request.path}`, known))
   })
   return router
 }
@@ -194,9 +198,14 @@ async function answer(
   if (route.environment) environmentNamed(services, name)
   const limit = route.operation === 'put_state' ? services.stateLimit : services.controlBodyLimit
   const body = await readBody(route, request, limit)
-  const server = { services, request, response, path: request.params, query, body }
+  return perform(route, { services, request, response, path: request.params, query, body }, name)
+}
+
+/** What a call changed is durable before it is answered. */
+async function perform(route: ControlRoute, call: AnyCall, environment: string): Promise<ControlReply | undefined> {
+  const { services } = call
   try {
-    const reply = await handle(route, route.environment ? { ...server, ...inEnvironment(services, name) } : server)
+    const reply = await handle(route, route.environment ? { ...call, ...inEnvironment(services, environment) } : call)
     await services.registry.durable()
     reply?.onceDurable?.()
     return reply
@@ -204,6 +213,33 @@ async function answer(
     // An error can rest on a commit that the disk refuses in the end; then that is the answer.
     await services.registry.durable()
     throw error
+  }
+}
+type AnyCall = Omit<ServerCall<ControlOperation>, 'path' | 'query' | 'body'> &
+  Record<'path' | 'query' | 'body', unknown>
+
+/** Calls of other operations in the course of one, which was admitted, about its environment. Checked as over HTTP. */
+function callFrom({ services, request, response, query: { environment } }: ServerCall<'call_mcp'>): ControlCall {
+  return async (asked, { path = {}, query = {}, body } = {}) => {
+    const route = CONTROL_ROUTES.find((each) => `${each.method} ${each.path}` === asked)
+    if (!route) throw pathNotFound(asked)
+    const { readQuery, readDocumentBody } = await loadInput()
+    const parameters: object = query
+    const given = Object.entries(parameters).flatMap(([key, value]): [string, string][] =>
+      value === undefined ? [] : [[key, String(value)]],
+    )
+    const document = body && ({ text: JSON.stringify(body), format: 'json' } as const)
+    try {
+      const call = {
+        ...{ services, request, response, path },
+        query: readQuery(route, new URLSearchParams([...given, ['environment', environment]])),
+        body: await readDocumentBody(route, document),
+      }
+      const reply = await perform(route, call, environment)
+      return (reply && 'body' in reply ? reply.body : undefined) as never
+    } catch (error) {
+      throw failure(services, asked, error)
+    }
   }
 }
 
@@ -240,14 +276,9 @@ function shownPath(path: string): string {
 }
 
 /** Turns an error into an answer. */
-function failure(
-  { log }: AppServices,
-  request: Request,
-  error: unknown,
-): ControlReply & { headers?: ControlError['headers'] } {
-  const known = error instanceof URIError ? pathNotFound(request.path) : controlErrorOf(error)
+function failure({ log }: AppServices, call: string, error: unknown): ControlError {
+  const known = controlErrorOf(error)
   if (known) return known
-  const call = `${request.method} /_mock${request.path}`
   log.error('a call of the control API failed', {
     call,
     error: error instanceof Error ? (error.stack ?? error.message) : String(error),

@@ -1,4 +1,4 @@
-import type { paths } from '../contract/generated/control-types.ts'
+import type { ControlAnswer, ControlCallRoute, ControlInput } from '../contract/control-call.ts'
 import { failureReason, HttpClient, type HttpResponse } from '../http-client.ts'
 import { checkArgument, TEXT } from './arguments.ts'
 import { type ErrorDetail, ToolmockError } from './toolmock-error.ts'
@@ -16,35 +16,9 @@ export interface Server {
   readonly own?: boolean | undefined
 }
 
-type Path = keyof paths
-type Method = 'get' | 'put' | 'post' | 'delete'
-
-/** An operation of `spec/control.openapi.yaml` by method and path, such as `GET /clock`. */
-type Route = {
-  [P in Path]: { [M in Method]: paths[P][M] extends object ? `${Uppercase<M>} ${P}` : never }[Method]
-}[Path]
-type OperationOf<R extends Route> = R extends `${infer M} ${infer P extends Path}`
-  ? paths[P][Lowercase<M> & Method]
-  : never
-
-type JsonOf<Media> = Media extends { readonly content: { readonly 'application/json': infer Json } } ? Json : never
-type Answer<R extends Route> =
-  OperationOf<R> extends { readonly responses: infer Responses }
-    ? JsonOf<Responses[keyof Responses & (200 | 201)]>
-    : never
-type Body<R extends Route> =
-  OperationOf<R> extends { readonly requestBody?: infer Content } ? JsonOf<NonNullable<Content>> : never
-type Parameters<R extends Route, In extends 'path' | 'query'> =
-  OperationOf<R> extends { readonly parameters: { readonly [Name in In]?: infer Values } } ? NonNullable<Values> : never
-
-/** Undefined is the same as absent; in plain JavaScript a path parameter may be undefined too. */
-type OrUndefined<T> = { readonly [Name in keyof T]?: T[Name] | undefined }
-
-interface Sent<R extends Route> {
-  readonly path?: OrUndefined<Parameters<R, 'path'>>
-  readonly query?: OrUndefined<Parameters<R, 'query'>>
+interface Sent<R extends ControlCallRoute> extends Omit<ControlInput<R>, 'body'> {
   /** An object goes as JSON; a text is YAML. */
-  readonly body?: OrUndefined<Body<R>> | string
+  readonly body?: ControlInput<R>['body'] | string
 }
 
 /** The control API of one environment of a server, which runs in this process or elsewhere. */
@@ -74,7 +48,10 @@ export class ControlClient {
   }
 
   /** @throws ToolmockError with the control API's error, or with why there was no answer */
-  async call<R extends Route>(route: R, { path = {}, query = {}, body }: Sent<R> = {}): Promise<Answer<R>> {
+  async call<R extends ControlCallRoute>(
+    route: R,
+    { path = {}, query = {}, body }: Sent<R> = {},
+  ): Promise<ControlAnswer<R>> {
     this.#refuseClosed()
     const [method = '', template = ''] = route.split(' ')
     const { url, adminToken } = this.#server
@@ -90,7 +67,7 @@ export class ControlClient {
     const response = await this.#http.send(request).catch((error: unknown) => {
       throw unreachable(url, error)
     })
-    return answerOf(url, response) as Answer<R>
+    return answerOf(url, response) as ControlAnswer<R>
   }
 
   #refuseClosed(): void {
@@ -111,7 +88,7 @@ export class ControlClient {
 }
 
 /** @throws ToolmockError INVALID_ARGUMENT for a name or id that is missing or empty */
-function filled(route: Route, template: string, parts: object): string {
+function filled(route: ControlCallRoute, template: string, parts: object): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const part: unknown = Object.hasOwn(parts, name) ? Reflect.get(parts, name) : undefined
     checkArgument(route, name, part, TEXT)

@@ -17,6 +17,13 @@ export interface Ended {
   stderr: string
 }
 
+interface Command {
+  readonly command: string
+  readonly args: string[]
+  readonly cwd: string
+  readonly env: Variables
+}
+
 interface Beginning {
   readonly variables?: Variables
   readonly cwd?: string
@@ -64,6 +71,17 @@ export class ToolmockProcess {
 
   path(name: string): string {
     return join(this.folder, name)
+  }
+
+  /** How another program starts it. */
+  command(args: readonly string[], variables: Variables = {}): Command {
+    const own = Object.entries(process.env).filter(([name]) => !/^(TOOLMOCK_|NODE_|VITEST)/.test(name))
+    return {
+      command: process.execPath,
+      args: [this.path('package/dist/cli.js'), ...args],
+      cwd: this.folder,
+      env: { ...(Object.fromEntries(own) as Variables), TMPDIR: this.folder, ...variables },
+    }
   }
 
   /** Runs to its end. */
@@ -128,12 +146,8 @@ export class ToolmockProcess {
     variables: Variables,
     { cwd = this.folder, stdin = 'ignore' }: { cwd?: string | undefined; stdin?: 'ignore' | 'pipe' } = {},
   ): ChildProcess {
-    const own = Object.entries(process.env).filter(([name]) => !/^(TOOLMOCK_|NODE_|VITEST)/.test(name))
-    const child = spawn(process.execPath, [this.path('package/dist/cli.js'), ...args], {
-      cwd,
-      env: { ...Object.fromEntries(own), TMPDIR: this.folder, ...variables },
-      stdio: [stdin, 'pipe', 'pipe'],
-    })
+    const { command, args: all, env } = this.command(args, variables)
+    const child = spawn(command, all, { cwd, env, stdio: [stdin, 'pipe', 'pipe'] })
     this.#children.add(child)
     return child
   }

@@ -90,6 +90,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   get_contract: { works: true },
   clear_contract: { works: true },
   get_coverage: { works: true },
+  // Its refusal is the result of the tool.
+  call_mcp: { body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'reset' } }, works: true },
 }
 
 /** These keep a connection open, concern only the server, or change data that is never written. */

@@ -338,6 +338,7 @@ const CONTROL_OUTPUTS: Readonly<Record<ControlOperation, ControlOutput>> = {
   get_contract: { reads: '/contract' },
   clear_contract: CHANGES,
   get_coverage: { reads: '/coverage' },
+  call_mcp: { reads: '/mcp' },
 }
 
 /** The operations whose answers a command prints, or why it prints nothing of a server: the compiler asks for a new command. */
@@ -359,12 +360,23 @@ const COMMAND_OUTPUTS: Readonly<Record<CommandName, readonly ControlOperation[] 
   scenario: ['list_scenarios', 'start_scenario', 'stop_scenario', 'export_scenario'],
   snapshot: ['list_snapshots', 'take_snapshot', 'restore_snapshot', 'delete_snapshot'],
   reset: ['reset'],
+  mcp: ['call_mcp'],
   healthcheck: ['get_ready'],
 }
+
+/** Every tool that shows what clients sent. */
+const MCP_CALLS = [
+  { name: 'list_requests', arguments: { limit: 200 } },
+  { name: 'explain_request', arguments: { id: '{request}' } },
+  { name: 'list_accounts', arguments: { limit: 200 } },
+  { name: 'list_scenarios' },
+  { name: 'contract_verdict' },
+].map((params, id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params }))
 
 const BODIES: Readonly<Partial<Record<ControlOperation, object>>> = {
   verify_requests: { match: { operation: 'none*' } },
   wait_for_requests: { match: { operation: 'none*' }, timeout_ms: 0 },
+  call_mcp: MCP_CALLS,
 }
 
 /** What the operations of the control API answer that show what clients sent. */
@@ -382,7 +394,9 @@ async function controlOutputs({ http }: ControlMock): Promise<[string, string][]
       for (const account of path.includes('{id}') && output.reads.includes('{account}') ? accounts : [{ id: '' }]) {
         const read = output.reads.replace('{account}', account.id).replace('{request}', request)
         const send = http(method.toLowerCase() as 'get', `/_mock${read}${format === '' ? '' : `?format=${format}`}`)
-        const answer = await (BODIES[operation] ? send.send(BODIES[operation]) : send)
+        const body = BODIES[operation]
+        const text = body && JSON.stringify(body).replace('{request}', request)
+        const answer = await (text === undefined ? send : send.type('json').send(text))
         found.push([`${operation} ${format}`, answer.text])
       }
     }

@@ -1,0 +1,42 @@
+import type { App } from '../app/app.ts'
+import { VERSION } from '../version.ts'
+import { mistypedVariables, readArguments } from './arguments.ts'
+import type { CommandContext } from './command.ts'
+import { controlCall, noOperand } from './control-session.ts'
+import { createLog } from './log.ts'
+import { serverUrl } from './running-server.ts'
+import { LOOPBACK } from './server-options.ts'
+
+/**
+ * `mcp`: the control API as tools for an MCP client on stdin and stdout, until the client goes away. Everything else that it
+ * has to say goes to stderr.
+ */
+export async function mcp(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { values, given, operands } = readArguments('mcp', argv, context.variables)
+  noOperand('mcp', operands)
+  const { environment, 'admin-token': adminToken } = values
+  for (const notice of mistypedVariables(context.variables)) context.err(`toolmock: ${notice}`)
+  const isRunning = ['url', 'port', 'host'].some((name) => given.has(name))
+  const own = isRunning ? undefined : await startOwn(adminToken, context)
+  try {
+    const url = own?.url ?? serverUrl(values)
+    const { serveMcp } = await import('../mcp/control-server.ts')
+    const call = controlCall(url, environment, adminToken)
+    await serveMcp({ call, url, environment, version: VERSION }, ({ message }) => context.err(`toolmock: ${message}`))
+    return 0
+  } finally {
+    await own?.app.close()
+  }
+}
+
+/** A server of the bundled seed on a free port, in memory. */
+async function startOwn(
+  adminToken: string | undefined,
+  { err }: CommandContext,
+): Promise<{ readonly app: App; readonly url: string }> {
+  const { createApp } = await import('../app/app.ts')
+  const app = await createApp({ state: null, adminToken, log: createLog('warn', false, err) })
+  const { url } = await app.listen({ host: LOOPBACK, port: 0 })
+  err(`toolmock serves ${url} for this client, dashboard ${url}/_mock/ui`)
+  return { app, url }
+}
