@@ -111,15 +111,15 @@ export class Model {
       this.#open.push(change)
     }
     const own: ExtraIndexes = {
-      bearer_tokens: [this.#expiry.bearerTokens],
+      bearer_tokens: this.#expiry.bearerTokens,
       connections: [this.definitions.connections],
       providers: [this.definitions.providers],
       connectors: [this.definitions.connectors],
       accounts: [this.accountIndex, this.due.accounts],
-      magic_links: [this.#expiry.magicLinks],
-      auth_requests: [this.pendingRequests, this.due.authRequests, this.#expiry.authRequests],
-      grants: [this.grantIndex, this.#expiry.grants],
-      authorization_codes: [this.#expiry.authorizationCodes],
+      magic_links: this.#expiry.magicLinks,
+      auth_requests: [this.pendingRequests, this.due.authRequests, ...this.#expiry.authRequests],
+      grants: [this.grantIndex, ...this.#expiry.grants],
+      authorization_codes: this.#expiry.authorizationCodes,
       collection_items: [this.collections],
     }
     const table = <Name extends TableName>(name: Name): Table<Rows[Name]> =>

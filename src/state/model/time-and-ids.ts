@@ -1,4 +1,4 @@
-import { hash, randomBytes, randomFillSync } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 import type { Clock, Ids } from '../../domain/ports.ts'
 import { CLOCK_YEARS, type Instant, instant, isClockTime, milliseconds } from '../../domain/instant.ts'
 
@@ -96,9 +96,6 @@ export class EnvironmentClock implements Clock {
 const ALPHABET = Buffer.from('abcdefghijklmnopqrstuvwxyz0123456789')
 const ID_LENGTH = 20
 const OPAQUE_BYTES = 32
-/** How many identifiers are made at once: few at first, because a start needs few. */
-const FIRST_IDS = 16
-const MAX_IDS_AT_ONCE = 256
 
 /** Changes the bytes in place and decodes them at once: appending letter by letter would leave many strings to be joined. */
 function lettersOf(bytes: Buffer): string {
@@ -128,20 +125,6 @@ abstract class ByteIds implements Ids {
 export class RandomIds extends ByteIds {
   readonly #block = Buffer.alloc(128 * OPAQUE_BYTES)
   #used = this.#block.length
-  /** Letters of the next identifiers, which are cut from one text: every request takes some. */
-  #letters = ''
-  #cut = 0
-  #atOnce = FIRST_IDS
-
-  override id(prefix: string): string {
-    if (this.#cut === this.#letters.length) {
-      this.#letters = lettersOf(randomBytes(this.#atOnce * ID_LENGTH))
-      this.#cut = 0
-      this.#atOnce = Math.min(this.#atOnce * 2, MAX_IDS_AT_ONCE)
-    }
-    this.#cut += ID_LENGTH
-    return `${prefix}_${this.#letters.slice(this.#cut - ID_LENGTH, this.#cut)}`
-  }
 
   protected bytes(): Buffer {
     if (this.#used === this.#block.length) {

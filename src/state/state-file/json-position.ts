@@ -5,68 +5,106 @@ export interface TextPosition {
 }
 
 const SPACE = /[ \t\n\r]*/y
-const STRING = /"(?:[^"\\]|\\.)*"/y
-const PLAIN = /[^"{}[\]]*/y
+/** A string, number or name of JSON, or one of its signs. */
+const TOKEN =
+  /"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[{}[\]:,]/y
+
+/** An array or object that is being read. */
+interface Container {
+  readonly isArray: boolean
+  /** The key or index of its present value. */
+  key: string | number
+}
+
+/**
+ * Finds the first place where a text is not JSON. The engine's own messages name it in some cases only, and differently
+ * from version to version.
+ */
+export function findSyntaxError(text: string): (TextPosition & { found: string }) | undefined {
+  const at = readJson(text, () => false)
+  if (at === undefined) return undefined
+  const found = at < text.length ? characterText(text.codePointAt(at) ?? 0) : 'the end of the file'
+  return { ...lineAndColumn(text, at), found }
+}
 
 /** Where a path inside a JSON text leads; as far as the path goes when something on it is missing. */
 export function positionOf(text: string, path: readonly (string | number)[]): TextPosition {
-  const walk = new JsonCursor(text)
-  for (const step of path) if (!walk.enter(step)) break
-  const before = text.slice(0, walk.at)
-  return { line: before.split('\n').length, column: walk.at - before.lastIndexOf('\n') }
+  let [found, known] = [0, -1]
+  readJson(text, (at, open) => {
+    // A value that is deeper than what was found, and not inside something else.
+    if (open.length === known + 1 && open.every(({ key }, depth) => key === path[depth]))
+      [found, known] = [at, known + 1]
+    return known === path.length
+  })
+  return lineAndColumn(text, found)
 }
 
-/** A position in a text that is known to be JSON. It does not recurse as `jsonc-parser` does: a row may nest deeper than the stack. */
-class JsonCursor {
-  readonly #text: string
-  at = 0
-
-  constructor(text: string) {
-    this.#text = text
-    this.#match(SPACE)
+/**
+ * Calls `isLast` with the offset of each value and what is open around it, until it says so. It does not recurse as
+ * `jsonc-parser` does: a row may nest deeper than the stack.
+ * @returns the offset of the first place that is not JSON, if it comes that far
+ */
+function readJson(text: string, isLast: (at: number, open: readonly Container[]) => boolean): number | undefined {
+  const open: Container[] = []
+  let at = 0
+  const skipSpace = (): void => void (at += match(SPACE, text, at).length)
+  const take = (...tokens: string[]): string | undefined => {
+    skipSpace()
+    const token = match(TOKEN, text, at)
+    if (token === '' || (tokens.length > 0 && !tokens.includes(token))) return undefined
+    at += token.length
+    return token
   }
-
-  /** Goes to the value of a key, or to an item; stays when there is none. */
-  enter(step: string | number): boolean {
-    const start = this.at
-    const isObject = this.#text[start] === '{'
-    if (!isObject && this.#text[start] !== '[') return false
-    this.at++
-    for (let index = 0; ; index++) {
-      this.#match(SPACE)
-      if (this.#text[this.at] === '}' || this.#text[this.at] === ']') break
-      const name: unknown = isObject ? JSON.parse(this.#match(STRING)) : index
-      if (isObject) this.#skip(':')
-      this.#match(SPACE)
-      if (name === step) return true
-      this.#skipValue()
-      this.#skip(',')
+  const readKey = (container: Container): boolean => {
+    if (container.isArray) return true
+    skipSpace()
+    const name = text[at] === '"' ? take() : undefined
+    if (name !== undefined) container.key = JSON.parse(name) as string
+    return name !== undefined && take(':') !== undefined
+  }
+  do {
+    skipSpace()
+    if (isLast(at, open)) return undefined
+    if (/[}\],:]/.test(text[at] ?? '')) return at
+    const token = take()
+    if (token === undefined) return at
+    if (token === '{' || token === '[') {
+      const container: Container = { isArray: token === '[', key: token === '[' ? 0 : '' }
+      if (take(container.isArray ? ']' : '}') === undefined) {
+        open.push(container)
+        if (!readKey(container)) return at
+        continue
+      }
     }
-    this.at = start
-    return false
-  }
+    for (let container = open.at(-1); container; container = open.at(-1)) {
+      const sign = take(',', container.isArray ? ']' : '}')
+      if (sign === undefined) return at
+      if (sign === ',') {
+        if (typeof container.key === 'number') container.key++
+        if (!readKey(container)) return at
+        break
+      }
+      open.pop()
+    }
+  } while (open.length > 0)
+  skipSpace()
+  return at < text.length ? at : undefined
+}
 
-  #skipValue(): void {
-    let depth = 0
-    do {
-      const first = this.#text[this.at]
-      if (first === '"') this.#match(STRING)
-      else if (first === '{' || first === '[') [depth, this.at] = [depth + 1, this.at + 1]
-      else if (first === '}' || first === ']') [depth, this.at] = [depth - 1, this.at + 1]
-      else if (depth === 0) this.#match(/[^,\]}\s]*/y)
-      if (depth > 0) this.#match(PLAIN)
-    } while (depth > 0 && this.at < this.#text.length)
-  }
+function match(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0] ?? ''
+}
 
-  #skip(character: string): void {
-    this.#match(SPACE)
-    if (this.#text[this.at] === character) this.at++
-  }
+function lineAndColumn(text: string, at: number): TextPosition {
+  const before = text.slice(0, at)
+  return { line: before.split('\n').length, column: at - before.lastIndexOf('\n') }
+}
 
-  #match(pattern: RegExp): string {
-    pattern.lastIndex = this.at
-    const found = pattern.exec(this.#text)?.[0] ?? ''
-    this.at += found.length
-    return found
-  }
+/** A sign that is invisible is named by its number. */
+function characterText(codePoint: number): string {
+  const number = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`
+  if (codePoint === 0xfeff) return `byte order mark (${number})`
+  const character = String.fromCodePoint(codePoint)
+  return /[\p{C}\p{Z}]/u.test(character) ? number : JSON.stringify(character)
 }

@@ -3,8 +3,7 @@ import { isJsonObject, type JsonObject } from '../../domain/json.ts'
 import { isStateDocument } from '../../schema/generated/checks.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import { otherVersion, StateError } from '../wal/state-errors.ts'
-import { positionOf } from './json-position.ts'
-import { findSyntaxError } from './json-syntax.ts'
+import { findSyntaxError, positionOf } from './json-position.ts'
 import { decode, linesOf, parseByLine } from './state-text.ts'
 
 /**
