@@ -54,6 +54,11 @@ export function shown(value: unknown, path: Path = []): string {
   return typeof value === 'string' ? quote(maskText(value), 80) : JSON.stringify(value)
 }
 
+/** What kind of value it is, where any text may be a secret. */
+export function kindOf(value: unknown): string {
+  return typeof value === 'string' ? 'a text' : shown(value)
+}
+
 /** The value at a path, by own properties only; undefined where there is none. */
 export function valueAtPath(document: unknown, path: Path): unknown {
   let value = document
@@ -79,12 +84,17 @@ export function valuesAt(
 
 type Issue = z.core.$ZodIssue
 
-/** What zod found wrong with a document, one problem for each key and value. */
-export function problemsOf(issues: readonly Issue[], document: unknown, base: Path = []): Problem[] {
-  return issues.flatMap((issue) => issueProblems(issue, document, base))
+/** What zod found wrong with a document, one problem for each key and value. `show` says how a wrong value is shown. */
+export function problemsOf(
+  issues: readonly Issue[],
+  document: unknown,
+  base: Path = [],
+  show: typeof shown = shown,
+): Problem[] {
+  return issues.flatMap((issue) => issueProblems(issue, document, base, show))
 }
 
-function issueProblems(issue: Issue, document: unknown, base: Path): Problem[] {
+function issueProblems(issue: Issue, document: unknown, base: Path, show: typeof shown): Problem[] {
   const path = [...base, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
@@ -97,17 +107,17 @@ function issueProblems(issue: Issue, document: unknown, base: Path): Problem[] {
   if (issue.code === 'custom' && issue.params) {
     const { found, atKey } = issue.params as Partial<Problem>
     return [
-      { path, found: found ?? shown(valueAtPath(document, path), path), allowed: issue.message, atKey: atKey ?? false },
+      { path, found: found ?? show(valueAtPath(document, path), path), allowed: issue.message, atKey: atKey ?? false },
     ]
   }
   const value = valueAtPath(document, path)
   if (issue.code === 'invalid_union') {
     const meant = closest(issue.errors)
-    if (meant) return problemsOf(meant, document, path)
+    if (meant) return problemsOf(meant, document, path, show)
   }
   const words = issue.code === 'invalid_value' ? issue.values.map(String) : []
-  const hint = typeof value === 'string' ? didYouMean(value, words) : ''
-  return [{ path, found: `${shown(value, path)}${hint}`, allowed: allowed(issue) }]
+  const hint = typeof value === 'string' && show === shown ? didYouMean(value, words) : ''
+  return [{ path, found: `${show(value, path)}${hint}`, allowed: allowed(issue) }]
 }
 
 /** The alternative that the value was meant to be: the one whose own type fits. */

@@ -4,7 +4,7 @@ import { ENVIRONMENT_NAME } from '../domain/environment-name.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import { plural } from '../domain/text.ts'
-import { pathText } from '../schema/problems.ts'
+import { pathText, sentence } from '../schema/problems.ts'
 import { EnvironmentRegistry } from './environment-registry.ts'
 import { SECTION_NAMES, type SectionName, TABLE_NAMES, type TableName } from './model/model.ts'
 import { RandomIds } from './model/time-and-ids.ts'
@@ -12,7 +12,7 @@ import { byName, type StateContent, type StoredImage } from './model/state-image
 import { readDocument } from './state-file/read-state.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'
 import { stateText } from './state-file/state-text.ts'
-import { problemText, storedProblems, within } from './state-file/validation.ts'
+import { storedProblems, within } from './state-file/validation.ts'
 import { type FileSystem, hasCode, nodeFileSystem, writeFully } from './wal/file-system.ts'
 import { type LoggedCommit, logGenerations, logPath } from './wal/log-lines.ts'
 import { headerOf, rawLines } from './wal/recovery.ts'
@@ -228,7 +228,7 @@ function emptyEnvironment(): StoredImage {
 /** The valid parts of a state: what a start would refuse is left out, row by row. */
 function validContent(state: JsonObject, leaveOut: LeaveOut): StateContent {
   const { version: _v, state_id: _s, generation: _g, request_ids, environments: all = {}, ...unknown } = state
-  for (const key of Object.keys(unknown)) leaveOut(`${key} is an unknown field`)
+  for (const key of Object.keys(unknown)) leaveOut(`\`${key}\` is an unknown key`)
   const clientIds = new Set<unknown>()
   const environments = Object.entries(isJsonObject(all) ? all : {}).flatMap(
     ([name, found]): [string, StoredImage][] => {
@@ -254,12 +254,12 @@ function validEnvironment(found: JsonObject, path: string[], clientIds: Set<unkn
     const list = holder[key]
     let more = ''
     if (Array.isArray(list) && typeof at === 'number') invalid.add(list[at])
-    else if (problem.found === 'an unknown field' && at === undefined) Reflect.deleteProperty(holder, key)
+    else if (problem.atKey && at === undefined) Reflect.deleteProperty(holder, key)
     else {
       holder[key] = key in defaults ? (defaults[key] ?? null) : []
       more = `; ${key in defaults ? 'the default' : 'an empty table'} replaces it`
     }
-    leaveOut(`${problemText(within(path, problem))}${more}`)
+    leaveOut(`${sentence(within(path, problem))}${more}`)
   }
   const environment = emptyEnvironment()
   const kept = (

@@ -124,17 +124,17 @@ describe('the state file', () => {
     [
       'an unknown field',
       '{"version": 3, "state_id": "a", "generation": 1, "environments": {}, "x": 1}',
-      /:1:75: x is an unknown field; allowed are version, state_id, generation, request_ids, environments/,
+      /:1:75: `x` is an unknown key; allowed: version, state_id, generation, request_ids, environments/,
     ],
     [
       'a bad environment name',
       '{"version": 3, "state_id": "a", "generation": 1, "environments": {"a b": {}}}',
-      /environments\["a b"\] is .*1 to 64 letters/,
+      /environments\["a b"\]` is .*1 to 64 letters/,
     ],
     [
       'an environment without settings',
       '{"version": 3, "state_id": "a", "generation": 1, "environments": {"a": {}}}',
-      /environments\.a\.settings is required/,
+      /environments\.a\.settings` is required/,
     ],
   ])('is refused and not changed when it is %s', (_, content, message) =>
     withDirectory(async (directory) => {
@@ -146,14 +146,14 @@ describe('the state file', () => {
     [
       '"status":"ACTIVE"',
       '"status":"GONE"',
-      /environments\.default\.tables\.accounts\[1\]\.status is a string; it must be one of ACTIVE/,
+      /`environments\.default\.tables\.accounts\[1\]\.status` is a text; allowed: ACTIVE/,
     ],
     ['"sequence":2', '"sequence":1', /accounts\[1\]: the sequence 1 of account ca_2 belongs to ca_1/],
     ['"id":"ca_2"', '"id":"ca_1"', /accounts\[1\]\.id: the id "ca_1" is there twice/],
-    ['"id":"ca_2"', '"id":"ca_2","colour":1', /accounts\[1\]\.colour is an unknown field/],
-    ['"identifier":"user2@example.com",', '', /accounts\[1\]\.identifier is required: a string/],
+    ['"id":"ca_2"', '"id":"ca_2","colour":1', /accounts\[1\]\.colour` is an unknown key/],
+    ['"identifier":"user2@example.com",', '', /accounts\[1\]\.identifier` is required; allowed: a text/],
     ['"value":2', '"value":1', /counters: account_sequence is 1, yet there is an account with the sequence 2/],
-    ['"frozen_at":"2026', '"frozen_at":"26', /clock\.frozen_at .*instant/],
+    ['"frozen_at":"2026', '"frozen_at":"26', /clock\.frozen_at` is a text; allowed: an instant/],
   ])('is refused when a row has %s as %s', (sound, broken, message) =>
     withDirectory(async (directory) => {
       const file = join(directory, 'state.json')

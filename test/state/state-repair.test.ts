@@ -111,17 +111,17 @@ describe('a check of a state file', () => {
     [
       'an object that is too deep to be written again',
       (text: string) => text.replace('"api_config":{}', `"api_config":{"a":${'['.repeat(9000)}${']'.repeat(9000)}}`),
-      /accounts\[0\]\.api_config is an object; it must be an object of at most 1000 levels/,
+      /accounts\[0\]\.api_config` is an object; allowed: an object of at most 1000 levels/,
     ],
     [
       'an environment of another name',
       (text: string) => text.replace('"default"', '"a/b"'),
-      /is the name "a\/b"; it must be a name of 1 to 64 letters/,
+      /is the name "a\/b"; allowed: a name of 1 to 64 letters/,
     ],
     [
       'a row of another shape',
       (text: string) => text.replace('"status":"ACTIVE"', '"status":"GONE"'),
-      /state\.json:\d+:\d+: environments\.default\.tables\.accounts\[0\]\.status is a string; it must be one of/,
+      /state\.json:\d+:\d+: `environments\.default\.tables\.accounts\[0\]\.status` is a text; allowed: ACTIVE/,
     ],
     [
       'two rows that contradict each other',
@@ -254,10 +254,10 @@ describe('a repair of a state file', () => {
       )
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([
-        'extra is an unknown field',
-        'environments.default.tables.grants is required: an array; an empty table replaces it',
-        expect.stringContaining('environments.default.tables.things is an unknown field'),
-        expect.stringContaining('environments.default.more is an unknown field'),
+        '`extra` is an unknown key',
+        '`environments.default.tables.grants` is required; allowed: a list; an empty table replaces it',
+        expect.stringContaining('`environments.default.tables.things` is an unknown key'),
+        expect.stringContaining('`environments.default.more` is an unknown key'),
       ])
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3'])
     }),
@@ -285,7 +285,7 @@ describe('a repair of a state file', () => {
       await writeFile(file, text.replace('"status":"ACTIVE"', '"status":"GONE"').replace('"id":"ca_3"', '"id":"ca_2"'))
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([
-        expect.stringContaining('environments.default.tables.accounts[0].status is a string'),
+        expect.stringContaining('`environments.default.tables.accounts[0].status` is a text'),
         expect.stringContaining('environments.default.tables.accounts[2]: its id is there twice'),
       ])
       expect(await opened(out, accountIds)).toEqual(['ca_2'])

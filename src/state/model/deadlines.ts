@@ -137,7 +137,7 @@ export class ExpiryIndex {
   /** A credential that was revoked is refused as an unknown one is. */
   readonly grants = [
     byTime(this.#ended, 'grants', grantEnd),
-    byTime(this.#neverValidAgain, 'grants', (grant) => (isRevoked(grant) ? grantEnd(grant) : undefined)),
+    byTime(this.#neverValidAgain, 'grants', (grant: Grant) => (isRevoked(grant) ? grantEnd(grant) : undefined)),
   ]
 
   /** Rows that can be removed now, `now` being milliseconds. */

@@ -18,9 +18,12 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
   }
   if (isStateDocument(state)) return state as unknown as StateImage
   // What says what is wrong takes as long to load as a small server to start.
-  const { problemText, stateProblem } = await import('./validation.ts')
+  const [{ sentence }, { stateProblem }] = await Promise.all([
+    import('../../schema/problems.ts'),
+    import('./validation.ts'),
+  ])
   const problem = stateProblem(state)
-  if (problem) throw refusedAt(bytes, path, problem.path, problemText(problem))
+  if (problem) throw refusedAt(bytes, path, problem.path, sentence(problem))
   return state as unknown as StateImage
 }
 

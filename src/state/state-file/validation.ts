@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type Problem, type Path, pathText, valueAtPath } from '../../schema/problems.ts'
+import { kindOf, type Path, type Problem, problemsOf } from '../../schema/problems.ts'
 import { environmentSchema, environmentStateSchema, stateSchema } from '../../schema/state-document.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../../domain/environment-name.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
@@ -10,7 +10,7 @@ export function stateProblem(state: JsonObject): Problem | undefined {
   const unknown = firstProblem(stateSchema, { ...state, environments: {} })
   if (unknown) return unknown
   const { environments } = state
-  if (!isJsonObject(environments)) return { path: ['environments'], ...mismatch(environments, 'an object') }
+  if (!isJsonObject(environments)) return { path: ['environments'], found: kindOf(environments), allowed: 'an object' }
   for (const [name, environment] of Object.entries(environments)) {
     const problem = ENVIRONMENT_NAME.test(name)
       ? environmentProblems(environmentSchema, environment, SECTION_NAMES).next().value
@@ -42,7 +42,7 @@ function* environmentProblems(
   sections: readonly SectionName[],
 ): Generator<Problem, undefined> {
   if (!isJsonObject(value)) {
-    yield { path: [], ...mismatch(value, 'an object with "tables"') }
+    yield { path: [], found: kindOf(value), allowed: 'an object with "tables"' }
     return
   }
   const tables = isJsonObject(value['tables']) ? value['tables'] : {}
@@ -81,51 +81,9 @@ function firstProblem(schema: z.ZodType, value: unknown): Problem | undefined {
 
 function problemsIn(schema: z.ZodType, value: unknown): Problem[] {
   const { error } = schema.safeParse(value)
-  return (error?.issues ?? []).flatMap((issue): Problem[] => {
-    const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ path: [...path, key], found: 'an unknown field', allowed: issue.message }))
-    return [{ path, ...mismatch(valueAtPath(value, path), allowedBy(issue)) }]
-  })
-}
-
-function allowedBy(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_type') return TYPES[issue.expected] ?? issue.expected
-  if (issue.code === 'invalid_value') return `one of ${issue.values.join(', ')}`
-  if (issue.code === 'too_small') return `at least ${issue.minimum}`
-  if (issue.code === 'too_big') return `at most ${issue.maximum}`
-  return issue.message
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  string: 'a string',
-  number: 'a number',
-  int: 'an integer',
-  boolean: 'true or false',
-  array: 'an array',
-  object: 'an object',
-}
-
-function mismatch(value: unknown, allowed: string): Omit<Problem, 'path'> {
-  return { found: describe(value), allowed }
-}
-
-/** What a value is, for messages: never the value of a secret. */
-function describe(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'object') return 'an object'
-  return typeof value === 'string' ? 'a string' : JSON.stringify(value)
+  return error ? problemsOf(error.issues, value, [], kindOf) : []
 }
 
 export function within(steps: Path, problem: Problem): Problem {
   return { ...problem, path: [...steps, ...problem.path] }
-}
-
-/** `environments.default.tables.accounts[3]: status must be one of ACTIVE, …`. */
-export function problemText({ path, found, allowed }: Problem): string {
-  if (found === 'nothing') return `${pathText(path)} is required: ${allowed}`
-  if (found === 'an unknown field') return `${pathText(path)} is an unknown field; allowed are ${allowed}`
-  return `${pathText(path)} is ${found}; it must be ${allowed}`
 }
