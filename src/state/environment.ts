@@ -1,6 +1,5 @@
 import type { Account } from '../domain/account.ts'
 import { BoundedCache } from '../domain/bounded-cache.ts'
-import type { Connection } from '../domain/connection.ts'
 import type { Connector, Responder } from '../domain/connector.ts'
 import { connectorOfConnection, connectorOfProvider } from '../domain/connector-defaults.ts'
 import type { Instant } from '../domain/instant.ts'
@@ -250,36 +249,28 @@ export class ReadGuard {
  * are computed once for each row, because rows are immutable.
  */
 class ConnectorCache {
-  readonly #ofProvider = new WeakMap<Provider, { template: Connector | undefined; connector: Connector }>()
-  readonly #ofConnection = new WeakMap<Connection, Connector>()
+  readonly #ofRow = new WeakMap<object, { template: Connector | undefined; connector: Connector | undefined }>()
 
   find(model: Model, keyId: string): Connector | undefined {
     const { connectors, providers, connections } = model.tables
     const file = connectors.get(keyId)
     if (file?.custom_provider === null) return file
     for (const provider of providers.values()) {
-      if (provider.is_custom && provider.identifier === keyId) return this.#connectorOfProvider(model, provider)
+      if (!provider.is_custom || provider.identifier !== keyId) continue
+      const template = templateOf(provider, connectors.values())
+      return this.#of(provider, template, () => connectorOfProvider(provider, template))
     }
     for (const connection of connections.values()) {
-      if (connection.key_id === keyId) return this.#connectorOfConnection(connection)
+      if (connection.key_id === keyId) return this.#of(connection, undefined, () => connectorOfConnection(connection))
     }
     return undefined
   }
 
-  #connectorOfProvider({ tables }: Model, provider: Provider): Connector {
-    const template = templateOf(provider, tables.connectors.values())
-    const known = this.#ofProvider.get(provider)
+  #of(row: object, template: Connector | undefined, make: () => Connector | undefined): Connector | undefined {
+    const known = this.#ofRow.get(row)
     if (known && known.template === template) return known.connector
-    const connector = connectorOfProvider(provider, template)
-    this.#ofProvider.set(provider, { template, connector })
-    return connector
-  }
-
-  #connectorOfConnection(connection: Connection): Connector | undefined {
-    const known = this.#ofConnection.get(connection)
-    if (known) return known
-    const connector = connectorOfConnection(connection)
-    if (connector) this.#ofConnection.set(connection, connector)
+    const connector = make()
+    this.#ofRow.set(row, { template, connector })
     return connector
   }
 }

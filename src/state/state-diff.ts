@@ -1,6 +1,5 @@
 import { isJsonObject } from '../domain/json.ts'
-import { inColumnOrder } from './model/columns.ts'
-import { type TableName, TABLE_NAMES } from './model/model.ts'
+import { inColumnOrder, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { EnvironmentImage } from './model/state-image.ts'
 import type { Row } from './model/table.ts'
 

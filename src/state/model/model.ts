@@ -29,6 +29,13 @@ export type TableName = keyof Rows
 /** The tables of the service's state: what `GET /_mock/state` shows, a snapshot holds and a reset replaces. */
 export const TABLE_NAMES = Object.keys(COLUMNS) as readonly TableName[]
 
+/** The same row with its fields in the order of the declaration of its table, however it was made. */
+export function inColumnOrder(table: TableName, row: object): object {
+  const ordered: Record<string, unknown> = {}
+  for (const name of COLUMNS[table]) ordered[name] = (row as Record<string, unknown>)[name]
+  return ordered
+}
+
 /** How the clock of an environment starts (`--clock`, `--freeze`, `POST environments`). */
 export type StartClock = Origin['clock']
 

@@ -62,30 +62,32 @@ function readJson(text: string, isLast: (at: number, open: readonly Container[])
     if (name !== undefined) container.key = JSON.parse(name) as string
     return name !== undefined && take(':') !== undefined
   }
-  do {
-    skipSpace()
-    if (isLast(at, open)) return undefined
-    if (/[}\],:]/.test(text[at] ?? '')) return at
-    const token = take()
-    if (token === undefined) return at
-    if (token === '{' || token === '[') {
-      const container: Container = { isArray: token === '[', key: token === '[' ? 0 : '' }
-      if (take(container.isArray ? ']' : '}') === undefined) {
-        open.push(container)
-        if (!readKey(container)) return at
-        continue
-      }
-    }
+  const readAfterValue = (): boolean => {
     for (let container = open.at(-1); container; container = open.at(-1)) {
       const sign = take(',', container.isArray ? ']' : '}')
-      if (sign === undefined) return at
+      if (sign === undefined) return false
       if (sign === ',') {
         if (typeof container.key === 'number') container.key++
-        if (!readKey(container)) return at
-        break
+        return readKey(container)
       }
       open.pop()
     }
+    return true
+  }
+  /** Reads a scalar or the beginning of an array or object, up to the next value. */
+  const readValue = (): boolean => {
+    if (/[}\],:]/.test(text[at] ?? '')) return false
+    const token = take()
+    if (token !== '{' && token !== '[') return token !== undefined && readAfterValue()
+    const container: Container = token === '[' ? { isArray: true, key: 0 } : { isArray: false, key: '' }
+    if (take(container.isArray ? ']' : '}') !== undefined) return readAfterValue()
+    open.push(container)
+    return readKey(container)
+  }
+  do {
+    skipSpace()
+    if (isLast(at, open)) return undefined
+    if (!readValue()) return at
   } while (open.length > 0)
   skipSpace()
   return at < text.length ? at : undefined

@@ -16,12 +16,15 @@ const EMPTY: StateImage = { state_id: '', generation: 0, environments: byName([]
  * one. The commits since then are in the write-ahead log.
  */
 export class StateFile {
-  readonly #adapter: StateAdapter
-  readonly #low: Low<StateImage>
+  readonly #fileSystem: FileSystem
+  readonly #path: string
+  readonly #low = new Low<StateImage>({ read: () => this.#parse(), write: (image) => this.#replace(image) }, EMPTY)
+  /** Bytes of the file that was read or written last. */
+  #size = 0
 
   constructor(fileSystem: FileSystem, path: string) {
-    this.#adapter = new StateAdapter(fileSystem, path)
-    this.#low = new Low(this.#adapter, EMPTY)
+    this.#fileSystem = fileSystem
+    this.#path = path
   }
 
   /** What the file holds, and its size in bytes; undefined when there is none. */
@@ -30,12 +33,13 @@ export class StateFile {
     const { data: image } = this.#low
     // The model holds the rows; a second reference here would keep removed ones in memory.
     this.#low.data = EMPTY
-    return image === EMPTY ? undefined : { image, size: this.#adapter.size }
+    return image === EMPTY ? undefined : { image, size: this.#size }
   }
 
   /** Whether there is one on disk now. */
-  exists(): Promise<boolean> {
-    return this.#adapter.exists()
+  async exists(): Promise<boolean> {
+    const names = await this.#fileSystem.list(dirname(this.#path)).catch((): string[] => [])
+    return names.includes(basename(this.#path))
   }
 
   /** Replaces the file. @returns its size in bytes */
@@ -46,39 +50,22 @@ export class StateFile {
     } finally {
       this.#low.data = EMPTY
     }
-    return this.#adapter.size
-  }
-}
-
-class StateAdapter {
-  readonly #fileSystem: FileSystem
-  readonly #path: string
-  /** Bytes of the file that was read or written last. */
-  size = 0
-
-  constructor(fileSystem: FileSystem, path: string) {
-    this.#fileSystem = fileSystem
-    this.#path = path
+    return this.#size
   }
 
-  async read(): Promise<StateImage | null> {
+  async #parse(): Promise<StateImage | null> {
     const bytes = await this.#fileSystem.read(this.#path)
     if (!bytes) return null
     const image = await parseState(bytes, this.#path)
-    this.size = bytes.length
+    this.#size = bytes.length
     release(bytes)
     return image
   }
 
-  async exists(): Promise<boolean> {
-    const names = await this.#fileSystem.list(dirname(this.#path)).catch((): string[] => [])
-    return names.includes(basename(this.#path))
-  }
-
-  async write(image: StateImage): Promise<void> {
+  async #replace(image: StateImage): Promise<void> {
     const temporary = `${this.#path}.tmp`
     try {
-      this.size = await this.#writeTo(temporary, image)
+      this.#size = await this.#writeTo(temporary, image)
       await this.#fileSystem.rename(temporary, this.#path)
     } catch (error) {
       await this.#fileSystem.remove(temporary).catch(() => undefined)

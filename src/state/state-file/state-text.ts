@@ -2,8 +2,7 @@ import { isAscii } from 'node:buffer'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
 import type { SeedBundle } from '../../domain/seed.ts'
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
-import { inColumnOrder } from '../model/columns.ts'
-import { TABLE_NAMES } from '../model/model.ts'
+import { inColumnOrder, TABLE_NAMES } from '../model/model.ts'
 import {
   type EnvironmentImage,
   type EnvironmentRecord,

@@ -19,12 +19,8 @@ export class LogFile {
   readonly #stateFile: string
   readonly #stateId: string
   #file: OpenFile | undefined
-  #generation: number
-  /** Durable bytes in this log. */
-  #end: number
-  /** Durable bytes in the logs before this one. */
-  #before: number
-  #exists: boolean
+  /** The present log: up to where it and those before it are durable. */
+  readonly #at: LogEnd
   /** Whether there may be bytes after the end, from a write that failed or was torn. */
   #hasTornTail: boolean
 
@@ -32,47 +28,44 @@ export class LogFile {
     this.#fileSystem = fileSystem
     this.#stateFile = stateFile
     this.#stateId = stateId
-    this.#generation = end.generation
-    this.#end = end.length
-    this.#before = end.before
-    this.#exists = end.exists
+    this.#at = { ...end }
     this.#hasTornTail = end.exists
   }
 
   /** Durable bytes in all logs. */
   get size(): number {
-    return this.#before + this.#end
+    return this.#at.before + this.#at.length
   }
 
   /** Whether there may be a log on disk. */
   get exists(): boolean {
-    return this.#exists
+    return this.#at.exists
   }
 
   get #path(): string {
-    return logPath(this.#stateFile, this.#generation)
+    return logPath(this.#stateFile, this.#at.generation)
   }
 
   /** Whether the log is on disk, where a start looks for it. */
   async isThere(): Promise<boolean> {
     const generations = await logGenerations(this.#fileSystem, this.#stateFile).catch((): number[] => [])
-    return generations.includes(this.#generation)
+    return generations.includes(this.#at.generation)
   }
 
   /** Appends a line, which is durable once this has succeeded; when it fails, the log is as it was. */
   async append(line: readonly string[]): Promise<void> {
     const file = await this.#open()
-    if (this.#hasTornTail) await file.truncate(this.#end)
+    if (this.#hasTornTail) await file.truncate(this.#at.length)
     this.#hasTornTail = true
     // The header is durable before anything follows it, so that no crash leaves it damaged in another way than cut short.
-    if (this.#end === 0)
-      await this.#write(file, [headerLine({ state_id: this.#stateId, generation: this.#generation })])
+    if (this.#at.length === 0)
+      await this.#write(file, [headerLine({ state_id: this.#stateId, generation: this.#at.generation })])
     await this.#write(file, line)
     this.#hasTornTail = false
   }
 
   async #write(file: OpenFile, texts: readonly string[]): Promise<void> {
-    let end = this.#end
+    let end = this.#at.length
     try {
       for (const text of texts) {
         const bytes = Buffer.from(text)
@@ -83,17 +76,17 @@ export class LogFile {
       if (!isThere) throw gone(this.#path)
     } catch (error) {
       // What was written may or may not be on disk: it is cut off now if that works, and before the next write if not.
-      await file.truncate(this.#end).catch(() => undefined)
+      await file.truncate(this.#at.length).catch(() => undefined)
       throw error
     }
-    this.#end = end
+    this.#at.length = end
   }
 
   /** Goes on in a new log, whose generation the next state file has. The one before has no bytes after its end. */
   async rotate(): Promise<number> {
     const before = await this.#open()
     if (this.#hasTornTail) {
-      await before.truncate(this.#end)
+      await before.truncate(this.#at.length)
       await before.datasync()
     }
     const generation = await this.nextGeneration()
@@ -106,9 +99,9 @@ export class LogFile {
       throw error
     }
     this.#file = file
-    this.#generation = generation
-    this.#before += this.#end
-    this.#end = 0
+    this.#at.generation = generation
+    this.#at.before += this.#at.length
+    this.#at.length = 0
     this.#hasTornTail = false
     await before.close()
     return generation
@@ -117,13 +110,13 @@ export class LogFile {
   /** A generation that no log has had. */
   async nextGeneration(): Promise<number> {
     const generations = await logGenerations(this.#fileSystem, this.#stateFile)
-    return Math.max(this.#generation, ...generations) + 1
+    return Math.max(this.#at.generation, ...generations) + 1
   }
 
   /** Removes the logs below a generation, because the state file of that generation holds what they say. */
   async removeBelow(generation: number): Promise<void> {
     await removeLogs(this.#fileSystem, this.#stateFile, (other) => other < generation)
-    this.#before = 0
+    this.#at.before = 0
   }
 
   async close(): Promise<void> {
@@ -135,13 +128,13 @@ export class LogFile {
   async #open(): Promise<OpenFile> {
     if (this.#file) return this.#file
     const { isThere, hasStateFile } = await this.#look()
-    if (this.#exists && this.#end > 0 && !isThere) throw gone(this.#path)
+    if (this.#at.exists && this.#at.length > 0 && !isThere) throw gone(this.#path)
     // A log that follows a state file is of no use without it.
-    if (!isThere && this.#generation > 0 && !hasStateFile) throw gone(this.#stateFile)
+    if (!isThere && this.#at.generation > 0 && !hasStateFile) throw gone(this.#stateFile)
     const file = await (isThere ? this.#fileSystem.reopen(this.#path) : this.#fileSystem.createNew(this.#path))
-    this.#exists = true
+    this.#at.exists = true
     try {
-      if (this.#end === 0) await this.#fileSystem.syncDirectory(dirname(this.#stateFile))
+      if (this.#at.length === 0) await this.#fileSystem.syncDirectory(dirname(this.#stateFile))
     } catch (error) {
       await file.close().catch(() => undefined)
       throw error

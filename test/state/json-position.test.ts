@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { findSyntaxError, positionOf } from '../../src/state/state-file/json-position.ts'
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('the position of a syntax error', () => {
+  it('is there for a text that the engine refuses, and for no other', () => {
+    fc.assert(
+      fc.property(
+        fc.json(),
+        fc.nat(),
+        fc.constantFrom('', ',', '}', ']', '{', '"', ':', '0', 'x', '\n'),
+        (text, at, sign) => {
+          const place = at % (text.length + 1)
+          const changed = text.slice(0, place) + sign + text.slice(place + (at % 2))
+          expect([changed, findSyntaxError(changed) === undefined]).toEqual([changed, isJson(changed)])
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
+  it.each([
+    ['[1,]', 1, 4, '"]"'],
+    ['{"a":1,}', 1, 8, '"}"'],
+    ['{"a"\n 1}', 2, 2, '"1"'],
+    ['[1 2]', 1, 4, '"2"'],
+    ['', 1, 1, 'the end of the file'],
+    ['{"a":"\t"}', 1, 6, '"\\""'],
+  ])('of %j is line %d, column %d', (text, line, column, found) => {
+    expect(findSyntaxError(text)).toEqual({ line, column, found })
+  })
+})
+
+describe('the position of a path', () => {
+  it.each<[(string | number)[], number, number]>([
+    [[], 1, 1],
+    [['b'], 2, 8],
+    [['b', 1], 2, 12],
+    [['b', 1, 'a'], 2, 18],
+    [['b', 1, 'missing'], 2, 12],
+    [['c', 'b'], 3, 8],
+  ])('%j is line %d, column %d', (path, line, column) => {
+    const text = '{"a": {"b": 1},\n  "b": [0, {"a": 2}],\n  "c": {}}'
+    expect(positionOf(text, path)).toEqual({ line, column })
+  })
+
+  it('is found in a value that nests deeper than the stack', () => {
+    const text = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)},"b":1}`
+    expect(positionOf(text, ['b'])).toEqual({ line: 1, column: 200_011 })
+    expect(findSyntaxError(text)).toBeUndefined()
+  })
+})
