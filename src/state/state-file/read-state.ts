@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject } from '../../domain/json.ts'
 import { isStateDocument } from '../../schema/generated/checks.ts'
+import { sentence } from '../../schema/problems.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import { otherVersion, StateError } from '../wal/state-errors.ts'
 import { findSyntaxError, positionOf } from './json-position.ts'
@@ -18,10 +19,7 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
   }
   if (isStateDocument(state)) return state as unknown as StateImage
   // What says what is wrong takes as long to load as a small server to start.
-  const [{ sentence }, { stateProblem }] = await Promise.all([
-    import('../../schema/problems.ts'),
-    import('./validation.ts'),
-  ])
+  const { stateProblem } = await import('./validation.ts')
   const problem = stateProblem(state)
   if (problem) throw refusedAt(bytes, path, problem.path, sentence(problem))
   return state as unknown as StateImage
