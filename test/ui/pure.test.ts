@@ -13,6 +13,7 @@ const REQUEST: Request = {
   id: 'req_1',
   kind: 'request',
   protocol: 'http',
+  mcp_client: null,
   at: AT,
   real_at: AT,
   duration_ms: 12,
