@@ -102,6 +102,8 @@ describe('an answer that depends on a commit that the disk refuses', () => {
         vi.advanceTimersByTime(2345)
         expect(await running).toMatchObject(REFUSED)
       } finally {
+        // Before the real timers: restoring the spy puts back the faked function that it covers.
+        timers.mockRestore()
         vi.useRealTimers()
       }
       expect(await ada(mock)).not.toHaveProperty('last_used_at')

@@ -187,7 +187,7 @@ describe('paths that are not served (G8)', () => {
   it.each([
     ['POST /v1/execute_tool', 'POST /api/v1/execute_tool'],
     ['POST /execute_tool', 'POST /api/v1/execute_tool'],
-    ['DELETE /v1/custom-providers/acme', 'PUT or DELETE /api/v1/custom-providers/{identifier}'],
+    ['DELETE /v1/custom-providers/acme', 'DELETE /api/v1/custom-providers/{identifier}'],
     ['GET /api/v1/conected_accounts', 'GET /api/v1/connected_accounts'],
     ['GET /nowhere', undefined],
   ])('a 404 of %s names the path that was meant: %s', (request, meant) =>
