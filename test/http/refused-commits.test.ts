@@ -92,18 +92,21 @@ describe('an answer that depends on a commit that the disk refuses', () => {
   it('is 503 for a tool call whose own third party takes its time meanwhile, and the call changes no data', () =>
     withDisk(appSeed([{ name: 'do', answers: { body: {} } }], { latency: 2345 }, LIVE), async (mock, disk) => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-      const timers = vi.spyOn(globalThis, 'setTimeout')
+      // Not a spy: the end of the test would restore it after the real timers, and the faked function would stay.
+      const faked = globalThis.setTimeout
+      const waits: (number | undefined)[] = []
+      const noted = (...given: Parameters<typeof setTimeout>) => (waits.push(given[1]), faked(...given))
+      globalThis.setTimeout = Object.assign(noted, faked)
       try {
         const running = run(mock, 'do').then((answer) => answer)
-        await until(() => timers.mock.calls.some(([, ms]) => ms === 2345))
+        await until(() => waits.includes(2345))
         refusing(disk, true)
         expect(await mock.api.put('/connected_accounts', changed)).toMatchObject(REFUSED)
         refusing(disk, false)
         vi.advanceTimersByTime(2345)
         expect(await running).toMatchObject(REFUSED)
       } finally {
-        // Before the real timers: restoring the spy puts back the faked function that it covers.
-        timers.mockRestore()
+        globalThis.setTimeout = faked
         vi.useRealTimers()
       }
       expect(await ada(mock)).not.toHaveProperty('last_used_at')
