@@ -1,7 +1,7 @@
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { type Instant, instant } from '../domain/instant.ts'
-import { own } from '../domain/json.ts'
+import { isJsonObject, own } from '../domain/json.ts'
 import type { Environment } from '../state/environment.ts'
 import type { RecordedEntry } from './entry.ts'
 import {
@@ -165,11 +165,15 @@ function summaryOf({ kind, method, url, operation, status, errorCode, client }: 
   return `${request}${by} was answered with ${status}${errorCode === null ? '' : ` ${errorCode}`}.`
 }
 
-/** The message of an error answer, of the service's shape or the token endpoint's. */
+/** The message of an error answer, of the shape of the service, the token endpoint or MCP. */
 function messageOf(entry: RecordedEntry): string {
   if (entry.status < 400) return ''
   const answer = answerOf(entry)
-  const message = own(answer, 'message') ?? own(answer, 'error_description')
+  const error = own(answer, 'error')
+  const message =
+    own(answer, 'message') ??
+    own(answer, 'error_description') ??
+    (isJsonObject(error) ? own(error, 'message') : undefined)
   return typeof message === 'string' ? message : ''
 }
 

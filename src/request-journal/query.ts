@@ -34,6 +34,7 @@ const FIELDS = {
   connector: (entry) => entry.trace.account?.connector ?? null,
   identifier: (entry) => entry.trace.account?.identifier ?? null,
   client: (entry) => entry.client,
+  mcp_client: (entry) => entry.mcpClient,
   tool: (entry) => toolOf(entry),
   execution: (entry) => entry.trace.execution_id ?? null,
   agent_run_id: (entry) => entry.trace.agent_run_id ?? null,

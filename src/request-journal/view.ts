@@ -93,7 +93,8 @@ const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } 
   rule: ({ trace }) => trace.rules.length > 0,
   refresh: ({ trace }) => trace.refreshes.length > 0,
   transition: ({ trace }) => trace.transitions.length > 0 || trace.due.length > 0,
-  unserved: ({ kind, operation }) => kind === 'request' && operation === null,
+  // A server of MCP serves more than operations.
+  unserved: ({ kind, operation, protocol }) => kind === 'request' && operation === null && protocol !== 'mcp',
   defect: ({ responseViolations, status, trace }) =>
     responseViolations.length > 0 || (status === 500 && trace.rules.length === 0 && trace.upstream.length === 0),
 }

@@ -74,7 +74,7 @@ function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; 
           )}
           {connector.mcp_server_url !== '' && (
             <>
-              <p>What a client of MCP takes:</p>
+              <p>For a client of MCP, with an access token of POST /oauth/token and the identifier of an account:</p>
               <Command text={mcpServers(connector)} />
             </>
           )}
@@ -121,9 +121,9 @@ function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; 
   )
 }
 
-/** The configuration of a client; the user fills in the token and whose account it uses. */
-function mcpServers({ connector, mcp_server_url: url }: Connector): string {
-  const headers = { Authorization: 'Bearer ACCESS_TOKEN', identifier: 'USER' }
+/** The configuration of a client; its user fills in the token, and another account. */
+function mcpServers({ connector, mcp_server_url: url, people }: Connector): string {
+  const headers = { Authorization: 'Bearer ACCESS_TOKEN', identifier: people[0] ?? 'USER' }
   return JSON.stringify({ mcpServers: { [connector]: { type: 'http', url, headers } } }, undefined, 2)
 }
 

@@ -6,7 +6,7 @@ export function isAnswered({ kind }: Pick<TimelineEntry, 'kind'>): boolean {
   return kind === 'request' || kind === 'page' || kind === 'third_party'
 }
 
-export function titleOf(entry: TimelineEntry): string {
+export function titleOf(entry: Pick<TimelineEntry, 'kind' | 'tool' | 'operation' | 'method' | 'path'>): string {
   if (!isAnswered(entry)) return entry.path
   return entry.tool ?? entry.operation ?? `${entry.method} ${entry.path}`
 }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
 import { call, type Explanation, type Request, type Scenario, type Schemas } from './api.ts'
 import { saveAs } from './download.ts'
-import { close, isAnswered } from './entry.ts'
+import { close, isAnswered, titleOf } from './entry.ts'
 import { curlOf } from './curl.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
 import { momentOf, timeOf, tookOf } from './format.ts'
@@ -25,7 +25,7 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
       title={
         <>
           {request && isAnswered(request) && <Status status={request.status} />}
-          <h2>{request ? (request.tool ?? request.operation ?? request.path) : 'Request'}</h2>
+          <h2>{request ? titleOf(request) : 'Request'}</h2>
         </>
       }
     >
@@ -95,7 +95,9 @@ function LoadedRequest({
             ["Mock's time", <span class="mono">{`${momentOf(request.at)}.${timeOf(request.at).slice(9)}`}</span>],
             ['Real time', <span class="mono">{momentOf(request.real_at)}</span>],
             ...(isAnswered(request) ? [['Took', tookOf(request.duration_ms)] as const] : []),
+            ...(request.protocol === 'http' ? [] : [['Protocol', request.protocol] as const]),
             ...(request.client === null ? [] : [['Client', <code>{request.client}</code>] as const]),
+            ...(request.mcp_client === null ? [] : [['MCP client', request.mcp_client] as const]),
             ...(account
               ? [
                   [

@@ -1,3 +1,4 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import axe from 'axe-core'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterEach, expect, it } from 'vitest'
@@ -27,7 +28,7 @@ describeInBrowser('the dashboard', (open) => {
 
   /** Opens the dashboard at an address, for a mock that has served a {@link Session}. */
   const opened = async (hash: string, options: BrowserContextOptions = {}) => {
-    mock = await createToolmock({ clock: '2026-01-31T12:00:00.000Z', freeze: true, idSeed: 7 })
+    mock = await createToolmock({ clock: '2026-01-31T12:00:00.000Z', freeze: true, idSeed: 7, mcp: true })
     const session = await Session.start(mock)
     const tab = await open({ viewport: { width: 1280, height: 800 }, ...options })
     await tab.page.goto(`${mock.url}/_mock/ui${hash}`)
@@ -248,6 +249,36 @@ describeInBrowser('the dashboard', (open) => {
     await page.getByLabel('Collection', { exact: true }).selectOption('jotter/notes')
     await page.getByRole('cell', { name: 'Beta' }).waitFor()
     expect(await page.getByRole('region', { name: 'jotter/notes' }).getByRole('row').count()).toBe(3)
+    expect(serious(complaints)).toEqual([])
+  })
+
+  it('shows what a client of MCP takes, with which one calls, and its requests', async () => {
+    const { page, session, complaints } = await opened('#/data?connector=mail')
+    const { mcpServers } = JSON.parse(await page.locator('.connectors details[open] .command pre').innerText()) as {
+      mcpServers: { mail: { url: string; headers: Record<string, string> } }
+    }
+    const { url, headers } = mcpServers.mail
+    expect(headers).toEqual({ Authorization: 'Bearer ACCESS_TOKEN', identifier: 'ada@example.com' })
+    const client = new Client({ name: 'test-client', version: '1.2.3' }, { versionNegotiation: { mode: 'auto' } })
+    const Authorization = headers['Authorization']?.replace('ACCESS_TOKEN', session.token) ?? ''
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers, Authorization } } }),
+    )
+    await client.listTools()
+    await client.callTool({ name: 'mail_get_message', arguments: { message_id: 'none' } })
+    await client.close()
+
+    await view(page, 'Timeline')
+    const listed = page.locator('.line').filter({ hasText: 'tools/list /mcp/v3/connections/mail' })
+    expect(await listed.innerText()).not.toContain('not served')
+    await listed.click()
+    await detail(page).getByRole('heading', { name: 'tools/list /mcp/v3/connections/mail' }).waitFor()
+    await page.locator('.line').filter({ hasText: 'mail_get_message' }).first().click()
+    await detail(page).getByText('tools/call /mcp/v3/connections/mail (execute_tool)').waitFor()
+    const facts = detail(page).locator('dl').filter({ hasText: 'Request id' })
+    expect((await facts.innerText()).replaceAll(/\s+/g, ' ')).toContain(
+      'Protocol mcp Client test_client MCP client test-client 1.2.3',
+    )
     expect(serious(complaints)).toEqual([])
   })
 

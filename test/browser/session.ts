@@ -11,7 +11,7 @@ const ADA = { connector: 'mail', identifier: 'ada@example.com' }
 /** What a client does in a few minutes: an account, tool calls that succeed and fail, a renewal, mistakes, open links. */
 export class Session {
   readonly #mock: Toolmock
-  readonly #token: string
+  readonly token: string
   /** The id of ada's account. */
   account = ''
   /** The id of a request that renewed its credentials. */
@@ -21,7 +21,7 @@ export class Session {
 
   private constructor(mock: Toolmock, token: string) {
     this.#mock = mock
-    this.#token = token
+    this.token = token
   }
 
   static async start(mock: Toolmock): Promise<Session> {
@@ -35,7 +35,7 @@ export class Session {
 
   /** A request of the client. */
   async api(method: string, path: string, body?: object): Promise<Answer> {
-    const headers = { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' }
+    const headers = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' }
     const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) }
     const answer = await fetch(`${this.#mock.url}/api/v1${path}`, sent)
     const text = await answer.text()

@@ -53,6 +53,7 @@ describe('the published types', () => {
       connector: true,
       identifier: true,
       client: true,
+      mcp_client: true,
       tool: true,
       execution: true,
       agent_run_id: true,
