@@ -53,8 +53,8 @@ interface Helper extends Described {
   readonly changes?: true
   /** Whether it takes named arguments, which `run` gets as its last argument. */
   readonly named?: true
-  /** What is wrong with its first argument, as far as a file shows it. */
-  check?(first: Expression | undefined): string | undefined
+  /** What is wrong with its first argument, which is undefined where it is no literal. */
+  check?(first: JsonValue | undefined): string | undefined
   run(args: HelperArguments, ports: HelperPorts): JsonValue | undefined
 }
 
@@ -141,9 +141,7 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
       changes: true,
       named: true,
       check: (name) =>
-        name?.kind === 'literal' && typeof name.value === 'string'
-          ? fakeNameProblem(name.value)
-          : "faker's first argument is a name in quotes",
+        typeof name === 'string' ? fakeNameProblem(name) : "faker's first argument is a name in quotes",
       run: fake,
     },
   }),
@@ -177,9 +175,8 @@ function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`
 }
 
-function distanceProblem(helper: string, distance: Expression | undefined): string | undefined {
-  if (distance?.kind !== 'literal' || parseDuration(String(distance.value ?? '').replace(/^[+-]/, '')) !== undefined)
-    return undefined
+function distanceProblem(helper: string, distance: JsonValue | undefined): string | undefined {
+  if (distance === undefined || parseDuration(asText(distance).replace(/^[+-]/, '')) !== undefined) return undefined
   return `${helper} takes a duration, with - in front for the past: ${DURATION_FORMS}`
 }
 
@@ -266,34 +263,44 @@ function isTrue(value: JsonValue | undefined): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }
 
-/** A parsed template: the part of Handlebars' syntax that never runs code. */
+/** A template as functions, one for each of its pieces. Only the part of Handlebars' syntax is read that never runs code. */
 type Template = readonly Piece[]
-type Piece = { kind: 'text'; text: string } | { kind: 'value'; expression: Expression } | BlockPiece
-interface BlockPiece {
-  kind: 'block'
-  block: Block
-  subject: Expression
-  names: readonly string[]
-  then: Template
-  otherwise: Template
+interface Piece {
+  text(frame: Frame, encode: Encode): string
+  /** Of a piece that is one expression. */
+  readonly value?: Evaluate
 }
-type Literal = string | number | boolean | null
-type Expression =
-  | { kind: 'literal'; value: Literal }
-  | PathExpression
-  | {
-      kind: 'call'
-      name: string
-      helper: Helper
-      args: readonly Expression[]
-      options: readonly (readonly [string, Expression])[]
-    }
-interface PathExpression {
-  kind: 'path'
-  depth: number
-  data: boolean
-  parts: readonly string[]
+type Evaluate = (frame: Frame) => JsonValue | undefined
+type Encode = (value: string) => string
+
+/** The value that paths start from, and the names that enclosing blocks have bound. */
+interface Frame {
+  readonly context: JsonValue | undefined
+  readonly parent: Frame | undefined
+  /** `@index`, `@key`, `@first`, `@last`. */
+  readonly data: JsonObject
+  /** Names given by `as |item index|`. */
+  readonly names: JsonObject
+  readonly ports: HelperPorts
 }
+
+/** What checks ask of a template. */
+interface Uses {
+  /** Its paths that start at its variables. */
+  readonly paths: (readonly string[])[]
+  readonly helpers: string[]
+}
+
+/** Where a part of a template is. */
+interface Place {
+  /** The names that a path may start with; null allows any. */
+  readonly roots: readonly string[] | null
+  /** Whether paths start at the template's variables here. */
+  readonly isOuter: boolean
+  readonly depth: number
+  readonly uses: Uses
+}
+
 const DATA: readonly string[] = ['index', 'key', 'first', 'last', 'root']
 
 /** The part of the parser's nodes that is used; its own types leave expressions open. */
@@ -302,7 +309,6 @@ interface Node {
   readonly value?: unknown
   readonly original?: unknown
   readonly path?: Node
-  readonly name?: Node
   readonly params?: readonly Node[]
   readonly hash?: { readonly pairs: readonly { readonly key: string; readonly value: Node }[] }
   readonly program?: { readonly body: readonly Node[]; readonly blockParams?: readonly string[] }
@@ -313,37 +319,16 @@ interface Node {
   readonly this?: boolean
 }
 
-/** The names that a path may start with; null allows any. */
-type Roots = readonly string[] | null
-
 /** @throws TemplateError */
-function parseTemplate(text: string, roots: Roots = null): Template {
+function parseTemplate(text: string, roots: Place['roots'] = null): { template: Template; uses: Uses } {
   if (text.length > MAX_TEMPLATE) throw new TemplateError(`a template has at most ${MAX_TEMPLATE} characters`)
-  const { body } = parseSyntax(text)
-  checkDepth(body)
-  return pieces(body, roots)
+  const uses: Uses = { paths: [], helpers: [] }
+  return { template: piecesOf(parseSyntax(text), { roots, isOuter: true, depth: 1, uses }), uses }
 }
 
-/** @throws TemplateError where blocks or calls nest too deeply */
-function checkDepth(body: readonly Node[]): void {
-  const rest = body.map((node) => ({ node, depth: 1 }))
-  for (let at = rest.pop(); at; at = rest.pop()) {
-    const { node, depth } = at
-    if (depth > MAX_TEMPLATE_DEPTH) throw tooDeep()
-    const { path, params = [], hash, program, inverse } = node
-    const values = hash?.pairs.map(({ value }) => value) ?? []
-    const inside = [...(path ? [path] : []), ...params, ...values, ...(program?.body ?? []), ...(inverse?.body ?? [])]
-    for (const each of inside) rest.push({ node: each, depth: depth + 1 })
-  }
-}
-
-function tooDeep(): TemplateError {
-  return new TemplateError(`a template nests at most ${MAX_TEMPLATE_DEPTH} levels deep`)
-}
-
-function parseSyntax(text: string): { body: readonly Node[] } {
+function parseSyntax(text: string): readonly Node[] {
   try {
-    return parse(text) as { body: readonly Node[] }
+    return (parse(text) as { body: readonly Node[] }).body
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep()
     const lines = error instanceof Error ? error.message.split('\n') : []
@@ -352,24 +337,43 @@ function parseSyntax(text: string): { body: readonly Node[] } {
   }
 }
 
-function pieces(body: readonly Node[], roots: Roots): Template {
-  return body.filter((node) => node.type !== 'CommentStatement').map((node) => piece(node, roots))
+function tooDeep(): TemplateError {
+  return new TemplateError(`a template nests at most ${MAX_TEMPLATE_DEPTH} levels deep`)
 }
 
-function piece(node: Node, roots: Roots): Piece {
-  switch (node.type) {
-    case 'ContentStatement':
-      return { kind: 'text', text: String(node.value) }
-    case 'MustacheStatement':
-      return { kind: 'value', expression: invocation(node, roots) }
-    case 'BlockStatement':
-      return blockPiece(node, roots)
-    default:
-      throw new TemplateError('partials and decorators are not supported')
+/** @throws TemplateError where blocks or calls nest too deeply */
+function inside(place: Place): Place {
+  if (place.depth >= MAX_TEMPLATE_DEPTH) throw tooDeep()
+  return { ...place, depth: place.depth + 1 }
+}
+
+function piecesOf(body: readonly Node[] = [], place: Place): Template {
+  return body.filter((node) => node.type !== 'CommentStatement').map((node) => pieceOf(node, place))
+}
+
+function pieceOf(node: Node, place: Place): Piece {
+  if (node.type === 'ContentStatement') {
+    const text = String(node.value)
+    return { text: (frame) => counted(text, frame) }
   }
+  if (node.type === 'BlockStatement') return blockOf(node, place)
+  if (node.type !== 'MustacheStatement') throw new TemplateError('partials and decorators are not supported')
+  const value = invocation(node, place)
+  return { value, text: (frame, encode) => counted(encode(textIn(value(frame), frame)), frame) }
 }
 
-function blockPiece(node: Node, roots: Roots): Piece {
+function counted(text: string, { ports: { budget } }: Frame): string {
+  budget.text(text.length)
+  return text
+}
+
+/** An object is counted before it becomes a text. */
+function textIn(value: JsonValue | undefined, { ports: { budget } }: Frame): string {
+  if (typeof value === 'object') budget.value(value)
+  return asText(value)
+}
+
+function blockOf(node: Node, place: Place): Piece {
   const name = String(node.path?.original)
   const [subject, ...others] = node.params ?? []
   const block = BLOCKS.get(name)
@@ -381,42 +385,65 @@ function blockPiece(node: Node, roots: Roots): Piece {
   const names = node.program?.blockParams ?? []
   const taken = names.find((each) => HELPERS.has(each))
   if (taken !== undefined) throw new TemplateError(`'${taken}' is a helper and cannot be a name in #${name}`)
+  const below = inside(place)
+  const value = expression(subject, below)
+  const first = piecesOf(node.program?.body, block.keepsPaths ? below : { ...below, roots: null, isOuter: false })
+  const second = piecesOf(node.inverse?.body, below)
   return {
-    kind: 'block',
-    block,
-    subject: expression(subject, roots),
-    names,
-    then: pieces(node.program?.body ?? [], block.keepsPaths ? roots : null),
-    otherwise: pieces(node.inverse?.body ?? [], roots),
+    text: (frame, encode) =>
+      block.run(value(frame), {
+        then: (bound, data) => textOf(first, bound ? innerFrame(frame, names, bound, data) : frame, encode),
+        otherwise: () => textOf(second, frame, encode),
+        budget: frame.ports.budget,
+      }),
   }
 }
 
-function invocation(node: Node, roots: Roots): Expression {
+function innerFrame(frame: Frame, given: readonly string[], bound: HelperArguments, data = frame.data): Frame {
+  const names = Object.assign(Object.create(null) as JsonObject, frame.names)
+  given.forEach((name, at) => {
+    names[name] = bound[at] ?? null
+  })
+  return { context: bound[0], parent: frame, data, names, ports: frame.ports }
+}
+
+function invocation(node: Node, place: Place): Evaluate {
   const head = node.path
   if (!head) throw new TemplateError('an expression without a name')
   const called = (node.params?.length ?? 0) > 0 || (node.hash?.pairs.length ?? 0) > 0
-  return called || node.type === 'SubExpression' ? call(String(head.original), node, roots) : expression(head, roots)
+  return called || node.type === 'SubExpression'
+    ? call(String(head.original), node, inside(place))
+    : expression(head, inside(place))
 }
 
-function expression(node: Node, roots: Roots): Expression {
+function expression(node: Node, place: Place): Evaluate {
   switch (node.type) {
     case 'StringLiteral':
     case 'NumberLiteral':
     case 'BooleanLiteral':
-      return { kind: 'literal', value: node.value as Literal }
+      return stepping(() => node.value as JsonValue)
     case 'NullLiteral':
     case 'UndefinedLiteral':
-      return { kind: 'literal', value: null }
+      return stepping(() => null)
     case 'SubExpression':
-      return invocation(node, roots)
+      return invocation(node, place)
     case 'PathExpression':
-      return path(node, roots)
+      return path(node, place)
     default:
       throw new TemplateError(`${node.type} is not supported`)
   }
 }
 
-function path(node: Node, roots: Roots): Expression {
+/** Each expression is a step of the budget. */
+function stepping(evaluate: Evaluate): Evaluate {
+  return (frame) => {
+    frame.ports.budget.step()
+    return evaluate(frame)
+  }
+}
+
+function path(node: Node, place: Place): Evaluate {
+  const { roots, isOuter, uses } = place
   const parts = (node.parts ?? []).map((part) => {
     if (typeof part === 'string') return part
     throw new TemplateError('a path cannot start with a call')
@@ -424,7 +451,7 @@ function path(node: Node, roots: Roots): Expression {
   const [head] = parts
   const { depth = 0, data = false } = node
   const plain = depth === 0 && !data && node.this !== true
-  if (plain && parts.length === 1 && head !== undefined && HELPERS.has(head)) return call(head, node, roots)
+  if (plain && parts.length === 1 && head !== undefined && HELPERS.has(head)) return call(head, node, place)
   if (data && (head === undefined || !DATA.includes(head))) {
     throw new TemplateError(`unknown name '@${head ?? ''}'; allowed are @${DATA.join(', @')}`)
   }
@@ -434,26 +461,58 @@ function path(node: Node, roots: Roots): Expression {
       `unknown name or helper '${head}'${didYouMean(head, known)}; allowed are ${known.join(', ')}`,
     )
   }
-  return { kind: 'path', depth, data, parts }
+  if (isOuter && depth === 0 && !data) uses.paths.push(parts)
+  return stepping((frame) => follow(parts, data ? dataOf(frame) : startOf(frame, depth, head)))
 }
 
-function call(name: string, node: Node, roots: Roots): Expression {
+function dataOf(frame: Frame): JsonObject {
+  let outermost = frame
+  while (outermost.parent) outermost = outermost.parent
+  return { ...frame.data, root: outermost.context ?? null }
+}
+
+function startOf(frame: Frame, depth: number, head: string | undefined): JsonValue | undefined {
+  if (depth === 0) return head !== undefined && Object.hasOwn(frame.names, head) ? frame.names : frame.context
+  let at: Frame | undefined = frame
+  for (let steps = depth; steps > 0; steps -= 1) at = at?.parent
+  return at?.context
+}
+
+/** Own properties only: a path can never reach a prototype or a function. */
+function follow(parts: readonly string[], from: JsonValue | undefined): JsonValue | undefined {
+  let value = from
+  for (const part of parts) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
+    value = (value as JsonObject)[part]
+  }
+  return value
+}
+
+function call(name: string, node: Node, place: Place): Evaluate {
   const helper = HELPERS.get(name)
   if (!helper) {
     const known = [...HELPERS.keys()]
     throw new TemplateError(`unknown helper '${name}'${didYouMean(name, known)}; allowed are ${known.join(', ')}`)
   }
-  const args = (node.params ?? []).map((param) => expression(param, roots))
-  const options = (node.hash?.pairs ?? []).map((pair) => [pair.key, expression(pair.value, roots)] as const)
+  place.uses.helpers.push(name)
+  const [first, ...others] = node.params ?? []
+  const args = (node.params ?? []).map((param) => expression(param, place))
+  const options = (node.hash?.pairs ?? []).map(({ key, value }) => [key, expression(value, place)] as const)
   const [least, most] = helper.arity
   if (args.length < least || args.length > most) {
     const more = most === Infinity ? ' or more' : ` to ${String(most)}`
     throw new TemplateError(`${name} takes ${String(least)}${least === most ? '' : more} arguments`)
   }
   if (options.length > 0 && !helper.named) throw new TemplateError(`${name} takes no named arguments`)
-  const problem = helper.check?.(args[0])
+  const problem = helper.check?.(first?.type.endsWith('Literal') ? ((first.value ?? null) as JsonValue) : undefined)
   if (problem !== undefined) throw new TemplateError(problem)
-  return { kind: 'call', name, helper, args, options }
+  return stepping((frame) => {
+    const values = args.map((arg) => arg(frame))
+    if (options.length > 0) {
+      values.push(Object.fromEntries(options.map(([key, value]) => [key, value(frame) ?? null])))
+    }
+    return helper.run(values, frame.ports)
+  })
 }
 
 /**
@@ -461,44 +520,27 @@ function call(name: string, node: Node, roots: Roots): Expression {
  * with in this template (`input`, `account`, …); without them any name is allowed.
  */
 export function checkTemplate(text: string, roots?: readonly string[]): string | undefined {
-  if (!text.includes('{{')) return undefined
-  try {
-    const template = parseTemplate(text, roots ?? null)
-    if (roots?.includes('credentials') !== true) return undefined
-    for (const each of expressionsIn(template, () => true)) {
-      if (each.kind === 'call' && each.helper.changes)
-        return `${each.name} makes another value each time, and credentials have to stay the same`
-    }
-    return undefined
-  } catch (error) {
-    if (error instanceof TemplateError) return error.message
-    throw error
-  }
+  const uses = usesOf(text, roots)
+  if (typeof uses === 'string') return uses
+  const changing = roots?.includes('credentials') && uses.helpers.find((name) => HELPERS.get(name)?.changes)
+  return changing ? `${changing} makes another value each time, and credentials have to stay the same` : undefined
 }
 
 /** The paths of a template that start at its variables: `input.to` as `['input', 'to']`; none of one that cannot be read. */
 export function templatePaths(text: string): readonly (readonly string[])[] {
-  if (!text.includes('{{') || checkTemplate(text) !== undefined) return []
-  return [...expressionsIn(parseTemplate(text), ({ keepsPaths }) => keepsPaths)].flatMap((each) =>
-    each.kind === 'path' && each.depth === 0 && !each.data ? [each.parts] : [],
-  )
+  const uses = usesOf(text)
+  return typeof uses === 'string' ? [] : uses.paths
 }
 
-/** Every expression of a template, in the order of the text; of a block's first part where `enters` says so. */
-function* expressionsIn(template: Template, enters: (block: Block) => boolean): Generator<Expression> {
-  for (const piece of template) {
-    if (piece.kind === 'value') yield* withArguments(piece.expression)
-    if (piece.kind !== 'block') continue
-    yield* withArguments(piece.subject)
-    if (enters(piece.block)) yield* expressionsIn(piece.then, enters)
-    yield* expressionsIn(piece.otherwise, enters)
+/** What a template uses, or why it cannot be read. */
+function usesOf(text: string, roots?: readonly string[]): Uses | string {
+  if (!text.includes('{{')) return { paths: [], helpers: [] }
+  try {
+    return parseTemplate(text, roots ?? null).uses
+  } catch (error) {
+    if (error instanceof TemplateError) return error.message
+    throw error
   }
-}
-
-function* withArguments(expression: Expression): Generator<Expression> {
-  yield expression
-  if (expression.kind !== 'call') return
-  for (const each of [...expression.args, ...expression.options.map(([, value]) => value)]) yield* withArguments(each)
 }
 
 /** What rendering one value may still use. Steps are counted, and not time, so that the same template always ends the same way. */
@@ -539,92 +581,17 @@ class Budget {
   }
 }
 
-/** The value that paths start from, and the names that enclosing blocks have bound. */
-interface Frame {
-  readonly context: JsonValue | undefined
-  readonly parent: Frame | undefined
-  /** `@index`, `@key`, `@first`, `@last`. */
-  readonly data: JsonObject
-  /** Names given by `as |item index|`. */
-  readonly names: JsonObject
-  readonly ports: HelperPorts
-}
-
 const NO_DATA: JsonObject = Object.freeze(Object.create(null) as JsonObject)
+
+function textOf(template: Template, frame: Frame, encode: Encode): string {
+  return template.map((piece) => piece.text(frame, encode)).join('')
+}
 
 function whole(template: Template, frame: Frame): JsonValue {
   const [only, ...others] = template
-  if (only?.kind === 'value' && others.length === 0) {
-    const value = evaluate(only.expression, frame) ?? null
-    frame.ports.budget.value(value)
-    return value
-  }
-  return textOf(template, frame, (text) => text)
-}
-
-function textOf(template: Template, frame: Frame, encode: (value: string) => string): string {
-  const texts = template.map((piece) => {
-    if (piece.kind === 'block') return blockText(piece, frame, encode)
-    const text = piece.kind === 'text' ? piece.text : encode(textIn(evaluate(piece.expression, frame), frame))
-    frame.ports.budget.text(text.length)
-    return text
-  })
-  return texts.join('')
-}
-
-/** An object is counted before it becomes a text. */
-function textIn(value: JsonValue | undefined, { ports: { budget } }: Frame): string {
-  if (typeof value === 'object') budget.value(value)
-  return asText(value)
-}
-
-function blockText(piece: BlockPiece, frame: Frame, encode: (value: string) => string): string {
-  return piece.block.run(evaluate(piece.subject, frame), {
-    then: (bound, data) => textOf(piece.then, bound ? inner(frame, piece, bound, data ?? frame.data) : frame, encode),
-    otherwise: () => textOf(piece.otherwise, frame, encode),
-    budget: frame.ports.budget,
-  })
-}
-
-function inner(frame: Frame, { names: given }: BlockPiece, bound: HelperArguments, data: JsonObject): Frame {
-  const names = Object.assign(Object.create(null) as JsonObject, frame.names)
-  given.forEach((name, at) => {
-    names[name] = bound[at] ?? null
-  })
-  return { context: bound[0], parent: frame, data, names, ports: frame.ports }
-}
-
-function evaluate(expression: Expression, frame: Frame): JsonValue | undefined {
-  frame.ports.budget.step()
-  if (expression.kind === 'literal') return expression.value
-  if (expression.kind === 'path') return follow(expression.parts, start(expression, frame))
-  const args = expression.args.map((arg) => evaluate(arg, frame))
-  if (expression.options.length > 0) {
-    args.push(Object.fromEntries(expression.options.map(([key, value]) => [key, evaluate(value, frame) ?? null])))
-  }
-  return expression.helper.run(args, frame.ports)
-}
-
-function start(path: PathExpression, frame: Frame): JsonValue | undefined {
-  const head = path.parts[0]
-  if (path.data) return { ...frame.data, root: outermost(frame).context ?? null }
-  if (path.depth === 0) return head !== undefined && Object.hasOwn(frame.names, head) ? frame.names : frame.context
-  let at: Frame | undefined = frame
-  for (let steps = path.depth; steps > 0; steps -= 1) at = at?.parent
-  return at?.context
-}
-
-function outermost(frame: Frame): Frame {
-  return frame.parent ? outermost(frame.parent) : frame
-}
-
-/** Own properties only: a path can never reach a prototype or a function. */
-function follow(parts: readonly string[], from: JsonValue | undefined): JsonValue | undefined {
-  let value = from
-  for (const part of parts) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
-    value = (value as JsonObject)[part]
-  }
+  if (!only?.value || others.length > 0) return textOf(template, frame, (text) => text)
+  const value = only.value(frame) ?? null
+  frame.ports.budget.value(value)
   return value
 }
 
@@ -695,7 +662,7 @@ export class Templates {
     if (known) return known
     // Connectors can be replaced while the server runs; templates still in use are parsed again.
     if (this.#parsed.size >= MAX_CACHED) this.#parsed.clear()
-    const template = parseTemplate(text)
+    const { template } = parseTemplate(text)
     this.#parsed.set(text, template)
     return template
   }
