@@ -1,5 +1,6 @@
 import type { Account } from '../domain/account.ts'
 import type { FiredRule, Scenario } from '../domain/scenario.ts'
+import { seededRandom } from '../domain/seeded-random.ts'
 import { valueAt } from '../domain/value-match.ts'
 import { applyAccountEvent, applyDueEvents } from '../state/account-events.ts'
 import { consume, pendingRequest } from '../state/auth-requests.ts'
@@ -262,7 +263,10 @@ export class EnvironmentScenarios {
     for (const run of this.#active) if (run.unsaved) this.#save(run, true)
   }
 
-  /** From 0 to below 1; repeats with the environment's ids. */
+  /**
+   * From 0 to below 1; repeats with the environment's ids. The numbers have a source of their own, so that what scenarios draw
+   * does not shift the identifiers of everything else.
+   */
   random(): number {
     this.#random ??= seededRandom(this.#environment.ids.number())
     return this.#random()
@@ -402,18 +406,4 @@ function firedRule({ name }: Scenario, { rule, faults, matched }: RuleCount, fai
   const failed = failures.length === 0 ? '' : `; this could not be done: ${failures.join('; ')}`
   const sentence = `On request ${matched} that matches, ${effects.join(', ')}${failed}`
   return { scenario: name, rule: rule.name, at: rule.at, sentence, do: rule.do, off_spec: rule.off_spec }
-}
-
-/**
- * Random numbers from 0 to below 1, the same after the same seed (mulberry32): scenarios have a source of their own, so that
- * what they draw does not shift the identifiers of everything else.
- */
-function seededRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

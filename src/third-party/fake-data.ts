@@ -1,6 +1,7 @@
 import type { Faker, Randomizer } from '@faker-js/faker'
 import type { JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
+import { seededRandom } from '../domain/seeded-random.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { TemplateError } from './template-error.ts'
@@ -73,9 +74,9 @@ export class FakeData {
   /** Methods by name; bounded, since there are no more names than the library has. */
   readonly #methods = new Map<string, FakeMethod>()
 
-  readonly #numbers: MersenneTwister
+  readonly #numbers: CountedNumbers
 
-  private constructor(faker: Faker, numbers: MersenneTwister) {
+  private constructor(faker: Faker, numbers: CountedNumbers) {
     this.#faker = faker
     this.#numbers = numbers
   }
@@ -85,7 +86,7 @@ export class FakeData {
     const { faker } = await loadFaker()
     // Importing the class itself would load every locale.
     const ownFaker = faker.constructor as typeof Faker
-    const randomizer = new MersenneTwister()
+    const randomizer = new CountedNumbers()
     return new FakeData(new ownFaker({ locale: faker.rawDefinitions, randomizer }), randomizer)
   }
 
@@ -157,56 +158,18 @@ function plain(value: unknown): JsonValue {
   return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as JsonValue)
 }
 
-const SIZE = 624
-const MIDDLE = 397
-
-/**
- * The same numbers as the library's own generator (MT19937, 53 bits each), but words are computed on demand. The library
- * computes all 624 words for each seed, of which one value needs a few: that took 30 µs, a tenth of a tool call.
- */
-export class MersenneTwister implements Randomizer {
-  readonly #words = new Uint32Array(SIZE)
-  /** How many words follow from the seed so far. */
-  #seeded = 1
-  #at = 0
+/** The library's own generator computes 624 words for each seed, of which one value needs a few: a tenth of a tool call. */
+class CountedNumbers implements Randomizer {
   /** Each number is a step of it. */
   budget: Budget | undefined
+  #next = seededRandom(0)
 
   seed(seed: number | number[]): void {
-    if (typeof seed !== 'number') throw new TypeError('generated data is seeded with one number')
-    this.#words[0] = seed
-    this.#seeded = 1
-    this.#at = 0
+    this.#next = seededRandom(Number(seed))
   }
 
   next(): number {
     this.budget?.step()
-    const high = this.#next() >>> 5
-    const low = this.#next() >>> 6
-    return (high * 2 ** 26 + low) / 2 ** 53
-  }
-
-  #next(): number {
-    const at = this.#at
-    this.#seedUpTo(Math.min(at + MIDDLE, SIZE - 1))
-    const mixed = (this.#word(at) & 0x80000000) | (this.#word((at + 1) % SIZE) & 0x7fffffff)
-    let word = this.#word((at + MIDDLE) % SIZE) ^ (mixed >>> 1) ^ (mixed & 1 ? 0x9908b0df : 0)
-    this.#words[at] = word
-    this.#at = (at + 1) % SIZE
-    word ^= word >>> 11
-    word ^= (word << 7) & 0x9d2c5680
-    word ^= (word << 15) & 0xefc60000
-    return (word ^ (word >>> 18)) >>> 0
-  }
-
-  #seedUpTo(last: number): void {
-    for (; this.#seeded <= last; this.#seeded++) {
-      const before = this.#word(this.#seeded - 1)
-      this.#words[this.#seeded] = Math.imul(1812433253, before ^ (before >>> 30)) + this.#seeded
-    }
-  }
-
-  #word(at: number): number {
-    return this.#words[at] ?? 0
+    return this.#next()
   }
 }

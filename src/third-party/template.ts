@@ -495,8 +495,9 @@ function call(name: string, node: Node, place: Place): Evaluate {
     throw new TemplateError(`unknown helper '${name}'${didYouMean(name, known)}; allowed are ${known.join(', ')}`)
   }
   place.uses.helpers.push(name)
-  const [first, ...others] = node.params ?? []
-  const args = (node.params ?? []).map((param) => expression(param, place))
+  const { params = [] } = node
+  const [first] = params
+  const args = params.map((param) => expression(param, place))
   const options = (node.hash?.pairs ?? []).map(({ key, value }) => [key, expression(value, place)] as const)
   const [least, most] = helper.arity
   if (args.length < least || args.length > most) {
