@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
+import { percentDecoded } from '../domain/text.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { type Problem, type Path, shown, valueAtPath, valuesAt } from '../schema/problems.ts'
 
@@ -169,7 +170,7 @@ function partsOf(path: string): string[] {
 
 function respondersAt({ fixed, open, responders }: Branch, [part, ...rest]: readonly string[]): ResponderPlace[] {
   if (part === undefined) return responders
-  const same = fixed.get(decoded(part))
+  const same = fixed.get(percentDecoded(part) ?? part)
   const next = part.includes(VALUE) ? [...fixed.values()] : same ? [same] : []
   for (const [wanted, branch] of open) if (canBe(part, wanted)) next.push(branch)
   return next.flatMap((branch) => respondersAt(branch, rest))
@@ -177,15 +178,7 @@ function respondersAt({ fixed, open, responders }: Branch, [part, ...rest]: read
 
 function canBe(part: string, wanted: string): boolean {
   if (part.includes(VALUE)) return true
-  return /^\{\w+\}$/.test(wanted) ? part !== '' : matchesGlob(wanted, decoded(part))
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return /^\{\w+\}$/.test(wanted) ? part !== '' : matchesGlob(wanted, percentDecoded(part) ?? part)
 }
 
 function inputProblems(tool: JsonObject, path: Path, pathsOf: PathsOf): Problem[] {

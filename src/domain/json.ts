@@ -32,6 +32,15 @@ export function fieldsOf(parameters: URLSearchParams): Record<string, string | s
   return fields
 }
 
+/** The value of a JSON text; undefined for any other text. */
+export function parsedJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
 /** Whether there is no value: what a template of a missing input comes to. */
 export function isBlank(value: JsonValue | undefined): boolean {
   return value === undefined || value === null || value === ''

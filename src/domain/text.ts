@@ -33,6 +33,16 @@ export function shellQuote(text: string): string {
   return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
+/** A part of a path or query without its percent-encoding; undefined when that is not well-formed. */
+export function percentDecoded(text: string): string | undefined {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Whether an author may set a header: its name is a token (RFC 9110 5.6.2), and it does not say where the message ends. */
 export function isOwnHeader(name: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/^(?:content-length|transfer-encoding|trailer)$/i.test(name)

@@ -34,6 +34,26 @@ export function matchesValue(wanted: JsonValue, found: JsonValue | undefined): b
   return equalValues(wanted, found)
 }
 
+/** Whether a value has, at each of these dotted paths, what a match asks for. */
+export function matchesAt(
+  wanted: Readonly<Record<string, JsonValue>> | undefined,
+  value: JsonValue | undefined,
+): boolean {
+  if (wanted === undefined) return true
+  return Object.keys(wanted).every((path) => matchesValue(wanted[path] ?? null, valueAt(value, path)))
+}
+
+/** Whether, for each of these globs, a query parameter or header has a text that fits it; `valueOf` gives it by its name. */
+export function matchesTexts(
+  globs: Readonly<Record<string, string>> | undefined,
+  valueOf: (name: string) => JsonValue | undefined,
+): boolean {
+  if (globs === undefined) return true
+  const fits = (glob: string, value: JsonValue): boolean =>
+    matchesGlob(glob, typeof value === 'string' ? value : JSON.stringify(value))
+  return Object.keys(globs).every((name) => [valueOf(name) ?? []].flat().some((text) => fits(globs[name] ?? '', text)))
+}
+
 /** Whether two values are the same JSON, whatever the order of keys. */
 export function equalValues(a: JsonValue, b: JsonValue): boolean {
   if (Array.isArray(a) || Array.isArray(b)) {

@@ -1,7 +1,7 @@
 import { type DescMessage, type FileRegistry, type Registry } from '@bufbuild/protobuf'
 import { Code, ConnectError } from '@connectrpc/connect'
 import { codeOf, codesOfStatus } from '../domain/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
 import { ErrorInfoSchema } from './generated/google/rpc/error_details_pb.ts'
 import { type Differences, messageOf } from './transcoding.ts'
 
@@ -77,10 +77,6 @@ export function metadataOf(headers: Readonly<Record<string, string | string[]>>)
 /** @param body undefined for no body; a text that is no JSON as it is */
 export function bodyOf(text: string | Buffer): JsonValue | undefined {
   if (text.length === 0) return undefined
-  const body = text.toString()
-  try {
-    return JSON.parse(body) as JsonValue
-  } catch {
-    return body
-  }
+  const value = parsedJson(text.toString())
+  return value === undefined ? text.toString() : value
 }

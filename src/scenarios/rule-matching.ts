@@ -1,9 +1,9 @@
 import type { Account } from '../domain/account.ts'
 import { milliseconds } from '../domain/instant.ts'
-import type { JsonObject, JsonValue } from '../domain/json.ts'
+import { type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { RuleConditions, RuleMatch, RulePlace, ScenarioRule, ScenarioTime } from '../domain/scenario.ts'
-import { matchesGlob, matchesValue, valueAt } from '../domain/value-match.ts'
+import { matchesAt, matchesGlob, matchesTexts } from '../domain/value-match.ts'
 
 /** A request as rules see it, at every place. What is expensive to find is a getter, because most rules do not ask for it. */
 export interface ScenarioRequest {
@@ -39,9 +39,9 @@ export function matches({ at, on }: ScenarioRule, request: ScenarioRequest): boo
     matchesText(on.client, request.clientId) &&
     matchesText(on.method, request.method) &&
     matchesText(on.path, request.path) &&
-    every(on.body, (path, wanted) => matchesValue(wanted, valueAt(request.body, path))) &&
-    every(on.query, (name, glob) => texts(request.query, name).some((text) => matchesGlob(glob, text))) &&
-    every(on.headers, (name, glob) => texts(request.headers, name).some((text) => matchesGlob(glob, text))) &&
+    matchesAt(on.body, request.body) &&
+    matchesTexts(on.query, (name) => own(request.query, name)) &&
+    matchesTexts(on.headers, (name) => own(request.headers, name)) &&
     matchesAccount(on.account, request)
   )
 }
@@ -55,23 +55,8 @@ function matchesAccount(wanted: RuleMatch['account'], request: ScenarioRequest):
   if (wanted === undefined) return true
   const found = request.account
   const { id, connector, identifier, organization_id, user_id, status } = found ?? {}
-  const view: Readonly<Record<string, string | undefined>> = found
-    ? { id, connector, identifier, organization_id, user_id, status }
-    : (request.locator ?? {})
-  return every(wanted, (field, glob) => matchesText(glob, Object.hasOwn(view, field) ? view[field] : undefined))
-}
-
-function every<T>(wanted: Readonly<Record<string, T>> | undefined, test: (key: string, value: T) => boolean): boolean {
-  return wanted === undefined || Object.entries(wanted).every(([key, value]) => test(key, value))
-}
-
-/** The values of a query parameter or header as texts. */
-function texts(values: JsonObject, name: string): string[] {
-  const found = Object.hasOwn(values, name) ? values[name] : undefined
-  if (found === undefined || found === null) return []
-  return (Array.isArray(found) ? found : [found]).map((value: JsonValue) =>
-    typeof value === 'string' ? value : JSON.stringify(value),
-  )
+  const view = found ? { id, connector, identifier, organization_id, user_id, status } : request.locator
+  return matchesAt(wanted, view as JsonObject | undefined)
 }
 
 /** What the conditions of a rule depend on. */

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
-import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
+import { percentDecoded } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
 import { actBefore, deliveryOf, encoded, injectedAnswer, sendWhole } from './delivery.ts'
 import type { Pauses } from './pauses.ts'
@@ -22,8 +23,10 @@ export interface ThirdPartyRequest {
     readonly headers: Readonly<Record<string, string | string[] | undefined>>
     readonly body: Buffer
   }
+  /** The account that the service calls for, and the tool that the call is made for. */
   readonly account: Account | undefined
-  readonly tool?: string | undefined
+  readonly tool: string | undefined
+  /** Of the request that causes the call: rules that fire here are noted in it. */
   readonly trace: RequestTrace | undefined
 }
 
@@ -65,7 +68,7 @@ function scenarioRequest(exchange: ThirdPartyRequest): ScenarioRequest | undefin
     connector: connector.connector,
     tool,
     method: request.method,
-    path: decoded(request.apiPath),
+    path: percentDecoded(request.apiPath) ?? request.apiPath,
     body,
     query: fieldsOf(request.query),
     headers: request.headers as JsonObject,
@@ -82,19 +85,8 @@ function isCodeGrant(body: JsonValue | undefined): boolean {
 export function bodyOf(text: string, type: string): JsonValue | undefined {
   if (type.toLowerCase().startsWith('application/x-www-form-urlencoded')) return fieldsOf(new URLSearchParams(text))
   if (text === '') return undefined
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return text
-  }
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
+  const value = parsedJson(text)
+  return value === undefined ? text : value
 }
 
 /** A decision at a third party's consent page, or without one. */

@@ -5,7 +5,7 @@ import { BASE_URL_RULE, isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import type { Credentials, StoredByCallers } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own, parsedJson } from '../domain/json.ts'
 import type { ForwardedAnswer, ForwardedRequest, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
@@ -475,15 +475,7 @@ function bodyOf({ status, headers, body }: Received & { kind: 'answer' }): JsonV
   const text = body.toString('utf8')
   if (text === '') return type.includes('json') && status !== 204 ? undefined : null
   if (type !== '' && !type.includes('json')) return text
-  return nestsDeeper(text, MAX_DEPTH) ? undefined : parsed(text)
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
+  return nestsDeeper(text, MAX_DEPTH) ? undefined : parsedJson(text)
 }
 
 const ASSERTION_LIFETIME = 5 * 60
@@ -528,7 +520,7 @@ function assertion(environment: Environment, connector: Connector, subject: stri
 /** A token endpoint's answer as credentials; fields of the account that it does not carry stay. */
 function readTokenAnswer(received: Received, connector: Connector, account: Account): TokenAnswer {
   if (received.kind !== 'answer') return unavailable(received.message)
-  const body = parsed(received.body.toString('utf8'))
+  const body = parsedJson(received.body.toString('utf8'))
   if (!isJsonObject(body)) return unavailable('the token endpoint did not answer with JSON')
   const text = (name: string): string => {
     const value = own(body, name)

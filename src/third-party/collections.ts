@@ -14,10 +14,11 @@ import {
   type SortKey,
   type Step,
 } from '../domain/collection.ts'
-import type { Responder } from '../domain/connector.ts'
+import type { Connector, Responder } from '../domain/connector.ts'
 import { isBlank, isJsonObject, type JsonObject, type JsonValue, own, setOwn } from '../domain/json.ts'
 import { quote } from '../domain/text.ts'
 import { equalValues } from '../domain/value-match.ts'
+import type { Environment } from '../state/environment.ts'
 import { counterOf, nextSequence, putItem } from '../state/collections.ts'
 import {
   type ItemPage,
@@ -26,8 +27,14 @@ import {
   positionOf,
   type SortField,
 } from '../state/model/collection-index.ts'
-import type { SchemeContext } from './schemes.ts'
-import { accountView, asText } from './template.ts'
+import { accountView, asText, type Templates } from './template.ts'
+
+/** Whose responders answer, and whose collections their steps act on. */
+export interface ResponderContext {
+  readonly environment: Environment
+  readonly connector: Pick<Connector, 'connector' | 'collections' | 'error_body' | 'responders'>
+  readonly templates: Templates
+}
 
 /** Why a step failed. */
 const FAILURES = { not_found: 404, conflict: 409, invalid: 400, refused: 422 } as const
@@ -52,7 +59,7 @@ export class StepFailure extends Error {
 
 /** What the templates of steps see, and whose items they act on. */
 export interface StepScope {
-  readonly context: SchemeContext
+  readonly context: ResponderContext
   /** Empty for a call without an account. */
   readonly accountId: string
   /** `request`, `account`, `person`. */
@@ -97,7 +104,7 @@ export function runSteps<Answer>(
 }
 
 /** Gives a collection the items that it begins with, once. Its templates have to be prepared. */
-export function fillCollection(context: SchemeContext, place: CollectionPlace): void {
+export function fillCollection(context: ResponderContext, place: CollectionPlace): void {
   const { environment, connector, templates } = context
   const { model, clock, ids } = environment
   const collection = collectionNamed(connector, place.collection)
@@ -181,7 +188,11 @@ function updateItems(run: Run, step: Step): JsonValue {
     refuseConflict(inner, step, place, row)
     const set = render(inner, step.set ?? {}) ?? {}
     if (!isJsonObject(set)) throw new StepFailure(step, 'invalid', 'the body must be an object')
-    const item = changedItem(row.item, { set, ...listChanges(inner, step) })
+    const item = changedItem(row.item, {
+      set,
+      add: render(inner, step.add ?? {}),
+      remove: render(inner, step.remove ?? {}),
+    })
     const key = keyOf(collection, item)
     if (key !== keyOf(collection, row.item)) {
       throw new StepFailure(step, 'invalid', `${collection.key} of an item cannot be changed`)
@@ -247,7 +258,7 @@ function found(items: ItemSet, conditions: ReturnType<typeof conditionsOf>, limi
 
 /** The fields of the collection in their order, each with its default where no value is given, and then what else is given. */
 function withDefaults(
-  context: SchemeContext,
+  context: ResponderContext,
   { key, fields }: Collection,
   given: JsonObject,
   { values, sequence }: { values: JsonObject; sequence: number },
@@ -280,26 +291,16 @@ function copyOf(value: JsonValue): JsonValue {
   return typeof value === 'object' && value !== null ? (JSON.parse(JSON.stringify(value)) as JsonValue) : value
 }
 
-interface ItemChange {
-  readonly set: JsonObject
-  readonly add: JsonObject
-  readonly remove: JsonObject
-}
-
-function listChanges(run: Run, { add = {}, remove = {} }: Step): Pick<ItemChange, 'add' | 'remove'> {
-  return { add: render(run, add) as JsonObject, remove: render(run, remove) as JsonObject }
-}
-
 /** A value that is null changes nothing: that is what a template of a missing input comes to. */
-function changedItem(item: JsonObject, { set, add, remove }: ItemChange): JsonObject {
+function changedItem(item: JsonObject, { set, add, remove }: Record<'set' | 'add' | 'remove', JsonValue>): JsonObject {
   const changed = Object.assign(Object.create(null) as JsonObject, item)
-  for (const [name, value] of Object.entries(set)) if (value !== null) changed[name] = value
-  for (const [name, value] of Object.entries(add)) {
+  for (const [name, value] of Object.entries(set as JsonObject)) if (value !== null) changed[name] = value
+  for (const [name, value] of Object.entries(add as JsonObject)) {
     const list = [...listOf(changed[name])]
     for (const each of listOf(value)) if (!list.some((known) => equalValues(known, each))) list.push(each)
     changed[name] = list
   }
-  for (const [name, value] of Object.entries(remove)) {
+  for (const [name, value] of Object.entries(remove as JsonObject)) {
     const gone = listOf(value)
     changed[name] = listOf(changed[name]).filter((each) => !gone.some((one) => equalValues(one, each)))
   }

@@ -89,16 +89,6 @@ export function encodePart(value: string): string {
 
 const PLAIN_PART = /^[\w.~-]*$/
 
-/** The decoded text, or undefined when it is not well-formed. */
-export function decodePart(text: string): string | undefined {
-  if (!text.includes('%')) return text
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
-}
-
 export function jsonAnswer(status: number, body: object, headers: Record<string, string> = {}): ThirdPartyAnswer {
   return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) }
 }

@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net'
 import type { Account } from '../domain/account.ts'
 import type { Connector, Latency } from '../domain/connector.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
+import { percentDecoded } from '../domain/text.ts'
+import type { ThirdPartyRequest as ObservedRequest } from '../scenarios/third-party.ts'
 import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
 import { answerApi } from './api.ts'
@@ -13,7 +15,6 @@ import {
   ACCOUNT_HEADER,
   type ReceivedRequest,
   type ThirdPartyAnswer,
-  decodePart,
   encodePart,
   headerOf,
   jsonAnswer,
@@ -58,19 +59,10 @@ export class OpenCalls {
 }
 
 /** One request at a third party, as scenarios see it (`at: third_party` and `at: token_refresh`). */
-export interface ThirdPartyRequest {
-  environment: Environment
-  connector: Connector
-  kind: 'api' | 'token'
-  request: ReceivedRequest
-  /** The account that the service calls for. */
-  account: Account | undefined
-  /** The tool that the call is made for. */
-  tool: string | undefined
-  /** Of the request that causes the call: rules that fire here are noted in it. */
-  trace: RequestTrace | undefined
+export interface ThirdPartyRequest extends ObservedRequest {
+  readonly request: ReceivedRequest
   /** Names the {@link OpenCall} of a call of the service; empty for a call of another program. */
-  ticket: string
+  readonly ticket: string
 }
 
 /** Replaces the plain answer: it sends the response itself, with or without asking for `answer`. */
@@ -230,8 +222,8 @@ interface Target
 function targetOf(options: ListenerOptions, { url = '/' }: IncomingMessage): Target | ThirdPartyAnswer {
   const [rawPath, search] = splitOnce(url, '?')
   const [, environmentPart = '', connectorPart = '', kindPart, ...rest] = rawPath.split('/')
-  const environmentName = decodePart(environmentPart)
-  const connectorName = decodePart(connectorPart)
+  const environmentName = percentDecoded(environmentPart)
+  const connectorName = percentDecoded(connectorPart)
   if (environmentName === undefined || connectorName === undefined) return jsonAnswer(400, { error: 'malformed_path' })
   const environment = options.registry.environment(environmentName)
   const connector = environment?.connector(connectorName)

@@ -1,5 +1,6 @@
+import { percentDecoded } from '../domain/text.ts'
 import { createHmac } from 'node:crypto'
-import { decodePart, encodePart } from './http-messages.ts'
+import { encodePart } from './http-messages.ts'
 
 /*
  * Signatures of OAuth 1 requests (RFC 5849).
@@ -41,7 +42,7 @@ export function authorizationFields(header: string): Map<string, string> | undef
   const fields = new Map<string, string>()
   for (const item of list.split(',')) {
     const [, name, raw = ''] = /^([a-z_]+)="([^"]*)"$/.exec(item.trim()) ?? []
-    const value = decodePart(raw)
+    const value = percentDecoded(raw)
     if (name === undefined || value === undefined || fields.has(name)) return undefined
     fields.set(name, value)
   }

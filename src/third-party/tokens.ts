@@ -3,18 +3,12 @@ import type { Connector } from '../domain/connector.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import type { Grant } from '../domain/grant.ts'
 import { type JsonObject, own } from '../domain/json.ts'
+import { percentDecoded } from '../domain/text.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { revoked } from '../state/grants.ts'
 import { verifyJwt } from './jwt.ts'
 import { type Application, applicationOf, expiryOf, sessionToken } from './schemes.ts'
-import {
-  ACCOUNT_HEADER,
-  decodePart,
-  headerOf,
-  jsonAnswer,
-  type ReceivedRequest,
-  type ThirdPartyAnswer,
-} from './http-messages.ts'
+import { ACCOUNT_HEADER, headerOf, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
 
 /** A token request whose form was read and whose application was authenticated. */
 interface TokenCall {
@@ -97,7 +91,7 @@ function basicCredentials(
   const text = Buffer.from(encoded, 'base64').toString('utf8')
   const colon = text.indexOf(':')
   if (colon === -1) return { id: undefined, secret: undefined }
-  return { id: decodePart(text.slice(0, colon)), secret: decodePart(text.slice(colon + 1)) }
+  return { id: percentDecoded(text.slice(0, colon)), secret: percentDecoded(text.slice(colon + 1)) }
 }
 
 function refused(error: OauthErrorCode, description: string, apply?: () => void): TokenReply {

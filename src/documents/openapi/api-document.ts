@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
+import { percentDecoded } from '../../domain/text.ts'
 
 /** An OpenAPI document of version 2.0, 3.0 or 3.1, read as far as a connector needs it. */
 export interface ApiDocument {
@@ -95,7 +96,7 @@ class Version3 {
         .split('/')
         .slice(1)
         .reduce<JsonValue | undefined>((inside, part) => {
-          const name = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
+          const name = (percentDecoded(part) ?? part).replaceAll('~1', '/').replaceAll('~0', '~')
           return typeof inside === 'object' && inside !== null ? own(inside as JsonObject, name) : undefined
         }, this.root)
     }
@@ -236,14 +237,6 @@ function pathOf(text: string): string {
     .replaceAll(/\/{2,}/g, '/')
     .replace(/\/$/, '')
   return path.startsWith('/') ? path : ''
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 export function objectAt(object: JsonObject, key: string): JsonObject {

@@ -1,5 +1,5 @@
 import { parseDocument, visit } from 'yaml'
-import { extentOf, type JsonValue } from '../../domain/json.ts'
+import { extentOf, type JsonValue, parsedJson } from '../../domain/json.ts'
 import { OpenapiError } from './connector-from-openapi.ts'
 
 /** Documents of 2,000 operations are larger than files that a server reads again and again may be. */
@@ -17,7 +17,7 @@ export function parseOpenapiText(text: string): JsonValue {
   const plain = text.replace(/^\uFEFF/, '')
   try {
     // The YAML parser reports line and column of a text that is neither.
-    return (/^\s*\{/.test(plain) ? jsonValue(plain) : undefined) ?? yamlValue(plain)
+    return (/^\s*\{/.test(plain) ? parsedJson(plain) : undefined) ?? yamlValue(plain)
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep()
     // An alias of no anchor.
@@ -27,14 +27,6 @@ export function parseOpenapiText(text: string): JsonValue {
 
 function tooDeep(): OpenapiError {
   return new OpenapiError(`is nested too deep; allowed are ${MAX_DEPTH} levels`)
-}
-
-function jsonValue(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
 }
 
 function yamlValue(text: string): JsonValue {

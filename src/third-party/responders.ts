@@ -1,0 +1,194 @@
+import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
+import { fieldsOf, nestsDeeper, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
+import { matchesAt, matchesGlob, matchesTexts } from '../domain/value-match.ts'
+import { percentDecoded } from '../domain/text.ts'
+import type { Model } from '../state/model/model.ts'
+import { type ResponderContext, runSteps, StepFailure } from './collections.ts'
+import { headerOf, headerValue, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
+import { asText } from './template.ts'
+
+/** A request as responders match it and as their templates see it. */
+export interface RequestView extends JsonObject {
+  method: string
+  /** Decoded. */
+  path: string
+  /** What `{name}` in the path of the responder captured; empty before one matches. */
+  params: JsonObject
+  /** A list where a parameter was sent more than once. */
+  query: JsonObject
+  /** Names in lower case. */
+  headers: JsonObject
+}
+
+/** A call whose credential is valid. */
+export interface ResponderCall {
+  readonly request: ReceivedRequest
+  readonly view: RequestView
+  /** The decoded parts of its path, so that an encoded slash stays inside its part. */
+  readonly path: readonly string[]
+  /** Empty for a call without an account. */
+  readonly accountId: string
+  readonly account: JsonObject | null
+  readonly person: string | null
+}
+
+/** The answer of the first responder that matches. */
+export function answerBy(context: ResponderContext, call: ResponderCall): ThirdPartyAnswer {
+  const { environment, connector } = context
+  const { request, view, path, accountId, account, person } = call
+  for (const [index, responder] of connector.responders.entries()) {
+    const params = matchResponder(responder.on, view, path, account)
+    if (!params) continue
+    // Each responder that matches replaces the captures of the one before.
+    view.params = params
+    const values = { request: view, account, person }
+    if (responder.steps) {
+      countHit(environment, responder)
+      return takeSteps(context, responder, { accountId, values, request })
+    }
+    const counter = `responder ${connector.connector} ${String(index)}`
+    const answer = environment.model.transact(() => nextAnswer(environment.model, responder, counter))
+    if (!answer) continue
+    countHit(environment, responder)
+    return rendered(context, answer, values)
+  }
+  const { method, path: asked } = view
+  const message = `no responder answers ${method} ${asked}`
+  return jsonAnswer(404, { error: 'no_responder', method, path: asked, message })
+}
+
+/** The captures of a responder's path; undefined when the responder does not match. */
+function matchResponder(
+  on: ResponderMatch,
+  request: RequestView,
+  path: readonly string[],
+  account: JsonObject | null,
+): JsonObject | undefined {
+  if (on.method !== undefined && !matchesGlob(on.method.toUpperCase(), request.method)) return undefined
+  const captured = on.path === undefined ? NO_CAPTURES : matchPath(on.path, path)
+  if (!captured) return undefined
+  const matches =
+    matchesTexts(on.query, (name) => own(request.query, name)) &&
+    matchesTexts(on.headers, (name) => own(request.headers, name.toLowerCase())) &&
+    matchesAt(on.body, request['body']) &&
+    matchesAt(on.account, account)
+  return matches ? captured : undefined
+}
+
+const NO_CAPTURES: JsonObject = Object.freeze(Object.create(null) as JsonObject)
+
+/** Part by part: `{name}` captures a part, anything else is a glob for it. */
+function matchPath(pattern: string, path: readonly string[]): JsonObject | undefined {
+  const wanted = pattern.split('/').slice(1)
+  if (wanted.length !== path.length) return undefined
+  let captured: JsonObject | undefined
+  for (const [at, part] of wanted.entries()) {
+    const found = path[at] ?? ''
+    if (isCapture(part)) {
+      if (found === '') return undefined
+      captured ??= Object.create(null) as JsonObject
+      captured[part.slice(1, -1)] = found
+    } else if (!matchesGlob(part, found)) return undefined
+  }
+  return captured ?? NO_CAPTURES
+}
+
+function isCapture(part: string): boolean {
+  return part.length > 2 && part.startsWith('{') && part.endsWith('}')
+}
+
+function countHit({ responderHits }: ResponderContext['environment'], responder: Responder): void {
+  responderHits.set(responder, (responderHits.get(responder) ?? 0) + 1)
+}
+
+/** The next answer of a sequence; undefined when the sequence is over and the next responder answers. */
+function nextAnswer(model: Model, { answers, after_last }: Responder, counter: string): ResponderAnswer | undefined {
+  if (answers.length <= 1 && after_last !== 'next') return answers[0]
+  const before = model.tables.counters.get(counter)?.value ?? 0
+  const isOver = before >= answers.length
+  if (isOver && after_last === 'next') return undefined
+  if (isOver && after_last === 'repeat') return answers.at(-1)
+  model.count(counter)
+  return answers[before % answers.length]
+}
+
+/** What the third party answers once the steps of a responder are taken, or when one of them fails. */
+function takeSteps(
+  context: ResponderContext,
+  responder: Responder,
+  { accountId, values, request }: { accountId: string; values: JsonObject; request: ReceivedRequest },
+): ThirdPartyAnswer {
+  const { url, query } = request
+  const [answer = NO_ANSWER] = responder.answers
+  try {
+    return runSteps({ context, accountId, values, url, query }, responder, (results) =>
+      rendered(context, { ...answer, headers: { ...results.headers, ...answer.headers } }, results.values),
+    )
+  } catch (error) {
+    if (!(error instanceof StepFailure)) throw error
+    const { status, code, message, step } = error
+    const { headers = {}, body = context.connector.error_body ?? ERROR_BODY } = step.otherwise ?? {}
+    const seen = { ...values, ...error.values, error: { status, code, message } }
+    return rendered(context, { status, headers, body }, seen)
+  }
+}
+
+const NO_ANSWER: ResponderAnswer = { status: 204, headers: {}, body: null }
+export const ERROR_BODY: JsonObject = { error: '{{error.code}}', message: '{{error.message}}' }
+
+export function rendered(
+  { environment, templates }: ResponderContext,
+  answer: ResponderAnswer,
+  values: JsonObject,
+): ThirdPartyAnswer {
+  const { clock, ids, model } = environment
+  const scope = { values, clock, ids }
+  return model.transact(() => {
+    const hasOwnType = Object.keys(answer.headers).some((name) => name.toLowerCase() === 'content-type')
+    const headers: Record<string, string> = hasOwnType ? {} : { 'Content-Type': 'application/json' }
+    for (const [name, value] of Object.entries(answer.headers)) {
+      headers[name] = headerValue(asText(templates.render(value, scope)))
+    }
+    if (answer.body === null) return { status: answer.status, headers: withoutType(headers), body: '' }
+    const body = templates.render(answer.body, scope)
+    const isText = typeof body === 'string' && hasOwnType
+    return { status: answer.status, headers, body: isText ? body : JSON.stringify(body) }
+  })
+}
+
+function withoutType(headers: Record<string, string>): Record<string, string> {
+  const { 'Content-Type': _type, ...rest } = headers
+  return rest
+}
+
+/** The decoded parts of a path; undefined when one is not well-formed. */
+export function pathParts(path: string): readonly string[] | undefined {
+  const parts = path.split('/').slice(1).map(percentDecoded)
+  return parts.every((part) => part !== undefined) ? parts : undefined
+}
+
+/** The request as responders see it; undefined when its body claims to be JSON and is not. */
+export function requestView(request: ReceivedRequest, path: readonly string[]): RequestView | undefined {
+  const body = bodyOf(request)
+  if (body === undefined) return undefined
+  return {
+    method: request.method,
+    path: `/${path.join('/')}`,
+    params: {},
+    query: fieldsOf(request.query),
+    headers: request.headers as JsonObject,
+    body,
+  }
+}
+
+/** Serializing a deeper body later could overflow the stack. */
+const MAX_BODY_DEPTH = 100
+
+function bodyOf(request: ReceivedRequest): JsonValue | undefined {
+  if (request.body.length === 0) return null
+  const text = request.body.toString('utf8')
+  const type = headerOf(request, 'content-type').toLowerCase()
+  if (type.startsWith('application/x-www-form-urlencoded')) return fieldsOf(new URLSearchParams(text))
+  if (!type.includes('json')) return text
+  return nestsDeeper(text, MAX_BODY_DEPTH) ? undefined : parsedJson(text)
+}
