@@ -64,7 +64,7 @@ const PACKAGES = {
   '@faker-js/faker': '^src/(third-party/|state/seeding\\.ts$)',
   yaml: '^src/(documents|contract)/',
   'jsonc-parser': '^src/documents/source-text\\.ts$',
-  zod: '^src/((documents|schema)/|verdict/report-schemas\\.ts$|control/input\\.ts$|mcp/control-tools\\.ts$|state/state-file/validation\\.ts$)',
+  zod: '^src/((documents|schema)/|verdict/report-schemas\\.ts$|control/input\\.ts$|mcp/control-tools\\.ts$|cli/configuration\\.ts$|state/state-file/validation\\.ts$)',
   ajv: '^src/(contract|documents)/',
   re2js: '^src/linear-pattern\\.ts$',
   '@peculiar': '^src/tls/certificate\\.ts$',
@@ -114,7 +114,7 @@ module.exports = {
       to: {
         path: '^src/',
         pathNot: [
-          '^src/(cli|conform|disk|documents|domain|mcp|request-journal|rpc|state|verdict)/',
+          '^src/(cli|conform|disk|documents|domain|mcp|request-journal|rpc|schema|state|verdict)/',
           '^src/library/(control-client|toolmock-error|types)\\.ts$',
           '^src/contract/generated/rules\\.',
           APP,

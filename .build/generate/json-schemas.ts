@@ -5,7 +5,15 @@ import type { Step } from './step.ts'
 /** JSON Schemas of the files that users write, out of the zod schemas that read them; editors take them by `$schema`. */
 export const jsonSchemas: Step = {
   name: 'json schemas',
-  inputs: ['src/documents', 'src/domain', 'src/schema', 'src/scenarios/faults', 'src/verdict/report-schemas.ts'],
+  inputs: [
+    'src/cli/configuration.ts',
+    'src/cli/flags.ts',
+    'src/documents',
+    'src/domain',
+    'src/schema',
+    'src/scenarios/faults',
+    'src/verdict/report-schemas.ts',
+  ],
   outputs: ['spec/schemas'],
   make: async (root) => {
     const files = new Map<string, string>()
@@ -21,6 +29,7 @@ const TITLES = {
   seed: 'What a toolmock environment starts with',
   connector: 'A connector of toolmock: one fake third-party application',
   scenario: 'A scenario of toolmock: what goes wrong, when, and where',
+  config: 'A configuration of toolmock: what flags say, as a file',
   state: 'The state of toolmock',
   'contract-report': 'A contract report of toolmock: what clients did wrong',
   'coverage-report': 'A coverage report of toolmock: what of the contract has been exercised',
@@ -28,17 +37,20 @@ const TITLES = {
 
 /** The JSON Schemas of documents, the state file and reports, by name (`spec/schemas/<name>.schema.json`). */
 export async function schemaDocuments(): Promise<Record<string, object>> {
-  const [{ seedSchema }, { connectorSchema }, { scenarioSchema }, { stateSchema }, reports] = await Promise.all([
-    import('../../src/documents/seed.ts'),
-    import('../../src/documents/connector.ts'),
-    import('../../src/documents/scenario.ts'),
-    import('../../src/schema/state-document.ts'),
-    import('../../src/verdict/report-schemas.ts'),
-  ])
+  const [{ seedSchema }, { connectorSchema }, { scenarioSchema }, { configurationSchema }, { stateSchema }, reports] =
+    await Promise.all([
+      import('../../src/documents/seed.ts'),
+      import('../../src/documents/connector.ts'),
+      import('../../src/documents/scenario.ts'),
+      import('../../src/cli/configuration.ts'),
+      import('../../src/schema/state-document.ts'),
+      import('../../src/verdict/report-schemas.ts'),
+    ])
   return {
     seed: jsonSchema('seed', seedSchema),
     connector: jsonSchema('connector', connectorSchema),
     scenario: jsonSchema('scenario', scenarioSchema),
+    config: jsonSchema('config', configurationSchema),
     state: jsonSchema('state', stateSchema),
     'contract-report': jsonSchema('contract-report', reports.contractReportSchema, 'output'),
     'coverage-report': jsonSchema('coverage-report', reports.coverageReportSchema, 'output'),

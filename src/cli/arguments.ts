@@ -20,28 +20,54 @@ export type Variables = Readonly<Record<string, string | undefined>>
 export interface Arguments<Command extends CommandName> {
   readonly values: FlagValues<Command>
   /** Where a value came from; a flag that is absent here has its default. */
-  readonly given: ReadonlyMap<string, 'flag' | 'variable'>
+  readonly given: ReadonlyMap<string, Origin>
   readonly operands: readonly string[]
 }
 
-type Value = string | number | boolean | readonly string[]
+/** What sets a value: a flag wins over a variable, which wins over the configuration file. */
+type Origin = 'flag' | 'variable' | 'file'
+const ORIGINS: readonly (Origin | undefined)[] = [undefined, 'file', 'variable', 'flag']
+
+/** Whether one flag was set by a stronger origin than another one. */
+export function outranks({ given }: Pick<Arguments<'start'>, 'given'>, name: string, other: string): boolean {
+  return ORIGINS.indexOf(given.get(name)) > ORIGINS.indexOf(given.get(other))
+}
+
+export type Value = string | number | boolean | readonly string[]
+
+/** A configuration file, as flags have it. */
+export interface Configuration {
+  /** Its path, as messages show it. */
+  readonly file: string
+  /** By the names of the flags. */
+  readonly values: ReadonlyMap<string, Value>
+  /** Why each allowed violation is allowed, by its text. */
+  readonly reasons: ReadonlyMap<string, string>
+}
+
+/** What sets values beside flags. */
+export interface Surroundings {
+  readonly variables: Variables
+  /** The configuration file; undefined where there is none, and for commands that read none. */
+  readonly configuration?: Configuration | undefined
+}
 
 /**
- * Reads the flags and variables of a command. A flag wins over its variable, which wins over the default.
+ * Reads the flags of a command, its variables and the configuration file, then the defaults.
  * @throws UsageError naming the flag or variable, what was found and what is allowed
  */
 export function readArguments<Command extends CommandName>(
   command: Command,
   argv: readonly string[],
-  variables: Variables,
+  surroundings: Surroundings,
 ): Arguments<Command> {
   const flags = flagsOf(command)
   const values = new Map<string, Value | undefined>()
-  const given = new Map<string, 'flag' | 'variable'>()
+  const given = new Map<string, Origin>()
   for (const flag of flags) {
-    const value = variableValue(flag, variables)
-    if (value !== undefined) given.set(flag.name, 'variable')
-    values.set(flag.name, value ?? flag.default ?? (flag.kind.type === 'switch' ? false : undefined))
+    const { value, origin } = settingOf(flag, surroundings)
+    if (origin) given.set(flag.name, origin)
+    values.set(flag.name, value)
   }
   const operands = readFlags(flags, argv, (flag, value) => {
     const earlier = given.get(flag.name) === 'flag' ? values.get(flag.name) : undefined
@@ -50,6 +76,28 @@ export function readArguments<Command extends CommandName>(
   })
   // The table of flags says which type each name has; a Map cannot carry that.
   return { values: Object.fromEntries(values) as FlagValues<Command>, given, operands }
+}
+
+/** The value of a flag that is not on the command line, and what set it; undefined for a default. @throws UsageError */
+export function settingOf(
+  flag: Flag,
+  { variables, configuration }: Surroundings,
+): { readonly value: Value | undefined; readonly origin: Origin | undefined } {
+  const set = variableValue(flag, variables)
+  if (set !== undefined) return { value: set, origin: 'variable' }
+  const written = flag.variable ? configuration?.values.get(flag.name) : undefined
+  if (written !== undefined) return { value: written, origin: 'file' }
+  return { value: flag.default ?? (flag.kind.type === 'switch' ? false : undefined), origin: undefined }
+}
+
+/** The configuration file that a command line or its variable names. */
+export function namedConfiguration(
+  command: CommandName,
+  argv: readonly string[],
+  variables: Variables,
+): string | undefined {
+  const named = tokens(flagsOf(command), argv).findLast((token) => token.kind === 'option' && token.name === 'config')
+  return (named?.kind === 'option' ? named.value : undefined) ?? (variables['TOOLMOCK_CONFIG']?.trim() || undefined)
 }
 
 function isList(value: Value | undefined): value is readonly string[] {
@@ -120,7 +168,7 @@ function unknownFlag(flags: readonly Flag[], written: string): UsageError {
 }
 
 /** @throws UsageError with `where`, and with what is allowed */
-function readValue(kind: FlagKind, text: string, where: string): Value {
+export function readValue(kind: FlagKind, text: string, where: string): Value {
   const expected = (allowed: string): UsageError => new UsageError(`${where}: expected ${allowed}.`)
   switch (kind.type) {
     case 'switch': {

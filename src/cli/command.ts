@@ -1,4 +1,4 @@
-import type { Variables } from './arguments.ts'
+import type { Surroundings } from './arguments.ts'
 import type { CommandName } from './flags.ts'
 
 /** A terminal that shows what is printed. */
@@ -9,8 +9,7 @@ export interface Terminal {
 }
 
 /** What a command may use of the process that it runs in. */
-export interface CommandContext {
-  readonly variables: Variables
+export interface CommandContext extends Surroundings {
   /** Each writes one line. */
   readonly out: (line: string) => void
   readonly err: (line: string) => void

@@ -30,6 +30,13 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     load: async () => (await import('./init.ts')).init,
   },
   {
+    name: 'config',
+    operands: '',
+    summary:
+      'print the settings that a start here would use, and whether each comes from a variable, from the configuration file or is the default',
+    load: async () => (await import('./config.ts')).config,
+  },
+  {
     name: 'connector',
     operands: ' from-openapi FILE',
     summary:

@@ -13,7 +13,7 @@ import type { FlagValues } from './flags.ts'
 /** Checks an implementation of the service against its contract: 0 when every check holds, 1 when one is broken. */
 export async function conform(argv: readonly string[], context: CommandContext): Promise<number> {
   const { variables, out, err, progress } = context
-  const { values, operands } = readArguments('conform', argv, variables)
+  const { values, operands } = readArguments('conform', argv, context)
   if (operands.length > 0) throw new UsageError(`conform takes no ${operands.join(' ')}.`)
   const interrupted = new AbortController()
   const stop = (): void => interrupted.abort()

@@ -1,20 +1,21 @@
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { openapiConnector } from '../app/openapi-connector.ts'
-import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
 import { plural, shellQuote } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { fileFailure, UsageError } from './failure.ts'
+import { withSchema, writeNew } from './written-document.ts'
 
 /**
  * `connector from-openapi FILE`: the connector on stdout, or in `--out` with a seed; what of the document it does not have, and
  * the next steps, on stderr.
  */
-export async function connector(argv: readonly string[], { variables, out, err }: CommandContext): Promise<number> {
-  const { values, operands } = readArguments('connector', argv, variables)
+export async function connector(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { out, err } = context
+  const { values, operands } = readArguments('connector', argv, context)
   const [action = '', file, ...more] = operands
   if (action !== 'from-openapi') {
     const found = action === '' ? 'connector needs an action' : `connector ${action} is not known`
@@ -26,8 +27,8 @@ export async function connector(argv: readonly string[], { variables, out, err }
     throw new StartError(`${target} is there already and stays as it is; name another file by --out`)
   }
   const { text, summary, leftOut, seed, firstCall } = await made(file, only)
-  if (target === undefined) out(text.trimEnd())
-  else await write(target, text)
+  if (target === undefined) out(withSchema('connector', 'connector.yaml', text).trimEnd())
+  else await writeNew('connector', target, text)
   err(`${target === undefined ? '' : `wrote ${target}: `}${summary}`)
   if (leftOut.length > 0) err(`${plural(leftOut.length, 'note')} on what it does not have of the document:`)
   for (const line of leftOut) err(`- ${line}`)
@@ -47,7 +48,7 @@ async function nextSteps(target: string, seed: string): Promise<string[]> {
   const isBeside = basename(folder) === 'connectors'
   const file = isBeside ? join(dirname(folder), `${stem}.yaml`) : join(folder, `${stem}.seed.yaml`)
   const isThere = existsSync(file)
-  if (!isThere) await write(file, seed)
+  if (!isThere) await writeNew('seed', file, seed)
   const files = (isBeside ? [file] : [target, file]).map(shellQuote)
   return [
     `${file} ${isThere ? 'is there already and stays as it is' : 'is a seed with an account'}`,
@@ -65,14 +66,5 @@ async function made(file: string, only: string | undefined): ReturnType<typeof o
   } catch (error) {
     if (error instanceof Error && error.name === 'OpenapiError') throw new StartError(`${file} ${error.message}`)
     throw error
-  }
-}
-
-async function write(file: string, text: string): Promise<void> {
-  try {
-    await makeDirectory(dirname(file))
-    await writeFile(file, text, { flag: 'wx' })
-  } catch (error) {
-    throw new StartError(`${file} cannot be written (${fileFailure(error)})`)
   }
 }

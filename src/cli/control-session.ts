@@ -32,7 +32,7 @@ export function controlSession<Name extends ControlCommandName>(
   argv: readonly string[],
   context: CommandContext,
 ): ControlSession<Name> {
-  const { values, operands } = readArguments(name, argv, context.variables)
+  const { values, operands } = readArguments(name, argv, context)
   // Every control command has these flags; the compiler cannot see it for a name that it does not know yet.
   const { json, environment, 'admin-token': adminToken, ...server } = values as FlagValues<ControlCommandName>
   const url = serverUrl(server)

@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises'
-import { replaceFile } from '../disk/replace-file.ts'
 import { StartError } from '../domain/start-error.ts'
 import { plural } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { fileFailure, systemCode, UsageError } from './failure.ts'
+import { withSchema, writeOver } from './written-document.ts'
 
 /** Collects the protobuf descriptors of generated clients into a file: 0, or 1 and no file when some are missing. */
-export async function descriptors(argv: readonly string[], { variables, out }: CommandContext): Promise<number> {
-  const { operands: folders, values } = readArguments('descriptors', argv, variables)
+export async function descriptors(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { out } = context
+  const { operands: folders, values } = readArguments('descriptors', argv, context)
   const { out: target, seed } = values
   if (folders.length === 0) throw new UsageError('descriptors needs the folder of a generated client.')
   if (target === undefined)
@@ -22,7 +23,7 @@ export async function descriptors(argv: readonly string[], { variables, out }: C
     out('nothing was written: name the folders of the packages that have the missing types as well')
     return 1
   }
-  await write(target, collected.set)
+  await writeOver(target, collected.set)
   out(`wrote ${plural(collected.found.length, 'file')} out of ${plural(collected.read, 'generated file')} to ${target}`)
   out('')
   out(collected.table)
@@ -34,17 +35,9 @@ async function writeWords(seed: string, words: Readonly<Record<string, string>>)
   const { withVocabulary } = await import('../documents/vocabulary-lines.ts')
   if (!/\.ya?ml$/.test(seed)) throw new UsageError(`--seed ${seed}: expected a seed in YAML.`)
   const text = await readFile(seed, 'utf8').catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return ''
+    if (systemCode(error) === 'ENOENT') return withSchema('seed', seed, '')
     throw new StartError(`${seed} cannot be read (${fileFailure(error)})`)
   })
-  await write(seed, withVocabulary(text, words, seed))
+  await writeOver(seed, withVocabulary(text, words, seed))
   return `wrote ${plural(Object.keys(words).length, 'word')} of settings.vocabulary to ${seed}`
-}
-
-async function write(file: string, content: string | Uint8Array): Promise<void> {
-  try {
-    await replaceFile(file, content)
-  } catch (error) {
-    throw new StartError(`${file} cannot be written (${fileFailure(error)})`)
-  }
 }

@@ -1,5 +1,6 @@
 import { CONTRACT_FORMATS } from '../verdict/formats/formats.ts'
 import type { Instant } from '../domain/instant.ts'
+import { isScenarioPath } from '../domain/scenario.ts'
 import { LOG_LEVELS } from './log.ts'
 
 /** Commands that show and change one environment of a running server by its control API. */
@@ -11,6 +12,7 @@ export const COMMAND_NAMES = [
   'run',
   'validate',
   'init',
+  'config',
   'connector',
   'state',
   'conform',
@@ -34,6 +36,8 @@ export interface Flag {
   readonly default?: string | number | boolean | readonly string[]
   /** Whether a variable can set it too; a list is comma-separated there. */
   readonly variable: boolean
+  /** Whether a value is the path of a file, which in a configuration file is relative to that file. */
+  readonly isPath?: (value: string) => boolean
   readonly help: string
 }
 
@@ -48,6 +52,7 @@ export type FlagKind =
   | { readonly type: 'choice'; readonly allowed: readonly string[] }
 
 const SERVERS = ['start', 'run'] as const
+const always = (): boolean => true
 /** Commands that call a running server. */
 const CALLERS = ['report', 'healthcheck', 'mcp', ...CONTROL_COMMANDS] as const
 
@@ -102,6 +107,7 @@ const FLAGS = [
     placeholder: 'FILE',
     default: '.toolmock/state.json',
     variable: true,
+    isPath: always,
     help: 'the whole model, one JSON file',
   },
   {
@@ -172,6 +178,7 @@ const FLAGS = [
     kind: { type: 'list' },
     placeholder: 'FILE',
     variable: true,
+    isPath: always,
     help: 'the whole report, by the ending of its name: .json, .txt, .xml (JUnit), .sarif, .html or code-quality-report.json (GitLab)',
   },
   {
@@ -181,6 +188,7 @@ const FLAGS = [
     placeholder: 'PATH',
     default: ['bundled'],
     variable: true,
+    isPath: (path) => path !== 'bundled',
     help: 'a file, with the `connectors` folder beside it, or a directory in place of the bundled seed; give `bundled` too to add to it',
   },
   {
@@ -189,6 +197,7 @@ const FLAGS = [
     kind: { type: 'list' },
     placeholder: 'NAME_OR_FILE',
     variable: true,
+    isPath: isScenarioPath,
     help: 'runs from the start, in every environment',
   },
   {
@@ -234,6 +243,7 @@ const FLAGS = [
     kind: { type: 'list' },
     placeholder: 'FILE',
     variable: true,
+    isPath: always,
     help: 'serve gRPC, gRPC-Web and Connect on the same port, from these protobuf descriptors',
   },
   {
@@ -286,6 +296,7 @@ const FLAGS = [
     kind: { type: 'text' },
     placeholder: 'F',
     variable: true,
+    isPath: always,
     help: 'HTTPS with this certificate, a PEM file; needs `--tls-key`',
   },
   {
@@ -294,6 +305,7 @@ const FLAGS = [
     kind: { type: 'text' },
     placeholder: 'F',
     variable: true,
+    isPath: always,
     help: 'the private key of the certificate',
   },
   {
@@ -302,6 +314,7 @@ const FLAGS = [
     kind: { type: 'text' },
     placeholder: 'FILE',
     variable: true,
+    isPath: always,
     help: 'append every entry of the request journal to it, one line of JSON each',
   },
   {
@@ -550,7 +563,7 @@ const FLAGS = [
   },
   {
     name: 'json',
-    commands: CONTROL_COMMANDS,
+    commands: ['config', ...CONTROL_COMMANDS],
     kind: { type: 'switch' },
     variable: false,
     help: 'print JSON, for programs',
@@ -614,6 +627,14 @@ const FLAGS = [
     help: "who signs in at the third party for approve and deny (the account's own identifier by default)",
   },
   {
+    name: 'config',
+    commands: [...SERVERS, 'config', 'conform', ...CALLERS],
+    kind: { type: 'text' },
+    placeholder: 'FILE',
+    variable: true,
+    help: 'the configuration file (toolmock.config.yaml or .json, or `toolmock` in package.json, from the working directory upwards, by default)',
+  },
+  {
     name: 'help',
     short: 'h',
     commands: COMMAND_NAMES,
@@ -664,6 +685,14 @@ type AbsentOf<Entry extends Flag> = Entry extends { default: unknown } | { kind:
 /** The values of a command's flags. One without a default may be undefined; a switch is off by default. */
 export type FlagValues<Command extends CommandName> = {
   readonly [Entry in FlagOf<Command> as Entry['name']]: ValueOf<Entry> | AbsentOf<Entry>
+}
+
+/** The flags that variables and a configuration file can set, each name once. */
+export function settings(): Flag[] {
+  const all: readonly Flag[] = FLAGS
+  return all.filter(
+    (flag, at) => flag.variable && all.findIndex(({ name, variable }) => variable && name === flag.name) === at,
+  )
 }
 
 export function variableOf(flag: Flag): string | undefined {

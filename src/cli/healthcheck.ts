@@ -7,8 +7,9 @@ import { noAnswerReason, serverUrl } from './running-server.ts'
 const TIMEOUT_MS = 2_000
 
 /** Asks a server whether it is up: 0 when it is, else 1 with the reason on stderr. */
-export async function healthcheck(argv: readonly string[], { variables, out, err }: CommandContext): Promise<number> {
-  const { values, operands } = readArguments('healthcheck', argv, variables)
+export async function healthcheck(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { out, err } = context
+  const { values, operands } = readArguments('healthcheck', argv, context)
   if (operands.length > 0) throw new UsageError(`healthcheck takes no ${operands.join(' ')}.`)
   const url = serverUrl(values)
   // Nothing secret is sent, so the certificate need not be trusted.

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { makeDirectory } from '../disk/make-directory.ts'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { starterFolder } from '../documents/load-seeds.ts'
 import { StartError } from '../domain/start-error.ts'
 import { shellQuote } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { fileFailure, UsageError } from './failure.ts'
+import { UsageError } from './failure.ts'
+import { writeNew } from './written-document.ts'
 
 /** The default is not the current folder, because other files there are not documents. */
 const DEFAULT_FOLDER = 'toolmock'
@@ -16,44 +16,60 @@ const DEFAULT_FOLDER = 'toolmock'
 const SEED = 'seeds'
 const SCENARIO = 'scenarios/bookings-busy.yaml'
 
+const CONFIGURATION = 'toolmock.config.yaml'
+
 /** The files of each example in `starter/`, in the order in which they are written. */
 const EXAMPLES = {
-  bookings: [`${SEED}/default.yaml`, `${SEED}/connectors/bookings.yaml`, SCENARIO],
-  calendar: [`${SEED}/default.yaml`, `${SEED}/connectors/calendar.yaml`],
-}
+  bookings: [
+    [`${SEED}/default.yaml`, 'seed'],
+    [`${SEED}/connectors/bookings.yaml`, 'connector'],
+    [SCENARIO, 'scenario'],
+  ],
+  calendar: [
+    [`${SEED}/default.yaml`, 'seed'],
+    [`${SEED}/connectors/calendar.yaml`, 'connector'],
+  ],
+} as const
 
 /** Writes the starter files and prints the next steps; 2 when one of them exists, and nothing is written. */
-export async function init(argv: readonly string[], { variables, out }: CommandContext): Promise<number> {
-  const { operands, values } = readArguments('init', argv, variables)
+export async function init(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { out } = context
+  const { operands, values } = readArguments('init', argv, context)
   const [folder = DEFAULT_FOLDER, ...more] = operands
   if (more.length > 0) throw new UsageError(`init takes one DIR; found ${operands.join(' ')}.`)
   const example = values.connector === 'calendar' ? values.connector : 'bookings'
-  const files = EXAMPLES[example].map((path) => ({
-    file: join(folder, path),
-    from: join(starterFolder(), example, path),
-  }))
+  const files = EXAMPLES[example].map(([path, kind]) => ({ file: join(folder, path), path, kind }))
   const existing = files.filter(({ file }) => existsSync(file)).map(({ file }) => file)
   if (existing.length > 0) {
     throw new StartError(
       `${existing.join(', ')} ${existing.length === 1 ? 'is' : 'are'} there already and stay as they are; name another folder: npx toolmock init DIR`,
     )
   }
-  for (const { file, from } of files) {
-    try {
-      await makeDirectory(dirname(file))
-      await writeFile(file, await readFile(from), { flag: 'wx' })
-    } catch (error) {
-      throw new StartError(`${file} cannot be written (${fileFailure(error)})`)
-    }
+  for (const { file, path, kind } of files) {
+    await writeNew(kind, file, await readFile(join(starterFolder(), example, path), 'utf8'))
     out(`wrote ${file}`)
   }
-  const [seed, scenario] = [join(folder, SEED), join(folder, SCENARIO)].map(shellQuote)
+  const [seed, scenario] = [join(folder, SEED), join(folder, SCENARIO)]
+  // A state that is there keeps its own seed.
+  const state = `.toolmock/${example}.json`
+  const isConfigured = existsSync(CONFIGURATION)
+  if (!isConfigured) {
+    await writeNew('config', CONFIGURATION, configurationText(seed, state))
+    out(`wrote ${CONFIGURATION}`)
+  }
+  const flags = isConfigured ? ` --seed ${shellQuote(seed)} --state ${state}` : ''
   out('')
   out('Next:')
   out(`  npx toolmock validate ${shellQuote(folder)}`)
-  // A state that is there keeps its own seed.
-  const state = `--state .toolmock/${example}.json`
-  out(`  npx toolmock start --seed ${seed} ${state} --watch`)
-  if (example === 'bookings') out(`  npx toolmock start --seed ${seed} ${state} --scenario ${scenario}`)
+  out(`  npx toolmock start${flags} --watch`)
+  if (example === 'bookings') out(`  npx toolmock start${flags} --scenario ${shellQuote(scenario)}`)
   return 0
+}
+
+function configurationText(seed: string, state: string): string {
+  return `# What the flags of npx toolmock say, as a file. Flags and variables win over it; npx toolmock config shows the result.
+seed: [${JSON.stringify(seed)}]
+state: ${state}
+# verdict: { min_operations: 3, reports: { junit: toolmock.xml } } # how npx toolmock run -- CMD judges
+`
 }

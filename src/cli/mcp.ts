@@ -12,7 +12,7 @@ import { LOOPBACK } from './server-options.ts'
  * has to say goes to stderr.
  */
 export async function mcp(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { values, given, operands } = readArguments('mcp', argv, context.variables)
+  const { values, given, operands } = readArguments('mcp', argv, context)
   noOperand('mcp', operands)
   const { environment, 'admin-token': adminToken } = values
   for (const notice of mistypedVariables(context.variables)) context.err(`toolmock: ${notice}`)

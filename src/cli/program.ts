@@ -1,9 +1,10 @@
 import { nearest } from '../domain/suggestion.ts'
 import { VERSION } from '../version.ts'
-import { firstOperand } from './arguments.ts'
+import { firstOperand, namedConfiguration } from './arguments.ts'
 import type { Command, CommandContext, Terminal } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { fileFailure, reportFailure, UsageError } from './failure.ts'
+import { findConfiguration } from './find-configuration.ts'
 import { flagsOf } from './flags.ts'
 import { commandHelp, programHelp } from './help.ts'
 
@@ -27,7 +28,10 @@ async function dispatch(argv: readonly string[], context: CommandContext): Promi
   if (asksFor(flags, '--version', '-v')) return print(VERSION, context)
   if (asksFor(flags, '--help', '-h')) return print(commandHelp(command, context.terminal), context)
   const run = await command.load()
-  return run(rest, context)
+  const readsConfiguration = flagsOf(command.name).some(({ name }) => name === 'config')
+  if (!readsConfiguration) return run(rest, context)
+  const configuration = await findConfiguration(namedConfiguration(command.name, flags, context.variables))
+  return run(rest, { ...context, configuration })
 }
 
 function help([name]: readonly string[], context: CommandContext): number {

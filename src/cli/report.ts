@@ -15,8 +15,9 @@ const REPORTS = ['contract', 'coverage'] as const
 const TIMEOUT_MS = 30_000
 
 /** Fetches a report of a running server; 1 when `--fail` is given and the contract was broken. */
-export async function report(argv: readonly string[], { variables, out, err }: CommandContext): Promise<number> {
-  const { values, operands } = readArguments('report', argv, variables)
+export async function report(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { out, err } = context
+  const { values, operands } = readArguments('report', argv, context)
   const { judge, output } = values
   const isCoverage = operands[0] === 'coverage'
   const format = values.format ?? (isCoverage || judge !== undefined ? 'json' : 'text')

@@ -24,8 +24,8 @@ const NOT_WRITTEN = 2
 
 /** Runs a command beside a mock of its own and judges its requests: exits with the command's code, or with one of ours. */
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
-  const given = readRun(argv, context.variables)
-  const options = await verdictOptions(given)
+  const given = readRun(argv, context)
+  const options = await verdictOptions(given, context.configuration?.reasons)
   const files = await reportFiles(given.values.report)
   const journal = await openRunJournal(given.values.journal)
   const log = createDeferredLog(given.values['log-level'], context.err)
@@ -83,7 +83,10 @@ async function connectionVariables({ client, trust }: App, url: string, variable
 }
 
 /** Loads the code that reads them only when there are some: the command waits for it. @throws UsageError */
-async function verdictOptions({ values }: RunArguments): Promise<VerdictOptions> {
+async function verdictOptions(
+  { values }: RunArguments,
+  reasons: ReadonlyMap<string, string> = new Map(),
+): Promise<VerdictOptions> {
   const { 'allow-violation': allow, 'fail-on': failOn, 'allow-no-requests': allowNoRequests } = values
   const { 'min-operations': minOperations, 'min-statuses': minStatuses } = values
   if ([allow, failOn, minOperations, minStatuses].every((value) => value === undefined)) {
@@ -91,7 +94,7 @@ async function verdictOptions({ values }: RunArguments): Promise<VerdictOptions>
   }
   const { readVerdictOptions, VerdictOptionError } = await import('../verdict/verdict-options.ts')
   try {
-    return readVerdictOptions({ allow, failOn, minOperations, minStatuses, allowNoRequests })
+    return readVerdictOptions({ allow, reasons, failOn, minOperations, minStatuses, allowNoRequests })
   } catch (error) {
     if (!(error instanceof VerdictOptionError)) throw error
     throw new UsageError(`--${FLAGS[error.option]} ${error.found}: expected ${error.expected}.`)

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { replaceFile } from '../disk/replace-file.ts'
 import { StartError } from '../domain/start-error.ts'
 import { plural } from '../domain/text.ts'
 import type { JournalEntry } from '../request-journal/entry.ts'
 import type { Replay } from '../request-journal/replay.ts'
 import { type ControlSession, oneOperand } from './control-session.ts'
 import { fileFailure, RefusedError, systemCode } from './failure.ts'
+import { withSchema, writeOver } from './written-document.ts'
 
 type Session = ControlSession<'scenario'>
 
@@ -80,15 +80,12 @@ async function writeReplay({ scenario, seed, clock, notes }: Replay, folder: str
   ].join(' ')
   const how = `To reproduce it with the same client:\n${replaying}`
   const limits = notes.map((note) => `It cannot reproduce: ${note}.`)
-  await write(scenarioFile, documentText(scenario, [how, ...limits].join('\n')))
+  await writeOver(
+    scenarioFile,
+    withSchema('scenario', scenarioFile, documentText(scenario, [how, ...limits].join('\n'))),
+  )
   const about = 'What was there at the start, without credentials. Give it after the seeds of the run.'
-  if (hasSeed) await write(seedFile, documentText(seed, about))
+  if (hasSeed) await writeOver(seedFile, withSchema('seed', seedFile, documentText(seed, about)))
   const wrote = `wrote ${hasSeed ? `${scenarioFile} and ${seedFile}` : scenarioFile}`
   return [`${wrote} (${plural(rules.length, 'rule')})`, ...limits, how].join('\n')
-}
-
-async function write(file: string, text: string): Promise<void> {
-  await replaceFile(file, text).catch((error: unknown) => {
-    throw new StartError(`${file} cannot be written (${fileFailure(error)})`)
-  })
 }

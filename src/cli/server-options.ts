@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { AppOptions } from '../app/app.ts'
-import { type Arguments, firstOperand, readArguments, type Variables } from './arguments.ts'
+import { type Arguments, firstOperand, outranks, readArguments, type Surroundings } from './arguments.ts'
 import { UsageError } from './failure.ts'
 import { flagsOf } from './flags.ts'
 
@@ -16,29 +16,30 @@ export interface RunArguments extends Arguments<'run'> {
 export const LOOPBACK = '127.0.0.1'
 
 /** Reads the arguments of `start`. @throws UsageError also for flags that contradict each other */
-export function readStart(argv: readonly string[], variables: Variables): StartArguments {
-  const read = readArguments('start', argv, variables)
+export function readStart(argv: readonly string[], surroundings: Surroundings): StartArguments {
+  const read = readArguments('start', argv, surroundings)
   const { values, given, operands } = read
   if (operands.length > 0) {
     throw new UsageError(`start takes flags only; found ${operands.join(' ')}. A seed file is given as --seed PATH.`)
   }
-  if (values['in-memory'] && given.get('in-memory') === 'flag' && given.get('state') === 'flag') {
+  const [state, inMemory] = [given.get('state'), given.get('in-memory')]
+  if (values['in-memory'] && inMemory === state && state !== 'variable') {
     throw new UsageError('--in-memory keeps no file and --state names one: give one of the two.')
   }
   refuseTlsConflict(read)
-  const [state, journal] = [stateOf(read), values.journal]
-  if (state !== null && journal !== undefined && resolve(state) === resolve(journal)) {
+  const [file, journal] = [stateOf(read), values.journal]
+  if (file !== null && journal !== undefined && resolve(file) === resolve(journal)) {
     throw new UsageError(`--journal and --state both name ${journal}: the journal needs a file of its own.`)
   }
   return read
 }
 
 /** Reads the arguments of `run`: flags before the first `--`, the command after it. @throws UsageError */
-export function readRun(argv: readonly string[], variables: Variables): RunArguments {
+export function readRun(argv: readonly string[], surroundings: Surroundings): RunArguments {
   const end = argv.indexOf('--')
   const own = end === -1 ? argv : argv.slice(0, end)
   const commandAt = firstOperand(own, flagsOf('run'))
-  const read = readArguments('run', commandAt === -1 ? own : own.slice(0, commandAt), variables)
+  const read = readArguments('run', commandAt === -1 ? own : own.slice(0, commandAt), surroundings)
   if (commandAt !== -1) {
     const meant = ['npx toolmock run', ...argv.slice(0, commandAt), '--', ...argv.slice(commandAt)]
     throw new UsageError(`run takes its command after --: ${meant.join(' ')}.`)
@@ -100,8 +101,8 @@ function commonOptions({ values, given }: StartArguments | RunArguments): AppOpt
 }
 
 /** A state file given by flag wins over TOOLMOCK_IN_MEMORY, as any flag wins over any variable. */
-function stateOf({ values, given }: StartArguments): string | null {
-  return values['in-memory'] && given.get('state') !== 'flag' ? null : values.state
+function stateOf(read: StartArguments): string | null {
+  return read.values['in-memory'] && !outranks(read, 'state', 'in-memory') ? null : read.values.state
 }
 
 type TlsArguments = Arguments<'start'> | Arguments<'run'>
@@ -119,9 +120,10 @@ function refuseTlsConflict({ values, given }: TlsArguments): void {
   }
 }
 
-function tlsOf({ values, given }: TlsArguments, temporary: () => AppOptions['tls']): AppOptions['tls'] {
+function tlsOf(read: TlsArguments, temporary: () => AppOptions['tls']): AppOptions['tls'] {
+  const { values } = read
   const [cert, key] = [values['tls-cert'], values['tls-key']]
-  const isOwn = cert !== undefined && key !== undefined && !(values.tls && given.get('tls') === 'flag')
+  const isOwn = cert !== undefined && key !== undefined && !(values.tls && outranks(read, 'tls', 'tls-cert'))
   if (isOwn) return { cert, key }
   return values.tls ? temporary() : undefined
 }

@@ -13,7 +13,7 @@ import { readStart, type StartArguments, startOptions } from './server-options.t
 /** Serves until SIGINT or SIGTERM, then closes, which writes the state. */
 export async function start(argv: readonly string[], context: CommandContext): Promise<number> {
   const stop = stopSignal()
-  const given = readStart(argv, context.variables)
+  const given = readStart(argv, context)
   const { createApp } = await import('../app/app.ts')
   const requests = requestLogOf(given.values, context)
   const app = await serve(given, context, createApp, requests)
@@ -69,6 +69,7 @@ async function serve(
   }
   for (const notice of [...app.notices, ...openNotice(given)]) log.warn(notice)
   for (const notice of mistypedVariables(context.variables)) log.warn(notice)
+  if (context.configuration) log.info(`the configuration is that of ${context.configuration.file}`)
   return app
 }
 

@@ -15,7 +15,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map([
 
 /** `state check FILE` and `state repair FILE --out NEW`. */
 export async function state(argv: readonly string[], context: CommandContext): Promise<number> {
-  const given = readArguments('state', argv, context.variables)
+  const given = readArguments('state', argv, context)
   const [name = '', file, ...more] = given.operands
   const action = ACTIONS.get(name)
   if (!action) {

@@ -6,8 +6,9 @@ import type { CommandContext } from './command.ts'
 import { UsageError } from './failure.ts'
 
 /** Prints each problem of the files; 0 without one, 1 with problems, 2 when a file could not be read. */
-export async function validate(argv: readonly string[], { variables, out, err }: CommandContext): Promise<number> {
-  const { operands } = readArguments('validate', argv, variables)
+export async function validate(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { out, err } = context
+  const { operands } = readArguments('validate', argv, context)
   if (operands.length === 0) throw new UsageError('validate needs at least one FILE or folder.')
   const { files, problems, warnings, unreadable } = await validateFiles(operands, DOCUMENT_CHECKS)
   for (const { message } of problems) out(message)

@@ -11,6 +11,8 @@ export interface Allowance {
   readonly operation: string
   /** A field with everything inside it, or a path with everything below it; null for all. */
   readonly field: string | null
+  /** Why it is allowed, where somebody wrote it down. */
+  readonly reason?: string
 }
 
 /** Reads `OPERATION[:FIELD]`, or says what it must be. */
@@ -72,6 +74,8 @@ export interface VerdictOptions {
 /** The options as text: `execute_tool:tool_input`, `12`, `80%`. */
 export interface VerdictOptionTexts {
   readonly allow?: readonly string[] | undefined
+  /** Why each is allowed, by its text. */
+  readonly reasons?: ReadonlyMap<string, string> | undefined
   readonly failOn?: string | undefined
   readonly minOperations?: string | number | undefined
   readonly minStatuses?: string | number | undefined
@@ -83,7 +87,7 @@ export class VerdictOptionError extends Error {
   override readonly name = 'VerdictOptionError'
 
   constructor(
-    readonly option: keyof VerdictOptionTexts,
+    readonly option: Exclude<keyof VerdictOptionTexts, 'reasons'>,
     readonly found: string | number,
     readonly expected: string,
   ) {
@@ -94,6 +98,7 @@ export class VerdictOptionError extends Error {
 /** @throws VerdictOptionError */
 export function readVerdictOptions({
   allow = [],
+  reasons,
   failOn,
   minOperations,
   minStatuses,
@@ -109,7 +114,8 @@ export function readVerdictOptions({
     allow: allow.map((text) => {
       const read = readAllowance(text)
       if ('expected' in read) throw new VerdictOptionError('allow', text, read.expected)
-      return read
+      const reason = reasons?.get(text)
+      return reason === undefined ? read : { ...read, reason }
     }),
     minOperations: thresholdOf('minOperations', minOperations, ROUTES.length),
     minStatuses: thresholdOf('minStatuses', minStatuses, DECLARED_STATUSES),
@@ -124,7 +130,7 @@ const DECLARED_STATUSES = ROUTES.reduce(
 
 /** `all`: how many there are, beyond which no verdict could pass. */
 function thresholdOf(
-  option: keyof VerdictOptionTexts,
+  option: 'minOperations' | 'minStatuses',
   text: string | number | undefined,
   all: number,
 ): Threshold | undefined {

@@ -31,7 +31,8 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
   const split = found.map(({ item, about }) => {
     const fitting = allow.filter((allowance) => allows(allowance, about))
     for (const allowance of fitting) used.add(allowance)
-    return { item, isAllowed: fitting.length > 0 }
+    const reasons = fitting.flatMap(({ reason }) => (reason === undefined ? [] : [`allowed because ${reason}`]))
+    return { item: { ...item, details: [...reasons, ...item.details] }, isAllowed: fitting.length > 0 }
   })
   const { summary } = coverage.total
   const unused = allow

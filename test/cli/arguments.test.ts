@@ -5,11 +5,12 @@ import { UsageError } from '../../src/cli/failure.ts'
 import { COMMAND_NAMES, flagsOf } from '../../src/cli/flags.ts'
 import { readStart, startOptions } from '../../src/cli/server-options.ts'
 
-const read = (argv: string[], variables: Record<string, string> = {}) => readArguments('start', argv, variables)
+const read = (argv: string[], variables: Record<string, string> = {}) => readArguments('start', argv, { variables })
 
 describe('flags and variables of start', () => {
   it('have the defaults of the help text', () => {
     expect(read([]).values).toEqual({
+      config: undefined,
       port: 8665,
       quiet: false,
       host: '127.0.0.1',
@@ -115,18 +116,24 @@ describe('flags and variables of start', () => {
   })
 
   it('refuse a file name without a flag', () => {
-    expect(() => readStart(['mine.yaml'], {})).toThrow('found mine.yaml. A seed file is given as --seed PATH.')
+    expect(() => readStart(['mine.yaml'], { variables: {} })).toThrow(
+      'found mine.yaml. A seed file is given as --seed PATH.',
+    )
   })
 
   it('refuse --in-memory together with --state', () => {
-    expect(() => readStart(['--in-memory', '--state', 'x.json'], {})).toThrow('--in-memory keeps no file')
-    expect(readStart(['--in-memory'], { TOOLMOCK_STATE: '/data/state.json' }).values['in-memory']).toBe(true)
+    expect(() => readStart(['--in-memory', '--state', 'x.json'], { variables: {} })).toThrow(
+      '--in-memory keeps no file',
+    )
+    expect(readStart(['--in-memory'], { variables: { TOOLMOCK_STATE: '/data/state.json' } }).values['in-memory']).toBe(
+      true,
+    )
   })
 })
 
 describe('the options that start reads from its flags', () => {
   const options = (argv: string[], variables: Record<string, string> = {}) =>
-    startOptions(readStart(argv, variables), undefined)
+    startOptions(readStart(argv, { variables }), undefined)
 
   it.each([
     [['--in-memory', '--freeze'], {}, { clock: undefined, freeze: true }],
@@ -155,8 +162,8 @@ describe('the options that start reads from its flags', () => {
     [['--tls-key', 'k.pem'], {}, '--tls-key needs --tls-cert'],
     [['--journal', 'x/../s.json', '--state', 's.json'], {}, '--journal and --state both name x/../s.json'],
   ])('%j with %j is refused: %s', (argv, variables, message) => {
-    expect(() => readStart(argv, variables)).toThrow(UsageError)
-    expect(() => readStart(argv, variables)).toThrow(message)
+    expect(() => readStart(argv, { variables })).toThrow(UsageError)
+    expect(() => readStart(argv, { variables })).toThrow(message)
   })
 })
 
@@ -185,7 +192,8 @@ describe('the table of flags', () => {
       .map((file) => readFileSync(new URL(file, folder), 'utf8'))
       .join('\n')
     const isRead = (name: string): boolean =>
-      ['help', 'version'].includes(name) ||
+      // The program itself reads these, before it calls the command.
+      ['help', 'version', 'config'].includes(name) ||
       code.includes(`values.${name}`) ||
       code.includes(`values['${name}']`) ||
       new RegExp(`\\{[^{}]*(\\b${name}\\b|'${name}':)[^{}]*\\} = (values|read\\.values)`).test(code)
@@ -211,7 +219,9 @@ describe('variables', () => {
   })
 
   it('of the server are also read by healthcheck', () => {
-    const { values } = readArguments('healthcheck', [], { TOOLMOCK_PORT: '9000', TOOLMOCK_HOST: '0.0.0.0' })
+    const { values } = readArguments('healthcheck', [], {
+      variables: { TOOLMOCK_PORT: '9000', TOOLMOCK_HOST: '0.0.0.0' },
+    })
     expect(values).toMatchObject({ port: 9000, host: '0.0.0.0', url: undefined })
   })
 })

@@ -40,19 +40,40 @@ async function calls(url: string) {
 }
 
 describe('toolmock init', () => {
-  it('writes files that validate accepts, and prints the next steps', async () => {
+  it('writes files that validate accepts and a configuration, and prints the next steps', async () => {
     const { code, stdout, stderr } = await toolmock.run(['init'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout.split('\n')).toEqual([
       ...FILES.map((file) => `wrote toolmock/${file}`),
+      'wrote toolmock.config.yaml',
       '',
       'Next:',
       '  npx toolmock validate toolmock',
-      '  npx toolmock start --seed toolmock/seeds --state .toolmock/bookings.json --watch',
-      '  npx toolmock start --seed toolmock/seeds --state .toolmock/bookings.json --scenario toolmock/scenarios/bookings-busy.yaml',
+      '  npx toolmock start --watch',
+      '  npx toolmock start --scenario toolmock/scenarios/bookings-busy.yaml',
       '',
     ])
     expect(await toolmock.run(['validate', 'toolmock'])).toMatchObject({ code: 0, stderr: '' })
+    for (const [file, schema] of [
+      ['toolmock/seeds/connectors/bookings.yaml', '../../../node_modules/toolmock/spec/schemas/connector.schema.json'],
+      ['toolmock/scenarios/bookings-busy.yaml', '../../node_modules/toolmock/spec/schemas/scenario.schema.json'],
+      ['toolmock.config.yaml', './node_modules/toolmock/spec/schemas/config.schema.json'],
+    ] as const) {
+      const [first] = readFileSync(toolmock.path(file), 'utf8').split('\n')
+      expect(first).toBe(`# yaml-language-server: $schema=${schema}`)
+    }
+    const serving = await toolmock.start([])
+    const listed = await fetch(`${serving.url}/_mock/accounts`)
+    expect(JSON.stringify(await listed.json())).toContain('bookings')
+    await serving.stop()
+    expect(existsSync(toolmock.path('.toolmock/bookings.json'))).toBe(true)
+  })
+
+  it('keeps the configuration that is there, and prints the flags', async () => {
+    writeFileSync(toolmock.path('toolmock.config.yaml'), '# mine\n')
+    const { stdout } = await toolmock.run(['init', 'second'])
+    expect(stdout).toContain('  npx toolmock start --seed second/seeds --state .toolmock/bookings.json --watch\n')
+    expect(readFileSync(toolmock.path('toolmock.config.yaml'), 'utf8')).toBe('# mine\n')
   })
 
   it('writes the calendar of the guide, which creates, lists, reports conflicts and limits calls', async () => {
@@ -69,7 +90,7 @@ describe('toolmock init', () => {
         .matchAll(/```yaml\n([^]*?)```/g),
     ]
     expect(snippets.map(([, piece]) => piece).join('')).toBe(
-      readFileSync(toolmock.path('agenda/seeds/connectors/calendar.yaml'), 'utf8'),
+      readFileSync(toolmock.path('agenda/seeds/connectors/calendar.yaml'), 'utf8').replace(/^# yaml-lang.*\n/, ''),
     )
     const server = await toolmock.start([
       '--in-memory',

@@ -347,6 +347,7 @@ const COMMAND_OUTPUTS: Readonly<Record<CommandName, readonly ControlOperation[] 
   run: ['get_contract', 'get_coverage'],
   validate: { left: 'it reads files of the user' },
   init: { left: 'it writes files that toolmock has' },
+  config: { left: 'it prints settings, secrets masked' },
   connector: { left: 'it reads files of the user' },
   state: { left: 'it gives the state file as it is' },
   conform: { left: 'it makes its requests itself' },

@@ -1,0 +1,33 @@
+import { readArguments, settingOf } from './arguments.ts'
+import type { CommandContext } from './command.ts'
+import { keyOf } from './configuration.ts'
+import { noOperand } from './control-session.ts'
+import { settings, variableOf } from './flags.ts'
+import { tableText } from './table.ts'
+
+const SECRET = ['admin-token', 'client-secret']
+
+/** Prints each setting with its value and what set it. */
+export function config(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { values, operands } = readArguments('config', argv, context)
+  noOperand('config', operands)
+  const { configuration, out } = context
+  const rows = settings()
+    .filter(({ name }) => name !== 'config')
+    .map((flag) => {
+      const { value, origin } = settingOf(flag, context)
+      const from = origin === 'variable' ? variableOf(flag) : origin === 'file' ? configuration?.file : 'default'
+      return { key: keyOf(flag), value: value !== undefined && SECRET.includes(flag.name) ? '***' : value, from }
+    })
+  if (values.json) out(JSON.stringify({ file: configuration?.file ?? null, settings: rows }, null, 2))
+  else {
+    out(configuration ? `configuration file: ${configuration.file}` : 'no configuration file')
+    const columns = [
+      { title: 'setting', cell: ({ key }: (typeof rows)[number]) => key },
+      { title: 'value', wraps: true as const, cell: ({ value = '-' }: (typeof rows)[number]) => String(value) },
+      { title: 'from', cell: ({ from = '' }: (typeof rows)[number]) => from },
+    ]
+    out(tableText(columns, rows, context.terminal))
+  }
+  return Promise.resolve(0)
+}

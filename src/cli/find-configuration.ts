@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { isJsonObject } from '../domain/json.ts'
+import { StartError } from '../domain/start-error.ts'
+import type { Configuration } from './arguments.ts'
+import { fileFailure } from './failure.ts'
+
+/** What a configuration file may be called. A `package.json` is one where it has the key `toolmock`. */
+const NAMES = ['toolmock.config.yaml', 'toolmock.config.json', 'package.json']
+
+/**
+ * The configuration of a command: the file that is named, else the first one from the working directory upwards to the folder
+ * with `.git`. @throws StartError; DocumentError with every problem of the file
+ */
+export async function findConfiguration(named: string | undefined): Promise<Configuration | undefined> {
+  if (named !== undefined) return read(named, await textOf(named))
+  for (let folder = process.cwd(); ; folder = dirname(folder)) {
+    const found = (await Promise.all(NAMES.map((name) => configurationIn(join(folder, name))))).filter((each) => each)
+    const [first, second] = found
+    if (first && second) throw new StartError(`${first.file} and ${second.file} are both configurations: keep one`)
+    if (first) return read(first.file, first.text)
+    if (existsSync(join(folder, '.git')) || dirname(folder) === folder) return undefined
+  }
+}
+
+async function configurationIn(path: string): Promise<{ readonly file: string; readonly text: string } | undefined> {
+  if (!existsSync(path)) return undefined
+  const file = relative(process.cwd(), path)
+  const text = await textOf(file)
+  return !path.endsWith('package.json') || hasKey(text) ? { file, text } : undefined
+}
+
+function hasKey(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) && 'toolmock' in value
+  } catch {
+    // A package.json that is broken is reported by the programs that it is for.
+    return false
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw new StartError(`the configuration file ${file} cannot be read (${fileFailure(error)})`)
+  })
+}
+
+async function read(file: string, text: string): Promise<Configuration> {
+  // The schema and its libraries are loaded where there is a file.
+  const { readConfiguration } = await import('./configuration.ts')
+  return readConfiguration(file, text, resolve(dirname(file)))
+}

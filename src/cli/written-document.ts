@@ -1,0 +1,36 @@
+import { writeFile } from 'node:fs/promises'
+import { dirname, relative, resolve } from 'node:path'
+import { makeDirectory } from '../disk/make-directory.ts'
+import { replaceFile } from '../disk/replace-file.ts'
+import { StartError } from '../domain/start-error.ts'
+import { fileFailure } from './failure.ts'
+
+type Kind = 'seed' | 'connector' | 'scenario' | 'config'
+
+/** The text of a YAML file below the line by which editors find its JSON Schema, in the package where it is installed. */
+export function withSchema(kind: Kind, file: string, text: string): string {
+  const schema = resolve(`node_modules/toolmock/spec/schemas/${kind}.schema.json`)
+  const path = relative(dirname(resolve(file)), schema).replaceAll('\\', '/')
+  return `# yaml-language-server: $schema=${path.startsWith('.') ? path : `./${path}`}\n${text}`
+}
+
+/** Writes a YAML file for its user to go on with; one that is there already stays. @throws StartError */
+export async function writeNew(kind: Kind, file: string, text: string): Promise<void> {
+  await reported(file, async () => {
+    await makeDirectory(dirname(file))
+    await writeFile(file, withSchema(kind, file, text), { flag: 'wx' })
+  })
+}
+
+/** Writes a file in place of the one that is there. @throws StartError */
+export async function writeOver(file: string, content: string | Uint8Array): Promise<void> {
+  await reported(file, () => replaceFile(file, content))
+}
+
+async function reported(file: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    throw new StartError(`${file} cannot be written (${fileFailure(error)})`)
+  }
+}
