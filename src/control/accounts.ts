@@ -8,69 +8,93 @@ import { errorReply } from '../http/answer.ts'
 import { ACCOUNT_EVENTS, allowedEvents, applyAccountEvent } from '../state/account-events.ts'
 import { withoutCredentials } from '../operations/accounts.ts'
 import { applyConnectionEvent, CONNECTION_EVENTS, findConnection } from '../operations/connections.ts'
-import { changed, type EnvironmentCall, type ControlReply } from './call.ts'
+import { changed, type ControlHandlers } from './call.ts'
 import { ControlError } from './errors.ts'
 import { runOperation } from './operation.ts'
 import type { Environment } from '../state/environment.ts'
 
-/** Without credentials. */
-export function listAccounts({ environment, query }: EnvironmentCall<'list_accounts'>): ControlReply {
-  const { query: text, status, order, offset, limit } = query
-  const statuses: Partial<Record<AccountStatus, number>> = {}
-  const { accounts } = environment.model.tables
-  for (const account of accounts.values()) statuses[account.status] = (statuses[account.status] ?? 0) + 1
-  const filter = text === undefined ? {} : { query: text }
-  const { rows } = environment.model.accountIndex.page(filter, { after: 0 }, accounts.size)
-  const matching = status === undefined ? rows : rows.filter((account) => account.status === status)
-  const ordered = order === 'newest' ? matching.toReversed() : matching
-  const shown = ordered.slice(offset, offset + limit)
-  return { body: { accounts: shown.map(shownAccount), total_size: matching.length, statuses } }
-}
+export const accountHandlers = {
+  /** Without credentials. */
+  list_accounts: ({ environment, query }) => {
+    const { query: text, status, order, offset, limit } = query
+    const statuses: Partial<Record<AccountStatus, number>> = {}
+    const { accounts } = environment.model.tables
+    for (const account of accounts.values()) statuses[account.status] = (statuses[account.status] ?? 0) + 1
+    const filter = text === undefined ? {} : { query: text }
+    const { rows } = environment.model.accountIndex.page(filter, { after: 0 }, accounts.size)
+    const matching = status === undefined ? rows : rows.filter((account) => account.status === status)
+    const ordered = order === 'newest' ? matching.toReversed() : matching
+    const shown = ordered.slice(offset, offset + limit)
+    return { body: { accounts: shown.map(shownAccount), total_size: matching.length, statuses } }
+  },
 
-export function getAccount({ environment, path }: EnvironmentCall<'get_account'>): ControlReply {
-  const account = accountWith(environment, path.id)
-  const { organization_id, user_id, authorization_type, credentials } = account
-  const tools = environment.connector(account.connector)?.tools ?? []
-  const body = {
-    account: shownAccount(account),
-    organization_id,
-    user_id,
-    renewable: TRAITS[authorization_type].source === 'service' || Boolean(credentials.oauth_token?.refresh_token),
-    events: allowedEvents(account),
-    tools: tools.map(({ name, display_name, description, input_schema }) => ({
-      name,
-      display_name,
-      description,
-      input_schema,
-    })),
-  }
-  return { body }
-}
+  get_account: ({ environment, path }) => {
+    const account = accountWith(environment, path.id)
+    const { organization_id, user_id, authorization_type, credentials } = account
+    const tools = environment.connector(account.connector)?.tools ?? []
+    const body = {
+      account: shownAccount(account),
+      organization_id,
+      user_id,
+      renewable: TRAITS[authorization_type].source === 'service' || Boolean(credentials.oauth_token?.refresh_token),
+      events: allowedEvents(account),
+      tools: tools.map(({ name, display_name, description, input_schema }) => ({
+        name,
+        display_name,
+        description,
+        input_schema,
+      })),
+    }
+    return { body }
+  },
 
-/** A refusal of the tool is an answer too: it is what the caller wants to see. */
-export async function tryTool(call: EnvironmentCall<'try_tool'>): Promise<ControlReply> {
-  const { services, environment, path, body, trace } = call
-  const account = accountWith(environment, path.id)
-  trace.account = account
-  const request = services.requestIds.control.id('req')
-  const sent = { connected_account_id: account.id, tool_name: path.tool, tool_input: body.input ?? {} }
-  const reply = await runOperation('execute_tool', call, sent).catch((error: unknown) => {
-    if (!(error instanceof ServiceError) || error.errorCode === 'STORAGE_UNAVAILABLE') throw error
-    return errorReply(error, request)
-  })
-  const onceDurable = (): void =>
-    services.journals.record({
-      kind: 'control',
-      id: request,
-      environment,
-      url: `the tool ${path.tool} was tried on account ${account.id}: ${reply.status}`,
-      status: reply.status,
-      requestBody: JSON.stringify(sent),
-      responseBody: reply.body === undefined ? '' : JSON.stringify(reply.body),
-      trace,
+  /** A refusal of the tool is an answer too: it is what the caller wants to see. */
+  try_tool: async (call) => {
+    const { services, environment, path, body, trace } = call
+    const account = accountWith(environment, path.id)
+    trace.account = account
+    const request = services.requestIds.control.id('req')
+    const sent = { connected_account_id: account.id, tool_name: path.tool, tool_input: body.input ?? {} }
+    const reply = await runOperation('execute_tool', call, sent).catch((error: unknown) => {
+      if (!(error instanceof ServiceError) || error.errorCode === 'STORAGE_UNAVAILABLE') throw error
+      return errorReply(error, request)
     })
-  return { body: { status: reply.status, body: reply.body ?? null, request }, onceDurable }
-}
+    const onceDurable = (): void =>
+      services.journals.record({
+        kind: 'control',
+        id: request,
+        environment,
+        url: `the tool ${path.tool} was tried on account ${account.id}: ${reply.status}`,
+        status: reply.status,
+        requestBody: JSON.stringify(sent),
+        responseBody: reply.body === undefined ? '' : JSON.stringify(reply.body),
+        trace,
+      })
+    return { body: { status: reply.status, body: reply.body ?? null, request }, onceDurable }
+  },
+
+  account_event: (call) => {
+    const { environment, path, trace } = call
+    const event = known(path.event, ACCOUNT_EVENTS)
+    const account = accountWith(environment, path.id)
+    trace.account ??= account
+    const next = applyAccountEvent(environment, account, event, trace)
+    const body = { account: shownAccount(next) }
+    return changed(call, `${event} was applied to account ${account.id}`, { body })
+  },
+
+  /** The id in the path can be a `key_id` (2.5). */
+  connection_event: (call) => {
+    const { environment, path } = call
+    const event = known(path.event, CONNECTION_EVENTS)
+    const connection = findConnection(environment, path.id)
+    if (!connection) throw new ControlError('CONNECTION_NOT_FOUND', `there is no connection ${quote(path.id)}`)
+    const moved = applyConnectionEvent(environment, connection, event)
+    return changed(call, `${event} was applied to connection ${moved.id} (${moved.key_id})`, {
+      body: { connection: moved },
+    })
+  },
+} satisfies Partial<ControlHandlers>
 
 /** Without credentials, and with the secrets in its `api_config` masked: these answers are shown on screens. */
 function shownAccount(account: Account): JsonObject {
@@ -96,28 +120,6 @@ function accountWith({ model }: Environment, name: string): Account {
 }
 
 const MAX_SHOWN = 20
-
-export function accountEvent(call: EnvironmentCall<'account_event'>): ControlReply {
-  const { environment, path, trace } = call
-  const event = known(path.event, ACCOUNT_EVENTS)
-  const account = accountWith(environment, path.id)
-  trace.account ??= account
-  const next = applyAccountEvent(environment, account, event, trace)
-  const body = { account: shownAccount(next) }
-  return changed(call, `${event} was applied to account ${account.id}`, { body })
-}
-
-/** The id in the path can be a `key_id` (2.5). */
-export function connectionEvent(call: EnvironmentCall<'connection_event'>): ControlReply {
-  const { environment, path } = call
-  const event = known(path.event, CONNECTION_EVENTS)
-  const connection = findConnection(environment, path.id)
-  if (!connection) throw new ControlError('CONNECTION_NOT_FOUND', `there is no connection ${quote(path.id)}`)
-  const moved = applyConnectionEvent(environment, connection, event)
-  return changed(call, `${event} was applied to connection ${moved.id} (${moved.key_id})`, {
-    body: { connection: moved },
-  })
-}
 
 /** @throws ControlError EVENT_NOT_FOUND */
 function known<Event extends string>(name: string, allowed: readonly Event[]): Event {

@@ -1,6 +1,8 @@
 import type { Request, Response } from 'express'
 import type { AppServices } from './app-services.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
+import type { Journal } from '../request-journal/journal.ts'
+import type { EnvironmentScenarios } from '../scenarios/environment-scenarios.ts'
 import type { Environment } from '../state/environment.ts'
 import { quote, thereAre } from '../domain/text.ts'
 import { ControlError, invalidInput } from './errors.ts'
@@ -23,6 +25,8 @@ export interface ServerCall<Op extends ControlOperation> {
 /** A call about the environment that `?environment=` names. Due events of that environment were applied. */
 export interface EnvironmentCall<Op extends ControlOperation> extends ServerCall<Op> {
   readonly environment: Environment
+  readonly journal: Journal
+  readonly scenarios: EnvironmentScenarios
   /** What the call causes, for the request journal. */
   readonly trace: RequestTrace
 }
@@ -46,6 +50,8 @@ export type ControlReply = ({ readonly body: unknown } | { readonly text: string
 export type ControlHandler<Op extends ControlOperation> = (
   call: CallOf<Op>,
 ) => ControlReply | undefined | Promise<ControlReply | undefined>
+
+export type ControlHandlers = { readonly [Op in ControlOperation]: ControlHandler<Op> }
 
 /** The reply to a change of an environment. The request journal of the environment records the change in one sentence. */
 export function changed(

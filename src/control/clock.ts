@@ -4,20 +4,47 @@ import { applyDueEvents } from '../state/account-events.ts'
 import { accountDue } from '../state/model/deadlines.ts'
 import { now } from '../state/environment.ts'
 import type { Environment } from '../state/environment.ts'
-import { changed, type EnvironmentCall, type ControlReply } from './call.ts'
+import { changed, type ControlHandlers } from './call.ts'
 import { invalidInput } from './errors.ts'
 
-export function getClock({ environment }: EnvironmentCall<'get_clock'>): ControlReply {
-  return { body: viewOf(environment) }
-}
+export const clockHandlers = {
+  get_clock: ({ environment }) => ({ body: viewOf(environment) }),
 
-/** What the clock brings about when it gets there, earliest first. */
-export function listDue({ environment, query }: EnvironmentCall<'list_due'>): ControlReply {
-  const present = now(environment)
-  const items = [...accountsDue(environment), ...linksDue(environment), ...tokensDue(environment)]
-  const due = items.filter(({ at }) => at > present).sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
-  return { body: { due: due.slice(0, query.limit) } }
-}
+  /** What the clock brings about when it gets there, earliest first. */
+  list_due: ({ environment, query }) => {
+    const present = now(environment)
+    const items = [...accountsDue(environment), ...linksDue(environment), ...tokensDue(environment)]
+    const due = items.filter(({ at }) => at > present).sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+    return { body: { due: due.slice(0, query.limit) } }
+  },
+
+  /** Moves the clock and applies everything that falls due by then, in one commit. What was applied stays when time goes back. */
+  put_clock: (call) => {
+    const { environment, body: change, trace } = call
+    const { clock } = environment
+    const before = now(environment)
+    const from = clock.now()
+    const to = change.now === undefined ? from + (change.advance ?? 0) : milliseconds(change.now)
+    // By advance, or because a running clock has passed the end of its range.
+    if (!isClockTime(to)) {
+      const found = `a step to ${instant(to)}`
+      throw invalidInput('INVALID_BODY', [{ path: ['advance'], found, allowed: CLOCK_YEARS }])
+    }
+    environment.change(() => {
+      if (change.frozen === true) clock.freeze(to)
+      else if (change.frozen === false) clock.run()
+      if (to !== from) clock.set(to)
+      applyDueEvents(environment, trace)
+    })
+    const body = viewOf(environment)
+    const state = body.frozen ? 'frozen' : 'running'
+    const sentence =
+      to === from
+        ? `the clock is ${state} at ${body.now}`
+        : `the clock went from ${before} to ${body.now} and is ${state}`
+    return changed(call, sentence, { body, kind: 'clock' })
+  },
+} satisfies Partial<ControlHandlers>
 
 type Due = components['schemas']['DueItem']
 
@@ -55,33 +82,6 @@ function tokensDue({ model }: Environment): Due[] {
     subject: id,
     effect: 'its last bearer token expires',
   }))
-}
-
-/** Moves the clock and applies everything that falls due by then, in one commit. What was applied stays when time goes back. */
-export function putClock(call: EnvironmentCall<'put_clock'>): ControlReply {
-  const { environment, body: change, trace } = call
-  const { clock } = environment
-  const before = now(environment)
-  const from = clock.now()
-  const to = change.now === undefined ? from + (change.advance ?? 0) : milliseconds(change.now)
-  // By advance, or because a running clock has passed the end of its range.
-  if (!isClockTime(to)) {
-    const found = `a step to ${instant(to)}`
-    throw invalidInput('INVALID_BODY', [{ path: ['advance'], found, allowed: CLOCK_YEARS }])
-  }
-  environment.change(() => {
-    if (change.frozen === true) clock.freeze(to)
-    else if (change.frozen === false) clock.run()
-    if (to !== from) clock.set(to)
-    applyDueEvents(environment, trace)
-  })
-  const body = viewOf(environment)
-  const state = body.frozen ? 'frozen' : 'running'
-  const sentence =
-    to === from
-      ? `the clock is ${state} at ${body.now}`
-      : `the clock went from ${before} to ${body.now} and is ${state}`
-  return changed(call, sentence, { body, kind: 'clock' })
 }
 
 export function viewOf(environment: Environment) {

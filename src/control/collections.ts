@@ -5,41 +5,55 @@ import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { replaceItems } from '../state/collections.ts'
 import type { Environment } from '../state/environment.ts'
-import { changed, type EnvironmentCall, type ControlReply } from './call.ts'
+import { changed, type EnvironmentCall, type ControlHandlers } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
-export function listCollections({ environment }: EnvironmentCall<'list_collections'>): ControlReply {
-  const collections = connectorsOf(environment).flatMap(({ connector, collections: all = {} }) =>
-    Object.entries(all).map(([collection, { key, per }]) => ({ connector, collection, key, per })),
-  )
-  return { body: { collections } }
-}
+export const collectionHandlers = {
+  list_collections: ({ environment }) => {
+    const collections = connectorsOf(environment).flatMap(({ connector, collections: all = {} }) =>
+      Object.entries(all).map(([collection, { key, per }]) => ({ connector, collection, key, per })),
+    )
+    return { body: { collections } }
+  },
 
-export function listThirdParties({
-  services,
-  request,
-  environment,
-}: EnvironmentCall<'list_third_parties'>): ControlReply {
-  const base = baseUrlOf(request, services.baseUrl)
-  const third_parties = connectorsOf(environment).map(
-    ({ connector, display_name, authorization_type, base_url, collections = {} }) => {
-      const url = base_url ?? `${base}/third-party/${encodeURIComponent(connector)}/api`
-      return { connector, display_name, authorization_type, url, collections: Object.keys(collections) }
-    },
-  )
-  return { body: { third_parties } }
-}
+  list_third_parties: ({ services, request, environment }) => {
+    const base = baseUrlOf(request, services.baseUrl)
+    const third_parties = connectorsOf(environment).map(
+      ({ connector, display_name, authorization_type, base_url, collections = {} }) => {
+        const url = base_url ?? `${base}/third-party/${encodeURIComponent(connector)}/api`
+        return { connector, display_name, authorization_type, url, collections: Object.keys(collections) }
+      },
+    )
+    return { body: { third_parties } }
+  },
 
-export async function getCollection(call: EnvironmentCall<'get_collection'>): Promise<ControlReply> {
-  const { services, environment } = call
-  const { thirdParties } = services
-  // While templates load, the connector may change and the account may go.
-  for (let loading = prepared(call); loading; loading = prepared(call)) await loading
-  const { connector, place } = named(call)
-  thirdParties.fillCollection(environment, connector, place)
-  const items = environment.model.collections.at(place).all()
-  return { body: { items: items.map(({ item }) => item) } }
-}
+  get_collection: async (call) => {
+    const { services, environment } = call
+    const { thirdParties } = services
+    // While templates load, the connector may change and the account may go.
+    for (let loading = prepared(call); loading; loading = prepared(call)) await loading
+    const { connector, place } = named(call)
+    thirdParties.fillCollection(environment, connector, place)
+    const items = environment.model.collections.at(place).all()
+    return { body: { items: items.map(({ item }) => item) } }
+  },
+
+  put_collection: async (call) => {
+    const { environment, body } = call
+    const { keyProblems } = await loadSeedChecks()
+    const { collection, place } = named(call)
+    const problems = keyProblems(collection, body.items, ['items'])
+    if (problems.length > 0) throw invalidInput('INVALID_BODY', problems)
+    environment.model.transact(() => {
+      replaceItems(
+        environment,
+        place,
+        body.items.map((item) => [keyOf(collection, item) ?? '', item]),
+      )
+    })
+    return changed(call, `the collection ${place.collection} of ${place.connector} was replaced`)
+  },
+} satisfies Partial<ControlHandlers>
 
 function prepared(call: EnvironmentCall<'get_collection'>): Promise<void> | undefined {
   return call.services.thirdParties.prepare(named(call).connector)
@@ -47,22 +61,6 @@ function prepared(call: EnvironmentCall<'get_collection'>): Promise<void> | unde
 
 /** What checks documents is loaded when one is sent. */
 const loadSeedChecks = lazyImport(() => import('../documents/seed-checks.ts'))
-
-export async function putCollection(call: EnvironmentCall<'put_collection'>): Promise<ControlReply> {
-  const { environment, body } = call
-  const { keyProblems } = await loadSeedChecks()
-  const { collection, place } = named(call)
-  const problems = keyProblems(collection, body.items, ['items'])
-  if (problems.length > 0) throw invalidInput('INVALID_BODY', problems)
-  environment.model.transact(() => {
-    replaceItems(
-      environment,
-      place,
-      body.items.map((item) => [keyOf(collection, item) ?? '', item]),
-    )
-  })
-  return changed(call, `the collection ${place.collection} of ${place.connector} was replaced`)
-}
 
 interface Named {
   readonly connector: Connector

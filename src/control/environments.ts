@@ -11,7 +11,7 @@ import type { TestLabel } from '../domain/test-label.ts'
 import { quote } from '../domain/text.ts'
 import { callerBaseUrl } from '../domain/request-headers.ts'
 import { lazyImport } from '../lazy-import.ts'
-import { checkedName, environmentNamed, type ControlReply, type ServerCall } from './call.ts'
+import { checkedName, environmentNamed, type ServerCall, type ControlHandlers } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
 /** The test that an environment is for. */
@@ -19,53 +19,55 @@ export function labelOf({ model }: Environment): string | null {
   return model.tables.origins.get('origin')?.test?.label ?? null
 }
 
-export function listEnvironments({ services: { registry, journals } }: ServerCall<'list_environments'>): ControlReply {
-  const environments = registry.environments().map((environment) => ({
-    name: environment.name,
-    label: labelOf(environment),
-    client_ids: [...environment.model.tables.clients.values()].map(({ id }) => id),
-    accounts: environment.model.tables.accounts.size,
-    requests: journals.of(environment).size,
-  }))
-  return { body: { environments } }
-}
+export const environmentHandlers = {
+  list_environments: ({ services: { registry, journals } }) => {
+    const environments = registry.environments().map((environment) => ({
+      name: environment.name,
+      label: labelOf(environment),
+      client_ids: [...environment.model.tables.clients.values()].map(({ id }) => id),
+      accounts: environment.model.tables.accounts.size,
+      requests: journals.of(environment).size,
+    }))
+    return { body: { environments } }
+  },
 
-export async function createEnvironment(call: ServerCall<'create_environment'>): Promise<ControlReply> {
-  const { services, request, body } = call
-  const seed = body.seed && (await seedOf(call, body.seed))
-  const { environment, client } = await services.environments.create({
-    name: body.name === undefined ? undefined : checkedName('an environment', body.name),
-    seed,
-    clock: body.clock,
-    idSeed: body.id_seed,
-    scenarios: body.scenarios && (await scenariosOf(call, body.scenarios, seed)),
-    test: testOf(body),
-  })
-  const created = {
-    name: environment.name,
-    client_id: client.id,
-    client_secret: client.client_secret,
-    base_url: callerBaseUrl(request, services.baseUrl),
-  }
-  return { status: 201, body: created }
-}
+  create_environment: async (call) => {
+    const { services, request, body } = call
+    const seed = body.seed && (await seedOf(call, body.seed))
+    const { environment, client } = await services.environments.create({
+      name: body.name === undefined ? undefined : checkedName('an environment', body.name),
+      seed,
+      clock: body.clock,
+      idSeed: body.id_seed,
+      scenarios: body.scenarios && (await scenariosOf(call, body.scenarios, seed)),
+      test: testOf(body),
+    })
+    const created = {
+      name: environment.name,
+      client_id: client.id,
+      client_secret: client.client_secret,
+      base_url: callerBaseUrl(request, services.baseUrl),
+    }
+    return { status: 201, body: created }
+  },
 
-export function deleteEnvironment({ services, path: { name } }: ServerCall<'delete_environment'>): ControlReply {
-  const { environments, journals, records, scenarios } = services
-  if (name === 'default') {
-    const message =
-      'the environment default cannot be deleted, because calls without ?environment= use it; reset it instead'
-    throw new ControlError('ENVIRONMENT_REQUIRED', message)
-  }
-  const environment = environmentNamed(services, name)
-  const history = scenarios.of(environment).history()
-  environments.remove(name)
-  const onceDurable = (): void => {
-    journals.remove(environment)
-    records.removed(name, history)
-  }
-  return { body: {}, onceDurable }
-}
+  delete_environment: ({ services, path: { name } }) => {
+    const { environments, journals, records, scenarios } = services
+    if (name === 'default') {
+      const message =
+        'the environment default cannot be deleted, because calls without ?environment= use it; reset it instead'
+      throw new ControlError('ENVIRONMENT_REQUIRED', message)
+    }
+    const environment = environmentNamed(services, name)
+    const history = scenarios.of(environment).history()
+    environments.remove(name)
+    const onceDurable = (): void => {
+      journals.remove(environment)
+      records.removed(name, history)
+    }
+    return { body: {}, onceDurable }
+  },
+} satisfies Partial<ControlHandlers>
 
 const loadParsers = lazyImport(async () => {
   const [{ parseSeed }, { parseScenario }, { connectorsIn }] = await Promise.all([

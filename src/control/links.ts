@@ -8,21 +8,60 @@ import { applyDueEvents } from '../state/account-events.ts'
 import { now } from '../state/environment.ts'
 import { ReadGuard } from '../state/environment.ts'
 import { runOperation } from './operation.ts'
-import { changed, type EnvironmentCall, type ControlReply } from './call.ts'
+import { changed, type EnvironmentCall, type ControlHandlers } from './call.ts'
 import { ControlError } from './errors.ts'
 
 type ListCall = EnvironmentCall<'list_links'>
 
-export async function listLinks(call: ListCall): Promise<ControlReply> {
-  const { services, environment, query } = call
-  let links = openLinks(call)
-  if (links.length === 0 && query.wait_ms > 0) {
-    await nextEntry(call, () => (links = openLinks(call)).length > 0)
-    // The environment may have been deleted meanwhile.
-    if (services.registry.environment(environment.name) !== environment) links = []
-  }
-  return { body: { links } }
-}
+export const linkHandlers = {
+  list_links: async (call) => {
+    const { services, environment, query } = call
+    let links = openLinks(call)
+    if (links.length === 0 && query.wait_ms > 0) {
+      await nextEntry(call, () => (links = openLinks(call)).length > 0)
+      // The environment may have been deleted meanwhile.
+      if (services.registry.environment(environment.name) !== environment) links = []
+    }
+    return { body: { links } }
+  },
+
+  /** As the operation does it (4.6), without a bearer token. */
+  create_link: async (call) => {
+    const { services, environment, body, trace, request } = call
+    const baseUrl = baseUrlOf(request, services.baseUrl)
+    const reply = await runOperation('create_magic_link', call, present(body)).catch((error: unknown) => {
+      throw refusalOf(error)
+    })
+    const { link, expiry } = reply.body as { link: string; expiry: string }
+    const id = link.slice(`${baseUrl}/magic/`.length)
+    const { connector, identifier } = body
+    const created = { id, link, connector, identifier, expiry }
+    const sentence = `a magic link for ${identifier} at ${connector} was created`
+    return { status: 201, ...changed({ services, environment, trace }, sentence, { body: created }) }
+  },
+
+  /** A link belongs to one environment; a call that names another one is refused. */
+  complete_link: async (call) => {
+    const { services, request, query, body, path, trace } = call
+    const found = services.registry.byMagicLink(path.id)
+    const named = query.environment !== undefined
+    if (!found || (named && found.environment !== call.environment)) {
+      throw new ControlError('LINK_NOT_FOUND', `there is no magic link ${quote(path.id)} in this environment`)
+    }
+    const { environment, link } = found
+    if (!named) applyDueEvents(environment, trace)
+    const readGuard = new ReadGuard(environment)
+    trace.account = environment.model.tables.accounts.get(link.account_id)
+    const thirdParty = services.thirdParties.client(environment, trace)
+    const flow = { services, environment, thirdParty, baseUrl: baseUrlOf(request, services.baseUrl), trace }
+    const redirect = await completeLink(flow, link.id, body)
+    readGuard.assertValid()
+    const who = body.as === undefined ? '' : ` as ${body.as}`
+    return changed({ services, environment, trace }, `a magic link was completed: ${body.decision}${who}`, {
+      body: redirect,
+    })
+  },
+} satisfies Partial<ControlHandlers>
 
 /** Waits for a journal entry after which `found` holds, because links are created by requests. */
 async function nextEntry({ services, environment, query, response }: ListCall, found: () => boolean): Promise<void> {
@@ -56,47 +95,10 @@ function openLinks({ services, environment, request }: ListCall): object[] {
   return links
 }
 
-/** As the operation does it (4.6), without a bearer token. */
-export async function createLink(call: EnvironmentCall<'create_link'>): Promise<ControlReply> {
-  const { services, environment, body, trace, request } = call
-  const baseUrl = baseUrlOf(request, services.baseUrl)
-  const reply = await runOperation('create_magic_link', call, present(body)).catch((error: unknown) => {
-    throw refusalOf(error)
-  })
-  const { link, expiry } = reply.body as { link: string; expiry: string }
-  const id = link.slice(`${baseUrl}/magic/`.length)
-  const { connector, identifier } = body
-  const created = { id, link, connector, identifier, expiry }
-  const sentence = `a magic link for ${identifier} at ${connector} was created`
-  return { status: 201, ...changed({ services, environment, trace }, sentence, { body: created }) }
-}
-
 /** What the operation refuses, as an error of the control API. */
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.status >= 500) return error
   const { violations = [] } = error.context
   const details = violations.map(({ field, description }) => ({ path: field, message: description }))
   return new ControlError(violations.length > 0 ? 'INVALID_BODY' : 'LINK_NOT_USABLE', error.message, details)
-}
-
-/** A link belongs to one environment; a call that names another one is refused. */
-export async function completeMagicLink(call: EnvironmentCall<'complete_link'>): Promise<ControlReply> {
-  const { services, request, query, body, path, trace } = call
-  const found = services.registry.byMagicLink(path.id)
-  const named = query.environment !== undefined
-  if (!found || (named && found.environment !== call.environment)) {
-    throw new ControlError('LINK_NOT_FOUND', `there is no magic link ${quote(path.id)} in this environment`)
-  }
-  const { environment, link } = found
-  if (!named) applyDueEvents(environment, trace)
-  const readGuard = new ReadGuard(environment)
-  trace.account = environment.model.tables.accounts.get(link.account_id)
-  const thirdParty = services.thirdParties.client(environment, trace)
-  const flow = { services, environment, thirdParty, baseUrl: baseUrlOf(request, services.baseUrl), trace }
-  const redirect = await completeLink(flow, link.id, body)
-  readGuard.assertValid()
-  const who = body.as === undefined ? '' : ` as ${body.as}`
-  return changed({ services, environment, trace }, `a magic link was completed: ${body.decision}${who}`, {
-    body: redirect,
-  })
 }

@@ -1,25 +1,27 @@
-import { environmentNotFound, type ControlReply, type ServerCall } from './call.ts'
+import { environmentNotFound, type ServerCall, type ControlHandlers } from './call.ts'
 
-/** Of all environments unless one is named: a client can break the contract in any of them. */
-export async function getContract({ services, query }: ServerCall<'get_contract'>): Promise<ControlReply> {
-  const { reports } = services
-  const environment = reported(services, query.environment)
-  if (query.format !== 'json') return reports.rendered(query.format, environment)
-  const second_opinion = query.judge && (await reports.prismCheck(environment))
-  return { body: { ...(await reports.contract(environment)), ...(second_opinion && { second_opinion }) } }
-}
+export const reportHandlers = {
+  /** Of all environments unless one is named: a client can break the contract in any of them. */
+  get_contract: async ({ services, query }) => {
+    const { reports } = services
+    const environment = reported(services, query.environment)
+    if (query.format !== 'json') return reports.rendered(query.format, environment)
+    const second_opinion = query.judge && (await reports.prismCheck(environment))
+    return { body: { ...(await reports.contract(environment)), ...(second_opinion && { second_opinion }) } }
+  },
 
-export async function getCoverage({ services, query }: ServerCall<'get_coverage'>): Promise<ControlReply> {
-  const { reports } = services
-  const environment = reported(services, query.environment)
-  if (query.format !== 'json') return reports.rendered(query.format, environment)
-  return { body: await reports.coverage(environment) }
-}
+  get_coverage: async ({ services, query }) => {
+    const { reports } = services
+    const environment = reported(services, query.environment)
+    if (query.format !== 'json') return reports.rendered(query.format, environment)
+    return { body: await reports.coverage(environment) }
+  },
 
-export function clearContract({ services, query }: ServerCall<'clear_contract'>): ControlReply {
-  const environment = reported(services, query.environment)
-  return { body: {}, onceDurable: () => services.records.clear(environment) }
-}
+  clear_contract: ({ services, query }) => {
+    const environment = reported(services, query.environment)
+    return { body: {}, onceDurable: () => services.records.clear(environment) }
+  },
+} satisfies Partial<ControlHandlers>
 
 /** Reports also know environments that were deleted. @throws ControlError ENVIRONMENT_NOT_FOUND */
 function reported({ reports }: ServerCall<'get_contract'>['services'], name: string | undefined): string | undefined {

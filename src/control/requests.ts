@@ -13,70 +13,137 @@ import { readJournalQuery, readMatch } from '../request-journal/query.ts'
 import { replayOf } from '../request-journal/replay.ts'
 import { viewOf as viewOfEntry } from '../request-journal/view.ts'
 import type { Environment } from '../state/environment.ts'
-import { type EnvironmentCall, environmentNamed, type ControlReply, type ServerCall } from './call.ts'
+import { environmentNamed, type ControlHandlers } from './call.ts'
 import { viewOf } from './clock.ts'
 import { labelOf } from './environments.ts'
 import { ControlError } from './errors.ts'
 
-export function listRequests({ services, environment, query }: EnvironmentCall<'list_requests'>): ControlReply {
-  return { body: { requests: services.journals.of(environment).query(readJournalQuery(query)) } }
-}
+export const requestHandlers = {
+  list_requests: ({ journal, query }) => ({ body: { requests: journal.query(readJournalQuery(query)) } }),
+  clear_requests: ({ journal }) => ({ body: {}, onceDurable: () => journal.clear() }),
+  count_requests: ({ journal, body }) => ({ body: { count: journal.count(readMatch(body.match)) } }),
+  verify_requests: ({ journal, body }) => ({ body: journal.verify(readMatch(body.match), body.times) }),
 
-export function clearRequests({ services, environment }: EnvironmentCall<'clear_requests'>): ControlReply {
-  return { body: {}, onceDurable: () => services.journals.of(environment).clear() }
-}
+  wait_for_requests: async ({ services, journal, response, body }) => {
+    const { match, times, timeout_ms: timeoutMs } = body
+    const gone = new AbortController()
+    const leave = (): void => gone.abort()
+    response.on('close', leave)
+    const signal = AbortSignal.any([gone.signal, services.closing])
+    const result = await journal.wait(readMatch(match), { times, timeoutMs, signal })
+    response.off('close', leave)
+    if (result.ok) return { body: result }
+    const { matched, near_misses } = result
+    const message = `the time is over: ${matched} of ${times} requests match`
+    throw new ControlError('TIMED_OUT', message, [{ matched, near_misses }])
+  },
 
-export function countRequests({ services, environment, body }: EnvironmentCall<'count_requests'>): ControlReply {
-  return { body: { count: services.journals.of(environment).count(readMatch(body.match)) } }
-}
+  get_request: ({ journal, path }) => ({ body: { request: journal.find(path.id) ?? notFound(path.id) } }),
 
-export function verifyRequests({ services, environment, body }: EnvironmentCall<'verify_requests'>): ControlReply {
-  return { body: services.journals.of(environment).verify(readMatch(body.match), body.times) }
-}
+  explain_request: ({ journal, environment, path }) => ({
+    body: explain(journal, path.id, environment) ?? notFound(path.id),
+  }),
 
-export async function waitForRequests(call: EnvironmentCall<'wait_for_requests'>): Promise<ControlReply> {
-  const { services, environment, response, body } = call
-  const { match, times, timeout_ms: timeoutMs } = body
-  const gone = new AbortController()
-  const leave = (): void => gone.abort()
-  response.on('close', leave)
-  const signal = AbortSignal.any([gone.signal, services.closing])
-  const result = await services.journals.of(environment).wait(readMatch(match), { times, timeoutMs, signal })
-  response.off('close', leave)
-  if (result.ok) return { body: result }
-  const { matched, near_misses } = result
-  const message = `the time is over: ${matched} of ${times} requests match`
-  throw new ControlError('TIMED_OUT', message, [{ matched, near_misses }])
-}
+  /** What reproduces it: a scenario of the journal up to a request, and what was there at the start as a seed. */
+  export_scenario: ({ journal, environment, path }) => {
+    const { accounts, providers } = environment.model.tables
+    const entries = journal.recorded().map(viewOfEntry)
+    const present = [...accounts.values()].map(({ token_expires_at = null, ...account }) => ({
+      ...account,
+      token_expires_at,
+    }))
+    const replay = replayOf(entries, path.id, present) ?? notFound(path.id)
+    const made = new Set(entries.flatMap(providerMadeBy))
+    const custom = [...providers.values()].filter(({ is_custom, identifier }) => is_custom && !made.has(identifier))
+    const settings = seedSettings(environment.settings)
+    const seed = {
+      ...(Object.keys(settings).length > 0 && { settings }),
+      ...(custom.length > 0 && { providers: custom.map(seedProvider) }),
+      ...replay.seed,
+    }
+    // It is passed on and checked in; what it needs of secrets its reader fills in.
+    return { body: { ...replay, seed: maskJson(seed as JsonObject) } }
+  },
 
-export function getRequest({ services, environment, path }: EnvironmentCall<'get_request'>): ControlReply {
-  return { body: { request: services.journals.of(environment).find(path.id) ?? notFound(path.id) } }
-}
+  /** Server-sent events: journal entries and status changes of the environment as they happen. */
+  stream_events: ({ services, journal, request, response }) => {
+    beginStream(services, request, response)
+    if (response.writableEnded) return
+    response.write(': toolmock events\n\n')
+    const stop = journal.subscribe((event) => {
+      response.write(serverSentEvent(event))
+      if (response.writableLength <= MAX_UNREAD || response.destroyed) return
+      services.log.warn('an event stream was closed: its client leaves too much unread', {
+        unread_bytes: response.writableLength,
+      })
+      response.destroy()
+    })
+    const heartbeat = setInterval(() => response.write(': still there\n\n'), HEARTBEAT_MS)
+    heartbeat.unref()
+    response.on('close', () => {
+      stop()
+      clearInterval(heartbeat)
+    })
+  },
 
-export function explainRequest({ services, environment, path }: EnvironmentCall<'explain_request'>): ControlReply {
-  return { body: explain(services.journals.of(environment), path.id, environment) ?? notFound(path.id) }
-}
-
-/** What reproduces it: a scenario of the journal up to a request, and what was there at the start as a seed. */
-export function exportScenario({ services, environment, path }: EnvironmentCall<'export_scenario'>): ControlReply {
-  const { accounts, providers } = environment.model.tables
-  const entries = services.journals.of(environment).recorded().map(viewOfEntry)
-  const present = [...accounts.values()].map(({ token_expires_at = null, ...account }) => ({
-    ...account,
-    token_expires_at,
-  }))
-  const replay = replayOf(entries, path.id, present) ?? notFound(path.id)
-  const made = new Set(entries.flatMap(providerMadeBy))
-  const custom = [...providers.values()].filter(({ is_custom, identifier }) => is_custom && !made.has(identifier))
-  const settings = seedSettings(environment.settings)
-  const seed = {
-    ...(Object.keys(settings).length > 0 && { settings }),
-    ...(custom.length > 0 && { providers: custom.map(seedProvider) }),
-    ...replay.seed,
-  }
-  // It is passed on and checked in; what it needs of secrets its reader fills in.
-  return { body: { ...replay, seed: maskJson(seed as JsonObject) } }
-}
+  /**
+   * Server-sent events for a screen. They are made from the journals and not with each entry, so that what they cost does not
+   * grow with the load: after a pause within a quarter of a second, and twice a second while requests keep coming.
+   */
+  stream_timeline: ({ services, query, request, response }) => {
+    const { registry, journals } = services
+    const only = query.environment === undefined ? undefined : environmentNamed(services, query.environment)
+    const seen = new Map<Journal, { appended: number; cleared: number }>()
+    let revision = -1
+    let first = true
+    const send = (event: string, data: object): void =>
+      void response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+    /** @returns whether there were any entries */
+    const sendNew = (most: number): boolean => {
+      const environments = only ? [only] : registry.environments()
+      sendState(environments)
+      const lists = environments.map((environment) => {
+        const journal = journals.of(environment)
+        const { appended, cleared } = seen.get(journal) ?? { appended: 0, cleared: journal.cleared }
+        if (cleared !== journal.cleared) send('cleared', { environment: environment.name })
+        const list = journal.timeline(appended, most)
+        seen.set(journal, { appended: journal.appended, cleared: journal.cleared })
+        return list
+      })
+      const all = lists.flatMap(({ entries }) => entries)
+      if (lists.length > 1) all.sort((a, b) => (a.real_at < b.real_at ? -1 : a.real_at > b.real_at ? 1 : 0))
+      const entries = all.slice(-most)
+      const skipped = lists.reduce((sum, list) => sum + list.skipped, all.length - entries.length)
+      const isNew = entries.length > 0 || skipped > 0
+      if (first || isNew) send('entries', { entries, skipped })
+      first = false
+      return isNew
+    }
+    const sendState = (environments: readonly Environment[]): void => {
+      const all = registry.environments()
+      const now = environments.reduce((sum, { commits, rollbacks }) => sum + commits + rollbacks, all.length)
+      if (now === revision) return
+      revision = now
+      const named = all.map((environment) => ({ name: environment.name, label: labelOf(environment) }))
+      send('state', { environments: named, clock: only ? viewOf(only) : null, revision })
+    }
+    beginStream(services, request, response)
+    if (response.writableEnded) return
+    sendNew(query.newest)
+    let quiet = 0
+    let isResting = false
+    const timer = setInterval(() => {
+      if (only?.isRemoved === true) return void response.end()
+      // A slow reader gets fewer entries, and their number in `skipped`.
+      if (response.writableLength > MAX_UNREAD) return
+      isResting = !isResting && sendNew(MAX_AT_ONCE)
+      quiet = (quiet + TIMELINE_MS) % HEARTBEAT_MS
+      if (quiet === 0) response.write(': still there\n\n')
+    }, TIMELINE_MS)
+    timer.unref()
+    response.on('close', () => clearInterval(timer))
+  },
+} satisfies Partial<ControlHandlers>
 
 function providerMadeBy({ operation, response: { body } }: JournalEntry): string[] {
   const provider = operation === 'create_custom_provider' && isJsonObject(body) ? own(body, 'provider') : undefined
@@ -136,92 +203,9 @@ function beginStream(
   })
 }
 
-/** Server-sent events: journal entries and status changes of the environment as they happen. */
-export function streamEvents({
-  services,
-  environment,
-  request,
-  response,
-}: EnvironmentCall<'stream_events'>): undefined {
-  const { journals, log } = services
-  beginStream(services, request, response)
-  if (response.writableEnded) return
-  response.write(': toolmock events\n\n')
-  const stop = journals.of(environment).subscribe((event) => {
-    response.write(serverSentEvent(event))
-    if (response.writableLength <= MAX_UNREAD || response.destroyed) return
-    log.warn('an event stream was closed: its client leaves too much unread', { unread_bytes: response.writableLength })
-    response.destroy()
-  })
-  const heartbeat = setInterval(() => response.write(': still there\n\n'), HEARTBEAT_MS)
-  heartbeat.unref()
-  response.on('close', () => {
-    stop()
-    clearInterval(heartbeat)
-  })
-}
-
 /** How often a timeline looks for what is new, and how many entries it sends at most: more cannot be read on a screen. */
 const TIMELINE_MS = 250
 const MAX_AT_ONCE = 1000
-
-/**
- * Server-sent events for a screen. They are made from the journals and not with each entry, so that what they cost does not
- * grow with the load: after a pause within a quarter of a second, and twice a second while requests keep coming.
- */
-export function streamTimeline({ services, query, request, response }: ServerCall<'stream_timeline'>): undefined {
-  const { registry, journals } = services
-  const only = query.environment === undefined ? undefined : environmentNamed(services, query.environment)
-  const seen = new Map<Journal, { appended: number; cleared: number }>()
-  let revision = -1
-  let first = true
-  const send = (event: string, data: object): void =>
-    void response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
-  /** @returns whether there were any entries */
-  const sendNew = (most: number): boolean => {
-    const environments = only ? [only] : registry.environments()
-    sendState(environments)
-    const lists = environments.map((environment) => {
-      const journal = journals.of(environment)
-      const { appended, cleared } = seen.get(journal) ?? { appended: 0, cleared: journal.cleared }
-      if (cleared !== journal.cleared) send('cleared', { environment: environment.name })
-      const list = journal.timeline(appended, most)
-      seen.set(journal, { appended: journal.appended, cleared: journal.cleared })
-      return list
-    })
-    const all = lists.flatMap(({ entries }) => entries)
-    if (lists.length > 1) all.sort((a, b) => (a.real_at < b.real_at ? -1 : a.real_at > b.real_at ? 1 : 0))
-    const entries = all.slice(-most)
-    const skipped = lists.reduce((sum, list) => sum + list.skipped, all.length - entries.length)
-    const isNew = entries.length > 0 || skipped > 0
-    if (first || isNew) send('entries', { entries, skipped })
-    first = false
-    return isNew
-  }
-  const sendState = (environments: readonly Environment[]): void => {
-    const all = registry.environments()
-    const now = environments.reduce((sum, { commits, rollbacks }) => sum + commits + rollbacks, all.length)
-    if (now === revision) return
-    revision = now
-    const named = all.map((environment) => ({ name: environment.name, label: labelOf(environment) }))
-    send('state', { environments: named, clock: only ? viewOf(only) : null, revision })
-  }
-  beginStream(services, request, response)
-  if (response.writableEnded) return
-  sendNew(query.newest)
-  let quiet = 0
-  let isResting = false
-  const timer = setInterval(() => {
-    if (only?.isRemoved === true) return void response.end()
-    // A slow reader gets fewer entries, and their number in `skipped`.
-    if (response.writableLength > MAX_UNREAD) return
-    isResting = !isResting && sendNew(MAX_AT_ONCE)
-    quiet = (quiet + TIMELINE_MS) % HEARTBEAT_MS
-    if (quiet === 0) response.write(': still there\n\n')
-  }, TIMELINE_MS)
-  timer.unref()
-  response.on('close', () => clearInterval(timer))
-}
 
 /** JSON has no line breaks outside of strings, and escapes those inside. */
 function serverSentEvent(event: JournalEvent): string {

@@ -8,114 +8,44 @@ import { hasBody } from '../http/body.ts'
 import { sendAnswer } from '../http/answer.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import { recordedEntry } from '../request-journal/journal.ts'
-import { accountEvent, connectionEvent, getAccount, listAccounts, tryTool } from './accounts.ts'
+import { accountHandlers } from './accounts.ts'
 import { admit } from './admission.ts'
-import { type CallOf, environmentNamed, type ControlHandler, type ControlReply, type ServerCall } from './call.ts'
-import { getClock, listDue, putClock } from './clock.ts'
-import { getCollection, listCollections, listThirdParties, putCollection } from './collections.ts'
-import { createEnvironment, deleteEnvironment, listEnvironments } from './environments.ts'
+import {
+  environmentNamed,
+  type ControlHandler,
+  type ControlHandlers,
+  type ControlReply,
+  type ServerCall,
+} from './call.ts'
+import { clockHandlers } from './clock.ts'
+import { collectionHandlers } from './collections.ts'
+import { environmentHandlers } from './environments.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { ControlError, controlErrorOf } from './errors.ts'
 import type { ControlOperation, ControlRoute } from './input.ts'
-import { completeMagicLink, createLink, listLinks } from './links.ts'
+import { linkHandlers } from './links.ts'
 import { callMcp } from './mcp.ts'
-import { clearContract, getContract, getCoverage } from './reports.ts'
-import {
-  clearRequests,
-  countRequests,
-  explainRequest,
-  exportScenario,
-  getRequest,
-  listRequests,
-  streamEvents,
-  streamTimeline,
-  verifyRequests,
-  waitForRequests,
-} from './requests.ts'
-import {
-  clearScenarios,
-  getScenario,
-  listScenarios,
-  putScenario,
-  startScenario,
-  stopScenario,
-  validateDocument,
-} from './scenarios.ts'
-import { checkpointState, getEnv, getHealth, getOpenapi, getReady, getVersion } from './server.ts'
-import {
-  addSeed,
-  deleteSnapshot,
-  getState,
-  getStateDiff,
-  listConnectors,
-  listSnapshots,
-  putConnector,
-  putState,
-  reset,
-  restore,
-  takeSnapshot,
-} from './state.ts'
+import { reportHandlers } from './reports.ts'
+import { requestHandlers } from './requests.ts'
+import { scenarioHandlers } from './scenarios.ts'
+import { serverHandlers } from './server.ts'
+import { stateHandlers } from './state.ts'
 
 const loadInput = lazyImport(() => import('./input.ts'))
 const loadDashboard = lazyImport(() => import('./dashboard.ts'))
 
 /** What answers each operation of `spec/control.openapi.yaml`, which has the methods and paths. */
-const HANDLERS: { readonly [Op in ControlOperation]: ControlHandler<Op> } = {
-  get_health: getHealth,
-  get_ready: getReady,
-  get_version: getVersion,
-  get_openapi: getOpenapi,
-  get_env: getEnv,
-  list_environments: listEnvironments,
-  create_environment: createEnvironment,
-  delete_environment: deleteEnvironment,
-  get_state: getState,
-  put_state: putState,
-  checkpoint_state: checkpointState,
-  get_state_diff: getStateDiff,
-  reset,
-  add_seed: addSeed,
-  list_connectors: listConnectors,
-  put_connector: putConnector,
-  list_collections: listCollections,
-  get_collection: getCollection,
-  put_collection: putCollection,
-  list_third_parties: listThirdParties,
-  list_snapshots: listSnapshots,
-  take_snapshot: takeSnapshot,
-  delete_snapshot: deleteSnapshot,
-  restore_snapshot: restore,
-  get_clock: getClock,
-  put_clock: putClock,
-  list_due: listDue,
-  list_accounts: listAccounts,
-  get_account: getAccount,
-  try_tool: tryTool,
-  account_event: accountEvent,
-  connection_event: connectionEvent,
-  list_scenarios: listScenarios,
-  clear_scenarios: clearScenarios,
-  get_scenario: getScenario,
-  put_scenario: putScenario,
-  start_scenario: startScenario,
-  stop_scenario: stopScenario,
-  validate_document: validateDocument,
-  list_requests: listRequests,
-  clear_requests: clearRequests,
-  count_requests: countRequests,
-  verify_requests: verifyRequests,
-  wait_for_requests: waitForRequests,
-  get_request: getRequest,
-  explain_request: explainRequest,
-  export_scenario: exportScenario,
-  stream_events: streamEvents,
-  stream_timeline: streamTimeline,
-  list_links: listLinks,
-  create_link: createLink,
-  complete_link: completeMagicLink,
-  get_contract: getContract,
-  clear_contract: clearContract,
-  get_coverage: getCoverage,
+const HANDLERS: ControlHandlers = {
+  ...accountHandlers,
+  ...clockHandlers,
+  ...collectionHandlers,
+  ...environmentHandlers,
+  ...linkHandlers,
+  ...reportHandlers,
+  ...requestHandlers,
+  ...scenarioHandlers,
+  ...serverHandlers,
+  ...stateHandlers,
   call_mcp: (call) => callMcp(call, callFrom(call)),
 }
 
@@ -244,11 +174,12 @@ function callFrom({ services, request, response, query: { environment } }: Serve
 }
 
 /** Everything that is due by the environment's clock is applied before a handler looks at it. */
-function inEnvironment(services: AppServices, name: string): Pick<CallOf<'get_clock'>, 'environment' | 'trace'> {
+function inEnvironment(services: AppServices, name: string) {
   const environment = environmentNamed(services, name)
+  const { journals, scenarios } = services
   const trace = new RequestTrace()
   applyDueEvents(environment, trace)
-  return { environment, trace }
+  return { environment, journal: journals.of(environment), scenarios: scenarios.of(environment), trace }
 }
 
 /** The route says which type the call has; its query and body were read by the schemas of that type. */

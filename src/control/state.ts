@@ -13,109 +13,110 @@ import type { Environment } from '../state/environment.ts'
 import { readState, replaceState } from '../state/state-replacement.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
 import { lazyImport } from '../lazy-import.ts'
-import { changed, checkDocumentName, checkedName, type EnvironmentCall, type ControlReply } from './call.ts'
+import { changed, checkDocumentName, checkedName, type ControlHandlers } from './call.ts'
 import { seedOf } from './environments.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
 const loadSeedParser = lazyImport(() => import('../documents/seed-files.ts'))
 const loadConnectorParser = lazyImport(() => import('../documents/read.ts'))
 
-/** Keys in the order of the state file. */
-export function getState({ services, environment }: EnvironmentCall<'get_state'>): ControlReply {
-  const { settings, clock, ids, tables } = environment.image()
-  const ordered = TABLE_NAMES.map((name) => [name, tables[name].map((row) => inColumnOrder(name, row))] as const)
-  const text = `${JSON.stringify({ settings, clock, ids, tables: Object.fromEntries(ordered) })}\n`
-  if (Buffer.byteLength(text) <= services.stateLimit) return { text, type: 'application/json' }
-  const message = `the state is larger than ${services.stateLimit} bytes, which is the most that can be got and put back; the state file has it`
-  throw new ControlError('BODY_TOO_LARGE', message)
-}
+export const stateHandlers = {
+  /** Keys in the order of the state file. */
+  get_state: ({ services, environment }) => {
+    const { settings, clock, ids, tables } = environment.image()
+    const ordered = TABLE_NAMES.map((name) => [name, tables[name].map((row) => inColumnOrder(name, row))] as const)
+    const text = `${JSON.stringify({ settings, clock, ids, tables: Object.fromEntries(ordered) })}\n`
+    if (Buffer.byteLength(text) <= services.stateLimit) return { text, type: 'application/json' }
+    const message = `the state is larger than ${services.stateLimit} bytes, which is the most that can be got and put back; the state file has it`
+    throw new ControlError('BODY_TOO_LARGE', message)
+  },
 
-export async function putState(call: EnvironmentCall<'put_state'>): Promise<ControlReply> {
-  const { services, environment, body } = call
-  const { registry } = services
-  const problems: Problem[] = []
-  const state = await readState(body, { registry, environment }, (problem) => problems.push(problem))
-  if (!state) throw invalidInput('INVALID_STATE', problems)
-  replaceState(environment, state)
-  return changed(call, 'the state was replaced')
-}
+  put_state: async (call) => {
+    const { services, environment, body } = call
+    const { registry } = services
+    const problems: Problem[] = []
+    const state = await readState(body, { registry, environment }, (problem) => problems.push(problem))
+    if (!state) throw invalidInput('INVALID_STATE', problems)
+    replaceState(environment, state)
+    return changed(call, 'the state was replaced')
+  },
 
-export async function reset(call: EnvironmentCall<'reset'>): Promise<ControlReply> {
-  const { services, environment, body } = call
-  const journal = services.journals.of(environment)
-  const seed = body.seed && (await seedOf(call, body.seed))
-  await services.environments.reset(environment, () => services.scenarios.of(environment).reset(), seed)
-  // Entries that come while the reset is being written belong to the new state.
-  const before = journal.appended
-  return { body: {}, onceDurable: () => journal.clear(before) }
-}
+  reset: async (call) => {
+    const { services, environment, journal, scenarios, body } = call
+    const seed = body.seed && (await seedOf(call, body.seed))
+    await services.environments.reset(environment, () => scenarios.reset(), seed)
+    // Entries that come while the reset is being written belong to the new state.
+    const before = journal.appended
+    return { body: {}, onceDurable: () => journal.clear(before) }
+  },
 
-export async function addSeed(call: EnvironmentCall<'add_seed'>): Promise<ControlReply> {
-  const { services, environment, body } = call
-  const { parseSeed } = await loadSeedParser()
-  const source = { file: 'body', text: body.text }
-  const seed = await parseSeed(source, services.documentChecks, knownConnectors(environment))
-  await services.environments.add(environment, seed, call.trace)
-  return changed(call, 'a seed was added')
-}
+  add_seed: async (call) => {
+    const { services, environment, body } = call
+    const { parseSeed } = await loadSeedParser()
+    const source = { file: 'body', text: body.text }
+    const seed = await parseSeed(source, services.documentChecks, knownConnectors(environment))
+    await services.environments.add(environment, seed, call.trace)
+    return changed(call, 'a seed was added')
+  },
 
-/** In the order of their connections. */
-export function listConnectors({ environment, request, services }: EnvironmentCall<'list_connectors'>): ControlReply {
-  const baseUrl = (): string => baseUrlOf(request, services.baseUrl)
-  const connectors = connectorsOf(environment).map((each) => ({
-    connector: each.connector,
-    display_name: each.display_name,
-    description: each.description,
-    authorization_type: each.authorization_type,
-    enabled: connectionOf(environment, each.connector)?.enabled ?? true,
-    mcp_server_url: serverUrlOf({ ...services, environment, baseUrl }, each.connector),
-    people: each.people,
-    base_url: each.base_url,
-    tools: each.tools.map(({ name }) => name),
-    responders: each.responders.map((responder) => ({
-      method: responder.on.method ?? null,
-      path: responder.on.path ?? null,
-      answers: responder.answers.map(({ status }) => status),
-      hits: environment.responderHits.get(responder) ?? 0,
-    })),
-  }))
-  return { body: { connectors: maskJson(connectors) } }
-}
+  /** In the order of their connections. */
+  list_connectors: ({ environment, request, services }) => {
+    const baseUrl = (): string => baseUrlOf(request, services.baseUrl)
+    const connectors = connectorsOf(environment).map((each) => ({
+      connector: each.connector,
+      display_name: each.display_name,
+      description: each.description,
+      authorization_type: each.authorization_type,
+      enabled: connectionOf(environment, each.connector)?.enabled ?? true,
+      mcp_server_url: serverUrlOf({ ...services, environment, baseUrl }, each.connector),
+      people: each.people,
+      base_url: each.base_url,
+      tools: each.tools.map(({ name }) => name),
+      responders: each.responders.map((responder) => ({
+        method: responder.on.method ?? null,
+        path: responder.on.path ?? null,
+        answers: responder.answers.map(({ status }) => status),
+        hits: environment.responderHits.get(responder) ?? 0,
+      })),
+    }))
+    return { body: { connectors: maskJson(connectors) } }
+  },
 
-export async function putConnector(call: EnvironmentCall<'put_connector'>): Promise<ControlReply> {
-  const { services, environment, body, path } = call
-  const { parseConnector } = await loadConnectorParser()
-  const connector = await parseConnector(body.text, 'body', services.documentChecks)
-  checkDocumentName('connector', connector.connector, path.name)
-  await services.environments.add(environment, { ...emptyBundle(), connectors: [connector] }, call.trace)
-  return changed(call, `the connector ${connector.connector} was put`)
-}
+  put_connector: async (call) => {
+    const { services, environment, body, path } = call
+    const { parseConnector } = await loadConnectorParser()
+    const connector = await parseConnector(body.text, 'body', services.documentChecks)
+    checkDocumentName('connector', connector.connector, path.name)
+    await services.environments.add(environment, { ...emptyBundle(), connectors: [connector] }, call.trace)
+    return changed(call, `the connector ${connector.connector} was put`)
+  },
 
-export function listSnapshots({ environment }: EnvironmentCall<'list_snapshots'>): ControlReply {
-  return { body: { snapshots: [...environment.model.tables.snapshots.values()].map(viewOf) } }
-}
+  list_snapshots: ({ environment }) => ({
+    body: { snapshots: [...environment.model.tables.snapshots.values()].map(viewOf) },
+  }),
 
-export function takeSnapshot({ environment, path }: EnvironmentCall<'take_snapshot'>): ControlReply {
-  return { body: viewOf(takeSnapshotOf(environment, checkedName('a snapshot', path.name))) }
-}
+  take_snapshot: ({ environment, path }) => ({
+    body: viewOf(takeSnapshotOf(environment, checkedName('a snapshot', path.name))),
+  }),
 
-export function restore(call: EnvironmentCall<'restore_snapshot'>): ControlReply {
-  const { environment, path } = call
-  const snapshot = snapshotNamed(environment, path.name)
-  restoreSnapshot(environment, snapshot)
-  return changed(call, `the snapshot ${snapshot.id} was restored`)
-}
+  restore_snapshot: (call) => {
+    const { environment, path } = call
+    const snapshot = snapshotNamed(environment, path.name)
+    restoreSnapshot(environment, snapshot)
+    return changed(call, `the snapshot ${snapshot.id} was restored`)
+  },
 
-export function deleteSnapshot({ environment, path }: EnvironmentCall<'delete_snapshot'>): ControlReply {
-  const { id } = snapshotNamed(environment, path.name)
-  environment.model.transact(() => environment.model.tables.snapshots.remove(id))
-  return { body: {} }
-}
+  delete_snapshot: ({ environment, path }) => {
+    const { id } = snapshotNamed(environment, path.name)
+    environment.model.transact(() => environment.model.tables.snapshots.remove(id))
+    return { body: {} }
+  },
 
-export function getStateDiff({ environment, query }: EnvironmentCall<'get_state_diff'>): ControlReply {
-  const snapshot = snapshotNamed(environment, query.snapshot)
-  return { body: { snapshot: snapshot.id, ...diffStates(snapshot, environment.image(), MASKS) } }
-}
+  get_state_diff: ({ environment, query }) => {
+    const snapshot = snapshotNamed(environment, query.snapshot)
+    return { body: { snapshot: snapshot.id, ...diffStates(snapshot, environment.image(), MASKS) } }
+  },
+} satisfies Partial<ControlHandlers>
 
 const MASKS: Masks = {
   id: (table, id) => (table === 'bearer_tokens' || table === 'authorization_codes' ? masked(id) : id),
