@@ -10,7 +10,6 @@ export interface CommandEnd {
   readonly code: number
   /** Explains a code that is not 0. */
   readonly failure: string
-  /** It never ran. */
   readonly notStarted?: true
 }
 
@@ -28,7 +27,6 @@ export class ChildCommand {
     else if (!this.#isSentByTerminal(signal)) this.#child.kill(signal)
   }
 
-  /** Starts to forward signals. */
   constructor() {
     for (const signal of FORWARDED) process.on(signal, this.#forward)
   }
@@ -54,7 +52,6 @@ export class ChildCommand {
     })
   }
 
-  /** Stops forwarding signals. */
   release(): void {
     for (const signal of FORWARDED) process.off(signal, this.#forward)
   }

@@ -1,16 +1,12 @@
 import type { Surroundings } from './arguments.ts'
 import type { CommandName } from './flags.ts'
 
-/** A terminal that shows what is printed. */
 export interface Terminal {
-  /** Its width, which may change. */
   readonly columns: number
   readonly isColoured: boolean
 }
 
-/** What a command may use of the process that it runs in. */
 export interface CommandContext extends Surroundings {
-  /** Each writes one line. */
   readonly out: (line: string) => void
   readonly err: (line: string) => void
   /** Bytes of `out` that its reader has not taken yet. */
@@ -33,6 +29,5 @@ export interface Command {
   readonly summary: string
   /** Its operands are the command line of another program, whose flags are not for toolmock. */
   readonly wraps?: true
-  /** Its code, loaded when it is called. */
   readonly load: () => Promise<Run>
 }

@@ -10,14 +10,12 @@ import type { ControlCommandName } from './flags.ts'
 import type { Style } from './paint.ts'
 import { tableText } from './table.ts'
 
-/** What a command does for its first operand, with those after it. */
 type Action<Name extends ControlCommandName> = (
   session: ControlSession<Name>,
   operands: readonly string[],
 ) => Promise<void>
 type Actions<Name extends ControlCommandName> = Readonly<Record<string, Action<Name>>>
 
-/** Runs the action that the first operand names; without one, `first`. */
 async function act<Name extends ControlCommandName>(
   session: ControlSession<Name>,
   command: Name,
@@ -29,7 +27,6 @@ async function act<Name extends ControlCommandName>(
   return 0
 }
 
-/** `links`, `links open|approve|deny [LINK]`. */
 export async function links(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('links', argv, context)
   const decide = (decision: 'approve' | 'deny'): Action<'links'> => {
@@ -78,7 +75,6 @@ async function openLink(session: ControlSession<'links'>, operands: readonly str
   )
 }
 
-/** Resolves with whether a program was started that shows the page. */
 async function openBrowser(url: string, browser: string | undefined): Promise<boolean> {
   const [program, ...args] = browserCommand(browser)
   const child = spawn(program, [...args, url], { detached: true, stdio: 'ignore' })
@@ -118,7 +114,6 @@ async function chosenLink(
   return link
 }
 
-/** `accounts`, `accounts EVENT ACCOUNT`. */
 export async function accounts(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('accounts', argv, context)
   return act(session, 'accounts', 'list', {
@@ -171,7 +166,6 @@ function accountEvent(event: AccountEvent): Action<'accounts'> {
   }
 }
 
-/** `clock`, `clock advance DURATION`, `clock set INSTANT`, `clock freeze`, `clock run`. */
 export async function clock(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('clock', argv, context)
   const { call, print } = session
@@ -205,7 +199,6 @@ export async function clock(argv: readonly string[], context: CommandContext): P
   })
 }
 
-/** `scenario`, `scenario list [NAME]`, `scenario start NAME`, `scenario stop NAME`, `scenario from JOURNAL_OR_REQUEST_ID`. */
 export async function scenario(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('scenario', argv, context)
   const { call, print } = session
@@ -298,7 +291,6 @@ function times(count: number): string {
   return plural(count, 'time')
 }
 
-/** `snapshot`, `snapshot list`, `snapshot save|restore|delete NAME`. */
 export async function snapshot(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('snapshot', argv, context)
   const { call, print, terminal } = session
@@ -334,7 +326,6 @@ export async function snapshot(argv: readonly string[], context: CommandContext)
   })
 }
 
-/** `reset`, `reset --seed PATH`. */
 export async function reset(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('reset', argv, context)
   noOperand('reset', session.operands)

@@ -93,7 +93,6 @@ function failureOf(error: unknown, url: string, adminToken: string | undefined):
   return code === 'NO_TOOLMOCK' || status === 400 ? new StartError(message) : new RefusedError(message)
 }
 
-/** Why no server answered, and what to do. */
 function notAnswered(url: string, cause: unknown): StartError {
   const reason = `${url} ${noAnswerReason(cause)}`
   return new StartError(

@@ -49,7 +49,6 @@ export type FlagKind =
 
 const SERVERS = ['start', 'run'] as const
 const always = (): boolean => true
-/** Commands that call a running server. */
 const CALLERS = ['report', 'healthcheck', 'mcp', ...CONTROL_COMMANDS] as const
 
 type Taken = Pick<Flag, 'kind' | 'placeholder' | 'default' | 'short' | 'isPath'>
@@ -413,7 +412,6 @@ type FlagOf<Command extends CommandName, Entry = (typeof FLAGS)[number]> = Entry
     : never
   : never
 
-/** The flags of a command, in the order of its help text. */
 export function flagsOf(command: CommandName): readonly Flag[] {
   return FLAGS.filter((flag: Flag) => flag.commands.includes(command))
 }
@@ -452,7 +450,6 @@ export function variableOf(flag: Flag): string | undefined {
   return flag.variable ? `TOOLMOCK_${flag.name.toUpperCase().replaceAll('-', '_')}` : undefined
 }
 
-/** Every variable that some command reads. */
 export function allVariables(): string[] {
   return FLAGS.map(variableOf).filter((name) => name !== undefined)
 }

@@ -6,7 +6,6 @@ import { noAnswerReason, serverUrl } from './running-server.ts'
 
 const TIMEOUT_MS = 2_000
 
-/** Asks a server whether it is up: 0 when it is, else 1 with the reason on stderr. */
 export async function healthcheck(argv: readonly string[], context: CommandContext): Promise<number> {
   const { out, err } = context
   const { values, operands } = readArguments('healthcheck', argv, context)

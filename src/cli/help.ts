@@ -2,7 +2,6 @@ import type { Command, Terminal } from './command.ts'
 import { type Flag, flagsOf, variableOf } from './flags.ts'
 import { wrap } from './table.ts'
 
-/** The help text of the whole program. */
 export function programHelp(commands: readonly Command[], terminal: Terminal | undefined): string {
   const rows = commands.map(({ name, operands, summary }): Row => [`${name}${operands}`, summary])
   return [
@@ -20,7 +19,6 @@ export function programHelp(commands: readonly Command[], terminal: Terminal | u
 const FLAGS_TEXT =
   'npx toolmock COMMAND --help lists the flags of a command. The flags of start and run have variables: --log-level is TOOLMOCK_LOG_LEVEL; a flag wins over its variable.'
 
-/** The help text of one command. */
 export function commandHelp({ name, operands, summary }: Command, terminal: Terminal | undefined): string {
   const usage = `Usage: npx toolmock ${name} [FLAG…]${operands}`
   const about = wrap(sentence(summary), terminal?.columns ?? Infinity)

@@ -22,12 +22,9 @@ function text(level: LogLevel, message: string, fields: object): string {
   return `${level} ${message.replaceAll(/\s*[\r\n]+\s*/g, ' ')}${details.join('')}`
 }
 
-/** How many warnings are kept until the command has ended. */
 const MAX_DEFERRED = 100
 
-/** A log that does not disturb the output of a command. */
 export interface DeferredLog extends Log {
-  /** Writes the warnings that were kept back. */
   readonly flush: () => void
 }
 

@@ -40,7 +40,6 @@ export async function report(argv: readonly string[], context: CommandContext): 
   return 1
 }
 
-/** @throws UsageError */
 function reportName(
   [name = 'contract', ...more]: readonly string[],
   format: NonNullable<ReportValues['format']>,

@@ -27,7 +27,6 @@ export interface RequestFacts extends Traced {
   readonly rules: readonly Pick<JournalEntry['rules'][number], 'scenario' | 'rule' | 'injected'>[]
   readonly id: string
   readonly kind: JournalEntry['kind']
-  /** Milliseconds in the environment's own time. */
   readonly at: number
   readonly environment: string
   readonly operation: string | null
@@ -114,7 +113,6 @@ function askedIn(query: JsonObject, body: JsonValue | undefined): { connector: s
   return { connector: text('connector'), identifier: text('identifier') }
 }
 
-/** Takes the pieces of a line, one after the other. */
 interface LineWriter {
   add(text: string, style?: Style): void
 }
@@ -122,7 +120,6 @@ interface LineWriter {
 /** The longest name of an operation that takes an account. */
 const OPERATION_WIDTH = 'get_connected_account_details'.length
 
-/** Requests as lines: when, what, its answer, how long, for which account, and its effects. */
 export class RequestLines {
   readonly #terminal: Terminal | undefined
   /** Real time, whose date is left out on a terminal. */
@@ -194,7 +191,6 @@ function isWorthExplaining({ status, injected, violations, rules }: RequestFacts
   return status === 0 || status >= 400 || injected || violations.length > 0 || rules.length > 0
 }
 
-/** The effects of the request. */
 function writeEffects(line: LineWriter, { due, upstream, refreshes, transitions, rules }: RequestFacts): void {
   for (const { event, from, to } of due) line.add(`due: ${event} ${from} → ${to}`, 'cyan')
   if (upstream.length > 0) line.add(`→ ${upstreamText(upstream)}`)
@@ -209,7 +205,6 @@ function writeEffects(line: LineWriter, { due, upstream, refreshes, transitions,
   }
 }
 
-/** What is wrong with the request. */
 function writeMistakes(line: LineWriter, { didYouMean, violations, warnings }: RequestFacts): void {
   if (didYouMean !== null) line.add(plain(`near miss: did you mean ${didYouMean}?`), 'red')
   for (const { field, description } of violations) line.add(plain(`violation: ${field} ${description}`), 'red')

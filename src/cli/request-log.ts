@@ -7,7 +7,6 @@ import { recordedFacts, requestJson, RequestLines } from './request-line.ts'
 
 interface RequestLogOptions {
   readonly json: boolean
-  /** Shows the calls of the control API too. */
   readonly withControl: boolean
 }
 
@@ -19,7 +18,6 @@ const DELAY_MS = 10
 
 /** Writes a line for each request, shortly after its answer: no answer waits for its line. */
 export class RequestLog {
-  /** Takes the entries of the request journals. */
   readonly observe: (entry: RecordedEntry) => void
   /** Takes the calls of the control API; undefined where they are not wanted. */
   readonly observeControl: ((entry: RecordedEntry) => void) | undefined
@@ -45,7 +43,6 @@ export class RequestLog {
     this.observeControl = withControl ? add : undefined
   }
 
-  /** Writes the lines of every request that was observed. */
   flush(): void {
     const entries = this.#waiting
     if (entries.length === 0) return

@@ -44,7 +44,6 @@ interface Judged {
   readonly verdict: Verdict
 }
 
-/** Writes the reports and answers a message for each that could not be written. */
 export async function writeReports(files: readonly ReportFile[], judged: Judged): Promise<string[]> {
   const problems: string[] = []
   for (const { file, format } of files) {

@@ -3,7 +3,6 @@ import { failureReason } from '../http-client.ts'
 import { systemCode } from './failure.ts'
 import type { FlagValues } from './flags.ts'
 
-/** The URL of a running server: the one that was given, or the one that it has by the flags and variables of its start. */
 export function serverUrl(values: FlagValues<'healthcheck'>): string {
   const isSecure = values.tls || values['tls-cert'] !== undefined
   return values.url ?? `${isSecure ? 'https' : 'http'}://${callableHost(values.host)}:${values.port}`

@@ -6,7 +6,6 @@ import { flagsOf } from './flags.ts'
 
 export type StartArguments = Arguments<'start'>
 
-/** The program that `run` runs, and its arguments. */
 export type CommandLine = readonly [program: string, ...args: string[]]
 
 export interface RunArguments extends Arguments<'run'> {
@@ -52,7 +51,6 @@ export function readRun(argv: readonly string[], surroundings: Surroundings): Ru
   return { ...read, command: [program, ...args] }
 }
 
-/** The server that `start` starts. */
 export function startOptions(read: StartArguments, log: AppOptions['log']): AppOptions {
   const { values, given } = read
   return {
@@ -107,7 +105,6 @@ function stateOf(read: StartArguments): string | null {
 
 type TlsArguments = Arguments<'start'> | Arguments<'run'>
 
-/** @throws UsageError */
 function refuseTlsConflict({ values, given }: TlsArguments): void {
   const [cert, key] = [values['tls-cert'], values['tls-key']]
   // A flag wins over the variable of the other one; two flags, or two variables, contradict each other.

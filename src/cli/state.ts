@@ -13,7 +13,6 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['repair', repair],
 ])
 
-/** `state check FILE` and `state repair FILE --out NEW`. */
 export async function state(argv: readonly string[], context: CommandContext): Promise<number> {
   const given = readArguments('state', argv, context)
   const [name = '', file, ...more] = given.operands

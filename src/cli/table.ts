@@ -88,7 +88,6 @@ export function wrap(text: string, first: number, later = first): string[] {
   return [...lines, rest.join('')]
 }
 
-/** How many characters of a terminal a text takes. */
 export function widthOf(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : characters(text).length
 }

@@ -14,7 +14,6 @@ import { runOperation } from './operation.ts'
 import type { Environment } from '../state/environment.ts'
 
 export const accountHandlers = {
-  /** Without credentials. */
   list_accounts: ({ environment, query }) => {
     const { query: text, status, order, offset, limit } = query
     const statuses: Partial<Record<AccountStatus, number>> = {}

@@ -5,7 +5,6 @@ import { isSameSecret } from '../domain/secret.ts'
 import { quote } from '../domain/text.ts'
 import { ControlError } from './errors.ts'
 
-/** Who may use the control API. */
 export interface AdmissionRules {
   /** When it is set, every call has to send it and may come from anywhere. */
   readonly adminToken?: string | undefined

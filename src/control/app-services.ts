@@ -10,11 +10,8 @@ export interface AppServices extends ServiceParts {
   readonly version: string
   readonly thirdParties: ThirdParties
   readonly reports: Reports
-  /** What seeds, connectors and scenarios are checked with. */
   readonly documentChecks: DocumentChecks
-  /** Who may use the control API. */
   readonly admission: AdmissionRules
-  /** Largest body of a control call in bytes. */
   readonly controlBodyLimit: number
   /** Largest state in bytes that can be got, and put back. */
   readonly stateLimit: number

@@ -37,7 +37,6 @@ export type CallOf<Op extends ControlOperation> = RouteOf<Op>['environment'] ext
 
 /** What a call answers: JSON or a text. */
 export type ControlReply = ({ readonly body: unknown } | { readonly text: string; readonly type: string }) & {
-  /** 200 when absent. */
   readonly status?: number
   /**
    * Changes what the state does not hold, such as the request journal. Runs once the state is durable, and never when the disk

@@ -55,7 +55,6 @@ const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: ()
   '/ui/style.css': { type: 'text/css', read: async () => `${BASE_STYLE.toString()}${await generated('style.css')}` },
 }
 
-/** Sends the page, the script or the style sheet. */
 export async function sendDashboard({ path, headers }: Request, response: Response): Promise<void> {
   const asset = ASSETS[path]
   if (!asset) throw new Error(`${path} is not a part of the dashboard`)

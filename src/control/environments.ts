@@ -14,7 +14,6 @@ import { lazyImport } from '../lazy-import.ts'
 import { checkedName, environmentNamed, type ServerCall, type ControlHandlers } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
-/** The test that an environment is for. */
 export function labelOf({ model }: Environment): string | null {
   return model.tables.origins.get('origin')?.test?.label ?? null
 }

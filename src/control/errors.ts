@@ -10,7 +10,6 @@ import { type Problem, MAX_LISTED, moreProblems, pathText, sentence } from '../s
 import { ClientIdTakenError } from '../state/environment-registry.ts'
 import { SeedConflictError } from '../state/seeding.ts'
 
-/** Every error of the control API, by its `code`. */
 const CATALOGUE = {
   MALFORMED_BODY: 400,
   INVALID_BODY: 400,
@@ -58,7 +57,6 @@ export class ControlError extends Error {
   constructor(
     readonly code: ControlErrorCode,
     message: string,
-    /** One item for each problem, for programs. */
     readonly details: readonly object[] = [],
     readonly headers: Readonly<Record<string, string>> = {},
   ) {

@@ -95,7 +95,6 @@ function openLinks({ services, environment, request }: ListCall): object[] {
   return links
 }
 
-/** What the operation refuses, as an error of the control API. */
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.status >= 500) return error
   const { violations = [] } = error.context

@@ -151,7 +151,6 @@ function providerMadeBy({ operation, response: { body } }: JournalEntry): string
   return typeof identifier === 'string' ? [identifier] : []
 }
 
-/** A custom provider as a seed has it. */
 function seedProvider({ is_custom: _custom, is_custom_mcp: _mcp, created_as: _name, ...provider }: Provider): object {
   return provider
 }

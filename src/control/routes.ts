@@ -206,7 +206,6 @@ function shownPath(path: string): string {
   return quote(`/_mock${path}`, 200)
 }
 
-/** Turns an error into an answer. */
 function failure({ log }: AppServices, call: string, error: unknown): ControlError {
   const known = controlErrorOf(error)
   if (known) return known

@@ -15,7 +15,6 @@ export const scenarioHandlers = {
     return { body: { scenario: view, document: text } }
   },
 
-  /** Checks a document and changes nothing. */
   validate_document: async ({ services, environment, body }) => {
     const { validateText } = await loadValidation()
     const connectors = knownConnectors(environment)

@@ -59,7 +59,6 @@ export const stateHandlers = {
     return changed(call, 'a seed was added')
   },
 
-  /** In the order of their connections. */
   list_connectors: ({ environment, request, services }) => {
     const baseUrl = (): string => baseUrlOf(request, services.baseUrl)
     const connectors = connectorsOf(environment).map((each) => ({

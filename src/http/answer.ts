@@ -13,7 +13,6 @@ export interface WireAnswer {
   readonly text: string | Buffer
 }
 
-/** Serializes a reply. */
 export function wireAnswer({ status, body, headers }: Reply, requestId: string, cached?: CachedBody): WireAnswer {
   const text = cached?.text ?? (body === undefined ? '' : JSON.stringify(body))
   const length = cached?.length ?? String(Buffer.byteLength(text))

@@ -119,7 +119,6 @@ function collect(
   decoder?.on('error', unreadable)
 }
 
-/** Whether a request announces a body. */
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
 }

@@ -48,7 +48,6 @@ export function holdAnswer(response: ServerResponse, registry: Pick<EnvironmentR
   })
 }
 
-/** {@link holdAnswer} for everything that Express serves. */
 export function holdAnswers(registry: Pick<EnvironmentRegistry, 'durable'>): RequestHandler {
   return (_request, response, next) => {
     holdAnswer(response, registry)

@@ -6,7 +6,6 @@ export interface Log {
   debug(message: string, fields?: object): void
 }
 
-/** Drops every line; for the library and for tests. */
 export const SILENT: Log = {
   error: () => undefined,
   warn: () => undefined,

@@ -23,13 +23,11 @@ export interface SentRequest {
   readonly url: string
   /** The query without the question mark; empty when there is none. */
   readonly query: string
-  /** The parameters of the path, decoded. */
   readonly pathParameters: Readonly<Record<string, string>>
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders
   /** Names and values in turn, as they were sent. */
   readonly rawHeaders: readonly string[]
-  /** Whether the request announces a body. */
   readonly hasBody: boolean
   /** Without its `Content-Encoding`. @throws ServiceError for a body of more than `limit` bytes, or one that cannot be read (G7) */
   readBody(limit: number): Promise<Buffer>
@@ -65,9 +63,7 @@ export interface Authenticated {
 /** Sends an answer as a fault wants it: slowly, in part or broken. */
 export type Deliver = (response: FaultResponse, answer: EncodedAnswer) => Promise<void>
 
-/** Where the answer of a request goes. */
 export interface AnswerSink {
-  /** Whether the client has gone. */
   readonly closed: boolean
   send(answer: WireAnswer, deliver: Deliver | undefined): Promise<void> | undefined
   /** For faults of scenarios that end a connection. */
@@ -91,7 +87,6 @@ export interface RequestContext {
   readGuard: ReadGuard | undefined
   /** As it was sent; empty when there is none or it was not read. Of a long body of the proxy the beginning. */
   rawBody: Buffer | string
-  /** The parsed body; undefined when there is none. */
   body: unknown
   /** The query in the document's words, where the environment has a vocabulary (G48). */
   documentQuery: string | undefined
@@ -99,7 +94,6 @@ export interface RequestContext {
   reply: Reply | undefined
   /** What the scenarios do to the answer. */
   fault: AnswerFault | undefined
-  /** What made the reply an error. */
   error: unknown
   /** Where the mock's own answer breaks the contract: a defect of the mock. */
   responseViolations: readonly FieldViolation[]
@@ -108,12 +102,10 @@ export interface RequestContext {
   answer: WireAnswer | undefined
 }
 
-/** A request of an operation of the spec. */
 export interface OperationContext extends RequestContext {
   readonly route: Route
 }
 
-/** A request of the proxy. */
 export interface ProxyContext extends RequestContext {
   readonly request: SentRequest & {
     /** As it was sent; of more than `buffered` bytes the beginning. @throws ServiceError for a body of more than `limit` bytes */
@@ -121,7 +113,6 @@ export interface ProxyContext extends RequestContext {
   }
   /** What follows {@link rawBody} in a long body. */
   rest: SentBody['rest']
-  /** What the third party answered. */
   forwarded: ProxiedAnswer | undefined
 }
 

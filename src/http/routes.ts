@@ -13,7 +13,6 @@ import { refuse, refuseUnexpected, undocumentedPath } from './refusal.ts'
 import type { AnswerSink, RequestContext, SentRequest } from './request-context.ts'
 import type { ServiceParts } from './services.ts'
 
-/** Serves one path for every method. */
 type PathHandler = (
   request: IncomingMessage,
   response: ServerResponse,

@@ -74,7 +74,6 @@ export function scenarioRequest(context: RequestContext, environment: Environmen
   }
 }
 
-/** Body and query as rules match them. */
 function partsOf({ route, request, rawBody, checked }: RequestContext): Pick<ScenarioRequest, 'body' | 'query'> {
   if (route.operation === PROXY_REQUEST) {
     const type = request.headers['content-type'] ?? ''

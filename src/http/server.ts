@@ -145,7 +145,6 @@ function serverOptions({ headersTimeout, requestTimeout, keepAliveTimeout }: Ser
   return { headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval }
 }
 
-/** Limits that node has no option for. */
 function limitServer(server: Server, { stallTimeout }: ServerLimits): void {
   // Node drops headers beyond this number silently. Their size is limited, which is enough.
   server.maxHeadersCount = 0
@@ -165,7 +164,6 @@ function isWaitingForServer(socket: Socket): boolean {
   return pendingResponse(socket) !== undefined && socket.writableLength === 0
 }
 
-/** Takes a request and its response. */
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
@@ -177,7 +175,6 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void
 class RequestQueue {
   readonly #waiting = new Map<Duplex, number>()
 
-  /** The listener, called for each request in its turn. */
   of(listener: Listener): Listener {
     return (request, response) => {
       const { socket } = request
@@ -230,7 +227,6 @@ export function pendingResponse(socket: Duplex): ServerResponse | undefined {
   return (socket as HttpSocket)._httpMessage ?? undefined
 }
 
-/** Whether the body of a request is still coming in. */
 export function isBodyIncomplete(socket: Duplex): boolean {
   return (socket as HttpSocket).parser?.incoming?.complete === false
 }
@@ -241,7 +237,6 @@ const BACKLOG = 4096
 /** How often connections that have become idle are looked for while the server closes. */
 const SWEEP_MS = 20
 
-/** A server that listens once, and closes. */
 export interface Serving {
   /** `port` 0 takes a free one. @throws what the operating system says about the address */
   listen(address: { host: string; port: number }): Promise<{ url: string; host: string; port: number }>

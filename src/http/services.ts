@@ -15,7 +15,6 @@ import type { Log } from './log.ts'
 
 /** What every request of the service needs of the server, over HTTP as over gRPC. */
 export interface ServiceParts {
-  /** The environments, and how their state is stored. */
   readonly registry: EnvironmentRegistry
   /** Makes environments from seeds or for client ids, resets and removes them (1.2). */
   readonly environments: EnvironmentProvisioner
@@ -25,13 +24,10 @@ export interface ServiceParts {
   /** The service's client for one environment; calls are noted in the trace of the request that causes them. */
   readonly thirdParties: { client(environment: Environment, trace?: RequestTrace): ThirdParty }
   readonly scenarios: ScenarioRegistry
-  /** The waits of faults, which end when the server closes. */
   readonly pauses: Pauses
   readonly toolSchemas: ToolSchemas
   readonly responseCache: ResponseCache
-  /** The request journals, one for each environment. */
   readonly journals: Journals
-  /** How clients used the contract. */
   readonly records: ContractRecords
   /** For `X-Request-Id` (G18). Those of operations and pages repeat with `--id-seed`. */
   readonly requestIds: { readonly operations: Ids; readonly pages: Ids; readonly control: Ids }
@@ -46,7 +42,6 @@ export interface ServiceParts {
   /** Whether every environment has virtual MCP servers (`--mcp`, G61). */
   readonly mcp: boolean
   readonly log: Log
-  /** Real time in milliseconds. */
   readonly realTime: () => number
   /** Called for every exchange with an operation once it is over. */
   readonly observe: ((exchange: ObservedExchange) => void) | undefined

@@ -13,7 +13,6 @@ import type { Reply } from '../operations/operation.ts'
 import { errorReply } from './answer.ts'
 import type { RequestContext, WireWords } from './request-context.ts'
 
-/** Translates query and body into the document's words (G48). */
 export function requestFromWire(context: RequestContext, vocabulary: Vocabulary): void {
   const { route, request, body } = context
   if (body !== undefined) context.body = bodyInDocumentWords(route.operation, body as JsonValue, vocabulary)

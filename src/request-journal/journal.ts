@@ -83,13 +83,11 @@ export class Journals {
     this.#journals.delete(environment)
   }
 
-  /** Ends every wait and every subscription. */
   close(): void {
     for (const journal of this.#journals.values()) journal.close()
   }
 }
 
-/** What the journals add to it. */
 interface EntryPlace extends Pick<RecordedEntry, 'realAt' | 'requestHeaders'> {
   readonly environment: EntryEnvironment | undefined
 }
@@ -179,7 +177,6 @@ export class Journal {
     if (this.#subscribers.size > 0) this.#publish(entry)
   }
 
-  /** How often it was emptied. */
   get cleared(): number {
     return this.#cleared
   }
@@ -204,7 +201,6 @@ export class Journal {
     return this.#entries.slice(this.#first)
   }
 
-  /** Oldest first. */
   query(query: JournalQuery = {}): JournalEntry[] {
     return select(this.recorded(), query).map(viewOf)
   }
@@ -266,7 +262,6 @@ export class Journal {
     this.#bytes = this.#entries.reduce((sum, entry) => sum + bytesOf(entry), 0)
   }
 
-  /** Ends every wait and every subscription. */
   close(): void {
     for (const { end } of [...this.#waits]) end()
     this.#subscribers.clear()

@@ -15,7 +15,6 @@ export interface PageVisit {
   problem?: { readonly code: string; readonly message: string }
 }
 
-/** The journal's view of this request for a page. */
 export function pageVisit(response: Response): PageVisit {
   const locals = response.locals as { visit?: PageVisit }
   return (locals.visit ??= { trace: new RequestTrace() })
@@ -31,14 +30,12 @@ export function pageFacts(response: Response): string[] {
   ]
 }
 
-/** What records pages needs of the server. */
 export interface PageParts {
   readonly journals: Journals
   readonly realTime: () => number
   readonly requestIds: { readonly pages: Ids }
 }
 
-/** Records every page and redirect in the request journal. */
 export function recordPages(services: PageParts): RequestHandler {
   return (request, response, next) => {
     recordAnswer(services, request, response, () => {

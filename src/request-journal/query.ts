@@ -52,7 +52,6 @@ export type MatchKey = keyof typeof FIELDS
 
 export const MATCH_KEYS = Object.keys(FIELDS) as readonly MatchKey[]
 
-/** A condition that an entry does not fulfil. */
 export interface Difference {
   readonly field: string
   readonly wanted: JsonValue
@@ -112,7 +111,6 @@ function wrongValue(key: string, allowed: string, found: JsonValue): JournalQuer
   return new JournalQueryError(`${key} must be ${allowed}; found ${shown}`, key)
 }
 
-/** Whether an entry fulfils every condition. */
 export function matches(match: Match, entry: RecordedEntry): boolean {
   return keysOf(match).every((key) => {
     const wanted = match[key] ?? null
@@ -121,7 +119,6 @@ export function matches(match: Match, entry: RecordedEntry): boolean {
   })
 }
 
-/** Every condition that an entry does not fulfil. */
 export function differences(match: Match, entry: RecordedEntry): Difference[] {
   return keysOf(match).flatMap((key) => {
     const wanted = match[key] ?? null
@@ -152,7 +149,6 @@ function bodyDifferences(wanted: JsonValue, body: JsonValue): Difference[] {
   })
 }
 
-/** Which entries of a journal to return. */
 export interface JournalQuery {
   readonly match?: Match
   /** An instant in the environment's own time: entries from then on. Or an entry's id: entries after that one. */

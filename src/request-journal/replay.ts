@@ -6,7 +6,6 @@ import type { AccountState, JournalEntry } from './entry.ts'
 
 /** A run that the request journal recorded, as documents that reproduce it. */
 export interface Replay {
-  /** A scenario document. */
   readonly scenario: { readonly name: string; readonly description: string; readonly rules: readonly JsonObject[] }
   /** A seed document with what was there at the start, to be applied on top of the seeds of the run. */
   readonly seed: JsonObject
@@ -173,7 +172,6 @@ class ReplayRecorder {
     return [{ advance_clock: `${by}ms` }]
   }
 
-  /** The rules that fired on calls of third parties. */
   #addCalls(entry: JournalEntry): void {
     const calls = entry.upstream.flatMap(({ kind, grant, connector }) => {
       if (kind === 'token' && grant === 'authorization_code') return [undefined]
@@ -231,7 +229,6 @@ function messageOf(body: JsonValue): string {
   return typeof message === 'string' ? message : ''
 }
 
-/** By how many milliseconds a fault moves the clock on. */
 function advanceOf(fault: JsonObject): number {
   const by = own(fault, 'advance_clock')
   return typeof by === 'string' ? Number.parseFloat(by) : 0

@@ -54,7 +54,6 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
   }
 }
 
-/** An entry in short, for lists; its shape is that of the control API. */
 export type TimelineEntry = components['schemas']['TimelineEntry']
 
 /** `sequence` is its number in its journal. */
@@ -84,7 +83,6 @@ export function timelineEntry(entry: RecordedEntry, sequence: number): TimelineE
 
 type Mark = TimelineEntry['marks'][number]
 
-/** What is remarkable about an entry. */
 const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } = {
   violation: (entry) =>
     entry.violations.length > 0 || entry.errorCode === 'INVALID_TOOL_INPUT' || warningsOf(entry).some(isNearMiss),
@@ -119,12 +117,10 @@ export function queryOf({ url }: Pick<RecordedEntry, 'url'>): string {
   return url.slice(pathOf({ url }).length + 1)
 }
 
-/** The body of a request as text. */
 export function requestText({ requestBody }: RecordedEntry): string {
   return textOf(requestBody)
 }
 
-/** The body of a response as text. */
 export function responseText({ responseBody }: RecordedEntry): string {
   return textOf(responseBody)
 }
@@ -151,7 +147,6 @@ export function withoutSecrets<Item extends { readonly description: string }>(it
   return { ...item, description: maskText(item.description) }
 }
 
-/** The tool as outputs show it. */
 export function shownTool(entry: RecordedEntry): string | null {
   const tool = toolOf(entry)
   return tool === null ? null : maskText(tool)
@@ -163,7 +158,6 @@ function accountState({ account }: RequestTrace): AccountState | null {
   return { id, connector, identifier, organization_id, user_id, status, token_expires_at }
 }
 
-/** A rule that fired, as outputs show it. */
 export function shownRule(rule: NotedRule): JournalEntry['rules'][number] {
   return { ...rule, sentence: maskText(rule.sentence), do: rule.do.map(faultDocument) }
 }
@@ -218,7 +212,6 @@ function message(
   return { headers: Object.fromEntries(byName), body, ...(truncated === undefined ? {} : { truncated }) }
 }
 
-/** How much of a body was dropped, in words. */
 function truncation(text: string, size: number): string {
   return size > KEPT
     ? `the body had ${size} bytes; the first ${text.length} characters are kept`

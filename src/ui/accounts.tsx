@@ -200,7 +200,6 @@ function AccountDetail({ id }: Readonly<{ id: string }>) {
   )
 }
 
-/** The effect of each event, as the title of its button. */
 const EVENTS: { readonly [Event in AccountWithTools['events'][number]]: string } = {
   expire: 'The account becomes EXPIRED: the user has to connect it again.',
   disconnect: 'The account becomes DISCONNECTED, and the third party refuses its credentials.',

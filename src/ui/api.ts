@@ -34,7 +34,6 @@ export function keepToken(token: string): void {
 
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | undefined>>
-  /** Sent as JSON. */
   readonly body?: unknown
   /** A YAML or JSON document as it was written. */
   readonly document?: string
@@ -71,7 +70,6 @@ export async function open(method: string, path: string, options: CallOptions = 
   throw error
 }
 
-/** One call whose answer is JSON. @throws ApiError */
 export async function call<T>(method: string, path: string, options?: CallOptions): Promise<T> {
   const response = await open(method, path, options)
   return (await response.json()) as T

@@ -82,7 +82,6 @@ function SetClock({ busy, change }: Readonly<{ busy: boolean; change: (body: obj
   )
 }
 
-/** The view that shows the due item; bearer tokens have none. */
 function placeOf({ kind, id }: DueItem): string | undefined {
   if (kind === 'magic_link') return linkTo('links')
   return kind === 'bearer_token' ? undefined : linkTo('accounts', id)

@@ -4,7 +4,6 @@ import { Choice, Problem, Section, Table } from './parts.tsx'
 import { setParameters, route } from './hash-route.ts'
 import { useApi } from './use-api.ts'
 
-/** The items that the responders of connectors create, list, change and delete. */
 export function Collections() {
   const { value, error } = useApi<{ collections: readonly Schemas['Collection'][] }>('/collections')
   const { collection: chosen = '', account = '' } = route.value.parameters

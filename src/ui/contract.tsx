@@ -62,7 +62,6 @@ export function ContractView() {
   )
 }
 
-/** The counts of the report that are not zero. */
 function countsOf({ requests, injected, violations, unknown_paths, unfired_rules, warnings }: Report['total']): string {
   const counts: readonly (readonly [count: number, text: string])[] = [
     [violations.length, plural(violations.length, 'violation')],
@@ -188,7 +187,6 @@ const REACH_TEXTS: { readonly [Name in Reach]: readonly [sign: string, text: str
   never: ['·', 'never answered'],
 }
 
-/** The statuses that each operation declares, and how each was answered. */
 function CoverageMatrix({ coverage }: Readonly<{ coverage: Coverage }>) {
   const statuses = [
     ...new Set(coverage.operations.flatMap(({ statuses: each }) => each.map(({ status }) => status))),

@@ -127,7 +127,6 @@ function mcpServers({ connector, mcp_server_url: url, people }: Connector): stri
   return JSON.stringify({ mcpServers: { [connector]: { type: 'http', url, headers } } }, undefined, 2)
 }
 
-/** Downloads, uploads and resets the state of the environment. */
 function WholeState() {
   const file = useRef<HTMLInputElement>(null)
   const [isConfirming, setConfirming] = useState(false)

@@ -11,14 +11,12 @@ export function titleOf(entry: Pick<TimelineEntry, 'kind' | 'tool' | 'operation'
   return entry.tool ?? entry.operation ?? `${entry.method} ${entry.path}`
 }
 
-/** Opens an entry beside the timeline. */
 export function show(entry: TimelineEntry): void {
   const { parameters } = route.value
   // When all environments are shown, the URL names the environment of the request.
   go('timeline', entry.id, { ...parameters, ...(environment.value === ALL ? { in: entry.environment } : {}) })
 }
 
-/** Closes the open entry. */
 export function close(): void {
   const { parameters } = route.value
   go('timeline', '', { ...parameters, in: '' })

@@ -20,7 +20,6 @@ const FAULTS: { readonly [Name in Failure]: object } = {
   expired_token: { expire_access_token: {} },
 }
 
-/** The failures that apply to a request; empty for a request without an operation. */
 export function failuresOf({ operation, account }: Pick<Request, 'operation' | 'account'>): Failure[] {
   if (operation === null) return []
   const all = Object.keys(FAILURES) as Failure[]

@@ -48,7 +48,6 @@ export function distanceOf(milliseconds: number): string {
   return milliseconds >= 0 ? `in ${spanOf(milliseconds)}` : `${spanOf(milliseconds)} ago`
 }
 
-/** `execute_tool` as words. */
 export function wordsOf(name: string): string {
   return name.replaceAll('_', ' ').toLowerCase()
 }

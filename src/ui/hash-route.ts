@@ -10,7 +10,6 @@ export type View = (typeof VIEWS)[number]
 
 export interface HashRoute {
   readonly view: View
-  /** The open item; empty for none. */
   readonly id: string
   readonly parameters: Readonly<Record<string, string>>
 }
@@ -41,7 +40,6 @@ function decode(text: string): string {
 
 export const route = signal<HashRoute>(readHash(''))
 
-/** The environment that is shown, or `ALL`. */
 export const environment = computed(() => route.value.parameters['environment'] ?? 'default')
 
 /** The hash of another route; the environment stays. */

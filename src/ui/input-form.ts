@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 
-/** A field of the form for a tool's input. */
 export interface InputField {
   readonly name: string
   readonly kind: 'text' | 'number' | 'boolean' | 'json'

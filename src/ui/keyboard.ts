@@ -1,6 +1,5 @@
 import { go, type View } from './hash-route.ts'
 
-/** The action of each key in a view. */
 export type Keys = Readonly<Record<string, () => void>>
 
 /** The keys of the mounted components, the latest first: the first one with an action for a key takes it. */

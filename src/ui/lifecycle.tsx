@@ -1,7 +1,6 @@
 import type { AccountStatus } from '../domain/account.ts'
 import { LIFECYCLE_EVENTS, LIFECYCLE_STATES, type LifecycleState, MOVES } from '../domain/lifecycle.ts'
 
-/** The centre of each state in the diagram. */
 const MIDDLES: { readonly [State in LifecycleState]: readonly [x: number, y: number] } = {
   none: [10, 110],
   PENDING_AUTH: [112, 26],

@@ -9,7 +9,6 @@ import { inEnvironment, useAction, useApi } from './use-api.ts'
 type Link = Schemas['Link']
 type Connector = Schemas['Connectors']['connectors'][number]
 
-/** A link that was approved or denied in this view. */
 interface Decided {
   readonly link: Link
   readonly decision: 'approve' | 'deny'
@@ -55,7 +54,6 @@ export function LinksView() {
   )
 }
 
-/** A form that creates a link for an account, and the account when it does not exist. */
 function NewLink({ connectors, created }: Readonly<{ connectors: readonly Connector[]; created: () => void }>) {
   const id = useId()
   const { connector = '', identifier = '' } = route.value.parameters

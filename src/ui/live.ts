@@ -55,7 +55,6 @@ export function follow(): void {
   }, 250)
 }
 
-/** Counts the reconnections that the user asked for. */
 const reconnections = signal(0)
 
 /** Connects again, which also loads the entries that were skipped. */

@@ -5,17 +5,14 @@ import type { ApiError } from './api.ts'
 import { toneOf } from './format.ts'
 import { listen } from './keyboard.ts'
 
-/** The status of an answer; 0 for a connection that ended without one. */
 export function Status({ status }: Readonly<{ status: number }>) {
   return <span class={`status ${toneOf(status)}`}>{status === 0 ? 'none' : status}</span>
 }
 
-/** A state or a mark as one word in a colour. */
 export function Tag({ children, tone = '' }: Readonly<{ children: ComponentChildren; tone?: string }>) {
   return <span class={`tag ${tone}`}>{children}</span>
 }
 
-/** The message of an error; empty without one. */
 export function Problem({ error }: Readonly<{ error: ApiError | undefined }>) {
   if (!error) return null
   return (
@@ -35,7 +32,6 @@ export function Empty({ title, children }: Readonly<{ title: string; children?: 
   )
 }
 
-/** A command of the shell with a button that copies it. */
 export function Command({ text }: Readonly<{ text: string }>) {
   return (
     <div class="command">
@@ -47,7 +43,6 @@ export function Command({ text }: Readonly<{ text: string }>) {
 
 type Attributes<Tag extends keyof JSX.IntrinsicElements> = Omit<JSX.IntrinsicElements[Tag], 'class' | 'label'>
 
-/** A small button. */
 export function Small({ class: tone = '', ...attributes }: Attributes<'button'> & { readonly class?: string }) {
   return <button type="button" {...attributes} class={`small ${tone}`} />
 }
@@ -147,7 +142,6 @@ export function Table({
   )
 }
 
-/** A button that copies a text and then shows `Copied`. */
 export function CopyButton({ text, label = 'Copy' }: Readonly<{ text: () => string; label?: string }>) {
   const [copied, setCopied] = useState(false)
   const copy = (): void => {
@@ -238,7 +232,6 @@ export function Loading({ error }: Readonly<{ error: ApiError | undefined }>) {
   return error ? <Problem error={error} /> : <p class="quiet">Loading…</p>
 }
 
-/** A select with its label in a row of controls. */
 export function Choice({
   label,
   value,
@@ -362,7 +355,6 @@ function JsonNode({ value, name, depth }: Readonly<{ value: unknown; name?: stri
   )
 }
 
-/** Names and values in two columns. */
 export function Facts({ facts }: Readonly<{ facts: readonly (readonly [name: string, value: ComponentChildren])[] }>) {
   return (
     <dl class="facts">
@@ -376,7 +368,6 @@ export function Facts({ facts }: Readonly<{ facts: readonly (readonly [name: str
   )
 }
 
-/** Asks for confirmation before data is lost. */
 export function Confirm({
   title,
   text,

@@ -2,7 +2,6 @@ import { shorten } from '../domain/text.ts'
 import type { Request } from './api.ts'
 import { tookOf } from './format.ts'
 
-/** The participants of a request. */
 export type Participant = 'caller' | 'service' | 'third party'
 
 /** A step of a request: a message between two participants, or a change within one. */

@@ -11,7 +11,6 @@ import { environment, linkTo, route } from './hash-route.ts'
 import { stepsOf, type Participant, type Step } from './request-steps.ts'
 import { useAction, useApi } from './use-api.ts'
 
-/** Everything about one request. */
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const where = { environment: route.value.parameters['in'] ?? environment.value }
   const path = `/requests/${encodeURIComponent(id)}`
@@ -170,7 +169,6 @@ function Why({ explanation, failed }: Readonly<{ explanation: Explanation; faile
   )
 }
 
-/** Buttons that make the next request of this kind fail. */
 function NextTime({ request, where }: Readonly<{ request: Request; where: { readonly environment: string } }>) {
   const { busy, error, run } = useAction()
   const { value, reload } = useApi<{ scenarios: readonly Scenario[] }>('/scenarios', where)
@@ -222,7 +220,6 @@ function NextTime({ request, where }: Readonly<{ request: Request; where: { read
   )
 }
 
-/** Saves a scenario that reproduces the request in a test. */
 function SaveAsScenario({ request, where }: Readonly<{ request: Request; where: { readonly environment: string } }>) {
   const { busy, error, run } = useAction()
   const [saved, setSaved] = useState<Schemas['Replay'] | undefined>(undefined)

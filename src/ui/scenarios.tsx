@@ -284,7 +284,6 @@ function notScenario(kind: string, found: readonly DocumentProblem[]): DocumentP
   return [{ line: 1, column: 1, path: '', found: kind, allowed: 'a scenario', message }]
 }
 
-/** Moves the cursor to the problem. */
 function select(area: HTMLTextAreaElement | null, { line, column }: DocumentProblem): void {
   if (!area) return
   const before = area.value.split('\n').slice(0, line - 1)

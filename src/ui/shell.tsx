@@ -44,7 +44,6 @@ const CONTENT: Readonly<Record<View, ComponentType>> = {
   data: DataView,
 }
 
-/** The frame around every view. */
 export function Shell() {
   const { view } = route.value
   const [isHelpOpen, setHelpOpen] = useState(false)
@@ -128,7 +127,6 @@ function EnvironmentSwitcher() {
   )
 }
 
-/** The time of the environment, as a link to the clock. */
 function Clock() {
   const { value: now } = clockNow
   if (now === undefined) return null
@@ -147,7 +145,6 @@ const CONNECTION_TEXTS: Readonly<Record<Connection, string>> = {
   refused: 'not connected',
 }
 
-/** The state of the stream, with a button that loads skipped requests. */
 function ConnectionState() {
   const skipped = timeline.skipped.value
   const state = connection.value
@@ -206,7 +203,6 @@ function Help({ onClose }: Readonly<{ onClose: () => void }>) {
   )
 }
 
-/** Asks for the admin token when the server needs one. */
 function TokenDialog({ found }: Readonly<{ found: string }>) {
   const [token, setToken] = useState('')
   return (

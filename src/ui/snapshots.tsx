@@ -6,7 +6,6 @@ import { Confirm, Form, Problem, Section, Small, Table, Tag, TextField } from '.
 import { setParameters, route } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
-/** Saves, restores and deletes snapshots, and shows the changes since a snapshot. */
 export function Snapshots() {
   const { value, error, reload } = useApi<Schemas['Snapshots']>('/snapshots')
   const [name, setName] = useState('')

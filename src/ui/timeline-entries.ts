@@ -21,11 +21,9 @@ export type Grouping = (typeof GROUPINGS)[number]
 
 interface SearchableEntry {
   readonly entry: TimelineEntry
-  /** The text that is searched. */
   readonly text: string
 }
 
-/** A line of the list: an entry, or the heading of a group. */
 export type Line =
   | { readonly kind: 'entry'; readonly entry: TimelineEntry; readonly key: string }
   | {
@@ -43,7 +41,6 @@ export class Timeline {
   readonly version = signal(0)
   /** The number of entries that the server left out because too many arrived at once. */
   readonly skipped = signal(0)
-  /** While it is true, new entries are not shown. */
   readonly paused = signal(false)
   #entries: SearchableEntry[] = []
   #waiting: SearchableEntry[] = []
@@ -57,7 +54,6 @@ export class Timeline {
     return this.#waiting.length
   }
 
-  /** Replaces all entries. */
   replace(entries: readonly TimelineEntry[]): void {
     this.clear()
     this.add(entries, 0)
@@ -71,7 +67,6 @@ export class Timeline {
     this.version.value++
   }
 
-  /** Empties the list, or drops the entries of one environment. */
   clear(environment?: string): void {
     const remains = ({ entry }: SearchableEntry): boolean =>
       environment !== undefined && entry.environment !== environment
@@ -93,7 +88,6 @@ export class Timeline {
     this.version.value++
   }
 
-  /** The entries that match, newest first. */
   matching(filter: TimelineFilter): TimelineEntry[] {
     const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean)
     const found: TimelineEntry[] = []
@@ -104,7 +98,6 @@ export class Timeline {
     return found
   }
 
-  /** The operations of the entries, sorted by name. */
   operations(): string[] {
     return [...new Set(this.#entries.flatMap(({ entry }) => entry.operation ?? []))].sort()
   }

@@ -11,7 +11,6 @@ import { RequestDetail } from './request.tsx'
 import { type Grouping, GROUPINGS, type Line, linesOf, type Mark } from './timeline-entries.ts'
 import { inEnvironment, useAction } from './use-api.ts'
 
-/** The text and the tone of each mark. */
 const MARK_TEXTS: { readonly [Name in Mark]: readonly [text: string, tone: string] } = {
   violation: ['violation', 'error'],
   warning: ['sent without effect', 'warning'],
@@ -172,7 +171,6 @@ function NoRequests() {
   )
 }
 
-/** The height of a line in a wide window, in pixels. */
 const LINE_HEIGHT = 30
 /** Lines that are rendered above and below the window, so that scrolling shows no gaps. */
 const OVERSCAN = 12
@@ -376,7 +374,6 @@ function shownMarks(marks: readonly Mark[]): Mark[] {
   return marks.filter((mark) => mark !== 'rule' || !marks.includes('injected'))
 }
 
-/** Whether the window is wide enough for all cells of a line. */
 function useWide(): boolean {
   const [wide, setWide] = useState(matchMedia(WIDE).matches)
   useEffect(() => {

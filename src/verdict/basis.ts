@@ -49,7 +49,6 @@ const OF_RULE: Readonly<Record<string, string>> = {
   '* * authorization_type': 'choice:G23',
 }
 
-/** Finds where a rule comes from: the `x-basis` nearest to its field in `spec/openapi.yaml`. */
 export class BasisLookup {
   readonly #document: JsonObject
 

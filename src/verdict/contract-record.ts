@@ -72,12 +72,10 @@ export class ContractRecords {
     return this.#byName.keys()
   }
 
-  /** The environments whose own records were dropped, taken together. */
   get older(): EnvironmentContractRecord {
     return this.#older
   }
 
-  /** Clears the record of one environment, or of all. */
   clear(name?: string): void {
     if (name !== undefined) {
       this.#byName.delete(name)
@@ -90,9 +88,7 @@ export class ContractRecords {
   }
 }
 
-/** A request as the record takes it. */
 export interface RecordedUse extends RequestUse {
-  /** Its id. */
   readonly request: string
   readonly method: string
   readonly url: string
@@ -153,7 +149,6 @@ export class EnvironmentContractRecord {
     declared: ContractFields,
     /** Its name; empty for several together. */
     readonly name = '',
-    /** The test that it was made for. */
     public test?: TestLabel | undefined,
   ) {
     this.#declared = declared

@@ -18,9 +18,7 @@ import { tallyOf } from './report-pair.ts'
 
 type OperationCoverage = Coverage['operations'][number]
 
-/** What coverage is measured against. */
 interface CoverageSources {
-  /** The operations that the server serves. */
   readonly routes: readonly Route[]
   readonly declared: ContractFields
   readonly bundledScenarios: readonly string[]

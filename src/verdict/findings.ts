@@ -23,7 +23,6 @@ export interface NewWarning extends NewFinding {
   readonly kind: 'unread' | 'output_only' | 'alias' | 'ignored' | 'similar_identifier' | 'unverified_flow'
 }
 
-/** The parts of a request that findings are made of. */
 export interface RequestUse {
   readonly operation: ServedOperation
   readonly authorization: string | undefined
@@ -56,7 +55,6 @@ const BREACHES: ReadonlySet<string> = new Set([
 /** Constraints of a 400 that say no more than a 404 elsewhere: the account does not exist (G34). */
 const ABOUT_STATE: ReadonlySet<string> = new Set(['existing_account'])
 
-/** Whether an error says that the client broke the contract. */
 export function isBreach(error: unknown, authorization: string | undefined): boolean {
   const code = codeOf(error)
   if (code === 'UNAUTHENTICATED') return !isBearer(authorization)
@@ -67,7 +65,6 @@ export function isBreach(error: unknown, authorization: string | undefined): boo
   return violations.length === 0 || violations.some(({ constraint }) => !ABOUT_STATE.has(constraint))
 }
 
-/** The violations of a request; empty when it keeps the contract. */
 export function violationsOf(use: RequestUse): NewFinding[] {
   const broken = brokenRules(use)
   const misses = warningsIn(use).filter(({ kind }) => kind === 'near_miss')
@@ -115,7 +112,6 @@ function brokenRules(use: RequestUse): NewFinding[] {
   return [{ operation, error_code, path: 'body', constraint: 'request', found: 'another request', allowed }]
 }
 
-/** The violations of an answer of the mock. */
 export function answerViolationsOf(operation: Operation, violations: readonly FieldViolation[]): NewFinding[] {
   return violations.map((violation) => ({ operation, error_code: null, ...ruleAndValue(violation, {}) }))
 }
@@ -144,7 +140,6 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof TokenError ? error.error : undefined
 }
 
-/** The violations that an error lists. */
 function violationsIn(error: unknown): readonly FieldViolation[] {
   if (error instanceof ServiceError) return error.context.violations ?? []
   return error instanceof TokenError ? error.violations : []
@@ -179,7 +174,6 @@ export interface FindingRequest {
   readonly id: string
   readonly environment: string
   readonly method: string
-  /** Without its query. */
   readonly path: string
   /** In the environment's own time. */
   readonly at: Instant
@@ -196,14 +190,12 @@ export interface FoundIn {
   /** Milliseconds in the environment's own time. */
   readonly at: number
   readonly body?: unknown
-  /** The test that the environment was made for. */
   readonly test: TestLabel | undefined
 }
 
 export interface Counted<Item> {
   readonly item: Item
   count: number
-  /** The first requests that had it. */
   readonly requests: FindingRequest[]
   /** The tests that had it, by file and name. */
   readonly tests: Map<string, TestLabel>
@@ -217,14 +209,12 @@ const MAX_REQUESTS = 20
 export class Findings<Item extends { readonly path: string }> {
   readonly #keyOf: (item: Item) => string
   readonly #byKey = new Map<string, Counted<Item>>()
-  /** How many were not kept. */
   leftOut = 0
 
   constructor(keyOf: (item: Item) => string) {
     this.#keyOf = keyOf
   }
 
-  /** Adds all that one request had. */
   addAll(items: readonly Item[], found: FoundIn): void {
     let shown: JsonValue | undefined
     for (const item of items) {
@@ -280,7 +270,6 @@ function testKey({ label, file = '' }: TestLabel): string {
   return `${file}\n${label}`
 }
 
-/** Characters that are kept of a path. */
 export const MAX_PATH = 200
 const MAX_EXCERPT = 160
 

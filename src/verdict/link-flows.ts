@@ -14,12 +14,10 @@ interface UnverifiedFlow {
 
 /** Which clients of an environment verify their users, and which flows of theirs ended without verification. */
 export class LinkFlows {
-  /** By the id of the link. */
   readonly #open = new Map<string, UnverifiedFlow>()
   readonly #ended: UnverifiedFlow[] = []
   readonly #verifying = new Set<string>()
 
-  /** Whether any client verifies its users. */
   get verifies(): boolean {
     return this.#verifying.size > 0
   }

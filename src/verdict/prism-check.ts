@@ -11,7 +11,6 @@ import type { JsonValue } from '../domain/json.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import { pathOf, queryOf, requestText, responseHeadersOf, responseText } from '../request-journal/view.ts'
 
-/** The journal of an environment. */
 export interface JournalOf {
   readonly environment: string
   readonly entries: readonly RecordedEntry[]
@@ -64,10 +63,8 @@ function described(environment: string, { id, operation }: RecordedEntry, { part
   }
 }
 
-/** Why a part of an exchange cannot be checked. */
 export type Unchecked = 'refused' | 'injected' | 'shortened'
 
-/** An entry of the journal as an exchange in the document's words. */
 interface RecordedExchange {
   readonly exchange: ObservedExchange
   readonly unchecked: { readonly request?: Unchecked; readonly answer?: Unchecked }

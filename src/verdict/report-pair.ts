@@ -10,7 +10,6 @@ import type {
   Warning,
 } from './report-schemas.ts'
 
-/** Findings that `--allow-violation` allowed. */
 export interface Allowed {
   readonly violations: readonly Finding[]
   readonly unknown_paths: readonly UnknownPath[]
@@ -25,7 +24,6 @@ export interface Shortfall {
 type ReasonKind =
   'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage' | 'no_requests' | 'unused_allowance'
 
-/** A reason, something that was allowed, or a warning. */
 export interface VerdictItem<Kind> {
   readonly kind: Kind
   readonly sentence: string
@@ -47,7 +45,6 @@ export interface Verdict {
   readonly summary: Coverage['summary']
 }
 
-/** Both reports of the same moment. */
 export interface ReportPair {
   readonly contract: ContractReport
   readonly coverage: CoverageReport
@@ -59,20 +56,17 @@ export interface ReportPair {
   readonly verdict?: Verdict
 }
 
-/** Whether a record has no finding that fails a verdict. */
 export function isKept(record: ContractRecord): ContractReport['ok'] {
   const { violations, answer_violations, unknown_paths, unfired_rules } = record
   return [violations, answer_violations, unknown_paths, unfired_rules].every((list) => list.length === 0)
 }
 
-/** How many of a list were reached how far. */
 export function tallyOf(reached: readonly { readonly reach: Reach }[]): Tally {
   const tally = { total: reached.length, driven: 0, injected_only: 0, never: 0 }
   for (const { reach } of reached) tally[reach] += 1
   return tally
 }
 
-/** The parts of both reports about one operation. */
 export interface OperationReport {
   readonly operation: string
   readonly coverage: Coverage['operations'][number]

@@ -33,7 +33,6 @@ export interface Reports {
   coverage(environment?: string): Promise<CoverageReport>
   /** Checks the exchanges in the request journals by Prism, which is loaded the first time. */
   prismCheck(environment?: string): Promise<PrismCheck>
-  /** Both reports in another format. */
   rendered(format: ReportFormat, environment?: string): Promise<{ readonly text: string; readonly type: string }>
   /** The environments that a report can be about, removed ones included. */
   names(): ReadonlySet<string>
@@ -55,7 +54,6 @@ const loadPrism = lazyImport(async () => {
   return { prismCheck, createPrismValidator }
 })
 
-/** What reports are made of. */
 export interface ReportParts {
   readonly version: string
   readonly registry: EnvironmentRegistry
@@ -108,12 +106,10 @@ export function createReports(parts: ReportParts): Reports {
   }
 }
 
-/** The data of the reports. */
 interface ReportSources {
   readonly records: ContractRecords
   readonly basis: BasisLookup
   readonly version: string
-  /** The operations that the server serves. */
   readonly routes: readonly Route[]
   /** Real time, as an instant. */
   readonly at: string
@@ -122,7 +118,6 @@ interface ReportSources {
   readonly bundledScenarios: readonly string[]
 }
 
-/** An environment with its record and the histories of its scenarios. */
 interface Subject {
   readonly name: string
   readonly record: EnvironmentContractRecord
@@ -180,7 +175,6 @@ function olderOf({ records: { older } }: ReportSources, environment: string | un
   return environment === undefined ? [{ name: '', record: older, scenarios: older.scenarios.list() }] : []
 }
 
-/** Every environment, removed ones included. */
 function subjectsOf({ records, present }: ReportSources, environment: string | undefined): Subject[] {
   const names = new Set([...present.keys(), ...records.names()])
   return [...names]
@@ -194,7 +188,6 @@ function subjectsOf({ records, present }: ReportSources, environment: string | u
     })
 }
 
-/** The findings of these environments, taken together. */
 function contractRecordOf(
   subjects: readonly Subject[],
   { basis, records: { declared } }: ReportSources,
@@ -231,7 +224,6 @@ function findingOf(counted: Counted<NewFinding>, basis: BasisLookup): Finding {
   }
 }
 
-/** How many tests a finding names. */
 const MAX_TESTS = 100
 
 function originOf({ count, requests, tests }: Counted<object>): FindingOrigin {

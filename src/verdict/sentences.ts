@@ -16,7 +16,6 @@ export function violationSentence(finding: Finding): string {
   return `${finding.operation}: ${ruleSentenceOf(finding)} (${finding.basis})${times(finding.count)}`
 }
 
-/** A violation by an answer of the mock. */
 export function answerSentence(finding: Finding): string {
   return `${finding.operation} was answered wrongly by the mock, please report this: ${ruleSentenceOf(finding)}${times(finding.count)}`
 }
@@ -26,7 +25,6 @@ function ruleSentenceOf({ path, allowed, found }: Finding): string {
   return `${path} ${found === 'nothing' ? allowed : ruleAndFound(allowed, found)}`
 }
 
-/** A path or method that is not served. */
 export function pathSentence({
   method,
   path,
@@ -39,7 +37,6 @@ export function pathSentence({
   return `${method} ${path} ${what}${meant}${times(count)}`
 }
 
-/** A rule that must fire and never fired. */
 export function ruleSentence({ environment, test, scenario, rule, at, matched, stopped }: UnfiredRule): string {
   const ofTest = test === null ? '' : `, test ${testText(test)}`
   const where = environment === null ? 'in any environment' : `in environment ${environment}${ofTest}`
@@ -47,18 +44,15 @@ export function ruleSentence({ environment, test, scenario, rule, at, matched, s
   return `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at} never fired ${where}: ${why}${stopped ? ' before the scenario was stopped' : ''}`
 }
 
-/** A field without effect. */
 export function warningSentence({ operation, path, kind, found, allowed, count }: Warning): string {
   const value = kind === 'similar_identifier' ? ` ${found}` : ''
   return `${operation}: ${path}${value} ${allowed}${times(count)}`
 }
 
-/** Findings that were allowed. */
 export function allowedSentences({ violations, unknown_paths }: Allowed): string[] {
   return [...violations.map(violationSentence), ...unknown_paths.map(pathSentence)]
 }
 
-/** How many findings the report leaves out. */
 export function leftOutSentence({ left_out: leftOut }: Pick<ContractRecord, 'left_out'>): string {
   return `${leftOut} more findings are left out: a record keeps the first 1,000 of each kind`
 }

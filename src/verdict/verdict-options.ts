@@ -82,7 +82,6 @@ export interface VerdictOptionTexts {
   readonly allowNoRequests?: boolean | undefined
 }
 
-/** An option cannot be read. */
 export class VerdictOptionError extends Error {
   override readonly name = 'VerdictOptionError'
 

@@ -112,7 +112,6 @@ export function withoutAllowed({ contract, coverage }: ReportPair, allow: readon
   }
 }
 
-/** The minima that were not reached. */
 export function shortfallsOf(
   { summary, requests }: Pick<Verdict, 'summary' | 'requests'>,
   options: VerdictOptions,

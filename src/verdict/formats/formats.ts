@@ -9,7 +9,6 @@ interface Format {
   readonly mark: string
   /** Whether `GET /_mock/coverage` has this format too. The others list only what went wrong. */
   readonly ofCoverage: boolean
-  /** Imports the code when the format is first used. */
   readonly load: () => Promise<(reports: ReportPair) => string>
 }
 
@@ -72,7 +71,6 @@ export const COVERAGE_FORMATS: readonly ['json', ...CoverageFormat[]] = [
   ...NAMES.filter((name): name is CoverageFormat => FORMATS[name].ofCoverage),
 ]
 
-/** Both reports as text, with its media type. */
 export async function render(format: ReportFormat, reports: ReportPair): Promise<{ text: string; type: string }> {
   const { type, load } = FORMATS[format]
   const write = await load()

@@ -183,7 +183,6 @@ function pathsSection(paths: readonly UnknownPath[]): Html | null {
   })
 }
 
-/** Absent when nothing could be allowed. */
 function allowedSection(allowed: Allowed | undefined): Html | null {
   if (!allowed) return null
   const items = allowedSentences(allowed).map((sentence) => html`<li>${sentence}</li>`)
@@ -345,7 +344,6 @@ function cell(status: OperationCoverage['statuses'][number] | undefined): Html |
   return html`<span class="reach ${reach}" title="${REACH_NAMES[reach]}">${counts[reach]}</span>`
 }
 
-/** Everything that was exercised and what never was, collapsed. */
 function detailsSection({ operations, lifecycle_moves: moves, scenarios }: Coverage): Html {
   return html`<section id="details" aria-labelledby="details-title">
     <h2 id="details-title">Details</h2>
@@ -426,7 +424,6 @@ function responseField({ path, reach }: OperationCoverage['response_fields'][num
   return { reach, shown: inCode(path) }
 }
 
-/** The fields by how far they were reached, a row each. */
 function fieldsTable(operation: string, sent: readonly ShownField[], answered: readonly ShownField[]): Html | null {
   const rows = [...fieldRows('Request', sent), ...fieldRows('Response', answered)]
   if (rows.length === 0) return null
@@ -523,7 +520,6 @@ const REACH_NAMES: Readonly<Record<Reach, string>> = {
   never: 'never',
 }
 
-/** How far something was reached: a mark and the same in words. */
 function reachMark(reach: Reach): Html {
   return html`<span class="reach ${reach}">${REACH_NAMES[reach]}</span>`
 }

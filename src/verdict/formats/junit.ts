@@ -17,14 +17,12 @@ type Outcome = 'failure' | 'error' | 'skipped'
 interface Case {
   readonly group: string
   readonly name: string
-  /** Of a test. */
   readonly file?: string
   readonly line?: number | null
   /** Absent for a passed case. */
   readonly outcome?: Outcome
   /** The sentences of the outcome, each with its lines. */
   readonly texts?: readonly string[]
-  /** Warnings and counts. */
   readonly out?: readonly string[]
 }
 

@@ -244,5 +244,4 @@ function ruleDescriptors(): ReportingDescriptor[] {
   })
 }
 
-/** The severities of code scanning. */
 const SEVERITIES: Readonly<Record<Level, string>> = { error: 'error', warning: 'warning', note: 'recommendation' }

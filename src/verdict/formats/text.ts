@@ -99,18 +99,15 @@ function inWords(kind: string): string {
   return kind.replaceAll('_', ' ')
 }
 
-/** How many rows of a screen the lines take. */
 function rowsOf(lines: readonly string[], columns: number): number {
   return lines.reduce((rows, line) => rows + Math.ceil(line.length / columns), 0)
 }
 
-/** The result in a few words. */
 export function titleOf({ ok, reasons, requests }: Verdict): string {
   if (!ok) return `the verdict failed for ${plural(reasons.length, 'reason')}`
   return requests === 0 ? 'there is nothing to check' : 'the contract was kept'
 }
 
-/** How many requests there were. */
 export function requestsLine({ requests, injected }: Verdict): string {
   const marked = injected === 0 ? '' : `, ${injected} of them answered or changed by a scenario`
   return `${plural(requests, 'request')}${marked}`
