@@ -49,6 +49,7 @@ export type FlagKind =
 
 const SERVERS = ['start', 'run'] as const
 const always = (): boolean => true
+const isNotBundled = (path: string): boolean => path !== 'bundled'
 const CALLERS = ['report', 'healthcheck', 'mcp', ...CONTROL_COMMANDS] as const
 
 type Taken = Pick<Flag, 'kind' | 'placeholder' | 'default' | 'short' | 'isPath'>
@@ -147,7 +148,7 @@ const FLAGS = [
   flag(
     'seed',
     SERVERS,
-    { ...valued('list', 'PATH'), default: ['bundled'], isPath: (path) => path !== 'bundled' },
+    { ...valued('list', 'PATH'), default: ['bundled'], isPath: isNotBundled },
     'a file, with the `connectors` folder beside it, or a directory in place of the bundled seed; give `bundled` too to add to it',
   ),
   flag(
