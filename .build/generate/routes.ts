@@ -24,6 +24,7 @@ function routeOf(spec: SpecDocument, operation: SpecOperation): object {
     path: operation.path,
     summary: operation.summary,
     discovery: operation.tags.includes('Discovery'),
+    mcp: operation.tags.includes('MCP'),
     bearer: operation.bearer,
     statuses: [...operation.responses.keys()].map(Number),
     bodyMediaType: operation.body?.mediaType ?? null,

@@ -122,7 +122,7 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
     realTime,
     defaultEnvironment,
   })
-  const documentedOnly = options.documentedOnly ?? false
+  const { documentedOnly = false, mcp = false } = options
   const testOf = (name: string) => registry.environment(name)?.model.tables.origins.get('origin')?.test
   const records = new ContractRecords(testOf)
   journals.observe(recordEntry.bind(undefined, records))
@@ -159,6 +159,7 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
       bundledScenarios: bundledScenarioNames,
       realTime,
       documentedOnly,
+      mcp,
     }),
     documentChecks: checks,
     admission: options,
@@ -173,7 +174,7 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
     baseUrl: options.baseUrl,
     strict: options.strict ?? false,
     documentedOnly,
-    mcp: options.mcp ?? false,
+    mcp,
     log: options.log ?? SILENT,
     realTime,
     observe: options.observe,

@@ -17,6 +17,7 @@ import {
 import { lazyImport } from '../lazy-import.ts'
 import { magicLinkRoutes } from '../magic-links/routes.ts'
 import { MCP_CONNECTIONS } from '../operations/connections.ts'
+import { MCP_SERVERS } from '../operations/mcp-configs.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { directApiRoutes } from '../third-party/direct-api.ts'
 import { authorizeRoutes } from '../third-party/authorize.ts'
@@ -52,8 +53,13 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
 function mountMcp(app: ExpressApp, services: AppServices): void {
   mountMcpMetadata(app, services)
   const load = lazyImport(async () => (await import('../mcp/virtual-servers.ts')).createVirtualServers(services))
-  app.all(`${MCP_CONNECTIONS}/:key`, async (request, response, next) => {
-    if (!servesMcp(services)) next()
-    else await (await load()).serve(request, response, { path: request.path, key: request.params.key })
-  })
+  for (const [kind, place] of [
+    ['connections', MCP_CONNECTIONS],
+    ['servers', MCP_SERVERS],
+  ] as const) {
+    app.all(`${place}/:key`, async (request, response, next) => {
+      if (!servesMcp(services)) next()
+      else await (await load()).serve(request, response, { path: request.path, kind, key: request.params.key })
+    })
+  }
 }

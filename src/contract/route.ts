@@ -20,6 +20,8 @@ export interface Route {
   readonly summary: string
   /** An operation of Discovery, which is not in the service document; `--documented-only` does not serve it. */
   readonly discovery: boolean
+  /** A call for MCP configs and session tokens (G67); served with `--mcp` only. */
+  readonly mcp: boolean
   readonly bearer: boolean
   /** The statuses it declares. */
   readonly statuses: readonly number[]
@@ -51,9 +53,9 @@ export function isDeclared(operation: Operation, status: number): boolean {
   return routeOf(operation).statuses.includes(status)
 }
 
-/** The routes that are mounted: without those of Discovery with `--documented-only`. */
-export function servedRoutes(documentedOnly: boolean): readonly Route[] {
-  return documentedOnly ? ROUTES.filter(({ discovery }) => !discovery) : ROUTES
+/** The routes that are mounted: those of Discovery unless `--documented-only`, those of MCP with `--mcp`. */
+export function servedRoutes(switches: { documentedOnly: boolean; mcp: boolean }): readonly Route[] {
+  return ROUTES.filter(({ discovery, mcp }) => !(discovery && switches.documentedOnly) && (!mcp || switches.mcp))
 }
 
 /** The method and path of the route that a refused request most likely meant, `POST /oauth/token`; null when none is near. */

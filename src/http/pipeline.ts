@@ -156,7 +156,7 @@ export function authenticateBearer(header: string | undefined, registry: Service
 }
 
 /** RFC 6750 3: the error attribute only when a token was presented. */
-function unauthenticated(message: string, error?: 'invalid_token'): ServiceError {
+export function unauthenticated(message: string, error?: 'invalid_token'): ServiceError {
   const challenge = error ? `Bearer error="${error}"` : 'Bearer'
   return new ServiceError('UNAUTHENTICATED', message, { headers: { 'WWW-Authenticate': challenge } })
 }

@@ -22,8 +22,9 @@ export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
   { error, ids, status }: Refusal,
-  { registry, journals, documentedOnly }: ServiceParts,
+  services: ServiceParts,
 ): void {
+  const { registry, journals } = services
   const requestId = requestIdOf(request, ids)
   const rendered = wireAnswer(errorReply(error, requestId), requestId)
   const answer = status === undefined ? rendered : { ...rendered, status }
@@ -47,7 +48,7 @@ export function refuse(
     responseHeaders: answer.headers,
     responseBody: answer.text,
     client: known?.token.client_id,
-    didYouMean: isUnserved ? nearestRoute(servedRoutes(documentedOnly), method, path) : null,
+    didYouMean: isUnserved ? nearestRoute(servedRoutes(services), method, path) : null,
     failure: failureOf(error),
   })
   // For the 503 in place of this answer.
@@ -61,17 +62,19 @@ export function unknownPath(services: ServiceParts): RequestHandler {
   return (request, response) => {
     const { method } = request
     const path = request.path.slice(0, 200)
-    const meant = nearestRoute(servedRoutes(services.documentedOnly), method, path)
+    const meant = nearestRoute(servedRoutes(services), method, path)
     const hint = meant === null ? '' : `; did you mean ${meant}?`
     const error = new ServiceError('PATH_NOT_FOUND', `${method} ${path} is not served${hint}`)
     refuse(request, response, { error, ids: services.requestIds.pages }, services)
   }
 }
 
-/** 404 for what `--documented-only` switches off. */
-export function undocumentedPath(services: ServiceParts): RequestHandler {
+/** 404 for what `--documented-only` switches off, and for what `--mcp` switches on. */
+export function unservedPath(services: ServiceParts, isOfMcp = false): RequestHandler {
+  const reason = isOfMcp
+    ? 'without --mcp, because the service document does not list it'
+    : 'with --documented-only, because the service document does not list it'
   return (request, response) => {
-    const reason = 'with --documented-only, because the service document does not list it'
     const error = new ServiceError('PATH_NOT_FOUND', `${request.method} ${request.path} is not served ${reason}`)
     refuse(request, response, { error, ids: services.requestIds.pages }, services)
   }

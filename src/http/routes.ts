@@ -5,11 +5,12 @@ import { ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
+import { publicKey } from '../domain/session-token.ts'
 import { recordPages } from '../request-journal/page-journal.ts'
 import { NodeRequest } from './node-request.ts'
 import { runPipeline, runProxy } from './pipeline.ts'
 import { PROXY_PATHS, PROXY_ROUTE } from './proxy.ts'
-import { refuse, refuseUnexpected, undocumentedPath } from './refusal.ts'
+import { refuse, refuseUnexpected, unservedPath } from './refusal.ts'
 import type { AnswerSink, RequestContext, SentRequest } from './request-context.ts'
 import type { ServiceParts } from './services.ts'
 
@@ -20,16 +21,16 @@ type PathHandler = (
 ) => void
 
 /**
- * Mounts the operations of the spec, those of Discovery unless `--documented-only`: each on its method and path, 405 for
+ * Mounts the operations of the spec that are served ({@link servedRoutes}): each on its method and path, 405 for
  * other methods (G8).
  * @returns what answers every request. Operations whose path has no parameter do not go through Express, which would add
  * 3 microseconds of CPU to the 29 of a GET, more than a tenth.
  */
 export function mountOperations(app: Express, services: ServiceParts): RequestListener {
-  const served = servedRoutes(services.documentedOnly)
+  const served = servedRoutes(services)
   const direct = new Map<string, PathHandler>()
-  for (const { path } of ROUTES)
-    if (!served.some((route) => route.path === path)) app.all(path, undocumentedPath(services))
+  for (const { path, mcp } of ROUTES)
+    if (!served.some((route) => route.path === path)) app.all(expressPath(path), unservedPath(services, mcp))
   for (const path of new Set(served.map((route) => route.path))) {
     const handle = pathHandler(path, served, services)
     if (!path.includes('{')) direct.set(path, handle)
@@ -52,7 +53,7 @@ export function mountOperations(app: Express, services: ServiceParts): RequestLi
 /** Mounts the proxy on every path and method below `/proxy`, unless `--documented-only`. */
 export function mountProxy(app: Express, services: ServiceParts): void {
   if (services.documentedOnly) {
-    app.all(PROXY_PATHS, undocumentedPath(services))
+    app.all(PROXY_PATHS, unservedPath(services))
     return
   }
   app.all(PROXY_PATHS, (message, response) => {
@@ -128,7 +129,7 @@ const METADATA_PATH = '/.well-known/oauth-authorization-server'
 /** The metadata by which OAuth libraries find the token endpoint (RFC 8414); the service's document does not list it. */
 export function mountOauthMetadata(app: Express, services: ServiceParts): void {
   if (services.documentedOnly) {
-    app.all(METADATA_PATH, undocumentedPath(services))
+    app.all(METADATA_PATH, unservedPath(services))
     return
   }
   app.get(METADATA_PATH, recordPages(services), (request, response) => {
@@ -140,7 +141,10 @@ export function mountOauthMetadata(app: Express, services: ServiceParts): void {
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
       response_types_supported: [],
       // The SDKs of MCP take no metadata without one.
-      ...(servesMcp(services) && { authorization_endpoint: `${issuer}${AUTHORIZATION_PATH}` }),
+      ...(servesMcp(services) && {
+        authorization_endpoint: `${issuer}${AUTHORIZATION_PATH}`,
+        jwks_uri: `${issuer}${KEYS_PATH}`,
+      }),
     }
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(metadata))
   })
@@ -158,8 +162,12 @@ export function servesMcp({ mcp, documentedOnly, registry }: ServiceParts): bool
 /** In front of the path of a virtual MCP server: its metadata (RFC 9728). */
 export const PROTECTED_RESOURCE_PATH = '/.well-known/oauth-protected-resource'
 const AUTHORIZATION_PATH = '/oauth/authorize'
+const KEYS_PATH = '/keys'
 
-/** The metadata by which a client of MCP finds where to get a token, and an authorization endpoint that gives none (G61). */
+/**
+ * The metadata by which a client of MCP finds where to get a token, an authorization endpoint that gives none, and the public
+ * keys of session tokens, of all environments (G61).
+ */
 export function mountMcpMetadata(app: Express, services: ServiceParts): void {
   const onlyWithMcp: RequestHandler = (_request, _response, next) => next(servesMcp(services) ? undefined : 'route')
   const record = recordPages(services)
@@ -168,6 +176,10 @@ export function mountMcpMetadata(app: Express, services: ServiceParts): void {
     const resource = issuer + request.path.slice(PROTECTED_RESOURCE_PATH.length)
     const metadata = { resource, authorization_servers: [issuer], bearer_methods_supported: ['header'] }
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(metadata))
+  })
+  app.get(KEYS_PATH, onlyWithMcp, record, (_request, response) => {
+    const keys = services.registry.environments().flatMap(({ model }) => [...model.tables.mcp_keys.values()])
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ keys: keys.map(publicKey) }))
   })
   app.get(AUTHORIZATION_PATH, onlyWithMcp, record, (_request, response) => {
     const error_description = 'no client gets a token here: send client_credentials to POST /oauth/token'

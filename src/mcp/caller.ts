@@ -3,9 +3,12 @@ import { ServiceError } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Locator } from '../domain/locator.ts'
 import type { Authenticated } from '../http/request-context.ts'
-import { authenticateBearer } from '../http/pipeline.ts'
+import { verifiedToken, isSessionToken, type SessionClaims } from '../domain/session-token.ts'
+import { authenticateBearer, unauthenticated } from '../http/pipeline.ts'
 import type { ServiceParts } from '../http/services.ts'
 import { locatorOf } from '../operations/proxy.ts'
+import { type Environment, now } from '../state/environment.ts'
+import type { ServerAddress } from './server-tools.ts'
 
 /** Who calls a virtual MCP server, and for which user (G61). */
 export interface Caller {
@@ -13,15 +16,56 @@ export interface Caller {
   authenticate(): Authenticated
   /** The fields by which execute_tool finds the account at a connection. @throws ServiceError when no user is named */
   account(connector: string): JsonObject
+  /** Whether tools that are not annotated as read-only are hidden from it. */
+  readonly isReadOnly: boolean
 }
 
-/** A caller by the service's access token; the user is named by headers or query parameters. */
-export function callerOf(message: IncomingMessage, { registry }: ServiceParts): Caller {
-  const { authorization } = message.headers
+/** A caller by a session token, or by the service's access token; headers or query parameters then name the user. */
+export function callerOf(message: IncomingMessage, address: ServerAddress, { registry }: ServiceParts): Caller {
+  const { authorization = '' } = message.headers
+  const [, token = ''] = /^bearer +(\S+)$/i.exec(authorization) ?? []
+  if (isSessionToken(token)) return sessionCaller(token, address, registry)
   return {
     authenticate: () => authenticateBearer(authorization, registry),
     account: (connector) => ({ connector, ...userOf(message) }),
+    isReadOnly: false,
   }
+}
+
+/** @throws ServiceError UNAUTHENTICATED for a token that no environment has signed */
+function sessionCaller(token: string, address: ServerAddress, registry: ServiceParts['registry']): Caller {
+  const verified = verifiedToken(token, (kid) => registry.byMcpKey(kid))
+  if (!verified) throw ended('was not made here, was changed, or ended with a reset')
+  const { environment, claims, key } = verified
+  const { accounts, mcp_configs } = environment.model.tables
+  return {
+    authenticate: () => {
+      if (registry.byMcpKey(key.id)?.environment !== environment) throw ended('ended with a reset')
+      if (claims.exp * 1000 <= environment.clock.now()) throw ended(`expired before ${now(environment)}`)
+      if (claims.mcp_cfg && !mcp_configs.get(claims.mcp_cfg)) throw ended('ended with its config')
+      if (!claims.ca_ids.every((id) => accounts.get(id))) throw ended('ended with an account that it names')
+      if (!isFor(claims, address, environment)) throw ended('is for another server')
+      return { environment, client: undefined }
+    },
+    account: (connector) => {
+      const id = claims.ca_ids.find((each) => accounts.get(each)?.connector === connector)
+      // A connection that its config has got since: the user may have an account there.
+      return id ? { connected_account_id: id } : { connector, identifier: claims.sub }
+    },
+    isReadOnly: claims.access_level === 'READ_ONLY',
+  }
+}
+
+/** Whether the server at an address is the one that a token was made for. */
+function isFor({ mcp_cfg, conn_id }: SessionClaims, { kind, key }: ServerAddress, { model }: Environment): boolean {
+  const { mcp_configs, connections } = model.tables
+  if (kind === 'servers') return mcp_cfg !== undefined && mcp_configs.get(mcp_cfg)?.uuid === key
+  return conn_id !== undefined && connections.get(conn_id)?.key_id === key
+}
+
+function ended(how: string): ServiceError {
+  const where = 'POST /api/v1/mcp/configs/{id}/tokens and POST /api/v1/mcp/connections/{key_id}/tokens make one'
+  return unauthenticated(`the session token ${how}; ${where}`, 'invalid_token')
 }
 
 const USER_FIELDS = ['identifier', 'organization_id', 'user_id'] as const

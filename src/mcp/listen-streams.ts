@@ -1,6 +1,5 @@
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server'
 import type { ServiceParts } from '../http/services.ts'
-import type { Environment } from '../state/environment.ts'
 import type { McpExchange } from './mcp-exchange.ts'
 import { type ServerAddress, type ServerTool, serverTools } from './server-tools.ts'
 
@@ -8,7 +7,6 @@ import { type ServerAddress, type ServerTool, serverTools } from './server-tools
 const MAX_LISTEN_STREAMS = 1000
 
 interface Listening {
-  readonly environment: Environment
   readonly address: ServerAddress
   readonly exchange: McpExchange
   readonly bus: InMemoryServerEventBus
@@ -44,12 +42,21 @@ export class ListenStreams {
   }
 
   #update(listening: Listening): void {
-    const { environment, address, exchange, bus, tools } = listening
-    const present = environment.isRemoved ? undefined : serverTools(environment, address, this.#services)
+    const { exchange, bus, tools } = listening
+    const present = this.#present(listening)
     if (!present) exchange.end()
     else if (!isSame(tools, present)) {
       listening.tools = present
       bus.publish({ kind: 'tools_list_changed' })
+    }
+  }
+
+  /** The tools of its server as they are now; undefined once there is none, or the token of the caller has ended. */
+  #present({ address, exchange: { caller } }: Listening): readonly ServerTool[] | undefined {
+    try {
+      return serverTools(caller.authenticate().environment, { caller, address }, this.#services)
+    } catch {
+      return undefined
     }
   }
 }

@@ -13,6 +13,8 @@ import { routeOf } from '../contract/route.ts'
 import type { Tool } from '../domain/connector.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
+import { maskText } from '../domain/masking.ts'
+import { quote } from '../domain/text.ts'
 import type { WireAnswer } from '../http/answer.ts'
 import { runPipeline } from '../http/pipeline.ts'
 import { createContext } from '../http/routes.ts'
@@ -47,8 +49,10 @@ export function toolServer(
   )
   server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ tool }) => toolView(tool)), ttlMs: 0 }))
   server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const connector = tools.find(({ tool }) => tool.name === params.name)?.connector ?? tools[0]?.connector
-    const request = { name: params.name, input: params.arguments ?? {}, connector: connector?.connector ?? '' }
+    const offered = tools.find(({ tool }) => tool.name === params.name)
+    const connector = (offered ?? tools[0])?.connector.connector ?? ''
+    const refused = offered ? undefined : unknownTool(params.name, tools)
+    const request = { name: params.name, input: params.arguments ?? {}, connector, refused }
     const progress = progressOf(context)
     exchange.pending += 1
     try {
@@ -84,6 +88,8 @@ interface ToolRequest {
   readonly name: string
   readonly input: unknown
   readonly connector: string
+  /** Why its server has no such tool. */
+  readonly refused: ServiceError | undefined
 }
 
 interface CallPlace {
@@ -102,7 +108,7 @@ async function callTool(
   const call = new McpCall(exchange, { body, refused, mcpClient: clientName(context.mcpReq.envelope) })
   const link: { url?: string } = {}
   const pipelineContext = createContext(CALL_TOOL, call, services)
-  await runPipeline(pipelineContext, { ...services, operations: withMagicLink(services.operations, link) })
+  await runPipeline(pipelineContext, { ...services, operations: executing(services.operations, request, link) })
   const { answer } = call
   // A fault has ended the connection.
   if (!answer) throw new Error('a scenario ended the call')
@@ -145,11 +151,15 @@ function bodyOf(
   }
 }
 
-/** execute_tool, which also makes a magic link when the account is not `ACTIVE` (G61): in the same commit, and with the same trace. */
-function withMagicLink(operations: OperationTable, link: { url?: string }): OperationTable {
+/**
+ * execute_tool, which refuses what the server does not list, and makes a magic link when the account is not `ACTIVE` (G61):
+ * in the same commit, and with the same trace.
+ */
+function executing(operations: OperationTable, { refused }: ToolRequest, link: { url?: string }): OperationTable {
   return {
     ...operations,
     execute_tool: async (call) => {
+      if (refused) throw refused
       try {
         return await operations.execute_tool(call)
       } catch (error) {
@@ -161,6 +171,11 @@ function withMagicLink(operations: OperationTable, link: { url?: string }): Oper
       }
     },
   }
+}
+
+function unknownTool(name: string, tools: readonly ServerTool[]): ServiceError {
+  const known = tools.map(({ tool }) => tool.name).join(', ') || 'none'
+  return new ServiceError('TOOL_NOT_FOUND', `this server has no tool ${quote(maskText(name))}; it has ${known}`)
 }
 
 /** Why the token of a caller is none any more; undefined where it is valid. */

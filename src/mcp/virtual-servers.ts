@@ -49,7 +49,7 @@ export function createVirtualServers(services: McpServices): VirtualServers {
       const request = { message, response, address, startedAt: services.realTime(), requestId }
       let known: Authenticated | undefined
       try {
-        const caller = callerOf(message, services)
+        const caller = callerOf(message, address, services)
         known = caller.authenticate()
         await serveKnown(request, caller, { streams, services })
       } catch (error) {
@@ -68,14 +68,14 @@ interface Serving {
 async function serveKnown(request: McpRequest, caller: Caller, { streams, services }: Serving): Promise<void> {
   const { message, address } = request
   const { environment } = caller.authenticate()
-  const tools = serverTools(environment, address, services)
+  const tools = serverTools(environment, { caller, address }, services)
   if (!tools) throw new ServiceError('PATH_NOT_FOUND', `there is no MCP server ${quote(address.path)}`)
   if (message.method !== 'POST') throw notPost(message.method)
   const read = readMessage(await readBody(message, services.bodyLimit))
   const exchange = new McpExchange(request, { caller, requestId: request.requestId }, services)
   const asked = webRequest(exchange, read.text)
   const isEndless = read.method === 'subscriptions/listen'
-  const listening = isEndless ? streams.open({ environment, address, tools, exchange }) : undefined
+  const listening = isEndless ? streams.open({ address, tools, exchange }) : undefined
   const handler = createMcpHandler((context) => toolServer(tools, exchange, context, services), { ...listening })
   try {
     const answer =

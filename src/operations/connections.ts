@@ -51,13 +51,13 @@ const ACCOUNT_TYPES: ReadonlySet<Connection['type']> = new Set(
 )
 
 /** @throws ServiceError INVALID_CONNECTOR, a 400, for create and magic link (G19) */
-export function knownConnector(environment: Environment, name: string): Connector {
+export function knownConnector(environment: Environment, name: string, field = 'connector'): Connector {
   const connector = environment.connector(name)
   if (connector) return connector
   const known = connectorsOf(environment).map((each) => each.connector)
   const description = ruleAndFound(`must be one of ${known.slice(0, 30).join(', ')}`, quote(maskText(name)))
-  throw new ServiceError('INVALID_CONNECTOR', `connector ${description}`, {
-    violations: [{ field: 'connector', description, constraint: 'known_connector' }],
+  throw new ServiceError('INVALID_CONNECTOR', `${field} ${description}`, {
+    violations: [{ field, description, constraint: 'known_connector' }],
   })
 }
 
@@ -72,6 +72,15 @@ export function connectionOf(environment: Environment, connector: string): Conne
     if (connection.key_id === connector) return connection
   }
   return undefined
+}
+
+/** The connection of a name in upper or lower case, first of all the one that is written so (G67). */
+export function connectionNamed(environment: Environment, name: string): Connection | undefined {
+  const plain = name.toLowerCase()
+  return (
+    connectionOf(environment, name) ??
+    [...environment.model.tables.connections.values()].find(({ key_id }) => key_id.toLowerCase() === plain)
+  )
 }
 
 /** @throws ServiceError CONNECTION_DISABLED when the connection is switched off ("States") */

@@ -151,17 +151,17 @@ function accountsWhere(environment: Environment, filter: AccountFilter): readonl
 }
 
 /** An item of a list with its position, which page tokens name: it grows from item to item and never changes. */
-interface Positioned<T> {
+export interface Positioned<T> {
   readonly position: number
   readonly item: T
 }
 
-function positioned<T>(table: { placed(): Iterable<readonly [number, T]> }): Positioned<T>[] {
+export function positioned<T>(table: { placed(): Iterable<readonly [number, T]> }): Positioned<T>[] {
   return [...table.placed()].map(([position, item]) => ({ position, item }))
 }
 
 /** One page of a list that is short enough to scan. Its tokens are bound to every parameter but those of paging (G4). */
-function page<T>(
+export function page<T>(
   { name }: Environment,
   listing: string,
   list: readonly Positioned<T>[],

@@ -15,8 +15,14 @@ import type { Call, Reply } from './operation.ts'
 
 type LinkCall = Call<'create_magic_link'>
 
-/** POST /connected_accounts/magic_link (4.6): a link for an account, which is created when it does not exist (G28, "States"). */
-export function createMagicLink(call: LinkCall): Reply | Promise<Reply> {
+/**
+ * POST /connected_accounts/magic_link (4.6): a link for an account, which is created when it does not exist (G28, "States").
+ * @param lifetime of the link in milliseconds
+ */
+export function createMagicLink(
+  call: LinkCall,
+  lifetime = call.environment.settings.magic_link_lifetime,
+): Reply | Promise<Reply> {
   const { environment, thirdParty, body, trace } = call
   checkVerifyUrl(body.user_verify_url ?? '')
   const account = linkedAccount(call, body)
@@ -29,20 +35,25 @@ export function createMagicLink(call: LinkCall): Reply | Promise<Reply> {
   const isWithoutUser = next(state, 'link_requested_ready') !== state
   if (isWithoutUser && source === 'service' && !lacksDatabaseUser(account.credentials, connector)) {
     const obtained = thirdParty.obtain(connector, account, (answer) =>
-      isUnchanged(call, account) ? storeLink(call, account, answer) : undefined,
+      isUnchanged(call, account) ? storeLink(call, account, lifetime, answer) : undefined,
     )
     // Another request created or changed the account while its token was obtained: its state decides again.
-    return obtained.then((reply) => reply ?? createMagicLink(call))
+    return obtained.then((reply) => reply ?? createMagicLink(call, lifetime))
   }
   const nothing = { granted: true, credentials: account.credentials, lifetime_ms: null } as const
   return environment.model.transact(() =>
-    storeLink(call, account, isWithoutUser && source === 'none' ? nothing : undefined),
+    storeLink(call, account, lifetime, isWithoutUser && source === 'none' ? nothing : undefined),
   )
 }
 
 /** Stores the link, and its account with what the service obtained for it. Only inside a transaction. */
-function storeLink({ environment, body, trace, baseUrl }: LinkCall, account: Account, answer?: TokenAnswer): Reply {
-  const { ids, model, settings } = environment
+function storeLink(
+  { environment, body, trace, baseUrl }: LinkCall,
+  account: Account,
+  lifetime: number,
+  answer?: TokenAnswer,
+): Reply {
+  const { ids, model } = environment
   const present = environment.clock.now()
   const user_verify_url = urlToRedirect(body.user_verify_url ?? '')
   const link: MagicLink = {
@@ -51,7 +62,7 @@ function storeLink({ environment, body, trace, baseUrl }: LinkCall, account: Acc
     oauth_state: ids.opaque(),
     user_verify_url,
     state: body.state ?? null,
-    expires_at: instant(present + settings.magic_link_lifetime),
+    expires_at: instant(present + lifetime),
   }
   const at = instant(present)
   const event = answer?.granted ? 'link_requested_ready' : 'link_requested'

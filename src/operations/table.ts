@@ -12,6 +12,15 @@ import { listConnections } from './connections.ts'
 import { createToken } from './create-token.ts'
 import { listAppConnections, listAvailableTools, listProviders, listScopedTools, listTools } from './discovery.ts'
 import { createMagicLink } from './magic-links.ts'
+import {
+  createMcpConfig,
+  deleteMcpConfig,
+  getMcpConfig,
+  listMcpConfigs,
+  listMcpConnectedAccounts,
+  updateMcpConfig,
+} from './mcp-configs.ts'
+import { createMcpConfigToken, createMcpConnectionToken } from './mcp-tokens.ts'
 import type { Handler } from './operation.ts'
 import { createCustomProvider, deleteCustomProvider, updateCustomProvider } from './providers.ts'
 import { executeTool } from './tools.ts'
@@ -41,4 +50,12 @@ export const OPERATIONS: OperationTable = {
   list_available_tools: listAvailableTools,
   list_providers: listProviders,
   list_app_connections: listAppConnections,
+  list_mcp_configs: listMcpConfigs,
+  create_mcp_config: createMcpConfig,
+  get_mcp_config: getMcpConfig,
+  update_mcp_config: updateMcpConfig,
+  delete_mcp_config: deleteMcpConfig,
+  list_mcp_connected_accounts: listMcpConnectedAccounts,
+  create_mcp_config_token: createMcpConfigToken,
+  create_mcp_connection_token: createMcpConnectionToken,
 }

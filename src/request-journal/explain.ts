@@ -246,6 +246,11 @@ const SERVICE: Readonly<Record<ErrorCode, Explainer>> = {
     'The tool input does not match the input schema of the tool.',
     'Compare it with the input_schema of the tool.',
   ),
+  DUPLICATE_IDENTIFIER: formCheck(
+    'G67',
+    'Another config has the name.',
+    'Send another name, or update the config: GET /api/v1/mcp/configs?filter.name=NAME finds it.',
+  ),
   ACCOUNT_NOT_ACTIVE: accountNotActive,
   CONNECTION_DISABLED: formCheck(
     '2.5, States',
@@ -257,6 +262,16 @@ const SERVICE: Readonly<Record<ErrorCode, Explainer>> = {
   ACCOUNT_NOT_FOUND: accountNotFound,
   AUTH_REQUEST_NOT_FOUND: authRequestNotFound,
   PROVIDER_NOT_FOUND: providerNotFound,
+  CONNECTION_NOT_FOUND: formCheck(
+    'G67',
+    'No connection of this name is enabled and completed.',
+    'GET /api/v1/connections lists them; POST /_mock/connections/{id}/enable enables one.',
+  ),
+  MCP_CONFIG_NOT_FOUND: formCheck(
+    'G67',
+    'No config has this id.',
+    'Use the id from the answer of the create; GET /api/v1/mcp/configs lists them.',
+  ),
   TOOL_NOT_FOUND: toolNotFound,
   PATH_NOT_FOUND: pathNotFound,
   METHOD_NOT_ALLOWED: methodNotAllowed,

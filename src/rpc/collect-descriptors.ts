@@ -58,7 +58,10 @@ export async function collectDescriptors(folders: readonly string[]): Promise<Co
   const methods =
     missing.length > 0
       ? []
-      : methodsOf(createFileRegistry(create(FileDescriptorSetSchema, { file })), servedRoutes(false))
+      : methodsOf(
+          createFileRegistry(create(FileDescriptorSetSchema, { file })),
+          servedRoutes({ documentedOnly: false, mcp: true }),
+        )
   return {
     set: toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file })),
     found: [...files].map(([name, { source }]) => ({ name, source })),

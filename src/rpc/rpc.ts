@@ -22,7 +22,7 @@ export interface Rpc {
 /** @throws StartError for descriptors that cannot be used */
 export async function createRpc(paths: readonly string[], services: ServiceParts): Promise<Rpc> {
   const registry = await readDescriptors(paths)
-  const methods = methodsOf(registry, servedRoutes(services.documentedOnly))
+  const methods = methodsOf(registry, servedRoutes(services))
   const definitions = { registry, methods, differences: loggedDifferences(services.log) }
   const handle = rpcHandler(definitions, services)
   const table = methodTable(methods, services.defaultEnvironment()?.vocabulary)

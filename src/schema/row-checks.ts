@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { isBaseUrl } from '../domain/base-url.ts'
 import { type CollectionItem, placeId } from '../domain/collection.ts'
 import { isClockTime, milliseconds } from '../domain/instant.ts'
@@ -44,6 +45,14 @@ export function isTimeOfClock(at: string): boolean {
 
 export function isUrlOfServer(url: string): boolean {
   return isBaseUrl(url)
+}
+
+export function isPrivateKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === 'rsa'
+  } catch {
+    return false
+  }
 }
 
 /** Whether the id of an item consists of what it names. */

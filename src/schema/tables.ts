@@ -22,6 +22,7 @@ import {
   isAnyJson,
   isMapOfTexts,
   isPlainObject,
+  isPrivateKey,
   isScenario,
   isStorableObject,
   isTimeOfClock,
@@ -582,6 +583,26 @@ const collectionItem = strict({
   error: 'the names of connector, collection and account, and the key, with a slash between them',
 })
 
+const mcpMapping = strict({
+  connection_name: text.describe('The key_id of a connection.'),
+  tools: texts.describe('In the order in which they are listed; empty for every tool of the connection.'),
+})
+
+const mcpConfig = strict({
+  id: text,
+  name: text,
+  description: text,
+  uuid: text.describe('The last part of the URL of its virtual MCP server.'),
+  connection_tool_mappings: z.array(mcpMapping),
+})
+
+const mcpKey = strict({
+  id: text.describe('The kid of its tokens: its thumbprint (RFC 7638).'),
+  n: text.describe('The modulus of its public key, as in a JWK.'),
+  e: text.describe('The exponent of its public key.'),
+  private_key: text.refine(isPrivateKey, { error: 'an RSA private key in PEM' }),
+})
+
 const counter = strict({ id: text, value: z.int() })
 
 export const tables = strict({
@@ -596,6 +617,8 @@ export const tables = strict({
   grants: z.array(grant).describe('What the fake third parties know of credentials.'),
   authorization_codes: z.array(authorizationCode),
   collection_items: z.array(collectionItem).describe('What the fake third parties hold.'),
+  mcp_configs: z.array(mcpConfig).describe('Virtual MCP servers of several connections.'),
+  mcp_keys: z.array(mcpKey).describe('The key that signs session tokens, from the first token on.'),
   counters: z
     .array(counter)
     .describe('Running numbers that must not repeat after a restart: account_sequence, calls of responders, items.'),
@@ -720,6 +743,9 @@ export const NAMED = {
   Grant: grant,
   AuthorizationCode: authorizationCode,
   CollectionItem: collectionItem,
+  McpMapping: mcpMapping,
+  McpConfig: mcpConfig,
+  McpKey: mcpKey,
   Counter: counter,
   SeedConnection: seedConnection,
   SeedProvider: seedProvider,

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BearerToken, Client } from '../domain/client.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
+import type { McpKey } from '../domain/session-token.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import type { Ids } from '../domain/ports.ts'
 import { type Capture, type DiskStore, openDisk, type Stored } from './disk-store.ts'
@@ -94,6 +95,7 @@ export class EnvironmentRegistry {
   readonly #bearerTokens = new Map<string, Found<BearerToken>>()
   readonly #magicLinks = new Map<string, Found<MagicLink>>()
   readonly #oauthStates = new Map<string, Found<MagicLink>>()
+  readonly #mcpKeys = new Map<string, Found<McpKey>>()
 
   /** @throws Contradiction */
   constructor(
@@ -179,6 +181,12 @@ export class EnvironmentRegistry {
   byOauthState(state: string): { environment: Environment; link: MagicLink } | undefined {
     const found = this.#oauthStates.get(state)
     return found && { environment: found.environment, link: found.row }
+  }
+
+  /** By the `kid` of a session token (G61). */
+  byMcpKey(kid: string): { environment: Environment; key: McpKey } | undefined {
+    const found = this.#mcpKeys.get(kid)
+    return found && { environment: found.environment, key: found.row }
   }
 
   /**
@@ -309,18 +317,20 @@ export class EnvironmentRegistry {
         indexBy(this.#magicLinks, environment, (link) => link.id),
         indexBy(this.#oauthStates, environment, (link) => link.oauth_state),
       ],
+      mcp_keys: [indexBy(this.#mcpKeys, environment, (key) => key.id)],
     } satisfies ExtraIndexes
   }
 
   /** Puts the rows of a whole environment into the indexes over all environments, or takes them out. */
   #index(environment: Environment, isThere: boolean): void {
-    const { clients, bearer_tokens, magic_links } = this.#indexesOf(environment)
+    const { clients, bearer_tokens, magic_links, mcp_keys } = this.#indexesOf(environment)
     const { tables } = environment.model
     const update = <T extends Row>(index: Index<T>, row: T): void =>
       isThere ? index.update(undefined, row) : index.update(row, undefined)
     for (const row of tables.clients.values()) for (const index of clients) update(index, row)
     for (const row of tables.bearer_tokens.values()) for (const index of bearer_tokens) update(index, row)
     for (const row of tables.magic_links.values()) for (const index of magic_links) update(index, row)
+    for (const row of tables.mcp_keys.values()) for (const index of mcp_keys) update(index, row)
   }
 }
 

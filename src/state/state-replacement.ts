@@ -44,7 +44,8 @@ export async function readState(
 /** A state that an earlier toolmock answered lacks tables that have come since, which are empty. */
 function addTables(state: unknown): void {
   if (!isJsonObject(state) || !isJsonObject(state['tables'])) return
-  if (!Object.hasOwn(state['tables'], 'collection_items')) state['tables']['collection_items'] = []
+  for (const name of ['collection_items', 'mcp_configs', 'mcp_keys'] as const)
+    if (!Object.hasOwn(state['tables'], name)) state['tables'][name] = []
 }
 
 /** Puts a state in place of everything that an environment has, in one commit. */
@@ -93,6 +94,7 @@ function ownersIn(registry: EnvironmentRegistry) {
     ['clients', (id: string) => registry.byClient(id)?.environment],
     ['bearer_tokens', (id: string) => registry.byBearer(id)?.environment],
     ['magic_links', (id: string) => registry.byMagicLink(id)?.environment],
+    ['mcp_keys', (id: string) => registry.byMcpKey(id)?.environment],
   ] as const
 }
 

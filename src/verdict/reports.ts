@@ -63,10 +63,11 @@ export interface ReportParts {
   readonly bundledScenarios: () => Promise<readonly string[]>
   readonly realTime: () => number
   readonly documentedOnly: boolean
+  readonly mcp: boolean
 }
 
 export function createReports(parts: ReportParts): Reports {
-  const { version, registry, journals, records, scenarios, realTime, documentedOnly } = parts
+  const { version, registry, journals, records, scenarios, realTime } = parts
   const prism = once(async () => {
     const { prismCheck, createPrismValidator } = await loadPrism()
     return { prismCheck, validator: await createPrismValidator() }
@@ -77,7 +78,7 @@ export function createReports(parts: ReportParts): Reports {
       records,
       basis: createBasis(),
       version,
-      routes: servedRoutes(documentedOnly),
+      routes: servedRoutes(parts),
       at: instant(realTime()),
       present: new Map(registry.environments().map((each) => [each.name, scenarios.of(each).history()])),
       bundledScenarios: await parts.bundledScenarios(),

@@ -9,6 +9,14 @@ export interface Sent {
   body?: unknown
 }
 
+/** A value for each parameter of a path; an operation reads its own. */
+const PATH_PARAMETERS: Record<string, string> = {
+  identifier: 'some-provider',
+  config_id: 'cfg_1',
+  mcp_config_id: 'cfg_1',
+  key_id: 'mail',
+}
+
 /** The exchange that the request pipeline observes for a request of this operation, checked by the contract. */
 export function exchangeOf(
   operation: Operation,
@@ -17,7 +25,7 @@ export function exchangeOf(
 ): ObservedExchange {
   const route = routeOf(operation)
   const { method, path, bodyMediaType } = route
-  const { query = '', path: parameters = { identifier: 'some-provider' }, body } = sent
+  const { query = '', path: parameters = PATH_PARAMETERS, body } = sent
   const form = bodyMediaType === 'application/x-www-form-urlencoded'
   const text = body === undefined ? '' : form ? formOf(body) : JSON.stringify(body)
   const checked = checkRequest(route, { query, path: parameters, body })

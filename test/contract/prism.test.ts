@@ -11,7 +11,10 @@ const prism = await createPrismValidator()
 const document = readDocument() as unknown as Document
 
 /** For each operation that takes parameters or a body, a request that breaks its schema; in a nested field where there is one. */
-const BAD_REQUESTS: Record<Exclude<Operation, 'delete_custom_provider'>, Sent> = {
+const BAD_REQUESTS: Record<
+  Exclude<Operation, 'delete_custom_provider' | 'get_mcp_config' | 'delete_mcp_config'>,
+  Sent
+> = {
   create_token: { body: { grant_type: 'password' } },
   list_connected_accounts: { query: 'page_size=101' },
   update_connected_account: {
@@ -39,6 +42,12 @@ const BAD_REQUESTS: Record<Exclude<Operation, 'delete_custom_provider'>, Sent> =
   list_available_tools: { query: '' },
   list_providers: { query: 'page_size=-1' },
   list_app_connections: { query: 'page_size=1001' },
+  list_mcp_configs: { query: 'page_size=31' },
+  create_mcp_config: { body: { name: 'a', connection_tool_mappings: [{ tools: [] }] } },
+  update_mcp_config: { body: { connection_tool_mappings: [{ connection_name: 'mail', tools: [1] }] } },
+  list_mcp_connected_accounts: { body: { identifier: '' } },
+  create_mcp_config_token: { body: { identifier: 'a', access_level: 'read_only' } },
+  create_mcp_connection_token: { body: { identifier: 'a', expiry: '1h' } },
 }
 
 const everyAnswer = ROUTES.flatMap((route) =>

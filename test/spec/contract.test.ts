@@ -41,6 +41,14 @@ const DECLARED: Record<string, string> = {
   list_available_tools: 'GET /api/v1/tools/available 200 400 401',
   list_providers: 'GET /api/v1/providers 200 400 401',
   list_app_connections: 'GET /api/v1/connections/app 200 400 401',
+  list_mcp_configs: 'GET /api/v1/mcp/configs 200 400 401',
+  create_mcp_config: 'POST /api/v1/mcp/configs 201 400 401 413',
+  get_mcp_config: 'GET /api/v1/mcp/configs/{config_id} 200 400 401 404',
+  update_mcp_config: 'PUT /api/v1/mcp/configs/{config_id} 200 400 401 404 413',
+  delete_mcp_config: 'DELETE /api/v1/mcp/configs/{config_id} 200 400 401 404',
+  list_mcp_connected_accounts: 'POST /api/v1/mcp/configs/{config_id}/connected_accounts 200 400 401 404 413',
+  create_mcp_config_token: 'POST /api/v1/mcp/configs/{mcp_config_id}/tokens 200 400 401 404 413',
+  create_mcp_connection_token: 'POST /api/v1/mcp/connections/{key_id}/tokens 200 400 401 404 413',
 }
 
 const schema = (name: string) => follow({ $ref: `#/components/schemas/${name}` })

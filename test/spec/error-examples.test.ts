@@ -71,6 +71,19 @@ const PROVOKED: Readonly<Record<string, Provoke | [TestOptions, Provoke]>> = {
     await mock.http('post', `/_mock/connections/${id}/disable`)
     return mock.api.post('/execute_tool', EXECUTE)
   },
+  DuplicateIdentifier: [
+    { mcp: true },
+    async ({ api }) => {
+      await api.post('/mcp/configs', { name: 'support-agent' })
+      return api.post('/mcp/configs', { name: 'support-agent' })
+    },
+  ],
+  UnknownConnection: [
+    { mcp: true, seeds: TWELVE_SEEDS },
+    ({ api }) => api.post('/mcp/configs', { name: 'a', connection_tool_mappings: [{ connection_name: 'mial' }] }),
+  ],
+  McpConfigNotFound: [{ mcp: true }, ({ api }) => api.get('/mcp/configs/cfg_1')],
+  ConnectionNotFound: [{ mcp: true }, ({ api }) => api.post('/mcp/connections/mial/tokens', ADA)],
   Unauthenticated: ({ http }) => http('get', '/api/v1/connected_accounts'),
   IdentifierMismatch: async (mock) => {
     const auth_request_id = await pendingRequest(mock, ADA)

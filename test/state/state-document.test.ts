@@ -59,6 +59,8 @@ const IN_STEP: { [Name in TableName]: Same<TablesDocument[Name][number], Rows[Na
   grants: true,
   authorization_codes: true,
   collection_items: true,
+  mcp_configs: true,
+  mcp_keys: true,
   counters: true,
   origins: true,
   scenario_definitions: true,

@@ -6,7 +6,7 @@ import type { Api } from '../target.ts'
 
 type BearerRequest = readonly [method: string, path: string, basis: CheckBasis]
 
-/** Takes no bearer token, or is of Discovery, which a target may lack. */
+/** Takes no bearer token, or is of Discovery or MCP, which a target may lack. */
 type LeftOut =
   | 'create_token'
   | 'list_tools'
@@ -14,6 +14,14 @@ type LeftOut =
   | 'list_available_tools'
   | 'list_providers'
   | 'list_app_connections'
+  | 'list_mcp_configs'
+  | 'create_mcp_config'
+  | 'get_mcp_config'
+  | 'update_mcp_config'
+  | 'delete_mcp_config'
+  | 'list_mcp_connected_accounts'
+  | 'create_mcp_config_token'
+  | 'create_mcp_connection_token'
 
 /** A well-formed request of every other operation; a body is an empty object. */
 const REQUESTS: Readonly<Record<Exclude<Operation, LeftOut>, BearerRequest>> = {

@@ -144,6 +144,8 @@ export class Model {
       grants: table('grants'),
       authorization_codes: table('authorization_codes'),
       collection_items: table('collection_items'),
+      mcp_configs: table('mcp_configs'),
+      mcp_keys: table('mcp_keys'),
       counters: table('counters'),
       origins: section('origins'),
       scenario_definitions: section('scenario_definitions'),

@@ -1,6 +1,8 @@
-import { hash, randomFillSync } from 'node:crypto'
+import { generateKeyPair, hash, randomFillSync } from 'node:crypto'
+import { promisify } from 'node:util'
 import type { Clock, Ids } from '../../domain/ports.ts'
 import { CLOCK_YEARS, type Instant, instant, isClockTime, milliseconds } from '../../domain/instant.ts'
+import type { McpKey } from '../../domain/session-token.ts'
 
 /** Where real time comes from: milliseconds since the Unix epoch. */
 export type TimeSource = () => number
@@ -198,4 +200,12 @@ export class SeededIds extends ByteIds {
     this.#reserve(upto, () => (this.#reserved = before))
     this.#reserved = upto
   }
+}
+
+/** A new RSA key for session tokens; it never repeats, also with seeded ids. Its id is its thumbprint (RFC 7638). */
+export async function newMcpKey(): Promise<McpKey> {
+  const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
+  const { n = '', e = '' } = publicKey.export({ format: 'jwk' })
+  const id = hash('sha256', JSON.stringify({ e, kty: 'RSA', n }), 'base64url')
+  return { id, n, e, private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
 }
