@@ -50,6 +50,8 @@ export interface RemoteCall {
   readonly mcpClient?: string | undefined
   /** Finds who calls, in place of the check of the bearer token. @throws ServiceError UNAUTHENTICATED */
   readonly authenticate?: () => Authenticated
+  /** Told that a fault ends the connection without an answer. */
+  readonly silence?: () => void
   /** What keeps it from being a request of HTTP: a field of the path that is missing. */
   readonly refused: Error | undefined
 }

@@ -24,6 +24,7 @@ export async function applyFaults(
   const { sink, route, requestId } = context
   const { operation } = route
   const connection = { response: sink.response, pauses, random: () => scenarios.of(environment).random() }
+  if (faults.some(({ fault }) => fault.phase === 'connection')) context.request.call?.silence?.()
   const end = await actBefore(faults, connection)
   if (end) {
     context.fault = { cut: end.kind, injected: false, text: undefined, deliver: undefined }

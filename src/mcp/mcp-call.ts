@@ -34,6 +34,9 @@ export class McpCall implements SentRequest, AnswerSink {
       mcpClient,
       refused,
       authenticate: (): Authenticated => exchange.caller.authenticate(),
+      silence: () => {
+        exchange.isSilent = true
+      },
       get cancelled() {
         return exchange.isOver ? 'its client has gone' : undefined
       },

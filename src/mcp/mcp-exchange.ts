@@ -24,6 +24,8 @@ export class McpExchange {
   pending = 0
   /** Set when the token of the caller has ended during a call: the response is a 401. */
   unauthenticated: Error | undefined
+  /** Set when a fault is to end the connection without an answer: progress is not told either. */
+  isSilent = false
   #headSent = false
   readonly #gone = new AbortController()
   readonly #newId: () => string
@@ -73,19 +75,21 @@ export class McpExchange {
    */
   async send(answer: Response, { isEndless, record }: { isEndless: boolean; record: Recorder }): Promise<void> {
     const { status } = answer
+    // Whether the connection stays open is not the library's to say: the client may want to close it.
+    answer.headers.delete('connection')
     const headers = { ...Object.fromEntries(answer.headers), 'X-Request-Id': this.requestId }
     if (isEndless) record(status, headers, '')
     const kept: Uint8Array[] = []
     const chunks: AsyncIterable<Uint8Array> | [] = answer.body ?? []
     for await (const chunk of chunks) {
       if (this.#isUnwanted) continue
-      if (isEndless || this.pending > 0 || this.#headSent) await this.#stream(status, headers, chunk)
+      if (isEndless || this.pending > 0) await this.#stream(status, headers, chunk)
       else kept.push(chunk)
     }
     if (this.#isUnwanted) return
     const body = Buffer.concat(kept)
     if (this.calls === 0 && !isEndless) record(status, headers, body.toString())
-    if (this.deliver) await this.deliver(this.#faultResponse(), { status, headers, body })
+    if (this.deliver) await this.deliver(this.#faultResponse(), { status, headers, body, malformed: malformed(body) })
     else if (this.#headSent) this.response.end(body)
     else this.response.writeHead(status, { ...headers, 'Content-Length': body.length }).end(body)
   }
@@ -113,6 +117,11 @@ export class McpExchange {
       writeHead: { value: () => response },
     }) as ServerResponse
   }
+}
+
+/** The message of an event is broken, not the event around it. */
+function malformed(body: Buffer): Buffer {
+  return Buffer.from(body.toString().replace(/.(\s*)$/, ',$1'))
 }
 
 /** Express takes the path of a router off `url`. */

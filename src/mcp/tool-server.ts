@@ -53,7 +53,7 @@ export function toolServer(
     const connector = (offered ?? tools[0])?.connector.connector ?? ''
     const refused = offered ? undefined : unknownTool(params.name, tools)
     const request = { name: params.name, input: params.arguments ?? {}, connector, refused }
-    const progress = progressOf(context)
+    const progress = progressOf(context, exchange)
     exchange.pending += 1
     try {
       return await callTool(request, { exchange, context, era }, services)
@@ -72,11 +72,12 @@ function toolView({ name, display_name, description, input_schema, annotations }
 }
 
 /** Says each second that a call goes on, to a caller that gave a token for it. */
-function progressOf({ mcpReq }: ServerContext): NodeJS.Timeout | undefined {
+function progressOf({ mcpReq }: ServerContext, exchange: McpExchange): NodeJS.Timeout | undefined {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return undefined
   let seconds = 0
   return setInterval(() => {
+    if (exchange.isSilent) return
     seconds += 1
     const params = { progressToken, progress: seconds, message: `waiting for ${seconds} s` }
     // A client that has gone is told nothing.
