@@ -16,6 +16,7 @@ import { createRow } from './rows/create.ts'
 import { dashboardRow } from './rows/dashboard.ts'
 import { executeToolRow } from './rows/execute-tool.ts'
 import { getDetailsRow } from './rows/get-details.ts'
+import { mcpRow } from './rows/mcp.ts'
 import { packageRow } from './rows/package.ts'
 import { itemsRow, pagesRow } from './rows/pages.ts'
 import { pauseRow } from './rows/pause.ts'
@@ -38,6 +39,7 @@ const ROWS: Readonly<Record<string, (bench: Bench) => Results | Promise<Results>
   pages: pagesRow,
   items: itemsRow,
   'execute-tool': executeToolRow,
+  mcp: mcpRow,
   pause: pauseRow,
   token: tokenRow,
   package: packageRow,

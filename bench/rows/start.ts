@@ -61,7 +61,12 @@ async function candidates({ cli, states, scale }: Bench): Promise<{ ours: Candid
     what: 'bundled seed, new state file',
     start: () => startToolmock({ cli, state: fresh, flags: ['--fresh'] }),
   })
-  const ours = scale.unjudged ? [bundled, withFile] : [bundled]
+  // Nothing of MCP is loaded before the first request to a virtual server: with the flag both figures are the same.
+  const withMcp = candidate({
+    what: 'bundled seed, `--in-memory --mcp`',
+    start: () => startToolmock({ cli, flags: ['--mcp'] }),
+  })
+  const ours = scale.unjudged ? [bundled, withFile, withMcp] : [bundled]
   const copies = [fresh]
   for (const accounts of scale.sizes.filter((size) => size >= 10_000)) {
     const state = await states.copy(accounts)
