@@ -1,19 +1,19 @@
 import { isUtf8 } from 'node:buffer'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { ENVIRONMENT_NAME } from '../domain/environment-name.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import { plural } from '../domain/text.ts'
-import { pathText, sentence } from '../schema/problems.ts'
+import { type Path, pathText, type Problem, sentence } from '../schema/problems.ts'
 import { EnvironmentRegistry } from './environment-registry.ts'
 import { SECTION_NAMES, type SectionName, TABLE_NAMES, type TableName } from './model/model.ts'
 import { RandomIds } from './model/time-and-ids.ts'
 import { byName, type StateContent, type StoredImage } from './model/state-image.ts'
 import { readDocument } from './state-file/read-state.ts'
+import { StateFile } from './state-file/state-file.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'
-import { stateText } from './state-file/state-text.ts'
-import { storedProblems, within } from './state-file/validation.ts'
-import { type FileSystem, hasCode, nodeFileSystem, writeFully } from './wal/file-system.ts'
+import { partProblem, rowProblem, within } from './state-file/validation.ts'
+import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
 import { type LoggedCommit, logGenerations, logPath } from './wal/log-lines.ts'
 import { headerOf, rawLines } from './wal/recovery.ts'
 import { StateError } from './wal/state-errors.ts'
@@ -39,15 +39,17 @@ export async function repairState(
   try {
     const file = await fileSystem.realPath(path)
     await refuseIfHeld(file)
-    await refuseTaken(fileSystem, out, file)
+    const target = resolve(out)
+    await refuseTaken(fileSystem, target)
     const leftOut: string[] = []
-    const content = await readLines(fileSystem, file, (what) => leftOut.push(what))
+    const content = await readableContent(fileSystem, file, (what) => leftOut.push(what))
     const environments = Object.values(content.environments)
     if (environments.length === 0) {
       const why = leftOut.length === 0 ? '' : ` (${leftOut.slice(0, 3).join('; ')})`
       throw new StateError(`${path}: there is nothing in it that can be saved${why}; nothing was written`)
     }
-    await write(fileSystem, resolve(out), content)
+    // No log belongs to the copy: it has another `state_id`.
+    await new StateFile(fileSystem, target).write({ ...content, state_id: new RandomIds().id('state'), generation: 1 })
     const rows = environments
       .flatMap(({ tables }) => Object.values(tables))
       .reduce((sum, { length }) => sum + length, 0)
@@ -59,36 +61,18 @@ export async function repairState(
   }
 }
 
-async function refuseTaken(fileSystem: FileSystem, out: string, file: string): Promise<void> {
-  const target = resolve(out)
-  const logs = await logGenerations(fileSystem, target).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT'))
-      throw new StateError(`${out}: there is no folder ${dirname(target)}; nothing was written`)
-    throw error
+async function refuseTaken(fileSystem: FileSystem, target: string): Promise<void> {
+  const names = await fileSystem.list(dirname(target)).catch(() => {
+    throw new StateError(`${target}: there is no folder ${dirname(target)} that can be read; nothing was written`)
   })
-  if (logs.length === 0 && target !== file && (await fileSystem.read(target)) === undefined) return
-  throw new StateError(`${out}: it is there already, or its write-ahead log is, and stays as it is; name another file`)
+  const logs = await logGenerations(fileSystem, target)
+  if (logs.length === 0 && !names.includes(basename(target))) return
+  throw new StateError(
+    `${target}: it is there already, or its write-ahead log is, and stays as it is; name another file`,
+  )
 }
 
-/** A copy of the saved lines has another `state_id`: no log belongs to it. */
-async function write(fileSystem: FileSystem, path: string, content: StateContent): Promise<void> {
-  const state = { ...content, state_id: new RandomIds().id('state'), generation: 1 }
-  const file = await fileSystem.createNew(path)
-  try {
-    let end = 0
-    for (const part of stateText(state)) {
-      const bytes = Buffer.from(part)
-      await writeFully(file, bytes, end)
-      end += bytes.length
-    }
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await fileSystem.syncDirectory(dirname(path))
-}
-
-async function readLines(fileSystem: FileSystem, file: string, leaveOut: LeaveOut): Promise<StateContent> {
+async function readableContent(fileSystem: FileSystem, file: string, leaveOut: LeaveOut): Promise<StateContent> {
   const bytes = await readText(fileSystem, file)
   const logs = await logGenerations(fileSystem, file)
   if (!bytes && logs.length === 0) throw new StateError(`${file}: there is no such file`)
@@ -114,9 +98,10 @@ async function readLines(fileSystem: FileSystem, file: string, leaveOut: LeaveOu
   // What made an environment may be in a line that is lost.
   const made = new Set(Object.keys(environments))
   for (const commit of commits) {
-    if (!('environment' in commit) || made.has(commit.environment)) continue
-    made.add(commit.environment)
-    if (!commit.record) environments[commit.environment] = emptyEnvironment()
+    if (!('environment' in commit)) continue
+    const { environment: name, record } = commit
+    if (!record && !made.has(name)) environments[name] = validEnvironment({}, [], new Set(), () => undefined)
+    made.add(name)
   }
   const image = { ...others, environments, state_id: '', generation: 1 }
   return new EnvironmentRegistry({}, { stored: { image, commits, notices: [] } }).image(true)
@@ -138,72 +123,67 @@ function documentOf(bytes: Buffer, file: string, leaveOut: LeaveOut): JsonObject
   }
 }
 
-/** The lines of `state-text.ts`, by their indentation. What else a line may be says nothing by itself. */
-const ENVIRONMENT = /^ {4}(?<name>"(?:[^"\\]|\\.)*"): \{$/
-const PART =
-  /^(?: {2}"(?<top>version|state_id|generation|request_ids)"| {6}"(?<part>settings|clock|ids)"): (?<value>.*?),?$/
-const ROWS = /^(?: {8}"(?<table>\w+)"| {6}"(?<section>\w+)"): \[(?:\],?)?$/
-const ROW = /^ {8,10}(?<row>\{.+?),?$/
-const FRAME = /^(?:\{| {2}"environments": \{(?:\},?)?| {6}"tables": \{| {6,8}\],?|(?: {2}){0,3}\},?)?$/
+/** A member of an object, or a part of one. */
+const MEMBER = /^(?<name>"(?:[^"\\]|\\.)*"): (?<value>.+)$/
 
-/** Every line of a damaged state file that can be read. Snapshots and origins have several lines, and are left out. */
+/**
+ * Every line of a damaged state file that can be read: each says by its indentation and its name where it belongs. Snapshots
+ * and origins have several lines, and are left out.
+ */
 function documentOfLines(bytes: Buffer, leaveOut: LeaveOut): JsonObject {
   const environments = byName<JsonValue>([])
   const state: JsonObject = { environments }
-  let environment: JsonObject | undefined
-  let rows: JsonValue[] | undefined
-  let unreadFrom: number | undefined
-  const wellEncoded = isUtf8(bytes)
-  for (const [at, line] of normalizedLines(bytes.toString('utf8')).entries()) {
-    const name = ENVIRONMENT.exec(line)?.groups?.['name']
-    const part = PART.exec(line)?.groups
-    const list = ROWS.exec(line)?.groups
-    const row = ROW.exec(line)?.groups?.['row']
-    if (name === undefined && !part && !list && row === undefined && !FRAME.test(line)) {
-      unreadFrom ??= at
-      continue
+  let environment: { tables: JsonObject; [part: string]: JsonValue } | undefined
+  let rows: { readonly list: JsonValue[]; readonly depth: number } | undefined
+  const mayHaveLostBytes = !isUtf8(bytes)
+
+  const readMember = (name: string, value: string, depth: number): boolean => {
+    if (depth === 2 && value === '{') {
+      environments[name] = environment = { tables: {} }
+      return true
     }
-    if (unreadFrom !== undefined) leaveOut(`${linesText(unreadFrom, at)}: what cannot be read`)
-    unreadFrom = undefined
-    if (name !== undefined) {
-      environments[JSON.parse(name) as string] = environment = { tables: {} }
-      rows = undefined
-    } else if (part) {
-      const value = parsed(part['value'] ?? '')
-      const { top, part: own } = part
-      if (value === undefined) leaveOut(`line ${at + 1}: the ${top ?? own}, which cannot be read`)
-      else if (top !== undefined) state[top] = value
-      else if (environment) environment[own ?? ''] = value
-    } else if (list && environment) {
-      const { table, section = '' } = list
-      rows = []
-      if (table !== undefined) (environment['tables'] as JsonObject)[table] = rows
-      else environment[section] = rows
-    } else if (row !== undefined) {
-      const value = parsed(row)
-      if (!isJsonObject(value) || (!wellEncoded && row.includes('\ufffd')))
-        leaveOut(`line ${at + 1}: a row that cannot be read`)
-      else if (rows) rows.push(value)
-      else leaveOut(`line ${at + 1}: a row of a table that is not known`)
-    }
+    const frame = { 1: 'environments', 3: 'tables' }[depth]
+    if (name === frame && value === '{') return true
+    const holder = depth === 1 ? state : depth === 3 ? environment : depth === 4 ? environment?.tables : undefined
+    if (value === '[') rows = { list: [], depth: depth + 1 }
+    const read = value === '[' ? rows?.list : parsed(value)
+    if (!holder || read === undefined) return false
+    holder[name] = read
+    return true
   }
-  if (unreadFrom !== undefined) leaveOut(`from line ${unreadFrom + 1} on: what cannot be read`)
-  return state
-}
+  /** Undefined for a line that says nothing by itself. */
+  const read = (text: string, depth: number): boolean | undefined => {
+    if (rows && depth < rows.depth) rows = undefined
+    if (/^[{[\]}]?$/.test(text)) return undefined
+    const { name, value } = MEMBER.exec(text)?.groups ?? {}
+    if (name !== undefined && value !== undefined) return readMember(String(parsed(name)), value, depth)
+    const row = parsed(text)
+    if (!isJsonObject(row) || rows?.depth !== depth || (mayHaveLostBytes && text.includes('\ufffd'))) return false
+    rows.list.push(row)
+    return true
+  }
 
-function linesText(from: number, upto: number): string {
-  return upto - from > 1 ? `lines ${from + 1} to ${upto}` : `line ${upto}`
-}
-
-/** In the indentation and with the line breaks in which toolmock writes, in place of those of an editor. */
-function normalizedLines(text: string): string[] {
-  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/)
+  const lines = bytes
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .split('\n')
+  // An editor may have indented it in another way.
   const step = /^[ \t]+(?=")/.exec(lines[1] ?? '')?.[0].length ?? 2
-  if (step === 2) return lines
-  return lines.map((line) => {
-    const { length } = /^[ \t]*/.exec(line)?.[0] ?? ''
-    return '  '.repeat(Math.round(length / step)) + line.slice(length)
-  })
+  let unread: { from: number; upto: number } | undefined
+  const report = (): void => {
+    if (unread)
+      leaveOut(
+        `${unread.from === unread.upto ? 'line' : `lines ${unread.from} to`} ${unread.upto}: what cannot be read`,
+      )
+    unread = undefined
+  }
+  for (const [at, line] of lines.entries()) {
+    const isRead = read(line.trim().replace(/,$/, ''), Math.round(line.search(/\S|$/) / step))
+    if (isRead === false) unread = { from: unread?.from ?? at + 1, upto: at + 1 }
+    else if (isRead) report()
+  }
+  report()
+  return state
 }
 
 function parsed(text: string): JsonValue | undefined {
@@ -214,90 +194,76 @@ function parsed(text: string): JsonValue | undefined {
   }
 }
 
-const DEFAULTS = { settings: DEFAULT_SETTINGS, clock: { offset_ms: 0, frozen_at: null }, ids: null }
-
-function emptyEnvironment(): StoredImage {
-  const tables = Object.fromEntries(TABLE_NAMES.map((name) => [name, []]))
-  return {
-    ...DEFAULTS,
-    tables,
-    ...Object.fromEntries(SECTION_NAMES.map((name) => [name, []])),
-  } as unknown as StoredImage
-}
+const DEFAULTS: JsonObject = { settings: { ...DEFAULT_SETTINGS }, clock: { offset_ms: 0, frozen_at: null }, ids: null }
 
 /** The valid parts of a state: what a start would refuse is left out, row by row. */
 function validContent(state: JsonObject, leaveOut: LeaveOut): StateContent {
   const { version: _v, state_id: _s, generation: _g, request_ids, environments: all = {}, ...unknown } = state
   for (const key of Object.keys(unknown)) leaveOut(`\`${key}\` is an unknown key`)
   const clientIds = new Set<unknown>()
-  const environments = Object.entries(isJsonObject(all) ? all : {}).flatMap(
-    ([name, found]): [string, StoredImage][] => {
-      if (ENVIRONMENT_NAME.test(name) && isJsonObject(found))
-        return [[name, validEnvironment(found, ['environments', name], clientIds, leaveOut)]]
-      leaveOut(`the environment ${JSON.stringify(name)}, which is none`)
-      return []
-    },
-  )
+  const environments = byName<StoredImage>([])
+  for (const [name, found] of Object.entries(isJsonObject(all) ? all : {})) {
+    if (ENVIRONMENT_NAME.test(name) && isJsonObject(found))
+      environments[name] = validEnvironment(found, ['environments', name], clientIds, leaveOut)
+    else leaveOut(`the environment ${JSON.stringify(name)}, which is none`)
+  }
   const positions = isJsonObject(request_ids) ? (request_ids as Record<string, number>) : undefined
-  return { ...(positions && { request_ids: positions }), environments: byName(environments) }
+  return { ...(positions && { request_ids: positions }), environments }
 }
 
 /** Without anything that has a problem; defaults and empty tables replace what has to be there. */
-function validEnvironment(found: JsonObject, path: string[], clientIds: Set<unknown>, leaveOut: LeaveOut): StoredImage {
-  const defaults: JsonObject = DEFAULTS as unknown as JsonObject
-  const invalid = new Set<JsonValue | undefined>()
-  for (const problem of storedProblems(found)) {
-    const { path: inside } = problem
-    const tables = found['tables']
-    const isTable = inside[0] === 'tables' && inside.length > 1 && isJsonObject(tables)
-    const [holder, [key = '', at]] = isTable ? [tables, inside.slice(1)] : [found, inside]
-    const list = holder[key]
-    let more = ''
-    if (Array.isArray(list) && typeof at === 'number') invalid.add(list[at])
-    else if (problem.atKey && at === undefined) Reflect.deleteProperty(holder, key)
-    else {
-      holder[key] = key in defaults ? (defaults[key] ?? null) : []
-      more = `; ${key in defaults ? 'the default' : 'an empty table'} replaces it`
-    }
-    leaveOut(`${sentence(within(path, problem))}${more}`)
+function validEnvironment(found: JsonObject, path: Path, clientIds: Set<unknown>, leaveOut: LeaveOut): StoredImage {
+  const report = (problem: Problem, more = ''): void => leaveOut(`${sentence(within(path, problem))}${more}`)
+  const part = (name: 'settings' | 'clock' | 'ids'): JsonValue | undefined => {
+    const problem = partProblem(name, found[name])
+    if (problem) report(within([name], problem), '; the default replaces it')
+    return problem ? DEFAULTS[name] : found[name]
   }
-  const environment = emptyEnvironment()
-  const kept = (
-    name: TableName | SectionName,
-    rows: JsonValue | undefined,
-    place: (string | number)[],
-  ): JsonValue[] => {
+  const rowsOf = (name: TableName | SectionName, all: JsonValue | undefined, place: Path): JsonValue[] => {
+    if (!Array.isArray(all)) {
+      const found = all === undefined ? 'nothing' : 'no list'
+      report({ path: place, found, allowed: 'a list' }, '; an empty table replaces it')
+      return []
+    }
     // The client id chooses the environment, so that no two environments can have the same.
     const ids = name === 'clients' ? clientIds : new Set<unknown>()
     const sequences = new Set<unknown>()
-    return (Array.isArray(rows) ? rows : []).filter((row, at) => {
-      if (invalid.has(row) || !isJsonObject(row)) return false
+    return all.filter((row, at) => {
+      const problem = rowProblem(name, row)
+      if (problem) report(within([...place, at], problem))
+      if (problem || !isJsonObject(row)) return false
       const { id, sequence } = row
       const isSecond = name === 'accounts' && sequences.has(sequence)
-      if (ids.has(id) || isSecond)
-        leaveOut(`${pathText([...place, at])}: its ${ids.has(id) ? 'id' : 'sequence'} is there twice`)
-      const isFirst = !ids.has(id) && !isSecond
+      const twice = ids.has(id) ? 'id' : isSecond ? 'sequence' : undefined
+      if (twice) leaveOut(`${pathText([...path, ...place, at])}: its ${twice} is there twice`)
       ids.add(id)
       sequences.add(sequence)
-      return isFirst
+      return twice === undefined
     })
   }
-  const { settings, clock, ids, tables } = found
-  const rowsOf = isJsonObject(tables) ? tables : {}
-  Object.assign(environment, { settings, clock, ids })
-  for (const name of SECTION_NAMES) Object.assign(environment, { [name]: kept(name, found[name], [...path, name]) })
-  for (const name of TABLE_NAMES)
-    Object.assign(environment.tables, { [name]: kept(name, rowsOf[name], [...path, 'tables', name]) })
-  return withSequence(environment, pathText(path), leaveOut)
+  const stored = isJsonObject(found['tables']) ? found['tables'] : {}
+  const rows = (names: readonly (TableName | SectionName)[], holder: JsonObject, place: Path) =>
+    Object.fromEntries(names.map((name) => [name, rowsOf(name, holder[name], [...place, name])]))
+  const [settings, clock, ids] = [part('settings'), part('clock'), part('ids')]
+  const tables = rows(TABLE_NAMES, stored, ['tables'])
+  const valid = { settings, clock, ids, tables, ...rows(SECTION_NAMES, found, []) }
+  for (const [holder, known, place] of [
+    [stored, tables, ['tables']],
+    [found, valid, []],
+  ] as const) {
+    for (const key of Object.keys(holder).filter((name) => !Object.hasOwn(known, name)))
+      leaveOut(`\`${pathText([...path, ...place, key])}\` is an unknown key`)
+  }
+  return withSequence(valid as unknown as StoredImage, path, leaveOut)
 }
 
 /** A new account must not get the place of one that was saved. */
-function withSequence(image: StoredImage, path: string, leaveOut: LeaveOut): StoredImage {
+function withSequence(image: StoredImage, path: Path, leaveOut: LeaveOut): StoredImage {
   const { accounts, counters } = image.tables
   const last = accounts.reduce((highest, { sequence }) => Math.max(highest, sequence), 0)
   const counter = counters.find(({ id }) => id === 'account_sequence')
   if ((counter?.value ?? 0) >= last) return image
-  leaveOut(`${path}.tables.counters: account_sequence is raised to ${last}, the sequence of the last account`)
+  leaveOut(`${pathText(path)}.tables.counters: account_sequence is raised to ${last}, the sequence of the last account`)
   const others = counters.filter((other) => other !== counter)
   return { ...image, tables: { ...image.tables, counters: [{ id: 'account_sequence', value: last }, ...others] } }
 }

@@ -189,7 +189,7 @@ describe('a repair of a state file', () => {
       const text = await stopped(file)
       await writeFile(file, text.replace('"identifier":"user2', 'identifier":"user2'))
       const { leftOut } = await repairState(file, out)
-      expect(leftOut).toEqual([expect.stringMatching(/^line \d+: a row that cannot be read$/)])
+      expect(leftOut).toEqual([expect.stringMatching(/^line \d+: what cannot be read$/)])
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3'])
       expect(await opened(out, (registry) => registry.byClient(CLIENT.id)?.client)).toEqual(CLIENT)
       expect(await opened(out, (registry) => registry.environment('default')?.idsPosition)).toBe(0)
@@ -227,7 +227,7 @@ describe('a repair of a state file', () => {
       const text = edit(await stopped(file))
       await writeFile(file, text.replace('"identifier":"user2', 'identifier":"user2'))
       const { leftOut } = await repairState(file, out)
-      expect(leftOut).toEqual([expect.stringMatching(/^line \d+: a row that cannot be read$/)])
+      expect(leftOut).toEqual([expect.stringMatching(/^line \d+: what cannot be read$/)])
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3'])
     }),
   )

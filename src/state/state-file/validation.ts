@@ -25,9 +25,9 @@ export function stateProblems(value: unknown): Iterable<Problem> {
   return environmentProblems(environmentStateSchema, value, [])
 }
 
-/** Everything that is wrong with an environment of a state file: the first problem of each row, and all around the rows. */
-export function storedProblems(environment: JsonObject): Iterable<Problem> {
-  return environmentProblems(environmentSchema, environment, SECTION_NAMES)
+/** What is first wrong with a part of an environment that has no rows. */
+export function partProblem(name: 'settings' | 'clock' | 'ids', value: unknown): Problem | undefined {
+  return firstProblem(environmentSchema.shape[name], value)
 }
 
 /** What is wrong with one row. */
