@@ -360,7 +360,7 @@ function askedPage(run: Run, step: Step, hash: string): AskedPage {
   return { limit, skip, after }
 }
 
-/** What templates see as `page`. The total is counted when a template asks for it. */
+/** What templates see as `page`. */
 function pageView(
   run: Run,
   page: ListPage | undefined,
@@ -392,9 +392,7 @@ function pageView(
     previous,
     next_url,
     previous_url,
-    get total() {
-      return listed.total()
-    },
+    total: listed.total,
   }
 }
 

@@ -178,7 +178,7 @@ function hasSameFields(a: Account, b: Account): boolean {
 }
 
 function identifierText(entry: Entry<Account>): string {
-  return searchedText(entry, 0, ({ identifier }) => identifier)
+  return searchedText(entry, 'identifier', ({ identifier }) => identifier)
 }
 
 /** Identifiers with capitals or blanks have a map by what is left without them: few have any. */

@@ -38,8 +38,8 @@ export interface ItemQuery {
 export interface ItemPage {
   readonly items: readonly CollectionItem[]
   readonly hasMore: boolean
-  /** Counts all items that the query finds. */
-  total(): number
+  /** All items that the query finds. */
+  readonly total: number
 }
 
 /** The items of collections: those of one connector, collection and account, in any order that was asked for. */
@@ -84,33 +84,20 @@ function nameOf({ connector, collection }: CollectionPlace): string {
 
 type Items = readonly Entry<CollectionItem>[]
 
-/** At most this many sort orders, and as many lists of searched fields, are kept for one set of items. */
+/** At most this many sort orders are kept for one set of items. */
 const MAX_KEPT = 16
 /** After so many changes without a query, what queries have made is dropped: making it again costs less than updating it. */
 const MAX_UNREAD = 1000
 /** So few matches are sorted for a query, in place of a look at each item in order. */
 const FEW = 1000
 
-/** What a query has found so far: a list that is long enough for a page need not be complete. */
-interface Found {
-  readonly query: string
-  /** The items among which it looks, in the order of the answer. */
-  readonly among: Items
-  readonly isMatch: (entry: Entry<CollectionItem>) => boolean
-  readonly matches: Entry<CollectionItem>[]
-  /** How many of those items it has looked at. */
-  seen: number
-}
-
 /** The items of one collection and account. */
 export class ItemSet {
   readonly #rows = new RowsInOrder<CollectionItem>(({ item }, path) => textsOf(valueAt(item, path)))
   /** The items in each sort order that was asked for. */
   readonly #orders = new Map<string, { readonly sort: readonly SortField[]; readonly items: Entry<CollectionItem>[] }>()
-  /** The lists of fields that were searched. */
-  readonly #searches: string[] = []
   /** The last query with conditions or words, for its next page. */
-  #last: Found | undefined
+  #last: { readonly query: string; readonly matches: Items } | undefined
   #queries = 0
   #unread = 0
 
@@ -140,51 +127,33 @@ export class ItemSet {
   find(query: ItemQuery): ItemPage {
     this.#unread = 0
     const { conditions, words, sort, after, skip, limit } = query
-    if (conditions.length + words.length === 0) {
-      const items = this.#inOrder(sort)
-      const from = (after ? firstAfter(items, sort, after) : 0) + skip
-      return pageOf(items, from, limit, () => items.length)
-    }
-    const found = this.#found(query)
-    const { matches } = found
-    let from = (after ? firstAfter(matches, sort, after) : 0) + skip
-    // One more than the page shows whether there is another page.
-    while (found.seen < found.among.length && matches.length <= from + limit) {
-      lookAtNext(found)
-      if (after && from - skip === matches.length - 1) from = firstAfter(matches, sort, after) + skip
-    }
-    return pageOf(matches, from, limit, () => {
-      while (found.seen < found.among.length) lookAtNext(found)
-      return matches.length
-    })
+    const items = conditions.length + words.length === 0 ? this.#inOrder(sort) : this.#matches(query)
+    const from = (after ? firstAfter(items, sort, after) : 0) + skip
+    const page = items.slice(from, from + limit).map(({ row }) => row)
+    return { items: page, hasMore: items.length > from + limit, total: items.length }
   }
 
-  #found({ conditions, words, wordFields, sort }: ItemQuery): Found {
+  #matches({ conditions, words, wordFields, sort }: ItemQuery): Items {
     const query = JSON.stringify([conditions, words, wordFields, sort])
-    if (this.#last?.query === query) return this.#last
+    if (this.#last?.query === query) return this.#last.matches
     const isMet = meeting(conditions)
-    const search = words.length === 0 ? 0 : this.#searchOf(wordFields)
-    const isMatch = (entry: Entry<CollectionItem>): boolean => {
-      if (!isMet(entry.row.item)) return false
-      if (words.length === 0) return true
-      const text = searchedText(entry, search, ({ item }) => itemText(item, wordFields))
+    const fields = JSON.stringify(wordFields)
+    const hasWords = (entry: Entry<CollectionItem>): boolean => {
+      const text = searchedText(entry, fields, ({ item }) => itemText(item, wordFields))
       return words.every((word) => text.includes(word))
     }
-    const items = this.#withEqualValue(conditions)
-    const found = (among: Items, test: Found['isMatch']): Found => ({
-      query,
-      among,
-      isMatch: test,
-      matches: [],
-      seen: 0,
-    })
-    if (sort.length === 0) return (this.#last = found(items, isMatch))
     // In creation order, which is the order in memory, a look at each item is much faster.
-    const matches = items.filter(isMatch)
-    if (matches.length <= FEW) return (this.#last = found(sorted(matches, sort), () => true))
-    const number = ++this.#queries
-    for (const entry of matches) entry.foundBy = number
-    return (this.#last = found(this.#inOrder(sort), ({ foundBy }) => foundBy === number))
+    let matches: Items = this.#withEqualValue(conditions).filter(
+      (entry) => isMet(entry.row.item) && (words.length === 0 || hasWords(entry)),
+    )
+    if (matches.length <= FEW) matches = sorted(matches, sort)
+    else if (sort.length > 0) {
+      const number = ++this.#queries
+      for (const entry of matches) entry.foundBy = number
+      matches = this.#inOrder(sort).filter(({ foundBy }) => foundBy === number)
+    }
+    this.#last = { query, matches }
+    return matches
   }
 
   /** The fewest items with an equal value that is asked for; else all of them. */
@@ -209,27 +178,6 @@ export class ItemSet {
     this.#orders.set(name, { sort, items })
     return items
   }
-
-  /** The number under which each item keeps the text of these fields. */
-  #searchOf(fields: readonly string[]): number {
-    const name = JSON.stringify(fields)
-    const known = this.#searches.indexOf(name)
-    if (known >= 0) return known
-    if (this.#searches.length >= MAX_KEPT) {
-      this.#searches.length = 0
-      for (const entry of this.#rows.all) entry.texts = undefined
-    }
-    return this.#searches.push(name) - 1
-  }
-}
-
-function lookAtNext(found: Found): void {
-  const entry = found.among[found.seen++]
-  if (entry && found.isMatch(entry)) found.matches.push(entry)
-}
-
-function pageOf(items: Items, from: number, limit: number, total: () => number): ItemPage {
-  return { items: items.slice(from, from + limit).map(({ row }) => row), hasMore: items.length > from + limit, total }
 }
 
 /** The text of a value, or of each value of a list. */

@@ -3,16 +3,20 @@ import type { Index, Row } from './table.ts'
 /** A row, and what is kept with it for searches. It stays the same while the row changes in none of the listed fields. */
 export interface Entry<T> {
   row: T
-  /** Texts in lower case in which searches look, by the number of the search. */
-  texts: string[] | undefined
+  /** The text in lower case in which the last search has looked, and the fields that it is made of. */
+  text: string | undefined
+  textOf: string
   /** The number of the last query that found it, where its order is another. */
   foundBy: number
 }
 
-/** The text of a row in which a search looks; made once for each row. */
-export function searchedText<T>(entry: Entry<T>, search: number, make: (row: T) => string): string {
-  entry.texts ??= []
-  return (entry.texts[search] ??= make(entry.row).toLowerCase())
+/** The text of some fields of a row; made once for each row, as long as searches look in the same fields. */
+export function searchedText<T>(entry: Entry<T>, fields: string, make: (row: T) => string): string {
+  if (entry.text === undefined || entry.textOf !== fields) {
+    entry.text = make(entry.row).toLowerCase()
+    entry.textOf = fields
+  }
+  return entry.text
 }
 
 /** At most this many fields have a map; beyond that the oldest map is dropped. */
@@ -38,7 +42,7 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
   }
 
   add(row: T): Entry<T> {
-    const entry = { row, texts: undefined, foundBy: 0 }
+    const entry = { row, text: undefined, textOf: '', foundBy: 0 }
     this.#insert(this.all, entry)
     for (const [field, byValue] of this.#fields) this.#enter(byValue, field, entry)
     return entry
