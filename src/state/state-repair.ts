@@ -156,7 +156,7 @@ function documentOfLines(bytes: Buffer, leaveOut: LeaveOut): JsonObject {
     if (rows && depth < rows.depth) rows = undefined
     if (/^[{[\]}]?$/.test(text)) return undefined
     const { name, value } = MEMBER.exec(text)?.groups ?? {}
-    if (name !== undefined && value !== undefined) return readMember(String(parsed(name)), value, depth)
+    if (name !== undefined && value !== undefined) return readMember(parsed(name) as string, value, depth)
     const row = parsed(text)
     if (!isJsonObject(row) || rows?.depth !== depth || (mayHaveLostBytes && text.includes('\ufffd'))) return false
     rows.list.push(row)

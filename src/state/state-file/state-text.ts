@@ -1,176 +1,105 @@
 import { isAscii } from 'node:buffer'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
-import type { SeedBundle } from '../../domain/seed.ts'
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
-import { inColumnOrder, TABLE_NAMES } from '../model/model.ts'
-import {
-  type EnvironmentImage,
-  type EnvironmentRecord,
-  STATE_VERSION,
-  type StateImage,
-  type StoredImage,
-} from '../model/state-image.ts'
+import { inColumnOrder, type Snapshot, type TableName } from '../model/model.ts'
+import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
 
 /*
  * The text of the state file: JSON, indented by two spaces, with every row of a table on a line of its own. A diff so
  * shows an account as one line, the file is written and read in small parts, and a repair can read each line by itself.
  */
 
-/** A value as text, in parts that each take little time to make. `margin` is the indentation of its first line. */
-type Part = (margin: string) => Iterable<string>
+/** The text of a value, in parts that each take little time to make. `margin` is the indentation of its first line. */
+type Part<T = unknown> = (value: T, margin: string, name: string) => Iterable<string>
 
 const ROWS_PER_PART = 128
 
-/** The text of a state file, part by part, so that a server answers requests between two parts. */
-export function* stateText(state: StateImage): Generator<string> {
-  const environments = Object.entries(state.environments).map(
-    ([name, environment]) => [name, environmentPart(environment)] as const,
-  )
-  yield* object([
-    ['version', line(STATE_VERSION)],
-    ['state_id', line(state.state_id)],
-    ['generation', line(state.generation)],
-    ...(state.request_ids ? [['request_ids', line(state.request_ids)] as const] : []),
-    ['environments', object(environments)],
-  ])('')
-  yield '\n'
-}
+const line: Part = (value) => [JSON.stringify(value)]
 
-function environmentPart(environment: StoredImage): Part {
-  const { origins, scenario_definitions, scenario_runs, snapshots } = environment
-  return object([
-    ...imageParts(environment),
-    [
-      'origins',
-      list(
-        origins.map(({ id, seed, exact, of_server, clock, kept, scenarios, test }) =>
-          object([
-            ['id', line(id)],
-            ['seed', seedPart(seed)],
-            ['exact', seedPart(exact)],
-            ['of_server', line(of_server)],
-            ['clock', line(clock)],
-            ['kept', line(kept)],
-            ...(scenarios ? [['scenarios', line(scenarios)] as const] : []),
-            ...(test ? [['test', line(test)] as const] : []),
-          ]),
-        ),
-      ),
-    ],
-    ['scenario_definitions', rows(scenario_definitions)],
-    ['scenario_runs', rows(scenario_runs)],
-    [
-      'snapshots',
-      list(
-        snapshots.map((snapshot) =>
-          object([['id', line(snapshot.id)], ['taken_at', line(snapshot.taken_at)], ...imageParts(snapshot)]),
-        ),
-      ),
-    ],
-  ])
-}
-
-function imageParts({ settings, clock, ids, tables }: EnvironmentRecord & Pick<EnvironmentImage, 'tables'>) {
-  return [
-    ['settings', line({ ...DEFAULT_SETTINGS, ...settings })],
-    ['clock', line(clock)],
-    ['ids', line(ids)],
-    [
-      'tables',
-      object(TABLE_NAMES.map((name) => [name, rows(tables[name], (row) => inColumnOrder(name, row))] as const)),
-    ],
-  ] as const
-}
-
-/** A seed may have as many accounts as the tables. */
-function seedPart(seed: SeedBundle): Part {
-  return object(Object.entries(seed).map(([name, value]) => [name, Array.isArray(value) ? rows(value) : line(value)]))
-}
-
-function line(value: unknown): Part {
-  return () => [JSON.stringify(value)]
-}
-
-function object(members: readonly (readonly [name: string, value: Part])[]): Part {
-  return items(
-    '{}',
-    members.map(([name, value]) => [`${JSON.stringify(name)}: `, value]),
-  )
-}
-
-function list(values: readonly Part[]): Part {
-  return items(
-    '[]',
-    values.map((value) => ['', value]),
-  )
-}
-
-function items(brackets: string, values: readonly (readonly [before: string, value: Part])[]): Part {
-  return function* (margin) {
-    yield brackets.slice(0, 1)
-    const inside = `${margin}  `
-    for (const [at, [before, value]] of values.entries()) {
-      yield `${at > 0 ? ',' : ''}\n${inside}${before}`
-      yield* value(inside)
-    }
-    yield values.length > 0 ? `\n${margin}${brackets.slice(1)}` : brackets.slice(1)
-  }
-}
-
-function rows(all: readonly object[], ordered: (row: object) => object = (row) => row): Part {
-  return function* (margin) {
+function rowsOf(order: (row: object, name: string) => object): Part<readonly object[]> {
+  return function* (all, margin, name) {
     yield '['
     for (let at = 0; at < all.length; at += ROWS_PER_PART) {
-      const texts = all.slice(at, at + ROWS_PER_PART).map((row) => `\n${margin}  ${JSON.stringify(ordered(row))}`)
+      const texts = all.slice(at, at + ROWS_PER_PART).map((row) => `\n${margin}  ${JSON.stringify(order(row, name))}`)
       yield (at > 0 ? ',' : '') + texts.join(',')
     }
     yield all.length > 0 ? `\n${margin}]` : ']'
   }
 }
 
-/**
- * Reads a text in which rows are on lines of their own, with any indentation. Rows are parsed one by one: that
- * takes less time than parsing the whole text, and much less memory. Undefined when the text is not like that, or no
- * JSON; it then has to be parsed as a whole.
- */
-export function parseByLine(bytes: Buffer): JsonObject | undefined {
-  try {
-    const split = splitRows(bytes)
-    if (!split) return undefined
-    const { frame, runs } = split
-    let used = 0
-    const state = JSON.parse(frame, (_, value: JsonValue) => {
-      if (!Array.isArray(value) || value.length !== 1 || typeof value[0] !== 'number') return value
-      used++
-      return runs[value[0]] ?? value
-    }) as JsonValue
-    return isJsonObject(state) && used === runs.length ? state : undefined
-  } catch {
-    return undefined
+const rows = rowsOf((row) => row) as Part
+
+/** An object or a list with each member on a line of its own, or more: by its name where `parts` has it. */
+function members(parts: Readonly<Record<string, Part>>, other: Part = line): Part {
+  return function* (value, margin) {
+    const [start, end] = Array.isArray(value) ? '[]' : '{}'
+    const inside = `${margin}  `
+    let count = 0
+    for (const [name, member] of Object.entries(value as object) as [string, unknown][]) {
+      yield `${count++ > 0 ? ',' : start}\n${inside}${start === '{' ? `${JSON.stringify(name)}: ` : ''}`
+      yield* (Object.hasOwn(parts, name) ? (parts[name] ?? other) : other)(member, inside, name)
+    }
+    yield count > 0 ? `\n${margin}${end}` : `${start}${end}`
   }
 }
 
-/** The text without its rows. In the place of each run of rows is the number under which `runs` has it. */
-function splitRows(bytes: Buffer): { frame: string; runs: JsonValue[][] } | undefined {
+const IMAGE: Readonly<Record<string, Part>> = {
+  settings: (settings) => line({ ...DEFAULT_SETTINGS, ...(settings as object) }, '', ''),
+  tables: members({}, rowsOf((row, name) => inColumnOrder(name as TableName, row)) as Part),
+}
+const image = members(IMAGE)
+const NAMED = { id: '', taken_at: '' }
+/** A seed may have as many accounts as the tables. */
+const seed = members({}, (value, margin, name) => (Array.isArray(value) ? rows : line)(value, margin, name))
+const STATE = members({
+  environments: members(
+    {},
+    members({
+      ...IMAGE,
+      origins: members({}, members({ seed, exact: seed })),
+      scenario_definitions: rows,
+      scenario_runs: rows,
+      // Replay puts the name behind the rest.
+      snapshots: members({}, (row, ...place) => image({ ...NAMED, ...(row as Snapshot) }, ...place)),
+    }),
+  ),
+}) as Part<StateImage & { version: number }>
+
+/** The text of a state file, part by part, so that a server answers requests between two parts. */
+export function* stateText({ state_id, generation, request_ids, environments }: StateImage): Generator<string> {
+  const ids = request_ids ? { request_ids } : {}
+  yield* STATE({ version: STATE_VERSION, state_id, generation, ...ids, environments }, '', '')
+  yield '\n'
+}
+
+/**
+ * Reads a text that is too long for a string of Node.js, with rows on lines of their own, which are parsed one by one.
+ * Undefined when it is not like that, or no JSON.
+ */
+export function parseByLine(bytes: Buffer): JsonObject | undefined {
+  const rows: JsonValue[] = []
+  // The text with the number of a row in the place of each row, behind a sign that other texts do not have.
   let frame = ''
-  const runs: JsonValue[][] = []
-  let run: JsonValue[] | undefined
-  let isMore = false
-  for (const text of linesOf(bytes)) {
-    const row = text.trim()
-    const isRow = row.startsWith('{"')
-    // There is a comma between two rows, and nowhere else.
-    if (run && isRow !== isMore) return undefined
-    if (!isRow) {
-      run = undefined
-      frame += `${text}\n`
-      continue
+  let used = 0
+  try {
+    for (const text of linesOf(bytes)) {
+      const row = text.trim()
+      if (!row.startsWith('{"')) {
+        frame += `${text}\n`
+        continue
+      }
+      const comma = row.endsWith(',') ? ',' : ''
+      frame += `"\\u0000${rows.push(JSON.parse(comma ? row.slice(0, -1) : row) as JsonValue) - 1}"${comma}`
     }
-    if (!run) frame += String(runs.push((run = [])) - 1)
-    isMore = row.endsWith(',')
-    run.push(JSON.parse(isMore ? row.slice(0, -1) : row) as JsonValue)
+    const state = JSON.parse(frame, (_, value: JsonValue) => {
+      if (typeof value !== 'string' || !value.startsWith('\0')) return value
+      used++
+      return rows[Number(value.slice(1))] ?? value
+    }) as JsonValue
+    return isJsonObject(state) && used === rows.length ? state : undefined
+  } catch {
+    return undefined
   }
-  return { frame, runs }
 }
 
 /** Decoding so much at once takes much less time than decoding each line. */
