@@ -305,44 +305,33 @@ function warningAt(path: FieldPath, kind: ContractWarning['kind'], description: 
   return { field: fieldName(path), description, kind }
 }
 
-/** The same value where all of it has an effect. */
-function meaningful(node: FieldNode, value: JsonValue): JsonValue {
-  return hasIdleField(node, value) ? withoutIdleFields(node, value) : value
-}
-
-function isIdle(known: FieldNode, value: JsonValue | undefined): boolean {
-  return known.outputOnly === true || value === null || (known.url === true && value === '')
-}
-
-/** Visits the known fields and not those of the body, so that a wide body costs nothing. */
-function hasIdleField(node: FieldNode, value: JsonValue): boolean {
-  const { items, fields } = node
-  if (Array.isArray(value)) return items !== undefined && value.some((item) => hasIdleField(items, item))
-  if (!isJsonObject(value)) return false
+/** The same value where all of it has an effect. Visits the known fields and not those of the body: a wide one costs nothing. */
+function meaningful({ items, fields }: FieldNode, value: JsonValue): JsonValue {
+  if (Array.isArray(value)) {
+    if (!items) return value
+    const kept = value.map((item) => meaningful(items, item))
+    return kept.some((item, at) => item !== value[at]) ? kept : value
+  }
+  if (!isJsonObject(value)) return value
+  let changed: Map<string, JsonValue | undefined> | undefined
   // The table of fields is the mock's own, and making a list of it would take longer than the search.
   for (const key in fields) {
     const known = fields[key]
     const inner = own(value, key)
-    if (known && inner !== undefined && (isIdle(known, inner) || hasIdleField(known, inner))) return true
+    if (!known || inner === undefined) continue
+    const kept = isIdle(known, inner) ? undefined : meaningful(known, inner)
+    if (kept !== inner) changed = (changed ?? new Map<string, JsonValue | undefined>()).set(key, kept)
   }
-  return false
+  if (!changed) return value
+  const entries = Object.entries(value).map(
+    ([key, inner]) => [key, changed.has(key) ? changed.get(key) : inner] as const,
+  )
+  // `fromEntries` defines own properties, `__proto__` included, and never touches a prototype.
+  return Object.fromEntries(entries.filter(([, inner]) => inner !== undefined)) as JsonObject
 }
 
-function withoutIdleFields(node: FieldNode, value: JsonValue): JsonValue {
-  if (Array.isArray(value)) {
-    const { items } = node
-    return items ? value.map((item) => withoutIdleFields(items, item)) : value
-  }
-  if (!isJsonObject(value) || !node.fields) return value
-  // `fromEntries` defines own properties, `__proto__` included, and never touches a prototype.
-  const kept: JsonObject = Object.fromEntries(
-    Object.entries(value).flatMap(([key, inner]) => {
-      const known = fieldOf(node, key)
-      if (known && isIdle(known, inner)) return []
-      return [[key, known ? withoutIdleFields(known, inner) : inner]]
-    }),
-  )
-  return kept
+function isIdle(known: FieldNode, value: JsonValue): boolean {
+  return known.outputOnly === true || value === null || (known.url === true && value === '')
 }
 
 function fieldOf(node: FieldNode, key: string): FieldNode | undefined {

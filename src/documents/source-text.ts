@@ -15,7 +15,7 @@ import {
   visit,
   type YAMLError,
 } from 'yaml'
-import { excessOf, extentOf, type JsonObject, type JsonValue, MAX_KEYS, MAX_VALUES } from '../domain/json.ts'
+import { excessOf, extentOf, type JsonValue, MAX_KEYS, MAX_VALUES, valuesIn } from '../domain/json.ts'
 import { type Problem, type Path, shown } from '../schema/problems.ts'
 import { DocumentError, type FileProblem, problemAt } from './problem.ts'
 
@@ -74,6 +74,8 @@ export class SourceText {
     } catch (error) {
       throw this.#refused([conversionProblem(error)])
     }
+    const written = excessOf({ keys: 0, values: valuesIn(this.value) })
+    if (written) throw this.#refused([aboutText(`${written.found}, aliases written out`, written.allowed)])
     const [problem] = unusable(this.value, [])
     if (problem) throw new DocumentError([this.problem(problem)])
   }
@@ -213,7 +215,7 @@ function yamlTree(text: string): Tree {
     return { node: pair?.value, key: pair?.key }
   }
   return {
-    value: () => new YamlValues(targets).valueOf(document.contents),
+    value: () => (document.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as JsonValue,
     offsetOf: (path, atKey) => {
       const { node, key } = path.reduce<{ node: unknown; key?: unknown }>((at, part) => child(at.node, part), {
         node: document.contents,
@@ -223,90 +225,6 @@ function yamlTree(text: string): Tree {
     },
     problems: [...[...document.errors, ...document.warnings].map((error) => yamlProblem(error, text)), ...problems],
   }
-}
-
-/** The nodes of a YAML document as values of JSON. */
-class YamlValues {
-  readonly #targets: ReadonlyMap<Alias, YamlNode>
-  readonly #anchored = new Map<YamlNode, { value: JsonValue; size: number; weight: number; followed: number }>()
-  /** Values so far, as they are once aliases are written out. */
-  #size = 0
-
-  constructor(targets: ReadonlyMap<Alias, YamlNode>) {
-    this.#targets = targets
-  }
-
-  /** @throws Error for aliases that grow beyond bounds, or are inside what they name */
-  valueOf(node: unknown): JsonValue {
-    return this.#read(node).value
-  }
-
-  /** With how often the most followed anchor in it is followed. */
-  #read(node: unknown): { value: JsonValue; weight: number } {
-    const before = this.#size
-    if (isAlias(node)) return this.#follow(node)
-    this.#add(1)
-    const read = isSeq(node) ? this.#list(node.items) : isMap(node) ? this.#object(node.items) : scalarOf(node)
-    const anchor = isScalar(node) || isSeq(node) || isMap(node) ? node.anchor : undefined
-    if (anchor !== undefined) this.#anchored.set(node as YamlNode, { ...read, size: this.#size - before, followed: 0 })
-    return read
-  }
-
-  #list(items: readonly unknown[]): { value: JsonValue; weight: number } {
-    const read = items.map((item) => this.#read(item))
-    return {
-      value: read.map(({ value }) => value),
-      weight: read.reduce((most, { weight }) => Math.max(most, weight), 1),
-    }
-  }
-
-  #object(pairs: readonly Pair[]): { value: JsonValue; weight: number } {
-    const value: JsonObject = {}
-    let most = 1
-    for (const { key, value: given } of pairs) {
-      const read = this.#read(given)
-      // A key can be named __proto__.
-      Object.defineProperty(value, isScalar(key) ? String(key.value) : '', {
-        value: read.value,
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      })
-      most = Math.max(most, read.weight)
-    }
-    return { value, weight: most }
-  }
-
-  #follow(alias: Alias): { value: JsonValue; weight: number } {
-    const target = this.#targets.get(alias)
-    const anchored = target && this.#anchored.get(target)
-    if (!anchored) throw new Error(`the alias *${alias.source} is inside what it names`)
-    const weight = ++anchored.followed * anchored.weight
-    if (weight > MAX_ALIASES) throw new ExcessError(TOO_MANY_ALIASES)
-    this.#add(anchored.size)
-    return { value: anchored.value, weight }
-  }
-
-  #add(size: number): void {
-    this.#size += size
-    const excess = excessOf({ keys: 0, values: this.#size })
-    if (excess) throw new ExcessError({ ...excess, found: `${excess.found}, aliases written out` })
-  }
-}
-
-class ExcessError extends Error {
-  constructor(readonly problem: Pick<Problem, 'found' | 'allowed'>) {
-    super(problem.found)
-  }
-}
-
-const TOO_MANY_ALIASES = {
-  found: `one that follows an alias more than ${MAX_ALIASES} times`,
-  allowed: `at most ${MAX_ALIASES}; write the values out`,
-}
-
-function scalarOf(node: unknown): { value: JsonValue; weight: number } {
-  return { value: isScalar(node) ? (node.value as JsonValue) : null, weight: 1 }
 }
 
 function startOf(node: unknown): number[] {
@@ -339,7 +257,7 @@ function nodeProblems(document: Document, text: string): { problems: SyntaxProbl
   const anchors = new Map<string, YamlNode>()
   const targets = new Map<Alias, YamlNode>()
   visit(document, {
-    Node: (_key, node) => {
+    Node: (_key, node, ancestors) => {
       if (!isAlias(node)) {
         if (node.anchor !== undefined) anchors.set(node.anchor, node)
         if (isMap(node)) problems.push(...keyProblems(node.items, text))
@@ -347,11 +265,12 @@ function nodeProblems(document: Document, text: string): { problems: SyntaxProbl
       }
       const target = anchors.get(node.source)
       if (target) targets.set(node, target)
-      else {
-        const allowed = 'aliases of anchors that come before them'
-        const offset = startOf(node)[0] ?? 0
-        problems.push({ subject: `the alias *${node.source}`, found: 'of no anchor', allowed, offset })
-      }
+      if (target && !ancestors.includes(target)) return
+      const offset = startOf(node)[0] ?? 0
+      const found = `not YAML (the alias *${node.source} is inside what it names)`
+      const allowed = 'aliases of anchors that come before them'
+      if (target) problems.push({ subject: 'the text', found, allowed: 'YAML or JSON', offset })
+      else problems.push({ subject: `the alias *${node.source}`, found: 'of no anchor', allowed, offset })
     },
   })
   return { problems, targets }
@@ -397,6 +316,11 @@ const TOO_DEEP = aboutText(`nested more than ${MAX_DEPTH} levels deep`, `at most
 /** Why the nodes of a text make no value. */
 function conversionProblem(error: unknown): SyntaxProblem {
   if (error instanceof RangeError) return TOO_DEEP
-  if (error instanceof ExcessError) return aboutText(error.problem.found, error.problem.allowed)
+  if (error instanceof ReferenceError) {
+    return aboutText(
+      `one that follows an alias more than ${MAX_ALIASES} times`,
+      `at most ${MAX_ALIASES}; write the values out`,
+    )
+  }
   return aboutText(`not YAML (${error instanceof Error ? error.message : String(error)})`, 'YAML or JSON')
 }

@@ -99,3 +99,16 @@ export function excessOf({ keys, values }: Omit<JsonExtent, 'depth'>): { found: 
 }
 
 const [QUOTE, BACKSLASH, BRACKET, BRACE, COLON, COMMA] = [0x22, 0x5c, 0x5b, 0x7b, 0x3a, 0x2c]
+
+/** How many values there are, where one that is in several places counts each time; without end inside itself. */
+export function valuesIn(value: JsonValue, known = new Map<object, number>()): number {
+  if (typeof value !== 'object' || value === null) return 1
+  let count = known.get(value)
+  if (count === undefined) {
+    known.set(value, Infinity)
+    count = 1
+    for (const each of Object.values(value)) count += valuesIn(each, known)
+    known.set(value, count)
+  }
+  return count
+}

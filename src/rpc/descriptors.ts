@@ -5,24 +5,15 @@ import {
   create,
   createFileRegistry,
   type DescField,
+  type DescFile,
   type DescMessage,
   type FileRegistry,
   fromBinary,
   toBinary,
 } from '@bufbuild/protobuf'
+import * as wkt from '@bufbuild/protobuf/wkt'
 import {
   type DescriptorProto,
-  file_google_protobuf_any,
-  file_google_protobuf_api,
-  file_google_protobuf_descriptor,
-  file_google_protobuf_duration,
-  file_google_protobuf_empty,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_source_context,
-  file_google_protobuf_struct,
-  file_google_protobuf_timestamp,
-  file_google_protobuf_type,
-  file_google_protobuf_wrappers,
   type FileDescriptorProto,
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
@@ -34,21 +25,15 @@ import { file_google_rpc_error_details } from './generated/google/rpc/error_deta
 
 /** Files that many definitions import and that a set may lack: their content is public and always the same. */
 const WELL_KNOWN = [
-  file_google_protobuf_any,
-  file_google_protobuf_source_context,
-  file_google_protobuf_type,
-  file_google_protobuf_api,
-  file_google_protobuf_descriptor,
-  file_google_protobuf_duration,
-  file_google_protobuf_empty,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_struct,
-  file_google_protobuf_timestamp,
-  file_google_protobuf_wrappers,
+  ...Object.values(wkt).filter(isFile),
   file_google_api_http,
   file_google_api_annotations,
   file_google_rpc_error_details,
 ].map(({ proto }) => proto)
+
+function isFile(value: unknown): value is DescFile {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'file'
+}
 
 /** Reads files with a `FileDescriptorSet` each, and joins them. @throws StartError naming the file and what is wrong with it */
 export async function readDescriptors(paths: readonly string[]): Promise<FileRegistry> {

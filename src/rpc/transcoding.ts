@@ -135,16 +135,26 @@ function parametersOf(field: DescField | undefined, name: string, value: JsonVal
 const LONG = new Set([ScalarType.INT64, ScalarType.UINT64, ScalarType.SINT64, ScalarType.FIXED64, ScalarType.SFIXED64])
 const LONG_WRAPPERS = new Set(['google.protobuf.Int64Value', 'google.protobuf.UInt64Value'])
 
+/** The JSON of a message with each known field's values changed; undefined leaves a field out, as unknown ones are (G62). */
+function changedFields(
+  message: DescMessage,
+  json: JsonValue,
+  change: (field: DescField, value: JsonValue) => JsonValue | undefined,
+): JsonValue {
+  if (!isJsonObject(json) || message.typeName.startsWith('google.protobuf.')) return json
+  return Object.fromEntries(
+    Object.entries(json).flatMap(([name, value]): [string, JsonValue][] => {
+      const field = message.fields.find((each) => each.name === name || each.jsonName === name)
+      const changed = field && change(field, value)
+      return changed === undefined ? [] : [[name, changed]]
+    }),
+  )
+}
+
 /** JSON of protobuf writes 64-bit integers as text; the service takes numbers. Those beyond 53 bits stay text. */
 function withNumbers(message: DescMessage, json: JsonValue): JsonValue {
   if (LONG_WRAPPERS.has(message.typeName)) return asNumber(json)
-  if (!isJsonObject(json) || message.typeName.startsWith('google.protobuf.')) return json
-  return Object.fromEntries(
-    Object.entries(json).map(([name, value]) => {
-      const field = fieldOf(message, name)
-      return [name, field ? eachOf(field, value, (one) => numberIn(field, one)) : value]
-    }),
-  )
+  return changedFields(message, json, (field, value) => eachOf(field, value, (one) => numberIn(field, one)))
 }
 
 function numberIn(field: DescField, value: JsonValue): JsonValue {
@@ -199,22 +209,18 @@ export function messageOf(
     return fromJson(message, fitting, options)
   } catch (error) {
     // Which field it is, is found only where one does not fit, which is rare.
-    const kept = fittingFields(message, fitting, (part, value) => {
-      fromJson(part, value, options)
-    })
-    for (const field of kept.dropped) differences.field(field, error instanceof Error ? error.message : String(error))
-    return fromJson(message, kept.json, options)
+    const reason = error instanceof Error ? error.message : String(error)
+    const read: Read = (part, value) => fromJson(part, value, options)
+    const kept = fittingFields(message, fitting, read, (field) => differences.field(field, reason))
+    return fromJson(message, kept, options)
   }
 }
 
 /** The value with the zero value of an enumeration in place of every word that the enumeration lacks. */
 function withKnownWords(message: DescMessage, json: JsonValue, differences: Differences): JsonValue {
-  if (!isJsonObject(json) || message.typeName.startsWith('google.protobuf.')) return json
-  const known = Object.entries(json).flatMap(([name, value]): [string, JsonValue][] => {
-    const field = message.fields.find((each) => each.name === name || each.jsonName === name)
-    return field ? [[name, eachOf(field, value, (one) => knownWord(field, one, differences))]] : []
-  })
-  return Object.fromEntries(known)
+  return changedFields(message, json, (field, value) =>
+    eachOf(field, value, (one) => knownWord(field, one, differences)),
+  )
 }
 
 function knownWord(field: DescField, value: JsonValue, differences: Differences): JsonValue {
@@ -224,36 +230,27 @@ function knownWord(field: DescField, value: JsonValue, differences: Differences)
   return field.enum.values[0]?.number ?? 0
 }
 
-interface Fitting {
-  readonly json: JsonValue
-  readonly dropped: readonly DescField[]
-}
-
-/** The value without the fields that `read` refuses, at any depth. */
-function fittingFields(
-  message: DescMessage,
-  json: JsonValue,
-  read: (part: DescMessage, json: JsonValue) => void,
-): Fitting {
-  if (!isJsonObject(json) || message.typeName.startsWith('google.protobuf.')) return { json, dropped: [] }
-  const dropped: DescField[] = []
-  const kept = Object.entries(json).flatMap(([name, value]): [string, JsonValue][] => {
-    const field = message.fields.find((each) => each.name === name || each.jsonName === name)
-    if (!field) return []
-    if (accepts(message, { [name]: value }, read)) return [[name, value]]
-    const part =
-      field.fieldKind === 'message' && isJsonObject(value) ? fittingFields(field.message, value, read) : undefined
-    if (part && part.dropped.length > 0 && accepts(message, { [name]: part.json }, read)) {
-      dropped.push(...part.dropped)
-      return [[name, part.json]]
+/** The value without the fields that `read` refuses, at any depth; `drop` is called with each of them. */
+function fittingFields(message: DescMessage, json: JsonValue, read: Read, drop: (field: DescField) => void): JsonValue {
+  return changedFields(message, json, (field, value) => {
+    const isFitting = (each: JsonValue): boolean => accepts(message, { [field.name]: each }, read)
+    if (isFitting(value)) return value
+    const inside: DescField[] = []
+    if (field.fieldKind === 'message' && isJsonObject(value)) {
+      const part = fittingFields(field.message, value, read, (each) => inside.push(each))
+      if (inside.length > 0 && isFitting(part)) {
+        inside.forEach(drop)
+        return part
+      }
     }
-    dropped.push(field)
-    return []
+    drop(field)
+    return undefined
   })
-  return { json: Object.fromEntries(kept), dropped }
 }
 
-function accepts(message: DescMessage, json: JsonValue, read: (part: DescMessage, json: JsonValue) => void): boolean {
+type Read = (part: DescMessage, json: JsonValue) => void
+
+function accepts(message: DescMessage, json: JsonValue, read: Read): boolean {
   try {
     read(message, json)
     return true

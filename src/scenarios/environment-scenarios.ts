@@ -5,7 +5,7 @@ import { valueAt } from '../domain/value-match.ts'
 import { applyAccountEvent, applyDueEvents } from '../state/account-events.ts'
 import { consume, pendingRequest } from '../state/auth-requests.ts'
 import type { Environment, RunCounters } from '../state/environment.ts'
-import type { StoredScenarioRun } from '../state/model/model.ts'
+import type { Model, StoredScenarioRun } from '../state/model/model.ts'
 import type { MatchedFault, ModelActions } from './faults/fault.ts'
 import { isMet, matches, type ScenarioRequest } from './rule-matching.ts'
 import {
@@ -109,16 +109,23 @@ export class EnvironmentScenarios {
     this.#bundled = bundled
     this.#initial = initial
     this.#change(() => {
-      const { scenario_definitions: definitions, scenario_runs: runs } = environment.model.tables
       // Those that an earlier start of the server named.
-      for (const { id, started_manually } of [...runs.values()]) {
+      for (const { id, started_manually } of [...this.#runs.values()]) {
         if (started_manually) continue
-        runs.remove(id)
-        definitions.remove(id)
+        this.#runs.remove(id)
+        this.#definitions.remove(id)
       }
       this.#startInitial()
     })
     this.runChanged()
+  }
+
+  get #definitions(): Model['tables']['scenario_definitions'] {
+    return this.#environment.model.tables.scenario_definitions
+  }
+
+  get #runs(): Model['tables']['scenario_runs'] {
+    return this.#environment.model.tables.scenario_runs
   }
 
   /** Whether any scenario runs: the one check of a request where none does. */
@@ -128,34 +135,31 @@ export class EnvironmentScenarios {
 
   /** Makes a scenario known; one of the same name is replaced and, if it runs, restarts. */
   define(scenario: Scenario, startedManually = true): void {
-    const { scenario_definitions: definitions, scenario_runs: runs } = this.#environment.model.tables
     this.#change(() => {
-      definitions.put({ id: scenario.name, scenario })
-      const former = runs.get(scenario.name)
+      this.#definitions.put({ id: scenario.name, scenario })
+      const former = this.#runs.get(scenario.name)
       if (former?.running) this.#begin(scenario, startedManually || former.started_manually)
-      else if (former) runs.remove(scenario.name)
+      else if (former) this.#runs.remove(scenario.name)
     })
   }
 
   /** Starts a defined or bundled scenario, or restarts it. @throws UnknownScenarioError */
   async start(name: string): Promise<void> {
-    const { scenario_definitions: definitions } = this.#environment.model.tables
-    const bundled = definitions.get(name) ? undefined : await this.#bundled.named(name, this.#environment)
-    const scenario = definitions.get(name)?.scenario ?? bundled
+    const bundled = this.#definitions.get(name) ? undefined : await this.#bundled.named(name, this.#environment)
+    const scenario = this.#definitions.get(name)?.scenario ?? bundled
     if (!scenario) throw new UnknownScenarioError(name, await this.#startable())
     this.#change(() => {
-      definitions.put({ id: name, scenario })
+      this.#definitions.put({ id: name, scenario })
       this.#begin(scenario, true)
     })
   }
 
   /** Stops a scenario; what it counted stays to be read. @throws UnknownScenarioError */
   stop(name: string): void {
-    const { scenario_definitions: definitions } = this.#environment.model.tables
-    if (!definitions.get(name))
+    if (!this.#definitions.get(name))
       throw new UnknownScenarioError(
         name,
-        [...definitions.values()].map(({ id }) => id),
+        [...this.#definitions.values()].map(({ id }) => id),
       )
     this.#change(() => {
       const run = this.#currentRun(name)
@@ -165,37 +169,33 @@ export class EnvironmentScenarios {
 
   /** Stops and removes every scenario, those of the start too. */
   clear(): void {
-    const { scenario_definitions: definitions, scenario_runs: runs } = this.#environment.model.tables
     this.#change(() => {
-      for (const { id } of [...runs.values()]) runs.remove(id)
-      for (const { id } of [...definitions.values()]) definitions.remove(id)
+      for (const { id } of [...this.#runs.values()]) this.#runs.remove(id)
+      for (const { id } of [...this.#definitions.values()]) this.#definitions.remove(id)
     })
   }
 
   /** Back to the scenarios of the start, each from its beginning; scenarios defined since stay known. */
   reset(): void {
-    const { scenario_runs: runs } = this.#environment.model.tables
     this.#random = undefined
     this.#change(() => {
-      for (const { id } of [...runs.values()]) runs.remove(id)
+      for (const { id } of [...this.#runs.values()]) this.#runs.remove(id)
       this.#startInitial()
     })
   }
 
   /** Those that are defined, in the order of their definition. */
   list(): ScenarioView[] {
-    const { scenario_definitions: definitions, scenario_runs: runs } = this.#environment.model.tables
-    return [...definitions.values()].map(({ id, scenario }) =>
-      viewOf(scenario, this.#currentRun(id), runs.get(id)?.running ?? false),
+    return [...this.#definitions.values()].map(({ id, scenario }) =>
+      viewOf(scenario, this.#currentRun(id), this.#runs.get(id)?.running ?? false),
     )
   }
 
   /** A defined or bundled scenario. @throws UnknownScenarioError */
   async find(name: string): Promise<{ view: ScenarioView; text: string | undefined }> {
-    const { scenario_definitions: definitions } = this.#environment.model.tables
     const bundled = async (): Promise<Scenario | undefined> =>
       (await this.#bundled.all()).find((each) => each.name === name)
-    const scenario = definitions.get(name)?.scenario ?? (await bundled())
+    const scenario = this.#definitions.get(name)?.scenario ?? (await bundled())
     const view = (await this.known()).find((each) => each.name === name)
     if (!scenario || !view) throw new UnknownScenarioError(name, await this.#startable())
     return { view, text: scenario.text }
@@ -203,8 +203,7 @@ export class EnvironmentScenarios {
 
   /** Those that are defined, then the bundled ones that are not, which can be started all the same. */
   async known(): Promise<ScenarioView[]> {
-    const { scenario_definitions: definitions } = this.#environment.model.tables
-    const bundled = (await this.#bundled.all()).filter(({ name }) => !definitions.get(name))
+    const bundled = (await this.#bundled.all()).filter(({ name }) => !this.#definitions.get(name))
     return [...this.list(), ...bundled.map((scenario) => viewOf(scenario, undefined, false))]
   }
 
@@ -212,9 +211,8 @@ export class EnvironmentScenarios {
   history(): ScenarioHistory[] {
     const all = new Histories()
     for (const history of this.#longPast.list()) all.add(history)
-    const { scenario_runs: runs } = this.#environment.model.tables
     for (const run of this.#past) all.addRun(run)
-    for (const { id, running } of runs.values()) {
+    for (const { id, running } of this.#runs.values()) {
       const run = this.#currentRun(id)
       if (run) all.addRun(run, !running)
     }
@@ -322,7 +320,7 @@ export class EnvironmentScenarios {
 
   /** The names of all that can be started, bundled ones too. */
   async #startable(): Promise<string[]> {
-    const defined = [...this.#environment.model.tables.scenario_definitions.values()].map(({ id }) => id)
+    const defined = [...this.#definitions.values()].map(({ id }) => id)
     return [...new Set([...defined, ...(await this.#bundled.names())])].sort()
   }
 
@@ -337,15 +335,14 @@ export class EnvironmentScenarios {
 
   #startInitial(): void {
     for (const scenario of this.#initial()) {
-      this.#environment.model.tables.scenario_definitions.put({ id: scenario.name, scenario })
+      this.#definitions.put({ id: scenario.name, scenario })
       this.#begin(scenario, false)
     }
   }
 
   #begin(scenario: Scenario, startedManually: boolean): void {
-    const { tables } = this.#environment.model
     // Runs are in the order of their starts.
-    tables.scenario_runs.remove(scenario.name)
+    this.#runs.remove(scenario.name)
     const started_at = this.#environment.clock.now()
     this.#save(
       new ScenarioRun(scenario, { started_manually: startedManually, started_at, state: scenario.initial, rules: [] }),
@@ -357,7 +354,7 @@ export class EnvironmentScenarios {
     const row = run.row(running)
     run.unsaved = false
     this.#runOf.set(row, run)
-    this.#environment.model.tables.scenario_runs.put(row)
+    this.#runs.put(row)
   }
 
   /** Rows decide which run is the current one of its scenario, whether it acts, and after a rollback what it has counted. */
@@ -373,17 +370,16 @@ export class EnvironmentScenarios {
       this.#past.delete(oldest)
       this.#longPast.addRun(oldest)
     }
-    const rows = [...this.#environment.model.tables.scenario_runs.values()]
+    const rows = [...this.#runs.values()]
     this.#active = rows.flatMap(({ id, running }) => (running ? (this.#currentRun(id) ?? []) : []))
   }
 
   /** The last run of a scenario, made from its row where the state file holds it; undefined when it never ran. */
   #currentRun(name: string): ScenarioRun | undefined {
-    const { scenario_definitions: definitions, scenario_runs: runs } = this.#environment.model.tables
-    const row = runs.get(name)
+    const row = this.#runs.get(name)
     if (!row) return undefined
     let run = this.#runOf.get(row)
-    const scenario = definitions.get(name)?.scenario
+    const scenario = this.#definitions.get(name)?.scenario
     if (!run && scenario) {
       run = new ScenarioRun(scenario, row)
       this.#runOf.set(row, run)

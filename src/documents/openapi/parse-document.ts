@@ -1,5 +1,5 @@
 import { parseDocument, visit } from 'yaml'
-import { extentOf, type JsonValue, parsedJson } from '../../domain/json.ts'
+import { extentOf, type JsonValue, parsedJson, valuesIn } from '../../domain/json.ts'
 import { OpenapiError } from './connector-from-openapi.ts'
 
 /** Documents of 2,000 operations are larger than files that a server reads again and again may be. */
@@ -37,27 +37,17 @@ function yamlValue(text: string): JsonValue {
   if (error?.message.startsWith('Maximum call stack')) throw tooDeep()
   if (error) throw new OpenapiError(`cannot be read: ${error.message.split('\n', 1).join()}`)
   let aliases = 0
-  visit(document, { Alias: () => void (aliases += 1) })
+  visit(document, {
+    Alias: () => void (aliases += 1),
+    Scalar: (_key, { value }) => {
+      if (typeof value !== 'number' || Number.isFinite(value)) return
+      throw new OpenapiError(`has the number ${value}, which JSON does not have`)
+    },
+  })
   if (aliases > MAX_ALIASES) throw new OpenapiError(`has ${aliases} aliases; allowed are ${MAX_ALIASES}`)
   const value = (document.toJS({ maxAliasCount: -1 }) ?? null) as JsonValue
-  if (valuesIn(value, new Map()) > MAX_VALUES) {
+  if (valuesIn(value) > MAX_VALUES) {
     throw new OpenapiError(`has aliases that write out more than ${MAX_VALUES} values; write out what they name`)
   }
   return value
-}
-
-/** How many values there are, where one that several aliases name counts each time; without end inside itself. */
-function valuesIn(value: JsonValue, known: Map<object, number>): number {
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new OpenapiError(`has the number ${value}, which JSON does not have`)
-  }
-  if (typeof value !== 'object' || value === null) return 1
-  let count = known.get(value)
-  if (count === undefined) {
-    known.set(value, Infinity)
-    count = 1
-    for (const each of Object.values(value)) count += valuesIn(each, known)
-    known.set(value, count)
-  }
-  return count
 }

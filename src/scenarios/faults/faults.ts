@@ -1,16 +1,18 @@
 import { advanceClock } from './advance-clock.ts'
-import { consumeAuthRequest } from './consume-auth-request.ts'
-import { disconnect } from './disconnect.ts'
 import { emptyResponse } from './empty-response.ts'
-import { expireAccessToken } from './expire-access-token.ts'
-import { expireAccount } from './expire-account.ts'
 import type { Fault } from './fault.ts'
 import { latency } from './latency.ts'
 import { malformedJson } from './malformed-json.ts'
+import {
+  consumeAuthRequest,
+  disconnect,
+  expireAccessToken,
+  expireAccount,
+  revokeBearerTokens,
+  revokeRefreshToken,
+} from './model-faults.ts'
 import { resetConnection } from './reset-connection.ts'
 import { respond } from './respond.ts'
-import { revokeBearerTokens } from './revoke-bearer-tokens.ts'
-import { revokeRefreshToken } from './revoke-refresh-token.ts'
 import { slowBody } from './slow-body.ts'
 import { timeout } from './timeout.ts'
 import { truncateBody } from './truncate-body.ts'
