@@ -207,15 +207,22 @@ export const steps = withRule(z.array(step).min(1), (list, report) => {
 type ParsedStep = z.output<typeof step>
 
 export function toStep(document: ParsedStep): Step {
-  const { create, get, list, update, delete: removed, refuse, as, otherwise: answer, page: paging, ...rest } = document
+  const {
+    create,
+    get,
+    list,
+    update,
+    delete: removed,
+    refuse,
+    as: _as,
+    otherwise: answer,
+    page: paging,
+    ...rest
+  } = document
   const collection = create ?? get ?? list ?? update ?? removed ?? ''
-  const action = STEP_ACTIONS.find((each) => document[each] !== undefined) ?? 'get'
-  const usual = action === 'list' || (action === 'update' && rest.where) ? 'items' : 'item'
-  const hasResult = action !== 'refuse' && action !== 'delete'
   return {
-    action,
+    ...resultOf(document),
     collection,
-    as: hasResult ? (as ?? usual) : '',
     ...present(rest),
     ...(paging && { page: present(paging) }),
     ...(refuse && { when: refuse }),
@@ -231,15 +238,19 @@ export function answerAfter(step: Step | undefined): Pick<ResponderAnswer, 'stat
   return { status: step.action === 'create' ? 201 : 200, body: result }
 }
 
-/** Templates of collections and steps, and the names that they can use. */
-export function* collectionTemplates(document: JsonObject): Generator<TemplatePlace> {
+/** Where collections and responders have templates, and the names that they can use there. */
+export function* responderTemplates(document: JsonObject): Generator<TemplatePlace> {
   for (const [collectionName] of entriesOf(own(document, 'collections'))) {
     const path = ['collections', collectionName]
     yield { path: [...path, 'fields'], roots: ['item', ...REQUEST, 'sequence'] }
     yield { path: [...path, 'seed'], roots: ['account', 'person', 'sequence'] }
   }
   yield { path: ['error_body'], roots: [...REQUEST, 'error', 'existing'] }
-  yield { path: ['rate_limit', 'otherwise'], roots: [...REQUEST, 'error'] }
+  for (const { path: at } of ['headers', 'body'].flatMap((key) =>
+    valuesAt(document, ['responders', '*', 'sequence', '*', key]),
+  )) {
+    yield { path: at, roots: REQUEST }
+  }
   for (const [at, responder] of entriesOf(own(document, 'responders'))) {
     const path = ['responders', Number(at)]
     const roots = [...REQUEST]
@@ -257,8 +268,9 @@ export function* collectionTemplates(document: JsonObject): Generator<TemplatePl
       yield { path: [...inStep, 'otherwise'], roots: [...REQUEST, 'error', 'existing'] }
       roots.push(...resultNames(each))
     }
-    yield { path: [...path, 'respond', 'headers'], roots }
-    yield { path: [...path, 'respond', 'body'], roots }
+    for (const key of ['headers', 'body']) {
+      yield { path: [...path, 'respond', key], roots }
+    }
   }
 }
 
@@ -272,12 +284,17 @@ export interface TemplatePlace {
 /** The variables that templates after a step see. */
 function resultNames(document: JsonValue): string[] {
   if (!isJsonObject(document)) return []
-  const as = own(document, 'as')
-  const isList = own(document, 'list') !== undefined
-  const isOfMany = isList || (own(document, 'update') !== undefined && own(document, 'where') !== undefined)
-  const result = typeof as === 'string' ? as : isOfMany ? 'items' : 'item'
-  const hasResult = ['create', 'get', 'list', 'update'].some((action) => own(document, action) !== undefined)
-  return [...(hasResult ? [result] : []), ...(isList ? ['page'] : [])]
+  const { action, as } = resultOf(Object.fromEntries(Object.entries(document)))
+  return [...(as === '' ? [] : [as]), ...(action === 'list' ? ['page'] : [])]
+}
+
+/** What a step does, and the variable of its result; empty where it has none. */
+function resultOf(document: Readonly<Record<string, unknown>>): { action: StepAction; as: string } {
+  const action = STEP_ACTIONS.find((each) => document[each] !== undefined) ?? 'refuse'
+  if (action === 'refuse' || action === 'delete') return { action, as: '' }
+  const isOfMany = action === 'list' || (action === 'update' && document['where'] !== undefined)
+  const { as } = document
+  return { action, as: typeof as === 'string' ? as : isOfMany ? 'items' : 'item' }
 }
 
 function entriesOf(value: JsonValue | undefined): [string, JsonValue][] {
@@ -298,39 +315,31 @@ export function checkCollections(
       report([...path, action], { found: `${shown(named)}${didYouMean(named, names)}`, allowed })
     }
   }
-  for (const [collectionName, each] of isJsonObject(all) ? Object.entries(all) : []) {
-    for (const [index, problem] of repeatedKeys(each)) report(['collections', collectionName, 'seed', index], problem)
-    for (const [path, problem] of unusableKeys(each)) report(['collections', collectionName, ...path], problem)
+  for (const [collectionName, each] of entriesOf(all as JsonValue)) {
+    for (const { path, ...problem } of keyProblems(each)) report(['collections', collectionName, ...path], problem)
   }
 }
 
-/** Values of the key, in `fields` and `seed`, that identify no item. Null and an empty text become a generated key. */
-function unusableKeys(document: JsonValue): [path: Path, problem: Pick<Problem, 'found' | 'allowed'>][] {
+/**
+ * Values of the key, in `fields` and `seed`, that identify no item, and keys that two items have. Null and an empty text become
+ * a generated key.
+ */
+function keyProblems(document: JsonValue): Problem[] {
   const key = isJsonObject(document) ? own(document, 'key') : undefined
   if (typeof key !== 'string') return []
-  const places = [...valuesAt(document, ['fields']), ...valuesAt(document, ['seed', '*'])]
-  return places.flatMap(({ path, value: item }) => {
-    const value = isJsonObject(item) ? own(item, key) : undefined
-    if (typeof value !== 'boolean' && (typeof value !== 'object' || value === null)) return []
-    return [[[...path, key], { found: shown(value), allowed: `a text or a number, because ${key} is the key` }]]
-  })
-}
-
-function repeatedKeys(document: JsonValue): [index: number, problem: Pick<Problem, 'found' | 'allowed'>][] {
-  const key = isJsonObject(document) ? own(document, 'key') : undefined
-  const items = isJsonObject(document) ? own(document, 'seed') : undefined
-  if (typeof key !== 'string' || !Array.isArray(items)) return []
   const first = new Map<string, number>()
-  return items.flatMap((item, index) => {
-    const value = isJsonObject(item) ? own(item, key) : undefined
-    if (value === undefined || value === null || typeof value === 'object') return []
-    const known = String(value)
-    const before = first.get(known)
-    if (before !== undefined) {
-      const allowed = `a ${key} that differs from item ${String(before)}`
-      return [[index, { found: `${shown(value)} as its ${key} for the second time`, allowed }]]
-    }
-    first.set(known, index)
-    return []
-  })
+  return [...valuesAt(document, ['fields']), ...valuesAt(document, ['seed', '*'])].flatMap(
+    ({ path, value: item }): Problem[] => {
+      const value = (isJsonObject(item) ? own(item, key) : undefined) ?? null
+      if (value === null) return []
+      if (typeof value === 'object' || typeof value === 'boolean') {
+        return [{ path: [...path, key], found: shown(value), allowed: `a text or a number, because ${key} is the key` }]
+      }
+      const before = path[0] === 'seed' ? first.get(String(value)) : undefined
+      if (path[0] === 'seed' && before === undefined) first.set(String(value), Number(path[1]))
+      if (before === undefined) return []
+      const allowed = `a ${key} that differs from item ${before}`
+      return [{ path, found: `${shown(value)} as its ${key} for the second time`, allowed }]
+    },
+  )
 }

@@ -5,8 +5,8 @@ import { COLLECTION_NAME } from '../domain/collection.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { patternsIn } from '../domain/schema-patterns.ts'
 import { lazyImport } from '../lazy-import.ts'
-import { collectionTemplates } from './collections.ts'
-import { type PathsOf, textsIn, toolProblems, variableProblems } from './connector-references.ts'
+import { responderTemplates, type TemplatePlace } from './collections.ts'
+import { type PathsOf, References, textsIn } from './connector-references.ts'
 import { type Problem, type Path, shown, valueAtPath, valuesAt } from '../schema/problems.ts'
 
 /** What is wrong with a template, in one sentence; `roots` are the names that its paths may start with. */
@@ -40,9 +40,9 @@ export async function checkConnector(document: JsonValue, context: DocumentCheck
   return [
     ...outboundProblems(document, context.allowOutbound ?? false),
     ...((await context.toolSchemas?.problems(document)) ?? []),
-    ...templateProblems(document, context),
+    ...templateProblems(document, [...connectorTemplates(document), ...responderTemplates(document)], context),
     ...resultNameProblems(document, context),
-    ...toolProblems(document, context.templatePaths),
+    ...new References(document).unansweredCalls(),
   ]
 }
 
@@ -52,29 +52,31 @@ function outboundProblems(document: JsonObject, allowOutbound: boolean): Problem
   return [{ path: ['base_url'], found: shown(url), allowed: 'a URL on loopback (or start with --allow-outbound)' }]
 }
 
-/** Where a connector document has templates, `*` being every item, and the names that they can use there. */
-const TEMPLATES: readonly { path: readonly string[]; roots: readonly string[] }[] = [
-  { path: ['credentials', 'send', 'headers'], roots: ['credentials'] },
-  { path: ['credentials', 'send', 'query'], roots: ['credentials'] },
-  { path: ['tools', '*', 'call', 'path'], roots: ['input', 'account'] },
-  { path: ['tools', '*', 'call', 'query'], roots: ['input', 'account'] },
-  { path: ['tools', '*', 'call', 'headers'], roots: ['input', 'account'] },
-  { path: ['tools', '*', 'call', 'body'], roots: ['input', 'account'] },
-  { path: ['tools', '*', 'result'], roots: ['response', 'input', 'account'] },
-  { path: ['responders', '*', 'sequence', '*', 'headers'], roots: ['request', 'account', 'person'] },
-  { path: ['responders', '*', 'sequence', '*', 'body'], roots: ['request', 'account', 'person'] },
+/** Where a connector document has templates beside those of its responders, and the names that they can use there. */
+function connectorTemplates(document: JsonObject): TemplatePlace[] {
+  return TEMPLATES.flatMap(({ at, roots }) =>
+    at.flatMap((each) => valuesAt(document, each.split('.')).map(({ path }) => ({ path, roots }))),
+  )
+}
+
+const TEMPLATES: readonly { readonly at: readonly string[]; readonly roots: readonly string[] }[] = [
+  { at: ['credentials.send.headers', 'credentials.send.query'], roots: ['credentials'] },
+  { at: ['path', 'query', 'headers', 'body'].map((key) => `tools.*.call.${key}`), roots: ['input', 'account'] },
+  { at: ['tools.*.result'], roots: ['response', 'input', 'account'] },
+  { at: ['rate_limit.otherwise'], roots: ['request', 'account', 'person', 'error'] },
 ]
 
-function templateProblems(document: JsonObject, { checkTemplate, templatePaths }: DocumentChecks): Problem[] {
-  const places = TEMPLATES.flatMap(({ path, roots }) => valuesAt(document, path).map((each) => ({ ...each, roots })))
-  for (const { path, roots } of collectionTemplates(document)) {
-    const value = valueAtPath(document, path)
-    if (value !== undefined) places.push({ path, value: value as JsonValue, roots })
-  }
-  return places.flatMap(({ path, value, roots }) =>
-    textsIn(value, path).flatMap(({ path: at, text }): Problem[] => {
+/** Templates that cannot be read, and variables in them that there are not. */
+export function templateProblems(
+  document: JsonObject,
+  places: readonly TemplatePlace[],
+  { checkTemplate, templatePaths }: DocumentChecks,
+): Problem[] {
+  const references = new References(document)
+  return places.flatMap(({ path, roots }) =>
+    textsIn(valueAtPath(document, path) as JsonValue | undefined, path).flatMap(({ path: at, text }): Problem[] => {
       const reason = checkTemplate(text, roots)
-      if (reason === undefined) return variableProblems(document, { path: at, text, roots }, templatePaths)
+      if (reason === undefined) return references.problemsOf({ path: at, text, roots }, templatePaths)
       return [{ path: at, found: shown(text), allowed: `a template that can be read; ${reason}` }]
     }),
   )

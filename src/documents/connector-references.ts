@@ -4,13 +4,15 @@ import { percentDecoded } from '../domain/text.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { type Problem, type Path, shown, valueAtPath, valuesAt } from '../schema/problems.ts'
 
-/*
- * What tools, templates and responders of a connector document say of one another: inputs that a tool does not take, fields
- * that no answer has, calls that nothing answers, responders that no tool calls.
- */
-
 /** The paths of a template that start at its variables: `input.to` as `['input', 'to']`. */
 export type PathsOf = (text: string) => readonly (readonly string[])[]
+
+/** A template of a document, with the names that it can use. */
+export interface WrittenTemplate {
+  readonly path: Path
+  readonly text: string
+  readonly roots: readonly string[]
+}
 
 /** The fields of variables whose fields are always the same. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -21,29 +23,102 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   page: ['limit', 'number', 'offset', 'has_more', 'next', 'previous', 'next_url', 'previous_url', 'total'],
 }
 
-/** What is wrong with the variables of one template. */
-export function variableProblems(
-  document: JsonObject,
-  { path, text, roots }: { path: Path; text: string; roots: readonly string[] },
-  pathsOf: PathsOf,
-): Problem[] {
-  return pathsOf(text).flatMap((parts): Problem[] => {
-    const [root = '', field, inner] = parts
-    if (field === undefined || !roots.includes(root)) return []
-    const unknown = (names: readonly string[], what: string): Problem[] => {
-      const found = `${shown(text)} with ${parts.join('.')}${didYouMean(parts[names === FIELDS[root] ? 1 : 2] ?? '', names)}`
-      return [{ path, found, allowed: names.length === 0 ? `no ${what}` : `${what} (${names.join(', ')})` }]
+/**
+ * What tools, templates and responders of a document say of one another: inputs that a tool does not take, fields that no
+ * answer has, calls that nothing answers, responders that no tool calls. A document without tools has none of the first.
+ */
+export class References {
+  readonly #responders: readonly ResponderPlace[]
+  readonly #anyPath: readonly ResponderPlace[]
+  readonly #byPath = new PathTree()
+  readonly #answering = new Map<JsonObject, readonly ResponderPlace[]>()
+
+  constructor(readonly document: JsonObject) {
+    this.#responders = respondersOf(document)
+    this.#anyPath = this.#responders.filter(({ pattern }) => pattern === undefined)
+    for (const each of this.#responders) if (each.pattern !== undefined) this.#byPath.add(each, each.pattern.split('/'))
+  }
+
+  /** What is wrong with the variables of one template. */
+  problemsOf({ path, text, roots }: WrittenTemplate, pathsOf: PathsOf): Problem[] {
+    return pathsOf(text).flatMap((parts): Problem[] => {
+      const [root = '', field, inner] = parts
+      if (field === undefined || !roots.includes(root)) return []
+      const unknown = (name: string, names: readonly string[], what: string): Problem[] => {
+        const found = `${shown(text)} with ${parts.join('.')}${didYouMean(name, names)}`
+        return [{ path, found, allowed: names.length === 0 ? `no ${what}` : `${what} (${names.join(', ')})` }]
+      }
+      const fields = FIELDS[root]
+      if (fields && !fields.includes(field)) return unknown(field, fields, `fields of ${root}`)
+      if (root === 'input') return this.#inputProblems(path, text, parts.slice(1))
+      if (inner === undefined) return []
+      if (root === 'response' && field === 'body') return this.#answerProblems(path, text, inner)
+      const captured = root === 'request' && field === 'params' ? capturesOf(this.document, path) : undefined
+      if (!captured || captured.includes(inner)) return []
+      return unknown(inner, captured, 'parts that the path of the responder captures')
+    })
+  }
+
+  #inputProblems(path: Path, text: string, names: readonly string[]): Problem[] {
+    const missing = missingInput(valueAtPath(this.document, [...path.slice(0, 2), 'input_schema']), names)
+    if (!missing) return []
+    const { name, known } = missing
+    const found = `${shown(text)} with the input ${name}, which the schema of the tool does not have`
+    const allowed = known.length === 0 ? 'no input: the schema has none' : `inputs of the schema (${known.join(', ')})`
+    return [{ path, found: `${found}${didYouMean(name, known)}`, allowed }]
+  }
+
+  #answerProblems(path: Path, text: string, field: string): Problem[] {
+    const call = valueAtPath(this.document, [...path.slice(0, 2), 'call'])
+    const answering = isJsonObject(call) && this.#isAnsweredHere ? this.#answersOf(call) : []
+    const known = answering.length > 0 ? answeredFields(answering) : undefined
+    if (!known || known.includes(field)) return []
+    const found = `${shown(text)} with the field ${field}, which no answer to the call has${didYouMean(field, known)}`
+    return [{ path, found, allowed: `fields of the answers (${known.join(', ')})` }]
+  }
+
+  get #isAnsweredHere(): boolean {
+    return own(this.document, 'base_url') === undefined
+  }
+
+  /** Calls of tools that no responder answers. */
+  unansweredCalls(): Problem[] {
+    if (!this.#isAnsweredHere || this.#responders.length === 0) return []
+    return valuesAt(this.document, ['tools', '*', 'call']).flatMap(({ path, value: call }): Problem[] => {
+      if (!isJsonObject(call) || this.#answersOf(call).length > 0) return []
+      const name = callName(call)
+      const known = this.#responders.map(nameOf)
+      const found = `${shown(name)}, which no responder answers${didYouMean(name, known)}`
+      const allowed = `a call that a responder answers (${[...new Set(known)].slice(0, 30).join(', ')})`
+      return [{ path: [...path, 'path'], found, allowed }]
+    })
+  }
+
+  /** Responders that no tool calls: they answer direct calls and the proxy alone. */
+  unreachedResponders(): Problem[] {
+    const calls = valuesAt(this.document, ['tools', '*', 'call']).map(({ value }) => value)
+    const asked = calls.filter(isJsonObject)
+    const reached = new Set(asked.flatMap((call) => this.#answersOf(call)))
+    return this.#responders.flatMap((responder): Problem[] => {
+      if (asked.length === 0 || reached.has(responder)) return []
+      const name = nameOf(responder)
+      const found = `${shown(name)}, which no tool calls${didYouMean(name, asked.map(callName))}`
+      return [{ path: [...responder.path, 'on'], found, allowed: 'a request that a tool makes, or direct calls alone' }]
+    })
+  }
+
+  /** The responders that answer a call for some input. */
+  #answersOf(call: JsonObject): readonly ResponderPlace[] {
+    let found = this.#answering.get(call)
+    if (!found) {
+      const path = own(call, 'path')
+      const isOpen = typeof path !== 'string' || path.includes('{{#')
+      const there = isOpen ? this.#responders : [...this.#anyPath, ...this.#byPath.at(partsOf(path))]
+      found = there.filter(({ method }) => method === undefined || method === own(call, 'method'))
+      this.#answering.set(call, found)
     }
-    const fields = FIELDS[root]
-    if (fields && !fields.includes(field)) return unknown(fields, `fields of ${root}`)
-    if (root === 'request' && field === 'params' && inner !== undefined) {
-      const captured = capturesOf(document, path)
-      return !captured || captured.includes(inner)
-        ? []
-        : unknown(captured, 'parts that the path of the responder captures')
-    }
-    return []
-  })
+    return found
+  }
 }
 
 /** The names in the path of the responder that a template belongs to; undefined for other templates. */
@@ -51,41 +126,6 @@ function capturesOf(document: JsonObject, place: Path): string[] | undefined {
   if (place[0] !== 'responders') return undefined
   const path = valueAtPath(document, [...place.slice(0, 2), 'on', 'path'])
   return typeof path === 'string' ? [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name) : []
-}
-
-/** Inputs that a tool's schema does not have, fields that no answer to its call has, and calls that nothing answers. */
-export function toolProblems(document: JsonObject, pathsOf: PathsOf): Problem[] {
-  const responders = respondersOf(document)
-  const index = new ResponderIndex(responders)
-  const isAnsweredHere = own(document, 'base_url') === undefined
-  return valuesAt(document, ['tools', '*']).flatMap(({ path, value }) => {
-    if (!isJsonObject(value)) return []
-    const problems = inputProblems(value, path, pathsOf)
-    const call = own(value, 'call')
-    if (!isAnsweredHere || responders.length === 0 || !isJsonObject(call)) return problems
-    const answering = index.answering(call)
-    if (answering.length > 0) return [...problems, ...responseProblems(value, path, answering, pathsOf)]
-    const name = callName(call)
-    const known = responders.map(nameOf)
-    const found = `${shown(name)}, which no responder answers${didYouMean(name, known)}`
-    const allowed = `a call that a responder answers (${[...new Set(known)].slice(0, 30).join(', ')})`
-    return [...problems, { path: [...path, 'call', 'path'], found, allowed }]
-  })
-}
-
-/** Responders that no tool calls: they answer direct calls and the proxy alone. */
-export function unreachedResponders(document: JsonObject): Problem[] {
-  const calls = valuesAt(document, ['tools', '*', 'call']).flatMap(({ value }) => (isJsonObject(value) ? [value] : []))
-  if (calls.length === 0) return []
-  const responders = respondersOf(document)
-  const index = new ResponderIndex(responders)
-  const reached = new Set(calls.flatMap((call) => index.answering(call)))
-  return responders.flatMap((responder): Problem[] => {
-    if (reached.has(responder)) return []
-    const name = nameOf(responder)
-    const found = `${shown(name)}, which no tool calls${didYouMean(name, calls.map(callName))}`
-    return [{ path: [...responder.path, 'on'], found, allowed: 'a request that a tool makes, or direct calls alone' }]
-  })
 }
 
 interface ResponderPlace {
@@ -99,15 +139,10 @@ function respondersOf(document: JsonObject): ResponderPlace[] {
   return valuesAt(document, ['responders', '*']).flatMap(({ path, value }): ResponderPlace[] => {
     const on = isJsonObject(value) ? own(value, 'on') : undefined
     if (!isJsonObject(value) || !isJsonObject(on)) return []
-    const [method, pattern] = [own(on, 'method'), own(on, 'path')]
-    return [
-      {
-        path,
-        value,
-        method: typeof method === 'string' ? method : undefined,
-        pattern: typeof pattern === 'string' ? pattern : undefined,
-      },
-    ]
+    const [method, pattern] = [own(on, 'method'), own(on, 'path')].map((each) =>
+      typeof each === 'string' ? each : undefined,
+    )
+    return [{ path, value, method, pattern }]
   })
 }
 
@@ -121,93 +156,47 @@ function nameOf({ method, pattern }: ResponderPlace): string {
 
 const VALUE = '\u0000'
 
-/** Responders by the parts of their paths: documents have thousands, and a call meets only those that its own parts lead to. */
-class ResponderIndex {
-  readonly #byPath = newBranch()
-  readonly #anyPath: ResponderPlace[] = []
-
-  constructor(readonly all: readonly ResponderPlace[]) {
-    for (const responder of all) {
-      if (responder.pattern === undefined) {
-        this.#anyPath.push(responder)
-        continue
-      }
-      let at = this.#byPath
-      for (const part of responder.pattern.split('/')) {
-        const parts = /[{*]/.test(part) ? at.open : at.fixed
-        const next = parts.get(part) ?? newBranch()
-        parts.set(part, next)
-        at = next
-      }
-      at.responders.push(responder)
-    }
-  }
-
-  /** The responders that answer a call for some input. */
-  answering(call: JsonObject): ResponderPlace[] {
-    const path = own(call, 'path')
-    const isOpen = typeof path !== 'string' || path.includes('{{#')
-    const found = isOpen ? this.all : [...this.#anyPath, ...respondersAt(this.#byPath, partsOf(path))]
-    return found.filter(({ method }) => method === undefined || method === own(call, 'method'))
-  }
-}
-
-/** What follows a part of a path: parts that are one text, parts that match several, and responders whose path ends here. */
-interface Branch {
-  readonly fixed: Map<string, Branch>
-  readonly open: Map<string, Branch>
-  readonly responders: ResponderPlace[]
-}
-
-function newBranch(): Branch {
-  return { fixed: new Map(), open: new Map(), responders: [] }
-}
-
-function partsOf(path: string): string[] {
+/** The parts of a call's path; undefined for one that holds a template. */
+function partsOf(path: string): (string | undefined)[] {
   const [plain = ''] = path.replaceAll(/\{\{\{?.*?\}\}\}?/gs, VALUE).split('?')
-  return plain.split('/')
+  return plain.split('/').map((part) => (part.includes(VALUE) ? undefined : (percentDecoded(part) ?? part)))
 }
 
-function respondersAt({ fixed, open, responders }: Branch, [part, ...rest]: readonly string[]): ResponderPlace[] {
-  if (part === undefined) return responders
-  const same = fixed.get(percentDecoded(part) ?? part)
-  const next = part.includes(VALUE) ? [...fixed.values()] : same ? [same] : []
-  for (const [wanted, branch] of open) if (canBe(part, wanted)) next.push(branch)
-  return next.flatMap((branch) => respondersAt(branch, rest))
+/** Responders by the parts of their paths: documents have thousands, and a call meets only those that its own parts lead to. */
+class PathTree {
+  readonly #here: ResponderPlace[] = []
+  /** By a part that is one text, and by one that matches several. */
+  readonly #fixed = new Map<string, PathTree>()
+  readonly #open = new Map<string, PathTree>()
+
+  add(responder: ResponderPlace, [part, ...rest]: readonly string[]): void {
+    if (part === undefined) {
+      this.#here.push(responder)
+      return
+    }
+    const next = /[{*]/.test(part) ? this.#open : this.#fixed
+    const tree = next.get(part) ?? new PathTree()
+    next.set(part, tree)
+    tree.add(responder, rest)
+  }
+
+  /** Those whose paths these parts can be; undefined is any part. */
+  at(parts: readonly (string | undefined)[]): ResponderPlace[] {
+    const [part, ...rest] = parts
+    if (parts.length === 0) return this.#here
+    const same = part === undefined ? [...this.#fixed.values()] : [this.#fixed.get(part) ?? []].flat()
+    const open = [...this.#open].filter(([wanted]) => part === undefined || canBe(part, wanted)).map(([, tree]) => tree)
+    return [...same, ...open].flatMap((tree) => tree.at(rest))
+  }
 }
 
 function canBe(part: string, wanted: string): boolean {
-  if (part.includes(VALUE)) return true
-  return /^\{\w+\}$/.test(wanted) ? part !== '' : matchesGlob(wanted, percentDecoded(part) ?? part)
-}
-
-function inputProblems(tool: JsonObject, path: Path, pathsOf: PathsOf): Problem[] {
-  const schema = own(tool, 'input_schema')
-  const call = own(tool, 'call')
-  const places = [
-    ...['path', 'query', 'headers', 'body'].map(
-      (key) => [isJsonObject(call) ? own(call, key) : undefined, ['call', key]] as const,
-    ),
-    [own(tool, 'result'), ['result']] as const,
-  ]
-  return places.flatMap(([value, place]) =>
-    textsIn(value, [...path, ...place]).flatMap(({ path: at, text }) =>
-      pathsOf(text).flatMap(([root, ...names]): Problem[] => {
-        const missing = root === 'input' ? missingInput(schema, names) : undefined
-        if (!missing) return []
-        const { name, known } = missing
-        const found = `${shown(text)} with the input ${name}, which the schema of the tool does not have`
-        const allowed =
-          known.length === 0 ? 'no input: the schema has none' : `inputs of the schema (${known.join(', ')})`
-        return [{ path: at, found: `${found}${didYouMean(name, known)}`, allowed }]
-      }),
-    ),
-  )
+  return /^\{\w+\}$/.test(wanted) ? part !== '' : matchesGlob(wanted, part)
 }
 
 /** The first name that a schema with fixed properties does not have. */
 function missingInput(
-  schema: JsonValue | undefined,
+  schema: unknown,
   [name, ...rest]: readonly string[],
 ): { name: string; known: string[] } | undefined {
   const properties = isJsonObject(schema) ? own(schema, 'properties') : undefined
@@ -228,23 +217,6 @@ const OPEN = [
   '$ref',
   'if',
 ]
-
-function responseProblems(
-  tool: JsonObject,
-  path: Path,
-  answering: readonly ResponderPlace[],
-  pathsOf: PathsOf,
-): Problem[] {
-  const known = answeredFields(answering)
-  if (!known) return []
-  return textsIn(own(tool, 'result'), [...path, 'result']).flatMap(({ path: at, text }) =>
-    pathsOf(text).flatMap(([root, part, field]): Problem[] => {
-      if (root !== 'response' || part !== 'body' || field === undefined || known.includes(field)) return []
-      const found = `${shown(text)} with the field ${field}, which no answer to the call has${didYouMean(field, known)}`
-      return [{ path: at, found, allowed: `fields of the answers (${known.join(', ')})` }]
-    }),
-  )
-}
 
 /** The fields of the bodies that succeed; undefined where they depend on the request. */
 function answeredFields(responders: readonly ResponderPlace[]): string[] | undefined {

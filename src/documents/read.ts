@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import type { Connector } from '../domain/connector.ts'
 import { type DocumentCheckContext, checkConnector, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
@@ -76,33 +77,31 @@ export function located(source: SourceText, problems: readonly Problem[]): FileP
   return [...sorted.slice(0, MAX_LISTED), problemAt(source.file, next, more)]
 }
 
+/** What a document holds when its shape is right, and what is wrong with its shape. */
+function parsed<Schema extends z.ZodType>(schema: Schema, { value }: SourceText) {
+  const { data, error } = schema.safeParse(value)
+  return { data, shape: error ? problemsOf(error.issues, value) : [] }
+}
+
 async function readConnector(source: SourceText, context: DocumentCheckContext): Promise<ReadConnector> {
-  const result = connectorSchema.safeParse(source.value)
-  const shape = result.success ? [] : problemsOf(result.error.issues, source.value)
+  const { data, shape } = parsed(connectorSchema, source)
   const problems = located(source, [...shape, ...(await checkConnector(source.value, context))])
-  return { kind: 'connector', source, connector: result.success ? toConnector(result.data) : undefined, problems }
+  return { kind: 'connector', source, connector: data && toConnector(data), problems }
 }
 
 function readScenario(source: SourceText): ReadScenario {
-  const result = scenarioSchema.safeParse(source.value)
-  const shapeProblems = result.success ? [] : problemsOf(result.error.issues, source.value)
-  return { kind: 'scenario', source, document: result.success ? result.data : undefined, shapeProblems }
+  const { data, shape } = parsed(scenarioSchema, source)
+  return { kind: 'scenario', source, document: data, shapeProblems: shape }
 }
 
 async function readSeed(source: SourceText, context: DocumentCheckContext): Promise<ReadSeed> {
-  const result = seedSchema.safeParse(source.value)
-  const problems = result.success ? [] : problemsOf(result.error.issues, source.value)
+  const { data, shape } = parsed(seedSchema, source)
+  const problems = [...shape, ...checkVocabulary(source.value, context.words)]
   for (const { path, value } of valuesAt(source.value, ['connectors', '*'])) {
     const inside = await checkConnector(value, context)
     problems.push(...inside.map((problem) => ({ ...problem, path: [...path, ...problem.path] })))
   }
-  problems.push(...checkVocabulary(source.value, context.words))
-  return {
-    kind: 'seed',
-    source,
-    document: result.success ? result.data : undefined,
-    problems: located(source, problems),
-  }
+  return { kind: 'seed', source, document: data, problems: located(source, problems) }
 }
 
 function open(text: string, file: string): SourceText | readonly FileProblem[] {

@@ -54,18 +54,11 @@ export function connectorsBeside(path: string): string {
 /** Reads the seed at a path: a folder, or a file; the connectors beside a seed file come with it. @throws UnreadableFileError */
 export async function readSeedFiles(path: string, checks: DocumentChecks): Promise<SeedFiles> {
   const context = { ...checks, toolSchemas: new ToolSchemaCheck() }
-  const read = { ...(await readFiles(await textFiles(path), context)), isFolder: await isFolder(path) }
-  if (read.seeds.length === 0) return read
-  const beside = await readFiles(await textsBeside(path), context)
-  return {
-    ...read,
-    files: [...read.files, ...beside.files],
-    seeds: [...read.seeds, ...beside.seeds],
-    connectors: [...read.connectors, ...beside.connectors],
-    scenarios: [...read.scenarios, ...beside.scenarios],
-    problems: [...read.problems, ...beside.problems],
-    beside: beside.connectors.flatMap(({ source }) => namesIn(source.value)),
-  }
+  const read = await readFiles(await textFiles(path), context)
+  const { length } = read.connectors
+  if (read.seeds.length > 0) await readFiles(await textsBeside(path), context, read)
+  const beside = read.connectors.slice(length).flatMap(({ source }) => namesIn(source.value))
+  return { ...read, isFolder: await isFolder(path), beside }
 }
 
 /** The files of the bundled seed, whose JSON Schemas are not compiled again. */
@@ -73,16 +66,12 @@ export async function readBundledFiles(folder: string, checks: DocumentChecks): 
   return readFiles(await textFiles(folder), checks)
 }
 
-async function readFiles(files: readonly TextFile[], context: DocumentCheckContext): Promise<SeedFiles> {
-  const read: SeedFiles = {
-    files: [],
-    seeds: [],
-    connectors: [],
-    scenarios: [],
-    problems: [],
-    isFolder: false,
-    beside: [],
-  }
+/** Reads files, and adds them to those that were read before. */
+async function readFiles(
+  files: readonly TextFile[],
+  context: DocumentCheckContext,
+  read: SeedFiles = { files: [], seeds: [], connectors: [], scenarios: [], problems: [], isFolder: false, beside: [] },
+): Promise<SeedFiles> {
   for (const { text, file } of files) {
     const document = await readDocument(text, file, context)
     read.files.push({ file, kind: document.kind })
@@ -149,21 +138,20 @@ export async function seedDocument(path: string, checks: DocumentChecks): Promis
 
 /** One seed document, to be added where these connectors are. @throws DocumentError */
 export async function parseSeed(file: TextFile, checks: DocumentChecks, there: KnownConnectors): Promise<SeedBundle> {
-  const files = await readFiles([file], { ...checks, toolSchemas: new ToolSchemaCheck() })
-  const bundle = bundleOf(files)
-  const problems = problemsOf(files, connectorsIn(bundle, there))
+  const { bundle, problems } = await readSeed(file, checks, there)
   if (problems.length > 0) throw new DocumentError(problems)
   return bundle
 }
 
-/** What {@link parseSeed} would refuse. */
-export async function problemsOfSeed(
+/** What {@link parseSeed} takes and refuses. */
+export async function readSeed(
   file: TextFile,
   checks: DocumentChecks,
   there: KnownConnectors,
-): Promise<readonly FileProblem[]> {
+): Promise<{ bundle: SeedBundle; problems: readonly FileProblem[] }> {
   const files = await readFiles([file], { ...checks, toolSchemas: new ToolSchemaCheck() })
-  return problemsOf(files, connectorsIn(bundleOf(files), there))
+  const bundle = bundleOf(files)
+  return { bundle, problems: problemsOf(files, connectorsIn(bundle, there)) }
 }
 
 function repeatedConnectors(connectors: readonly ReadConnector[]): FileProblem[] {

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import { mergeBundles } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
-import { valuesAt } from '../schema/problems.ts'
+import { type Problem, valuesAt } from '../schema/problems.ts'
 import { type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
-import { unreachedResponders } from './connector-references.ts'
+import { References } from './connector-references.ts'
 import { connectorSchema } from './connector.ts'
 import { BUNDLED, BUNDLED_SEED, loadSeeds } from './load-seeds.ts'
 import { type FileProblem, UnreadableFileError } from './problem.ts'
@@ -14,7 +14,7 @@ import { scenarioSchema } from './scenario.ts'
 import { seedSchema } from './seed.ts'
 import { connectorsIn, type KnownConnectors } from './seed-checks.ts'
 import { problemsOfScenario } from './scenario-files.ts'
-import { problemsOfSeed, type SeedFiles } from './seed-files.ts'
+import { readSeed, type SeedFiles } from './seed-files.ts'
 import type { SourceText } from './source-text.ts'
 
 export interface Validation {
@@ -48,14 +48,10 @@ export async function validateFiles(paths: readonly string[], checks: DocumentCh
   return {
     files: [...new Map(files.map((each) => [each.file, each])).values()],
     problems: [...problemsOfSources(seeds), ...(await scenarioProblems(sources, checks))],
-    warnings: [...warningsOf(sources), ...responderWarnings(sources)],
+    warnings: warningsOf(sources),
     unreadable,
   }
 }
-
-/** Where connectors are written: in files of their own, and in a seed. */
-const IN_CONNECTORS = [[], ['connectors', '*']]
-const inConnectors = (path: readonly string[]): string[][] => IN_CONNECTORS.map((base) => [...base, ...path])
 
 interface SchemaPart {
   readonly title?: string
@@ -99,42 +95,41 @@ function withoutUnit(value: JsonValue, unit: Duration['unit']) {
   }
 }
 
-/** Values that are accepted and probably not what was meant. */
+/** Values that are accepted and probably not what was meant, and responders that answer no tool. */
 function warningsOf(sources: readonly ReadSource[]): FileProblem[] {
-  const [ofSeeds, ofConnectors, ofScenarios] = [seedSchema, connectorSchema, scenarioSchema].map(durationsIn)
-  const names = inConnectors(['tools', '*', 'name'])
-  const warningsIn = (
-    { source }: { readonly source: SourceText },
-    durations: readonly Duration[] = [],
-  ): FileProblem[] =>
-    [
-      ...names.map((path) => ({ path, judge: nameForModels })),
-      ...durations.map(({ path, unit }) => ({ path, judge: (value: JsonValue) => withoutUnit(value, unit) })),
-    ].flatMap(({ path, judge }) =>
-      valuesAt(source.value, path).flatMap(({ path: at, value }) => {
-        const judged = judge(value)
-        return judged ? [source.problem({ path: at, ...judged })] : []
-      }),
-    )
+  const [ofSeeds = [], ofConnectors = [], ofScenarios = []] = [seedSchema, connectorSchema, scenarioSchema].map(
+    durationsIn,
+  )
   const warnings = sources.flatMap(({ files }) => [
-    ...(files?.seeds ?? []).flatMap((each) => warningsIn(each, ofSeeds)),
-    ...(files?.connectors ?? []).flatMap((each) => warningsIn(each, ofConnectors)),
-    ...(files?.scenarios ?? []).flatMap((each) => warningsIn(each, ofScenarios)),
+    ...(files?.seeds ?? []).flatMap(({ source }) => warningsIn(source, ofSeeds)),
+    ...(files?.connectors ?? []).flatMap(({ source }) => warningsIn(source, ofConnectors)),
+    ...(files?.scenarios ?? []).flatMap(({ source }) => warningsIn(source, ofScenarios)),
   ])
   return [...new Map(warnings.map((warning) => [warning.message, warning])).values()]
 }
 
-/** Responders that answer no tool. */
-function responderWarnings(sources: readonly ReadSource[]): FileProblem[] {
-  const documents = sources.flatMap(({ files }) => [...(files?.seeds ?? []), ...(files?.connectors ?? [])])
-  const warnings = documents.flatMap(({ source }) =>
-    IN_CONNECTORS.flatMap((base) => valuesAt(source.value, base)).flatMap(({ path: base, value }) =>
-      (isJsonObject(value) ? unreachedResponders(value) : []).map(({ path, ...problem }) =>
-        source.problem({ ...problem, path: [...base, ...path] }),
-      ),
-    ),
+function warningsIn(source: SourceText, durations: readonly Duration[]): FileProblem[] {
+  const judged = (
+    path: readonly string[],
+    judge: (value: JsonValue) => Pick<Problem, 'found' | 'allowed'> | undefined,
+  ) =>
+    valuesAt(source.value, path).flatMap(({ path: at, value }): Problem[] => {
+      const problem = judge(value)
+      return problem ? [{ path: at, ...problem }] : []
+    })
+  // Connectors are in files of their own, and in a seed.
+  const connectors = [[], ['connectors', '*']].flatMap((base) => valuesAt(source.value, base))
+  const unreached = connectors.flatMap(({ path: base, value }) =>
+    (isJsonObject(value) ? new References(value).unreachedResponders() : []).map((problem) => ({
+      ...problem,
+      path: [...base, ...problem.path],
+    })),
   )
-  return [...new Map(warnings.map((warning) => [warning.message, warning])).values()]
+  return [
+    ...[[], ['connectors', '*']].flatMap((base) => judged([...base, 'tools', '*', 'name'], nameForModels)),
+    ...durations.flatMap(({ path, unit }) => judged(path, (value) => withoutUnit(value, unit))),
+    ...unreached,
+  ].map((problem) => source.problem(problem))
 }
 
 async function scenarioProblems(sources: readonly ReadSource[], checks: DocumentChecks): Promise<FileProblem[]> {
@@ -158,7 +153,7 @@ export async function validateText(
     case 'scenario':
       return { kind, problems: problemsOfScenario(read, { operations: checks.operations, connectors }) }
     case 'seed':
-      return { kind, problems: await problemsOfSeed({ text, file }, checks, connectors) }
+      return { kind, problems: (await readSeed({ text, file }, checks, connectors)).problems }
     case 'connector':
     case 'unknown':
       return { kind, problems: read.problems }

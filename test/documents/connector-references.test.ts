@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { documentChecks } from '../../src/app/document-checks.ts'
-import { toolProblems, unreachedResponders } from '../../src/documents/connector-references.ts'
+import { References } from '../../src/documents/connector-references.ts'
 import { readDocument } from '../../src/documents/read.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
 import { withFiles } from './files.ts'
@@ -236,7 +236,8 @@ it('finds the responders of a call in time that grows with the number of tools, 
       responders: numbers.map((at) => ({ on: { method: 'GET', path: `/v1/n${at}/{id}` }, respond: {} })),
     }
     const before = process.cpuUsage().user
-    expect([...toolProblems(document, () => []), ...unreachedResponders(document)]).toEqual([])
+    const references = new References(document)
+    expect([...references.unansweredCalls(), ...references.unreachedResponders()]).toEqual([])
     return (process.cpuUsage().user - before) / 1000
   }
   milliseconds(500)
