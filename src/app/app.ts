@@ -179,6 +179,7 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
     realTime,
     observe: options.observe,
     observeControl: options.observeControl,
+    shutdown: options.shutdown,
     eventStreams: { open: new Set(), most: options.eventStreams ?? MAX_EVENT_STREAMS },
   }
 }

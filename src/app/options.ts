@@ -69,6 +69,8 @@ export interface AppOptions {
   observe?: ((context: ObservedExchange) => void) | undefined
   /** Sees every call of the control API once it is over. It is in no journal. */
   observeControl?: ((entry: RecordedEntry) => void) | undefined
+  /** Stops the process for `POST /_mock/shutdown`; a server that its own program stops has none. */
+  shutdown?: (() => void) | undefined
   time?: TimeSource | undefined
   /** For tests that need a disk that fails. */
   fileSystem?: FileSystem | undefined

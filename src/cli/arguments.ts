@@ -210,11 +210,14 @@ export function readValue(kind: FlagKind, text: string, where: string): Value {
 /** A time needs its zone: without one it would be another instant on each machine. */
 const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/i
 
+/** Set for a server in the background, which tells the command that started it when it is ready. */
+export const DETACHED = 'TOOLMOCK_DETACHED'
+
 /** Variables whose name is nearly one that is read; they would otherwise be ignored without a word. */
 export function mistypedVariables(variables: Variables): string[] {
   const known = allVariables()
   return Object.keys(variables).flatMap((name) => {
-    const set = ['TOOLMOCK_URL', 'TOOLMOCK_CLIENT_ID', 'TOOLMOCK_CLIENT_SECRET', 'TOOLMOCK_RUN']
+    const set = ['TOOLMOCK_URL', 'TOOLMOCK_CLIENT_ID', 'TOOLMOCK_CLIENT_SECRET', 'TOOLMOCK_RUN', DETACHED]
     const isKnown = [...known, ...set].includes(name)
     if (isKnown || !name.startsWith('TOOLMOCK_')) return []
     const meant = nearest(

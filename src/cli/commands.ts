@@ -9,6 +9,18 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     load: async () => (await import('./start.ts')).start,
   },
   {
+    name: 'stop',
+    operands: '',
+    summary: 'stop the server that `start --detach` started in this folder, and wait until its state is written',
+    load: async () => (await import('./detached.ts')).stop,
+  },
+  {
+    name: 'env',
+    operands: '',
+    summary: 'print the connection variables of a running server',
+    load: async () => (await import('./env.ts')).env,
+  },
+  {
     name: 'run',
     operands: ' -- CMD ARG…',
     summary:

@@ -2,14 +2,14 @@ import { StringDecoder } from 'node:string_decoder'
 import { StartError } from '../domain/start-error.ts'
 import { nearest } from '../domain/suggestion.ts'
 import { HttpClient } from '../http-client.ts'
-import { ControlClient } from '../library/control-client.ts'
+import { ControlClient, type Server } from '../library/control-client.ts'
 import { ToolmockError } from '../library/toolmock-error.ts'
 import type { JournalEntry } from '../library/types.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { RefusedError, systemCode, UsageError } from './failure.ts'
 import type { ControlCommandName, FlagValues } from './flags.ts'
-import { adminTokenText, noAnswerReason, serverUrl } from './running-server.ts'
+import { adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -32,17 +32,18 @@ export function controlSession<Name extends ControlCommandName>(
   argv: readonly string[],
   context: CommandContext,
 ): ControlSession<Name> {
-  const { values, operands } = readArguments(name, argv, context)
+  const read = readArguments(name, argv, context)
+  const { values, operands } = read
   // Every control command has these flags; the compiler cannot see it for a name that it does not know yet.
-  const { json, environment, 'admin-token': adminToken, ...server } = values as FlagValues<ControlCommandName>
-  const url = serverUrl(server)
-  const call = controlCall(url, environment, adminToken)
+  const { json, environment, 'admin-token': adminToken } = values as FlagValues<ControlCommandName>
+  const { url, ca } = serverOf({ values: values as FlagValues<ControlCommandName>, given: read.given })
+  const call = controlCall({ url, ca, adminToken }, environment)
   const events = async (): Promise<AsyncIterable<JournalEntry>> => {
     // A call that is refused says why; the stream that follows then only has to be read.
     await call('GET /clock')
     const path = `/_mock/events?environment=${encodeURIComponent(environment.toWellFormed())}`
     const headers = adminToken === undefined ? undefined : { Authorization: `Bearer ${adminToken}` }
-    const stream = await new HttpClient(url).open({ method: 'GET', path, headers }).catch((error: unknown) => {
+    const stream = await new HttpClient(url, { ca }).open({ method: 'GET', path, headers }).catch((error: unknown) => {
       throw notAnswered(url, error)
     })
     return entriesOf(stream)
@@ -53,8 +54,9 @@ export function controlSession<Name extends ControlCommandName>(
 }
 
 /** Calls of the control API whose failures are for the user of a command. */
-export function controlCall(url: string, environment: string, adminToken: string | undefined): ControlClient['call'] {
-  const client = new ControlClient({ url, adminToken, timeoutMs: TIMEOUT_MS }, environment)
+export function controlCall(server: Server, environment: string): ControlClient['call'] {
+  const { url, adminToken } = server
+  const client = new ControlClient({ ...server, timeoutMs: TIMEOUT_MS }, environment)
   return async (route, sent) => {
     try {
       return await client.call(route, sent)

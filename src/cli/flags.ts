@@ -9,6 +9,8 @@ export type ControlCommandName = (typeof CONTROL_COMMANDS)[number]
 
 export const COMMAND_NAMES = [
   'start',
+  'stop',
+  'env',
   'run',
   'validate',
   'init',
@@ -50,7 +52,7 @@ export type FlagKind =
 const SERVERS = ['start', 'run'] as const
 const always = (): boolean => true
 const isNotBundled = (path: string): boolean => path !== 'bundled'
-const CALLERS = ['report', 'healthcheck', 'mcp', ...CONTROL_COMMANDS] as const
+const CALLERS = ['report', 'healthcheck', 'mcp', 'env', ...CONTROL_COMMANDS] as const
 
 type Taken = Pick<Flag, 'kind' | 'placeholder' | 'default' | 'short' | 'isPath'>
 
@@ -187,7 +189,7 @@ const FLAGS = [
   flag('watch', ['start'], SWITCH, 'reload seeds, connectors and scenarios when their files change'),
   flag(
     'admin-token',
-    ['start', 'report', 'conform', 'mcp', ...CONTROL_COMMANDS],
+    ['start', 'stop', 'env', 'report', 'conform', 'mcp', ...CONTROL_COMMANDS],
     valued('admin-token', 'T'),
     'the bearer token that the control API requires',
   ),
@@ -243,6 +245,12 @@ const FLAGS = [
     `${LOG_LEVELS.join(', ')}: written at once; without it warnings are printed after the command has ended`,
   ),
   flag('json', ['start'], SWITCH, 'the ready line, the lines of requests and log lines are JSON'),
+  flagOnly(
+    'detach',
+    ['start'],
+    SWITCH,
+    'go on in the background once it is ready; .toolmock/server.json says where, server.log has its output, `toolmock stop` ends it',
+  ),
   flag('quiet', ['start'], SWITCH, 'no line for each request'),
   flagOnly(
     'out',
@@ -302,6 +310,12 @@ const FLAGS = [
   flag('client-secret', ['conform'], valued('text', 'SECRET'), 'client credentials'),
   flagOnly(
     'format',
+    ['env'],
+    { ...choice('F', ['sh', 'json', 'dotenv', 'github']), default: 'sh' },
+    'lines for a shell, JSON, a .env file, or the file of GITHUB_ENV',
+  ),
+  flagOnly(
+    'format',
     ['conform'],
     { ...choice('F', ['text', 'json', 'junit']), default: 'text' },
     'what is printed: text, json or junit',
@@ -358,7 +372,7 @@ const FLAGS = [
   ),
   flagOnly(
     'environment',
-    ['mcp', ...CONTROL_COMMANDS],
+    ['mcp', 'env', ...CONTROL_COMMANDS],
     { ...valued('text', 'NAME'), default: 'default' },
     'the environment that it is about',
   ),
@@ -397,7 +411,7 @@ const FLAGS = [
   ),
   flag(
     'config',
-    [...SERVERS, 'config', 'conform', ...CALLERS],
+    [...SERVERS, 'stop', 'config', 'conform', ...CALLERS],
     valued('text', 'FILE'),
     'the configuration file (toolmock.config.yaml or .json, or `toolmock` in package.json, from the working directory upwards, by default)',
   ),

@@ -4,7 +4,8 @@ import { mistypedVariables, readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { controlCall, noOperand } from './control-session.ts'
 import { createLog } from './log.ts'
-import { serverUrl } from './running-server.ts'
+import { detachedServer } from './detached-server.ts'
+import { isGiven, serverOf } from './running-server.ts'
 import { LOOPBACK } from './server-options.ts'
 
 /**
@@ -12,16 +13,16 @@ import { LOOPBACK } from './server-options.ts'
  * has to say goes to stderr.
  */
 export async function mcp(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { values, given, operands } = readArguments('mcp', argv, context)
+  const read = readArguments('mcp', argv, context)
+  const { values, operands } = read
   noOperand('mcp', operands)
   const { environment, 'admin-token': adminToken } = values
   for (const notice of mistypedVariables(context.variables)) context.err(`toolmock: ${notice}`)
-  const isRunning = ['url', 'port', 'host'].some((name) => given.has(name))
-  const own = isRunning ? undefined : await startOwn(adminToken, context)
+  const own = isGiven(read) || detachedServer() ? undefined : await startOwn(adminToken, context)
   try {
-    const url = own?.url ?? serverUrl(values)
+    const { url, ca } = own ?? serverOf(read)
     const { serveMcp } = await import('../mcp/control-server.ts')
-    const call = controlCall(url, environment, adminToken)
+    const call = controlCall({ url, ca, adminToken }, environment)
     await serveMcp({ call, url, environment, version: VERSION }, ({ message }) => context.err(`toolmock: ${message}`))
     return 0
   } finally {
@@ -33,7 +34,7 @@ export async function mcp(argv: readonly string[], context: CommandContext): Pro
 async function startOwn(
   adminToken: string | undefined,
   { err }: CommandContext,
-): Promise<{ readonly app: App; readonly url: string }> {
+): Promise<{ readonly app: App; readonly url: string; readonly ca?: undefined }> {
   const { createApp } = await import('../app/app.ts')
   const app = await createApp({ state: null, adminToken, log: createLog('warn', false, err) })
   const { url } = await app.listen({ host: LOOPBACK, port: 0 })

@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import { HttpClient } from '../http-client.ts'
 import { COVERAGE_FORMATS, FORMATS, type ReportFormat } from '../verdict/formats/formats.ts'
-import { readArguments } from './arguments.ts'
+import { type Arguments, readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { fileFailure, UsageError } from './failure.ts'
 import type { FlagValues } from './flags.ts'
-import { adminTokenText, noAnswerReason, serverUrl } from './running-server.ts'
+import { adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
 
 type ReportValues = FlagValues<'report'>
 
@@ -17,12 +17,13 @@ const TIMEOUT_MS = 30_000
 /** Fetches a report of a running server; 1 when `--fail` is given and the contract was broken. */
 export async function report(argv: readonly string[], context: CommandContext): Promise<number> {
   const { out, err } = context
-  const { values, operands } = readArguments('report', argv, context)
+  const read = readArguments('report', argv, context)
+  const { values, operands } = read
   const { judge, output } = values
   const isCoverage = operands[0] === 'coverage'
   const format = values.format ?? (isCoverage || judge !== undefined ? 'json' : 'text')
   const name = reportName(operands, format, judge)
-  const text = await fetchReport(values, `${name}?format=${format}${judge === undefined ? '' : `&judge=${judge}`}`)
+  const text = await fetchReport(read, `${name}?format=${format}${judge === undefined ? '' : `&judge=${judge}`}`)
   const content = format === 'json' ? `${JSON.stringify(readJson(text), null, 2)}\n` : checked(text, format)
   if (output === undefined) out(content.replace(/\n$/, ''))
   else {
@@ -32,7 +33,7 @@ export async function report(argv: readonly string[], context: CommandContext): 
     out(`wrote ${output}`)
   }
   if (!values.fail) return 0
-  const { ok, total } = readJson(await fetchReport(values, 'contract?format=json'))
+  const { ok, total } = readJson(await fetchReport(read, 'contract?format=json'))
   if (ok !== true) err('toolmock: the contract was broken; the report says how')
   else if (!values['allow-no-requests'] && isJsonObject(total) && total['requests'] === 0) {
     err('toolmock: no operation was called, so nothing was judged; --allow-no-requests accepts it')
@@ -74,14 +75,14 @@ function checked(text: string, format: ReportFormat): string {
 }
 
 /** @throws StartError when there is no report, with the server's own message where it has one */
-async function fetchReport(values: ReportValues, report: string): Promise<string> {
-  const { environment, 'admin-token': token } = values
+async function fetchReport(read: Arguments<'report'>, report: string): Promise<string> {
+  const { environment, 'admin-token': token } = read.values
   const scope = environment === undefined ? '' : `&environment=${encodeURIComponent(environment.toWellFormed())}`
-  const url = serverUrl(values)
+  const { url, ca } = serverOf(read)
   const path = `/_mock/${report}${scope}`
   const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` }
   // The certificate has to be trusted, because the admin token must only reach that server.
-  const client = new HttpClient(url, { timeoutMs: TIMEOUT_MS })
+  const client = new HttpClient(url, { ca, timeoutMs: TIMEOUT_MS })
   const { status, text } = await client.send({ method: 'GET', path, headers }).catch((error: unknown) => {
     throw new StartError(`${url}${path} ${noAnswerReason(error)}`)
   })

@@ -1,11 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { callableHost } from '../domain/loopback.ts'
 import { failureReason } from '../http-client.ts'
 import { systemCode } from './failure.ts'
-import type { FlagValues } from './flags.ts'
+import type { Arguments } from './arguments.ts'
+import { detachedServer } from './detached-server.ts'
 
-export function serverUrl(values: FlagValues<'healthcheck'>): string {
+type ServerArguments = Pick<Arguments<'healthcheck'>, 'values' | 'given'>
+
+/**
+ * A running server: the one that was given, else the one that was started in the background here, else the one that the flags and
+ * variables of its start tell. `ca` is the authority to trust, where the mock made one.
+ */
+export function serverOf({ values, given }: ServerArguments): {
+  readonly url: string
+  readonly ca?: string | undefined
+} {
+  const detached = isGiven({ given }) ? undefined : detachedServer()?.ready
+  if (detached) return { url: detached.url, ca: authorityOf(detached.variables) }
   const isSecure = values.tls || values['tls-cert'] !== undefined
-  return values.url ?? `${isSecure ? 'https' : 'http'}://${callableHost(values.host)}:${values.port}`
+  return { url: values.url ?? `${isSecure ? 'https' : 'http'}://${callableHost(values.host)}:${values.port}` }
+}
+
+/** Whether a flag, a variable or the configuration file names a server. */
+export function isGiven({ given }: Pick<ServerArguments, 'given'>): boolean {
+  return ['url', 'port', 'host'].some((name) => given.has(name))
+}
+
+/** The text of the certificate authority that a server said to trust. */
+export function authorityOf(variables: Readonly<Record<string, string>>): string | undefined {
+  const file = variables['NODE_EXTRA_CA_CERTS']
+  return file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
 
 /** Why a server did not answer, to follow its URL in a message. */

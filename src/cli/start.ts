@@ -1,10 +1,12 @@
+import { rm } from 'node:fs/promises'
 import type { App, createApp } from '../app/app.ts'
 import { isLoopback } from '../domain/loopback.ts'
 import { StartError } from '../domain/start-error.ts'
 import { shellQuote } from '../domain/text.ts'
 import { VERSION } from '../version.ts'
-import { mistypedVariables } from './arguments.ts'
+import { DETACHED, mistypedVariables } from './arguments.ts'
 import type { CommandContext } from './command.ts'
+import { SERVER_FILE } from './detached-server.ts'
 import { systemCode } from './failure.ts'
 import { createLog } from './log.ts'
 import { RequestLog } from './request-log.ts'
@@ -12,30 +14,36 @@ import { readStart, type StartArguments, startOptions } from './server-options.t
 
 /** Serves until SIGINT or SIGTERM, then closes, which writes the state. */
 export async function start(argv: readonly string[], context: CommandContext): Promise<number> {
-  const stop = stopSignal()
   const given = readStart(argv, context)
+  if (given.values.detach) return (await import('./detached.ts')).startDetached(argv, given, context)
+  const stop = stopRequest()
   const { createApp } = await import('../app/app.ts')
   const requests = requestLogOf(given.values, context)
-  const app = await serve(given, context, createApp, requests)
-  await stop
+  const app = await serve(given, context, createApp, { requests, shutdown: stop.ask })
+  await stop.asked
   await app.close()
   requests?.flush()
+  if (context.variables[DETACHED] !== undefined) await rm(SERVER_FILE, { force: true })
   // Connections that clients hold open must not keep the process.
   process.exit(0)
 }
 
-/** Resolves with the first SIGINT or SIGTERM; a second one ends the process at once. */
-function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let isStopping = false
-    for (const [signal, number] of [['SIGINT', 2] as const, ['SIGTERM', 15] as const]) {
-      process.on(signal, () => {
-        if (isStopping) process.exit(128 + number)
-        isStopping = true
-        resolve(signal)
-      })
-    }
-  })
+/** Asked by the control API, or by the first SIGINT or SIGTERM; a second signal ends the process at once. */
+function stopRequest(): { readonly ask: () => void; readonly asked: Promise<void> } {
+  let isStopping = false
+  let resolve!: () => void
+  const asked = new Promise<void>((resolved) => (resolve = resolved))
+  const ask = (): void => {
+    isStopping = true
+    resolve()
+  }
+  for (const [signal, number] of [['SIGINT', 2] as const, ['SIGTERM', 15] as const]) {
+    process.on(signal, () => {
+      if (isStopping) process.exit(128 + number)
+      ask()
+    })
+  }
+  return { ask, asked }
 }
 
 /** Undefined where no line is wanted: with `--quiet`, and where the log leaves out what is no warning. */
@@ -49,7 +57,7 @@ async function serve(
   given: StartArguments,
   context: CommandContext,
   create: typeof createApp,
-  requests: RequestLog | undefined,
+  { requests, shutdown }: { readonly requests: RequestLog | undefined; readonly shutdown: () => void },
 ): Promise<App> {
   const { values } = given
   const { host, port } = values
@@ -58,11 +66,14 @@ async function serve(
     ...startOptions(given, log),
     progress: (line) => (values.json ? log.info(line) : context.err(line)),
     observeControl: requests?.observeControl,
+    shutdown,
   })
   if (requests) app.services.journals.observe(requests.observe)
   try {
     const { url } = await app.listen({ host, port })
-    context.out(readyText(app, { url: values['base-url'] ?? url, listening: url }, values.json))
+    const ready = readyOf(app, { url: values['base-url'] ?? url, listening: url }, values.json)
+    context.out(ready.text)
+    if (context.variables[DETACHED] !== undefined) process.send?.(ready)
   } catch (error) {
     await app.close()
     throw listenFailure(error, host, port)
@@ -86,11 +97,11 @@ function openNotice({ values, given }: StartArguments): string[] {
  * The output once the server listens: one line with the address and the credentials, then the connection variables, ready to
  * be pasted into a shell. As JSON all of it is one line. `url` is what programs call, `listening` where the server listens.
  */
-function readyText(
+function readyOf(
   { client, authorityFile, methodTable, trust }: App,
   { url, listening }: { readonly url: string; readonly listening: string },
   json: boolean,
-): string {
+): { readonly url: string; readonly text: string; readonly variables: Readonly<Record<string, string>> } {
   const variables = {
     TOOLMOCK_URL: url,
     TOOLMOCK_CLIENT_ID: client.id,
@@ -98,7 +109,7 @@ function readyText(
     ...trust,
   }
   if (json) {
-    return JSON.stringify({
+    const text = JSON.stringify({
       level: 'info',
       message: 'ready',
       version: VERSION,
@@ -111,15 +122,17 @@ function readyText(
       ...(methodTable === undefined ? {} : { methods: methodTable.split('\n') }),
       variables,
     })
+    return { url: listening, text, variables }
   }
   const where = listening === url ? url : `${url} at ${listening}`
-  return [
+  const lines = [
     `toolmock serves ${where} (client id ${client.id}, client secret ${client.secret}), dashboard ${dashboardOf(url)}`,
     ...(authorityFile === undefined ? [] : [`clients trust it by the certificate authority in ${authorityFile}`]),
     '',
     ...Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}`),
     ...(methodTable === undefined ? [] : ['', methodTable]),
-  ].join('\n')
+  ]
+  return { url: listening, text: lines.join('\n'), variables }
 }
 
 function dashboardOf(url: string): string {

@@ -17,6 +17,8 @@ export interface AppServices extends ServiceParts {
   readonly stateLimit: number
   /** Sees every call of the control API once it is over. */
   readonly observeControl: ((entry: RecordedEntry) => void) | undefined
+  /** Stops the process; undefined where the program that made the server stops it. */
+  readonly shutdown: (() => void) | undefined
   /** The event streams that are open, and how many may be. */
   readonly eventStreams: { readonly open: Set<object>; readonly most: number }
 }

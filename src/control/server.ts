@@ -2,6 +2,7 @@ import { shellQuote } from '../domain/text.ts'
 import { callerBaseUrl } from '../domain/request-headers.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { ControlHandlers } from './call.ts'
+import { ControlError } from './errors.ts'
 
 export const serverHandlers = {
   get_health: () => ({ body: { status: 'ok' } }),
@@ -23,6 +24,19 @@ export const serverHandlers = {
 
   checkpoint_state: async ({ services }) => {
     await services.registry.checkpoint()
+    return { body: {} }
+  },
+
+  /** The process stops once the answer is sent. */
+  shutdown: ({ services, response }) => {
+    const { shutdown } = services
+    if (!shutdown) {
+      throw new ControlError(
+        'NOT_STOPPABLE',
+        'this server is stopped by the program that started it: `toolmock run`, `toolmock mcp` or the library',
+      )
+    }
+    response.once('close', shutdown)
     return { body: {} }
   },
 

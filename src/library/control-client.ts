@@ -78,7 +78,7 @@ export class ControlClient {
   }
 
   #queryText(template: string, query: object): string {
-    const isPerEnvironment = !/^\/(version$|environments)/.test(template)
+    const isPerEnvironment = !/^\/(version$|shutdown$|environments)/.test(template)
     const all = isPerEnvironment ? { environment: this.environment, ...query } : query
     const pairs = Object.entries(all).flatMap(([name, value]): [string, string][] =>
       value === undefined ? [] : [[name, String(value)]],

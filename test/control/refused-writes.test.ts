@@ -41,6 +41,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   get_state: { works: true },
   put_state: { body: { tables: {} } },
   checkpoint_state: {},
+  shutdown: {},
   get_state_diff: { path: '/state/diff?snapshot=before', works: true },
   reset: {},
   add_seed: {

@@ -294,6 +294,7 @@ const CONTROL_OUTPUTS: Readonly<Record<ControlOperation, ControlOutput>> = {
   get_state: DESIGN,
   put_state: CHANGES,
   checkpoint_state: CHANGES,
+  shutdown: CHANGES,
   get_state_diff: { reads: '/state/diff?snapshot=before' },
   reset: CHANGES,
   add_seed: CHANGES,
@@ -344,6 +345,8 @@ const CONTROL_OUTPUTS: Readonly<Record<ControlOperation, ControlOutput>> = {
 /** The operations whose answers a command prints, or why it prints nothing of a server: the compiler asks for a new command. */
 const COMMAND_OUTPUTS: Readonly<Record<CommandName, readonly ControlOperation[] | { readonly left: string }>> = {
   start: { left: 'its lines for requests are stdout above' },
+  stop: { left: 'it prints an address' },
+  env: { left: 'it prints the connection variables, the client secret among them' },
   run: ['get_contract', 'get_coverage'],
   validate: { left: 'it reads files of the user' },
   init: { left: 'it writes files that toolmock has' },

@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { open, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { makeDirectory } from '../disk/make-directory.ts'
+import { replaceFile } from '../disk/replace-file.ts'
+import { StartError } from '../domain/start-error.ts'
+import { HttpClient } from '../http-client.ts'
+import { DETACHED, readArguments } from './arguments.ts'
+import type { CommandContext } from './command.ts'
+import { controlCall, noOperand } from './control-session.ts'
+import { type DetachedServer, detachedServer, FOLDER, SERVER_FILE } from './detached-server.ts'
+import { RefusedError, systemCode } from './failure.ts'
+import { authorityOf } from './running-server.ts'
+import type { StartArguments } from './server-options.ts'
+
+const LOG_FILE = join(FOLDER, 'server.log')
+const POLL_MS = 50
+const TIMEOUT_MS = 2_000
+
+/**
+ * Starts the server in a process of its own and ends once it is ready. The same start again prints the same and starts nothing.
+ * @throws StartError when one with other settings is running
+ */
+export async function startDetached(
+  argv: readonly string[],
+  given: StartArguments,
+  context: CommandContext,
+): Promise<number> {
+  const settings = settingsOf(given)
+  await makeDirectory(FOLDER)
+  const running = await runningServer(settings)
+  if (running) {
+    context.out(alreadyRunning(running, settings))
+    return 0
+  }
+  const log = await open(LOG_FILE, 'w', 0o600)
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, process.argv[1] ?? '', 'start', ...argv.filter((word) => !/^--detach(=|$)/.test(word))],
+    {
+      detached: true,
+      windowsHide: true,
+      env: { ...context.variables, [DETACHED]: '1' },
+      stdio: ['ignore', log.fd, log.fd, 'ipc'],
+    },
+  )
+  await log.close()
+  const [ready] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [
+    DetachedServer['ready'] | number | null,
+  ]
+  if (typeof ready !== 'object' || ready === null) {
+    await rm(SERVER_FILE, { force: true })
+    context.err((await readFile(LOG_FILE, 'utf8')).trimEnd())
+    return ready ?? 1
+  }
+  const server: DetachedServer = { pid: child.pid ?? 0, settings, ready }
+  await replaceFile(SERVER_FILE, `${JSON.stringify(server, null, 2)}\n`)
+  child.disconnect()
+  child.unref()
+  context.out(ready.text)
+  return 0
+}
+
+/** Claims the file for this start, or answers the server that has it. Waits for one that is starting. */
+async function runningServer(settings: DetachedServer['settings']): Promise<DetachedServer | undefined> {
+  for (;;) {
+    const claim: DetachedServer = { pid: process.pid, settings }
+    try {
+      await writeFile(SERVER_FILE, JSON.stringify(claim), { flag: 'wx', mode: 0o600 })
+      return undefined
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw error
+    }
+    const found = detachedServer()
+    if (found && !(await isUp(found))) await rm(SERVER_FILE, { force: true })
+    else if (found?.ready) return found
+    else await pause(POLL_MS)
+  }
+}
+
+/** @throws StartError naming what differs */
+function alreadyRunning(
+  { pid, settings: theirs, ready }: DetachedServer,
+  settings: DetachedServer['settings'],
+): string {
+  const differing = Object.keys({ ...theirs, ...settings }).filter(
+    (name) => !isDeepStrictEqual(theirs[name], settings[name]),
+  )
+  if (differing.length === 0) return ready?.text ?? ''
+  const names = differing.map((name) => `--${name}`).join(', ')
+  throw new StartError(
+    `a server runs already (process ${pid}, ${ready?.url ?? ''}) with another value of ${names}. Stop it first: npx toolmock stop`,
+  )
+}
+
+/** As JSON has them, so that they can be compared with those of the file. The admin token is a hash there. */
+function settingsOf({ values }: StartArguments): DetachedServer['settings'] {
+  const { 'admin-token': token, detach: _detach, help: _help, version: _version, ...others } = values
+  const hash = token === undefined ? undefined : createHash('sha256').update(token).digest('hex')
+  return JSON.parse(JSON.stringify({ ...others, 'admin-token': hash })) as DetachedServer['settings']
+}
+
+/** Whether its process is there and listens. A process that was killed leaves its file behind, and another may have its number. */
+async function isUp({ pid, ready }: DetachedServer): Promise<boolean> {
+  if (!isAlive(pid)) return false
+  if (!ready) return true
+  const client = new HttpClient(ready.url, { timeoutMs: TIMEOUT_MS, anyCertificate: true })
+  return client.send({ method: 'GET', path: '/_mock/health' }).then(
+    () => true,
+    (error: unknown) => systemCode(error) !== 'ECONNREFUSED',
+  )
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return systemCode(error) === 'EPERM'
+  }
+}
+
+/** Stops the server of `start --detach` by the control API, since a signal on Windows would end it without writing the state. */
+export async function stop(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { values, operands } = readArguments('stop', argv, context)
+  noOperand('stop', operands)
+  const server = detachedServer()
+  if (!server?.ready) throw new RefusedError('no server was started here with `npx toolmock start --detach`')
+  const { url, variables } = server.ready
+  if (await isUp(server)) {
+    await controlCall(
+      { url, ca: authorityOf(variables), adminToken: values['admin-token'] },
+      'default',
+    )('POST /shutdown')
+    // The server removes its file once the state is written.
+    while (detachedServer()?.pid === server.pid && isAlive(server.pid)) await pause(POLL_MS)
+    context.out(`stopped ${url}`)
+  } else context.out(`${url} (process ${server.pid}) had ended already`)
+  await rm(SERVER_FILE, { force: true })
+  return 0
+}

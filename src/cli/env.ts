@@ -1,0 +1,27 @@
+import { shellQuote } from '../domain/text.ts'
+import { readArguments } from './arguments.ts'
+import type { CommandContext } from './command.ts'
+import { controlCall, noOperand } from './control-session.ts'
+import { detachedServer } from './detached-server.ts'
+import { serverOf } from './running-server.ts'
+
+const FORMATS = {
+  sh: (name: string, value: string) => `export ${name}=${shellQuote(value)}`,
+  dotenv: (name: string, value: string) => `${name}=${JSON.stringify(value)}`,
+  github: (name: string, value: string) => `${name}=${value}`,
+}
+
+/** Prints the connection variables of a running server. */
+export async function env(argv: readonly string[], context: CommandContext): Promise<number> {
+  const read = readArguments('env', argv, context)
+  noOperand('env', read.operands)
+  const { environment, format, 'admin-token': adminToken } = read.values
+  const { url, ca } = serverOf(read)
+  const answered = await controlCall({ url, ca, adminToken }, environment)('GET /env', { query: { format: 'json' } })
+  // A server in the background has also said which certificate authority to trust.
+  const detached = detachedServer()?.ready
+  const variables = { ...(detached?.url === url ? detached.variables : {}), ...answered }
+  if (format === 'json') context.out(JSON.stringify(variables, null, 2))
+  else for (const [name, value] of Object.entries(variables)) context.out(FORMATS[format](name, value))
+  return 0
+}

@@ -1,0 +1,144 @@
+import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ToolmockProcess } from './toolmock-process.ts'
+
+const toolmock = ToolmockProcess.forThisFile()
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(toolmock.folder, 'project-'))
+})
+
+afterEach(async () => {
+  await run(['stop'])
+})
+
+async function run(args: string[], variables: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await toolmock.begin(args, { cwd: folder, variables }).end
+  return { code, stdout: stdout.toString(), stderr: stderr.toString() }
+}
+
+const START = ['start', '--detach', '--port', '0', '--state', 'state.json']
+const server = () => JSON.parse(readFileSync(join(folder, '.toolmock/server.json'), 'utf8')) as { pid: number }
+
+describe('start --detach', () => {
+  it('prints the variables once it is ready; other commands find the server, and stop writes its state', async () => {
+    const started = await run(START)
+    expect(started).toMatchObject({ code: 0, stderr: '' })
+    const [, url = ''] = /^export TOOLMOCK_URL=(\S+)$/m.exec(started.stdout) ?? []
+    expect(await (await fetch(`${url}/_mock/ready`)).json()).toEqual({ status: 'ready' })
+    expect(started.stdout).toContain('export TOOLMOCK_CLIENT_ID=test_client\nexport TOOLMOCK_CLIENT_SECRET=test_secret')
+    expect(statSync(join(folder, '.toolmock/server.log')).size).toBeGreaterThan(0)
+    expect((await run(['clock', 'advance', '2h'])).code).toBe(0)
+    expect(await run(['healthcheck'])).toMatchObject({ code: 0, stdout: `${url}/_mock/health is up\n` })
+    expect(await run(['stop'])).toEqual({ code: 0, stdout: `stopped ${url}\n`, stderr: '' })
+    expect(existsSync(join(folder, 'state.json'))).toBe(true)
+    expect(existsSync(join(folder, '.toolmock/server.json'))).toBe(false)
+    await expect(fetch(`${url}/_mock/ready`)).rejects.toThrow()
+  })
+
+  it('with the same flags again starts nothing; with other flags it names them and ends with 2', async () => {
+    const [first, second] = await Promise.all([run(START), run(START)])
+    expect(second).toEqual(first)
+    const { pid } = server()
+    expect(await run([...START, '--strict', '--admin-token', 'secret-token-1'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^toolmock: a server runs already \(process \d+, http:\S+\) with another value of --strict, --admin-token\. Stop it first: npx toolmock stop/,
+      ) as string,
+    })
+    expect(server().pid).toBe(pid)
+  })
+
+  it('starts again after the server was killed, and stop then finds that one', async () => {
+    const first = await run(START)
+    process.kill(server().pid, 'SIGKILL')
+    const [, url = ''] = /TOOLMOCK_URL=(\S+)/.exec(first.stdout) ?? []
+    await expect
+      .poll(() =>
+        fetch(url).then(
+          () => 'up',
+          () => 'down',
+        ),
+      )
+      .toBe('down')
+    const second = await run(START)
+    expect(second).toMatchObject({ code: 0, stderr: '' })
+    expect((await run(['stop'])).code).toBe(0)
+  })
+
+  it('that fails prints the reason, ends with 2 and leaves no file', async () => {
+    writeFileSync(join(folder, 'state.json'), '{')
+    const { code, stdout, stderr } = await run(START)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('state.json')
+    expect(existsSync(join(folder, '.toolmock/server.json'))).toBe(false)
+  })
+
+  it('keeps the admin token out of its file, and stop needs it', async () => {
+    await run([...START, '--admin-token', 'secret-token-1'])
+    expect(readFileSync(join(folder, '.toolmock/server.json'), 'utf8')).not.toContain('secret-token-1')
+    expect(await run(['stop'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('asks for the admin token') as string,
+    })
+    expect((await run(['stop', '--admin-token', 'secret-token-1'])).code).toBe(0)
+  })
+
+  it('by TLS is found and stopped with the authority that it made', async () => {
+    expect(await run([...START, '--tls'])).toMatchObject({ code: 0, stderr: '' })
+    expect((await run(['env', '--format', 'dotenv'])).stdout).toMatch(/^NODE_EXTRA_CA_CERTS="/m)
+    expect((await run(['clock'])).code).toBe(0)
+    expect((await run(['stop'])).code).toBe(0)
+  })
+
+  it('ends by a signal as any server does, and removes its file', async () => {
+    await run(START)
+    process.kill(server().pid, 'SIGTERM')
+    await expect.poll(() => existsSync(join(folder, '.toolmock/server.json'))).toBe(false)
+    expect(existsSync(join(folder, 'state.json'))).toBe(true)
+  })
+})
+
+describe('stop', () => {
+  it('says where no server was started', async () => {
+    expect(await run(['stop'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'toolmock: no server was started here with `npx toolmock start --detach`\n',
+    })
+  })
+
+  it('is refused to the server of `run`, which its command ends', async () => {
+    const code = `fetch(process.env.TOOLMOCK_URL + '/_mock/shutdown', { method: 'POST' }).then(async (a) => console.log(a.status, await a.text()))`
+    const { stdout } = await run(['run', '--allow-no-requests', '--', process.execPath, '-e', code])
+    expect(stdout).toMatch(/^409 .*"NOT_STOPPABLE"/)
+  })
+})
+
+describe('env', () => {
+  it.each([
+    [
+      'sh',
+      /^export TOOLMOCK_URL=(\S+)\nexport TOOLMOCK_CLIENT_ID=test_client\nexport TOOLMOCK_CLIENT_SECRET=test_secret\n$/,
+    ],
+    ['dotenv', /^TOOLMOCK_URL="(\S+)"\nTOOLMOCK_CLIENT_ID="test_client"\nTOOLMOCK_CLIENT_SECRET="test_secret"\n$/],
+    ['github', /^TOOLMOCK_URL=(\S+)\nTOOLMOCK_CLIENT_ID=test_client\nTOOLMOCK_CLIENT_SECRET=test_secret\n$/],
+  ])('prints the variables as %s', async (format, expected) => {
+    await run(START)
+    expect((await run(['env', '--format', format])).stdout).toMatch(expected)
+  })
+
+  it('prints JSON, and says where there is no server', async () => {
+    await run(START)
+    expect(JSON.parse((await run(['env', '--format', 'json'])).stdout)).toMatchObject({
+      TOOLMOCK_CLIENT_ID: 'test_client',
+    })
+    expect(await run(['env', '--port', '1'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('http://127.0.0.1:1 is not served') as string,
+    })
+  })
+})
