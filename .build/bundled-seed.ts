@@ -1,5 +1,4 @@
 import { DOCUMENT_CHECKS } from '../src/app/document-checks.ts'
-import { serializeBundle } from '../src/documents/bundle.ts'
 import { BUNDLED, bundledSeedFolder } from '../src/documents/load-seeds.ts'
 import { readBundles } from '../src/documents/read-bundles.ts'
 import { mergeBundles } from '../src/domain/seed.ts'
@@ -7,5 +6,5 @@ import { mergeBundles } from '../src/domain/seed.ts'
 /** The bundled seed as JSON, checked and parsed, so that a start loads neither `yaml` nor `zod`. */
 export async function bundledSeed(): Promise<string> {
   const unparsed = { folder: bundledSeedFolder, parsed: () => Promise.resolve(undefined) }
-  return serializeBundle(mergeBundles(await readBundles([BUNDLED], DOCUMENT_CHECKS, unparsed)))
+  return JSON.stringify(mergeBundles(await readBundles([BUNDLED], DOCUMENT_CHECKS, unparsed)))
 }

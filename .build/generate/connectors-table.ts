@@ -1,3 +1,4 @@
+import type { SeedBundle } from '../../src/domain/seed.ts'
 import type { AuthorizationTraits } from '../../src/domain/authorization-type.ts'
 import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
@@ -18,9 +19,8 @@ export const connectorsTable: Step = {
   outputs: [ACCOUNTS_GUIDE],
   make: async (root) => {
     const { bundledSeed } = await import('../bundled-seed.ts')
-    const { parseBundle } = await import('../../src/documents/bundle.ts')
     const { TRAITS } = await import('../../src/domain/authorization-type.ts')
-    const { connectors } = parseBundle(await bundledSeed())
+    const { connectors } = JSON.parse(await bundledSeed()) as SeedBundle
     const rows = connectors.map(
       ({ authorization_type: type, connector }) =>
         `| \`${type}\` | \`${connector}\` | ${SOURCES[TRAITS[type].source]} |`,

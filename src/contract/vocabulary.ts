@@ -42,23 +42,20 @@ export function queryInDocumentWords(operation: ServedOperation, query: string, 
 }
 
 /** The body of an answer in the words of the wire. */
-export function answerInWireWords(
-  operation: ServedOperation,
-  { status, body }: { status: number; body: JsonValue },
-  vocabulary: Vocabulary,
-): JsonValue {
-  const node = answerNode(operation, status)
-  return node ? translated(node, body, toWire(vocabulary)) : body
-}
+export const answerInWireWords = translatedAnswer(toWire)
 
 /** The body of an answer on the wire, in the document's words. */
-export function answerInDocumentWords(
-  operation: ServedOperation,
-  { status, body }: { status: number; body: JsonValue },
-  vocabulary: Vocabulary,
-): JsonValue {
-  const node = answerNode(operation, status)
-  return node ? translated(node, body, fromWire(vocabulary)) : body
+export const answerInDocumentWords = translatedAnswer(fromWire)
+
+function translatedAnswer(directionOf: (vocabulary: Vocabulary) => Direction) {
+  return (
+    operation: ServedOperation,
+    { status, body }: { status: number; body: JsonValue },
+    vocabulary: Vocabulary,
+  ): JsonValue => {
+    const node = answerNode(operation, status)
+    return node ? translated(node, body, directionOf(vocabulary)) : body
+  }
 }
 
 function answerNode(operation: ServedOperation, status: number): WordNode | undefined {

@@ -20,7 +20,6 @@ const loadParser = lazyImport(async () => {
   return { textOf, readDocument, toScenario, parseScenario }
 })
 
-/** The names of the scenarios that come with the package. */
 export async function bundledScenarioNames(): Promise<string[]> {
   const folder = bundledScenarioFolder()
   const entries = await readdir(folder).catch((error: unknown) => {

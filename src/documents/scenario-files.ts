@@ -1,9 +1,11 @@
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import type { Scenario } from '../domain/scenario.ts'
+import { didYouMean } from '../domain/suggestion.ts'
+import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { DocumentError, type FileProblem } from './problem.ts'
 import { located, type ReadDocument, readDocument, type ReadScenario } from './read.ts'
 import { toScenario } from './scenario.ts'
-import { checkScenario, type ScenarioReferences } from './scenario-checks.ts'
 import type { KnownConnectors } from './seed-checks.ts'
 import type { TextFile } from './seed-files.ts'
 
@@ -32,4 +34,77 @@ function otherProblems(read: Exclude<ReadDocument, ReadScenario>): readonly File
   if (read.kind === 'unknown') return read.problems
   const problem = { path: [], found: `a ${read.kind}`, allowed: 'a scenario: name, description, initial, rules' }
   return [read.source.problem(problem)]
+}
+
+/** What a scenario may name. */
+interface ScenarioReferences {
+  /** The operations of the service, and the statuses that its spec declares for each. */
+  readonly operations: ReadonlyMap<string, readonly number[]>
+  readonly connectors: KnownConnectors
+}
+
+/** What may be injected at any operation, declared or not (1.4). */
+const STATUSES_OF_EVERY_OPERATION: readonly number[] = [429, 500, 503, 504]
+
+/** Operations, connectors, tools and statuses in a scenario that there are not, however the rest of it is written. */
+function checkScenario(document: JsonValue, around: ScenarioReferences): Problem[] {
+  return valuesAt(document, ['rules', '*']).flatMap(({ path, value: rule }) => {
+    if (!isJsonObject(rule)) return []
+    const on = own(rule, 'on') ?? {}
+    const match = isJsonObject(on) ? on : {}
+    return [...nameProblems(match, [...path, 'on'], around), ...statusProblems(rule, match, path, around)]
+  })
+}
+
+function nameProblems(on: JsonObject, path: Path, { operations, connectors }: ScenarioReferences): Problem[] {
+  const account = own(on, 'account') ?? {}
+  const ofAccount = isJsonObject(account) ? own(account, 'connector') : undefined
+  const connector = own(on, 'connector') ?? ofAccount
+  const named = typeof connector === 'string' ? connectors.get(connector) : undefined
+  const tools = (named ? [named] : [...connectors.values()]).flatMap(
+    (each) => each?.tools.map(({ name }) => name) ?? [],
+  )
+  return [
+    ...unknownName(own(on, 'operation'), [...operations.keys()], [...path, 'operation']),
+    // A glob may stand for names that come later.
+    ...unknownName(withoutGlob(own(on, 'connector')), [...connectors.keys()], [...path, 'connector']),
+    ...unknownName(withoutGlob(ofAccount), [...connectors.keys()], [...path, 'account', 'connector']),
+    ...unknownName(withoutGlob(own(on, 'tool')), tools, [...path, 'tool']),
+  ]
+}
+
+function withoutGlob(name: JsonValue | undefined): JsonValue | undefined {
+  return typeof name === 'string' && name.includes('*') ? undefined : name
+}
+
+function unknownName(name: JsonValue | undefined, known: readonly string[], path: Path): Problem[] {
+  if (typeof name !== 'string' || name === '' || known.includes(name)) return []
+  const allowed = known.length === 0 ? 'none, because there is none' : known.slice(0, 40).join(', ')
+  return [{ path, found: `${shown(name)}${didYouMean(name, known)}`, allowed }]
+}
+
+/** At the service, an injected status is one that the spec declares for the operation, unless the rule says `off_spec`. */
+function statusProblems(rule: JsonObject, on: JsonObject, path: Path, { operations }: ScenarioReferences): Problem[] {
+  if (own(rule, 'at') !== 'service' || own(rule, 'off_spec') === true) return []
+  const operation = own(on, 'operation') ?? (own(on, 'tool') === undefined ? undefined : 'execute_tool')
+  const declared = declaredStatuses(operation, operations)
+  if (!declared) return []
+  const allowed = [...new Set([...declared, ...STATUSES_OF_EVERY_OPERATION])].sort((a, b) => a - b)
+  const statuses = valuesAt(own(rule, 'do'), ['*', 'respond', 'status'], [...path, 'do'])
+  return statuses.flatMap(({ path: at, value }): Problem[] => {
+    if (typeof value !== 'number' || allowed.includes(value)) return []
+    const of = typeof operation === 'string' ? operation : 'every operation (the rule names none)'
+    const words = `a status that spec/openapi.yaml declares for ${of}: ${allowed.join(', ')}; anything with off_spec: true`
+    return [{ path: at, found: String(value), allowed: words }]
+  })
+}
+
+/** What the operation declares; for a rule without one, what all of them declare. Undefined for an unknown operation. */
+function declaredStatuses(
+  operation: JsonValue | undefined,
+  operations: ScenarioReferences['operations'],
+): readonly number[] | undefined {
+  if (operation !== undefined) return typeof operation === 'string' ? operations.get(operation) : undefined
+  const [first = [], ...others] = operations.values()
+  return first.filter((status) => others.every((statuses) => statuses.includes(status)))
 }

@@ -3,7 +3,7 @@ import { collectionNamed, type Collection, keyOf } from '../domain/collection.ts
 import type { Connector } from '../domain/connector.ts'
 import { bareConnector, typeOfConnection } from '../domain/connector-defaults.ts'
 import { isErrorCode } from '../domain/errors.ts'
-import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { authorizationTypeOf } from '../domain/provider.ts'
 import type { SeedBundle } from '../domain/seed.ts'
 import { didYouMean, nearest } from '../domain/suggestion.ts'
@@ -65,48 +65,54 @@ function textsAt(document: JsonValue, ...paths: readonly string[][]): string[] {
 
 /** What is wrong with a seed given the connectors that there are and the files beside it. */
 export function checkSeed(document: JsonValue, known: KnownConnectors, files: ReadonlySet<string>): Problem[] {
+  const inEach = (
+    check: (item: JsonObject, path: Path, known: KnownConnectors) => Problem[],
+    ...path: readonly string[]
+  ): Problem[] =>
+    valuesAt(document, path).flatMap(({ path: at, value }) => (isJsonObject(value) ? check(value, at, known) : []))
   return [
     ...valuesAt(document, ['connectors', '*']).flatMap(({ path, value }): Problem[] => {
       if (typeof value !== 'string' || files.has(value)) return []
       const allowed = `connectors with a file in the folder of this seed (${listed(files)})`
       return [{ path, found: `${shown(value)}${didYouMean(value, files)}`, allowed }]
     }),
-    ...valuesAt(document, ['connections', '*']).flatMap(({ path, value }) => connectionProblems(value, path, known)),
-    ...valuesAt(document, ['accounts', '*']).flatMap(({ path, value }) => accountProblems(value, path, known)),
-    ...valuesAt(document, ['collections', '*']).flatMap(({ path, value }) => collectionProblems(value, path, known)),
-    ...valuesAt(document, ['generate']).flatMap(({ path, value }) => connectorProblems(value, path, known)),
-    ...valuesAt(document, ['generate', '*']).flatMap(({ path, value }) => connectorProblems(value, path, known)),
+    ...inEach(connectionProblems, 'connections', '*'),
+    ...inEach(accountProblems, 'accounts', '*'),
+    ...inEach(collectionProblems, 'collections', '*'),
+    ...inEach(connectorProblems, 'generate'),
+    ...inEach(connectorProblems, 'generate', '*'),
   ]
 }
 
-function connectionProblems(item: JsonValue, path: Path, known: KnownConnectors): Problem[] {
-  if (!isJsonObject(item) || own(item, 'type') !== undefined) return []
+function connectionProblems(item: JsonObject, path: Path, known: KnownConnectors): Problem[] {
   const name = own(item, 'key_id')
-  if (typeof name === 'string' && known.has(name)) return []
+  if (own(item, 'type') !== undefined || (typeof name === 'string' && known.has(name))) return []
   const allowed = 'a type, because no connector has the name of this connection'
   return [{ path: [...path, 'type'], found: 'nothing', allowed }]
 }
 
-function connectorProblems(item: JsonValue, path: Path, known: KnownConnectors): Problem[] {
-  const name = isJsonObject(item) ? own(item, 'connector') : undefined
+function connectorProblems(item: JsonObject, path: Path, known: KnownConnectors): Problem[] {
+  const name = own(item, 'connector')
   if (typeof name !== 'string' || known.has(name)) return []
   const found = `${shown(name)}${didYouMean(name, known.keys())}`
   return [{ path: [...path, 'connector'], found, allowed: `a connector that there is (${listed(known.keys())})` }]
 }
 
-function accountProblems(item: JsonValue, path: Path, known: KnownConnectors): Problem[] {
-  const name = isJsonObject(item) ? own(item, 'connector') : undefined
-  const connector = typeof name === 'string' ? known.get(name) : undefined
-  if (!connector || !isJsonObject(item)) return connectorProblems(item, path, known)
+function connectorOf(item: JsonObject, known: KnownConnectors): Connector | undefined {
+  const name = own(item, 'connector')
+  return typeof name === 'string' ? known.get(name) : undefined
+}
+
+function accountProblems(item: JsonObject, path: Path, known: KnownConnectors): Problem[] {
+  const connector = connectorOf(item, known)
+  if (!connector) return connectorProblems(item, path, known)
   const type = connector.authorization_type
   const given = own(item, 'authorization_type')
-  const problems: Problem[] = []
+  const problems = detailProblems(own(item, 'authorization_details'), connector, [...path, 'authorization_details'])
   if (given !== undefined && given !== type) {
     const allowed = `${type}, the type of connector ${connector.connector}`
     problems.push({ path: [...path, 'authorization_type'], found: shown(given), allowed })
   }
-  const details = own(item, 'authorization_details')
-  problems.push(...detailProblems(details, connector, [...path, 'authorization_details']))
   const collections = own(item, 'collections')
   for (const [name, items] of Object.entries(isJsonObject(collections) ? collections : {})) {
     const at = [...path, 'collections', name]
@@ -116,22 +122,13 @@ function accountProblems(item: JsonValue, path: Path, known: KnownConnectors): P
 }
 
 /** The items of a collection that accounts share. */
-function collectionProblems(document: JsonValue, path: Path, known: KnownConnectors): Problem[] {
-  const name = isJsonObject(document) ? own(document, 'connector') : undefined
-  const connector = typeof name === 'string' ? known.get(name) : undefined
-  if (!connector || !isJsonObject(document)) return connectorProblems(document, path, known)
-  const collection = own(document, 'collection')
-  if (typeof collection !== 'string') return []
-  const items = own(document, 'items') ?? []
+function collectionProblems(document: JsonObject, path: Path, known: KnownConnectors): Problem[] {
+  const connector = connectorOf(document, known)
+  if (!connector) return connectorProblems(document, path, known)
+  const [name, items = []] = [own(document, 'collection'), own(document, 'items')]
+  if (typeof name !== 'string') return []
   const at = [...path, 'collection']
-  return itemProblems(connector, {
-    name: collection,
-    items,
-    per: 'environment',
-    at,
-    key: false,
-    path: [...path, 'items'],
-  })
+  return itemProblems(connector, { name, items, per: 'environment', at, key: false, path: [...path, 'items'] })
 }
 
 /** Where items of a collection are in a document. */
@@ -215,13 +212,9 @@ export function checkVocabulary(seed: JsonValue, words: readonly string[]): Prob
 
 function unknownWord(word: string, words: readonly string[], path: Path): Problem {
   const close: string[] = []
-  let next = nearest(word, words)
-  while (next !== undefined && close.length < 3) {
-    close.push(next)
-    next = nearest(
-      word,
-      words.filter((candidate) => !close.includes(candidate)),
-    )
+  for (let count = 0; count < 3; count++) {
+    const others = words.filter((candidate) => !close.includes(candidate))
+    close.push(...[nearest(word, others) ?? []].flat())
   }
   const meant = close.length > 0 ? ` (did you mean ${close.join(', ')}?)` : ''
   const allowed = 'names of fields and values of enumerations of spec/openapi.yaml'

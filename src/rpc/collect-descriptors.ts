@@ -25,7 +25,6 @@ export interface CollectedDescriptors {
   /** Files that several generated ones contain with different content; the first one is in the set. */
   readonly contradicting: readonly string[]
   readonly missing: readonly MissingType[]
-  /** How many files were read. */
   readonly read: number
   /** What a mock would serve of it. */
   readonly table: string

@@ -103,7 +103,6 @@ function registryOf(files: readonly FileDescriptorProto[], source: string): File
 /** A type that is used and that no file defines. */
 export interface MissingType {
   readonly type: string
-  /** The file that uses it. */
   readonly file: string
 }
 
@@ -172,7 +171,6 @@ function typesUsedBy({ messageType, extension, service }: FileDescriptorProto): 
   return new Set(used.filter((type) => type !== ''))
 }
 
-/** A field by its name in the definitions. */
 export function fieldOf(message: DescMessage, name: string): DescField | undefined {
   return message.fields.find((field) => field.name === name)
 }

@@ -10,7 +10,6 @@ import { codeToHttpStatus, errorFromJsonBytes, errorToJsonBytes } from '@connect
 import { findTrailerError, setTrailerStatus } from '@connectrpc/connect/protocol-grpc'
 import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web'
 
-/** The encodings of messages. */
 export const COMPRESSIONS = [compressionGzip, compressionBrotli]
 
 /** Makes the error that is answered out of one without details. */
@@ -19,7 +18,7 @@ export type Completion = (error: ConnectError) => ConnectError
 /** More than an error takes. */
 const MAX_ERROR = 1024 * 1024
 /** Flags and length in front of a message. */
-const ENVELOPE = 5
+export const ENVELOPE = 5
 
 /**
  * The answer with a complete error. What the library refuses itself, such as a message that does not decode, it answers

@@ -27,14 +27,12 @@ export interface BoundRoute {
   readonly pattern: RegExp
 }
 
-/** A method of the descriptors. */
 export interface RpcMethod {
   readonly desc: DescMethod
   /** `acme.tools.v1.Tools/ExecuteTool` */
   readonly name: string
   /** Those that lead to a served operation; empty for a method that is not served. */
   readonly bindings: readonly Binding[]
-  /** Why it is not served. */
   readonly reason: string
 }
 

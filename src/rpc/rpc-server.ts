@@ -30,9 +30,8 @@ import { createContext } from '../http/routes.ts'
 import type { Protocol } from '../request-journal/entry.ts'
 import { Health, HealthCheckResponse_ServingStatus } from './generated/grpc/health/v1/health_pb.ts'
 import { Unserved } from './generated/toolmock/unserved_pb.ts'
-import { COMPRESSIONS, type Completion, withErrorDetails } from './error-details.ts'
+import { COMPRESSIONS, type Completion, ENVELOPE, withErrorDetails } from './error-details.ts'
 import type { RpcMethod } from './http-rule.ts'
-import { malformedMessage } from './malformed-message.ts'
 import { RpcCall } from './rpc-call.ts'
 import { EXCHANGE, RpcExchange } from './rpc-exchange.ts'
 import { bodyOf, metadataOf, statusOf } from './status.ts'
@@ -148,7 +147,6 @@ function failureOf({ code, rawMessage: message }: ConnectError): Refusal {
 /** An error of a call that has no answer of an operation. */
 type Refusal = ErrorContent & { readonly didYouMean?: string | undefined }
 
-/** The error with its details. */
 function errorOf(refusal: Refusal, requestId: string, definitions: RpcDefinitions): ConnectError {
   const body = errorBody(refusal, requestId) as JsonObject
   const metadata = new Headers({ 'X-Request-Id': requestId })
@@ -225,6 +223,21 @@ async function deliver(answer: UniversalServerResponse, exchange: RpcExchange): 
     body,
     ...(broken && { malformed: broken }),
   })
+}
+
+/** A tag with a wire type that protobuf does not have. */
+const ILLEGAL_TAG = 7
+
+/** The body of an answer with a message that cannot be read; undefined for one that is text, or has no message. */
+function malformedMessage(body: Buffer, contentType: string): Buffer | undefined {
+  if (/json/.test(contentType)) return undefined
+  const at = contentType.startsWith('application/grpc') ? ENVELOPE : 0
+  if (body.length > at && (at === 0 || body.readUInt32BE(1) > 0)) {
+    const broken = Buffer.from(body)
+    broken[at] = ILLEGAL_TAG
+    return broken
+  }
+  return undefined
 }
 
 interface ReceivedCall {

@@ -1,13 +1,15 @@
 import type { Server } from 'node:http'
 import type { ServiceParts } from '../http/services.ts'
 import { servedRoutes } from '../contract/route.ts'
+import type { Log } from '../http/log.ts'
 import type { ServerLimits } from '../http/server.ts'
 import { readDescriptors } from './descriptors.ts'
 import { methodsOf } from './http-rule.ts'
 import { type Http2Side, serveHttp2 } from './one-port.ts'
 import { methodTable } from './method-table.ts'
 import { type RpcHandler, rpcHandler } from './rpc-server.ts'
-import { loggedDifferences } from './difference-log.ts'
+import { likelyWord } from './enum-words.ts'
+import type { Differences } from './transcoding.ts'
 
 /** gRPC, gRPC-Web and Connect from the user's protobuf descriptors (1.6). */
 export interface Rpc {
@@ -27,4 +29,24 @@ export async function createRpc(paths: readonly string[], services: ServiceParts
   const handle = rpcHandler(definitions, services)
   const table = methodTable(methods, services.defaultEnvironment()?.vocabulary)
   return { handle, table, serveHttp2: (server, limits) => serveHttp2(server, limits, handle) }
+}
+
+/** Logs each difference between an answer and the definitions once (G62). */
+function loggedDifferences(log: Log): Differences {
+  const logged = new Set<string>()
+  const once = (message: string): void => {
+    if (logged.has(message)) return
+    logged.add(message)
+    log.warn(message)
+  }
+  return {
+    word: (word, type) => {
+      const meant = likelyWord(word, type) ?? `<one of ${type.values.map(({ name }) => name).join(', ')}>`
+      const problem = `${type.typeName} has no word ${word}, so its zero value is sent`
+      once(`${problem}; settings of a seed can mend it: vocabulary: { ${word}: ${meant} }`)
+    },
+    field: (field, reason) => {
+      once(`${field.parent.typeName}.${field.name} does not fit what the mock answers and is left out: ${reason}`)
+    },
+  }
 }

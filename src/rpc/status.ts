@@ -65,7 +65,6 @@ function googleErrorInfo(info: JsonObject) {
 /** Headers that belong to the JSON body, or to HTTP/1.1. */
 const OF_THE_BODY = new Set(['content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'connection'])
 
-/** The headers of an answer as metadata. */
 export function metadataOf(headers: Readonly<Record<string, string | string[]>>): Headers {
   const metadata = new Headers()
   for (const [name, value] of Object.entries(headers)) {

@@ -18,7 +18,7 @@ export interface RuleCount {
 export class ScenarioRun {
   readonly scenario: Scenario
   readonly counts: readonly RuleCount[]
-  state: string
+  state = ''
   /** Milliseconds of the environment's clock. */
   readonly startedAt: number
   /** Whether it was started by the control API, and not with the server. */
@@ -26,22 +26,16 @@ export class ScenarioRun {
   /** Whether something has changed that its row does not have yet. */
   unsaved = false
 
-  constructor(
-    scenario: Scenario,
-    { started_at, started_manually, state, rules }: Omit<StoredScenarioRun, 'id' | 'running'>,
-  ) {
+  constructor(scenario: Scenario, row: Omit<StoredScenarioRun, 'id' | 'running'>) {
     this.scenario = scenario
-    this.state = state
-    this.startedAt = started_at
-    this.startedManually = started_manually
-    this.counts = scenario.rules.map((rule, index) => {
-      const { matched = 0, hits = 0 } = rules[index] ?? {}
-      return { rule, faults: rule.do.map(matchedFault), matched, hits }
-    })
+    this.startedAt = row.started_at
+    this.startedManually = row.started_manually
+    this.counts = scenario.rules.map((rule) => ({ rule, faults: rule.do.map(matchedFault), matched: 0, hits: 0 }))
+    this.restore(row)
   }
 
   /** Goes back to what a row says. */
-  restore({ state, rules }: StoredScenarioRun): void {
+  restore({ state, rules }: Pick<StoredScenarioRun, 'state' | 'rules'>): void {
     this.state = state
     this.unsaved = false
     for (const [index, count] of this.counts.entries()) {

@@ -20,7 +20,6 @@ interface AuthorizeParts extends ConsentParts {
 /** The parameters of an authorization request; the form sends them back unchanged. */
 const PARAMETERS = ['client_id', 'redirect_uri', 'response_type', 'scope', 'state', 'login_hint'] as const
 
-/** A valid authorization request. */
 interface ValidRequest {
   readonly environment: Environment
   readonly connector: Connector

@@ -93,20 +93,11 @@ interface ClientParts {
   readonly calls: OpenCalls
 }
 
-/** A tool that runs with an account's credentials. */
-interface ToolRun {
-  readonly tool: Tool
-  readonly account: Account
-  readonly input: JsonObject
-}
-
 /** A request of the service, with what is noted of it. */
 interface Sending {
   readonly request: OutgoingRequest
   readonly kind: 'api' | 'token'
-  /** Of a tool call. */
   readonly tool?: string | undefined
-  /** The grant type of a token request. */
   readonly grant?: string | undefined
   readonly timeout: number
 }
@@ -149,21 +140,22 @@ class ThirdPartyClient implements ThirdParty {
     if (typeof api === 'string') return { kind: 'failed', status: null, message: api, arrived: false }
     const context = this.#context(connector)
     const { templates } = context
-    const { model } = this.#environment
-    const run = { tool, account, input }
+    const { model, clock, ids } = this.#environment
+    const scopeWith = (response: JsonObject): TemplateScope => {
+      return { values: { input, account: accountView(account), ...response }, clock, ids }
+    }
     let arrived = false
     try {
       const preparing = templates.prepare(connector)
       if (preparing) await preparing
-      const request = model.transact(() => toolRequest(context, api, run))
+      const request = model.transact(() => toolRequest(context, { api, tool, account, scope: scopeWith({}) }))
       const { timeout } = tool.call
       const { received } = await this.#send(connector, account, { request, kind: 'api', tool: tool.name, timeout })
       arrived = received.kind === 'answer' || received.sent
       const answer = readAnswer(received)
-      if (isToolAnswer(answer)) return answer
-      if (tool.result === null) return { kind: 'result', data: asObject(answer.body) }
-      const scope = toolScope(context, run, answer)
-      const data = model.transact(() => templates.render(tool.result, scope))
+      if ('kind' in answer) return answer
+      if (tool.result === null) return { kind: 'result', data: asObject(answer.response['body'] ?? null) }
+      const data = model.transact(() => templates.render(tool.result, scopeWith(answer)))
       return { kind: 'result', data: data as JsonObject }
     } catch (error) {
       if (error instanceof ServiceError) throw error
@@ -357,18 +349,13 @@ class UnsendablePath extends Error {
   override readonly name = 'UnsendablePath'
 }
 
-/** What a tool's templates see; `response` once there is one. */
-function toolScope({ environment }: SchemeContext, run: ToolRun, response?: JsonObject): TemplateScope {
-  const values: JsonObject = { input: run.input, account: accountView(run.account) }
-  if (response) values['response'] = response
-  return { values, clock: environment.clock, ids: environment.ids }
-}
-
 /** The HTTP request of a tool call, with the account's credentials. @throws UnsendablePath */
-function toolRequest(context: SchemeContext, api: ApiAddress, run: ToolRun): OutgoingRequest {
+function toolRequest(
+  context: SchemeContext,
+  { api, tool, account, scope }: { api: ApiAddress; tool: Tool; account: Account; scope: TemplateScope },
+): OutgoingRequest {
   const { templates } = context
-  const { call } = run.tool
-  const scope = toolScope(context, run)
+  const { call } = tool
   const [path, query] = pathOf(templates.renderText(call.path, scope, encodePart))
   const body = call.body === null ? '' : JSON.stringify(templates.render(call.body, scope))
   const headers: Record<string, string> = { Accept: 'application/json' }
@@ -381,7 +368,7 @@ function toolRequest(context: SchemeContext, api: ApiAddress, run: ToolRun): Out
     for (const value of queryValues(templates.render(template, scope))) query.push([name, value])
   }
   const request = { method: call.method, origin: api.origin, path: `${api.prefix}${path}`, query, headers, body }
-  SCHEMES[context.connector.authorization_type].present(request, run.account.credentials, context)
+  SCHEMES[context.connector.authorization_type].present(request, account.credentials, context)
   return request
 }
 
@@ -411,15 +398,8 @@ function queryValues(value: JsonValue): string[] {
 const MAX_DEPTH = 200
 const MAX_MESSAGE = 500
 
-/** An answer whose body was read: what result templates see as `response`. */
-interface UsableAnswer extends JsonObject {
-  status: number
-  headers: JsonObject
-  body: JsonValue
-}
-
-/** What the service makes of an answer (G44); a usable one still becomes the tool's result. */
-function readAnswer(received: Received): UsableAnswer | ToolAnswer {
+/** What the service makes of an answer (G44): a usable one is what result templates see as `response`. */
+function readAnswer(received: Received): { readonly response: JsonObject } | ToolAnswer {
   if (received.kind !== 'answer') return unanswered(received)
   const { status, headers } = received
   const body = bodyOf(received)
@@ -428,17 +408,13 @@ function readAnswer(received: Received): UsableAnswer | ToolAnswer {
   if (status >= 300) return unusable(`the third party answered ${String(status)}, and redirects are not followed`)
   if (body === undefined)
     return unusable(`the third party answered ${String(status)} with a body that is not usable JSON`)
-  return { status, headers: headers as JsonObject, body }
+  return { response: { status, headers: headers as JsonObject, body } }
 }
 
 /** No answer in time, or a connection that broke. */
 function unanswered({ kind, message, sent }: Exclude<Received, { kind: 'answer' }>) {
   if (kind === 'broken') return { kind: 'failed', status: null, message, arrived: sent } as const
   return { kind, message: `the third party did not answer: ${message}`, arrived: sent } as const
-}
-
-function isToolAnswer(answer: UsableAnswer | ToolAnswer): answer is ToolAnswer {
-  return Object.hasOwn(answer, 'kind')
 }
 
 /** Without a result template the body is the result; what is no object is wrapped. */

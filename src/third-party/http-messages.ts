@@ -11,7 +11,6 @@ import type { Readable } from 'node:stream'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
 import { lazyImport } from '../lazy-import.ts'
 
-/** A request as the third party received it. */
 export interface ReceivedRequest {
   method: string
   /** The path as it was sent, still encoded; what signatures cover. */
@@ -25,7 +24,6 @@ export interface ReceivedRequest {
   body: Buffer
 }
 
-/** A request that the service is about to send. */
 export interface OutgoingRequest {
   method: string
   /** `http://127.0.0.1:4711`. */
@@ -41,7 +39,6 @@ export interface OutgoingRequest {
   rest?: Readable | undefined
 }
 
-/** Every parameter of a request. */
 export function parametersOf({ search = '', query }: OutgoingRequest): (readonly [name: string, value: string])[] {
   return search === '' ? query : [...new URLSearchParams(search), ...query]
 }
@@ -205,7 +202,6 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPT
 /** A text of octets, and what follows it. */
 type OutgoingBody = { body: string } & Pick<OutgoingRequest, 'rest'>
 
-/** Sends a request and reads its answer. */
 function sendBy(
   client: typeof requestHttp,
   options: RequestOptions,
@@ -231,9 +227,9 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
       request.destroy()
     }
     let sent = false
-    request.on('finish', () => {
-      sent = true
-    })
+    request.on('finish', () => (sent = true))
+    const fail = (error: unknown, isSent: boolean): void =>
+      finish({ kind: 'broken', message: reason(error), sent: isSent })
     const timer = setTimeout(
       () => {
         // It waits for the rest, and not for the third party.
@@ -246,15 +242,10 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
       },
       Math.min(timeout, MAX_TIMER_MS),
     )
-    request.on('error', (error) => {
-      finish({ kind: 'broken', message: reason(error), sent })
-    })
+    request.on('error', (error) => fail(error, sent))
     const refuse = (status: number | undefined): void => {
-      finish({
-        kind: 'broken',
-        message: `the status ${String(status)} is not one of an answer (200 to 599)`,
-        sent: true,
-      })
+      const message = `the status ${String(status)} is not one of an answer (200 to 599)`
+      finish({ kind: 'broken', message, sent: true })
       request.destroy()
     }
     request.on('response', (response) => {
@@ -262,21 +253,16 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
       if (status < 200 || status > 599) refuse(status)
       else collect(response, finish)
     })
-    request.on('information', ({ statusCode }) => {
-      refuse(statusCode)
-    })
-    request.on('upgrade', ({ statusCode }) => {
-      refuse(statusCode)
-    })
+    for (const event of ['information', 'upgrade']) {
+      request.on(event, ({ statusCode }: IncomingMessage) => refuse(statusCode))
+    }
     if (!rest) {
       request.end(body, 'latin1')
       return
     }
     request.write(body, 'latin1')
     rest.on('data', () => timer.refresh())
-    rest.on('error', (error) => {
-      finish({ kind: 'broken', message: reason(error), sent: false })
-    })
+    rest.on('error', (error) => fail(error, false))
     rest.pipe(request)
   })
 }

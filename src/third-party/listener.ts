@@ -29,7 +29,6 @@ export const CALL_HEADER = 'x-mock-call'
 export interface OpenCall {
   /** Of the request that causes the call: what the third party does is noted in it. */
   readonly trace: RequestTrace | undefined
-  /** The tool that the call is made for. */
   readonly tool: string | undefined
   /** The change that goes with a token; the client makes it in one commit with the service's own. */
   apply: (() => void) | undefined

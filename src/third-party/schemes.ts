@@ -97,7 +97,6 @@ function findGrant({ environment, connector }: SchemeContext, access: string, ac
   return found
 }
 
-/** A connector's name as the realm of a challenge. */
 function realm(connector: Connector): string {
   return `realm="${encodeURIComponent(connector.connector.toWellFormed())}"`
 }

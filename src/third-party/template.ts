@@ -211,7 +211,6 @@ interface Block extends Described {
   run(subject: JsonValue | undefined, parts: BlockParts): string
 }
 
-/** Every block that a template may have. */
 export const BLOCKS: ReadonlyMap<string, Block> = new Map(
   Object.entries<Block>({
     each: {
