@@ -4,6 +4,21 @@ import { isJsonObject, type JsonObject, own } from './json.ts'
 
 export type { Provider }
 
+/** What a provider is where nothing else is said. */
+export const NEW_PROVIDER = {
+  description: '',
+  icon_src: '',
+  auth_patterns: [],
+  categories: [],
+  coming_soon: false,
+  display_priority: 0,
+  is_custom: true,
+  is_custom_mcp: false,
+  metadata: {},
+  proxy_enabled: false,
+  proxy_url: '',
+} satisfies Partial<Provider>
+
 /** A provider as it is answered (2.4). */
 export function providerView({ created_as: _created, ...provider }: Provider): Provider {
   return provider

@@ -1,8 +1,8 @@
 import { withoutPending } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
-import type { Connection } from '../domain/connection.ts'
+import { type Connection, newConnection } from '../domain/connection.ts'
 import { ServiceError } from '../domain/errors.ts'
-import { authorizationTypeOf, isMcp, type Provider, providerView, slug } from '../domain/provider.ts'
+import { authorizationTypeOf, isMcp, NEW_PROVIDER, type Provider, providerView, slug } from '../domain/provider.ts'
 import { adoptConnectorType, endRequests } from '../state/account-changes.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { connectionOf } from './connections.ts'
@@ -13,14 +13,15 @@ export function createCustomProvider({ environment, body }: Call<'create_custom_
   const { ids, model } = environment
   const suffix = ids.id('p').slice(-8)
   const provider: Provider = {
-    ...NEW_PROVIDER,
-    ...changes(body),
     id: ids.id('prv'),
     identifier: `${slug(body.display_name)}-${suffix}`,
+    display_name: body.display_name,
+    ...NEW_PROVIDER,
+    ...changes(body),
   }
   model.transact(() => {
     model.tables.providers.put(withPatterns(provider))
-    model.tables.connections.put(connectionFor(provider, ids.id('conn')))
+    model.tables.connections.put(newConnection(ids.id('conn'), provider.identifier, connectionType(provider)))
   })
   return { status: 201, body: { provider: withPatterns(provider) } }
 }
@@ -58,23 +59,6 @@ export function deleteCustomProvider({ environment, path, trace }: Call<'delete_
   return { status: 200, body: {} }
 }
 
-const NEW_PROVIDER: Provider = {
-  id: '',
-  identifier: '',
-  display_name: '',
-  description: '',
-  icon_src: '',
-  auth_patterns: [],
-  categories: [],
-  coming_soon: false,
-  display_priority: 0,
-  is_custom: true,
-  is_custom_mcp: false,
-  metadata: {},
-  proxy_enabled: false,
-  proxy_url: '',
-}
-
 const CHANGEABLE = [
   'display_name',
   'description',
@@ -106,20 +90,4 @@ function customProvider(environment: Environment, identifier = ''): Provider {
 
 function connectionType(provider: Provider): Connection['type'] {
   return TRAITS[authorizationTypeOf(provider.auth_patterns)].connectionType
-}
-
-function connectionFor(provider: Provider, id: string): Connection {
-  return {
-    id,
-    key_id: provider.identifier,
-    organization_id: '',
-    organization_name: '',
-    domains: [],
-    enabled: true,
-    provider: 'CUSTOM',
-    provider_key: provider.identifier,
-    status: 'COMPLETED',
-    type: connectionType(provider),
-    mcp_server_url: '',
-  }
 }

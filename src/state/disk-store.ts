@@ -5,7 +5,7 @@ import { StateFile } from './state-file/state-file.ts'
 import type { StateLock } from './state-file/state-lock.ts'
 import type { FileSystem } from './wal/file-system.ts'
 import { LogFile, removeLogs } from './wal/log-file.ts'
-import { formerLogs, type LoggedCommit } from './wal/log-lines.ts'
+import type { LoggedCommit } from './wal/log-lines.ts'
 import { readLogs } from './wal/recovery.ts'
 import { StateError, StorageError } from './wal/state-errors.ts'
 import { type Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
@@ -173,6 +173,6 @@ export async function readStored(fileSystem: FileSystem, file: string, stateFile
 /** The logs go first: a log without its state file would be refused, a state file without its log not. */
 async function removeState(fileSystem: FileSystem, file: string): Promise<void> {
   await removeLogs(fileSystem, file, () => true)
-  for (const path of [...(await formerLogs(fileSystem, file)), file]) await fileSystem.remove(path)
+  await fileSystem.remove(file)
   await fileSystem.syncDirectory(dirname(file))
 }

@@ -8,7 +8,7 @@ import type { Ids } from '../domain/ports.ts'
 import { type Capture, type DiskStore, openDisk, type Stored } from './disk-store.ts'
 import { Environment, type RunCounters } from './environment.ts'
 import { type ClockState, RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
-import { type ExtraIndexes, type Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
+import { type ExtraIndexes, type Model, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import { byName, type EnvironmentRecord, type StateContent } from './model/state-image.ts'
 import type { Index, Row, Table } from './model/table.ts'
 import { pathText } from '../schema/problems.ts'
@@ -323,14 +323,10 @@ export class EnvironmentRegistry {
 
   /** Puts the rows of a whole environment into the indexes over all environments, or takes them out. */
   #index(environment: Environment, isThere: boolean): void {
-    const { clients, bearer_tokens, magic_links, mcp_keys } = this.#indexesOf(environment)
-    const { tables } = environment.model
-    const update = <T extends Row>(index: Index<T>, row: T): void =>
-      isThere ? index.update(undefined, row) : index.update(row, undefined)
-    for (const row of tables.clients.values()) for (const index of clients) update(index, row)
-    for (const row of tables.bearer_tokens.values()) for (const index of bearer_tokens) update(index, row)
-    for (const row of tables.magic_links.values()) for (const index of magic_links) update(index, row)
-    for (const row of tables.mcp_keys.values()) for (const index of mcp_keys) update(index, row)
+    for (const [name, indexes] of Object.entries(this.#indexesOf(environment)) as [TableName, Index<Row>[]][]) {
+      for (const row of environment.model.tables[name].values())
+        for (const index of indexes) index.update(isThere ? undefined : row, isThere ? row : undefined)
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import { readStored } from './disk-store.ts'
 import { EnvironmentRegistry, withPosition } from './environment-registry.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'
 import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
-import { formerLogs, logGenerations } from './wal/log-lines.ts'
+import { logGenerations } from './wal/log-lines.ts'
 import { StateError } from './wal/state-errors.ts'
 
 /** What a start would say to a state file. */
@@ -20,7 +20,7 @@ export async function checkState(path: string, fileSystem: FileSystem = nodeFile
   try {
     const file = await fileSystem.realPath(path)
     await refuseIfHeld(file)
-    const logs = [...(await logGenerations(fileSystem, file)), ...(await formerLogs(fileSystem, file))]
+    const logs = await logGenerations(fileSystem, file)
     if ((await fileSystem.read(file)) === undefined && logs.length === 0)
       return { kind: 'unreadable', message: `${path}: there is no such file` }
     return await report(fileSystem, file)

@@ -288,9 +288,9 @@ describe('PUT /_mock/state', () => {
         error: {
           code: 'INVALID_STATE',
           details: [
-            { path: 'colour' },
             { path: 'tables.accounts[0].status' },
             { path: 'tables.accounts[1].updated_at' },
+            { path: 'colour' },
           ],
         },
       })

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../domain/json.ts'
 import { isStateDocument } from '../../schema/generated/checks.ts'
 import { sentence } from '../../schema/problems.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
-import { otherVersion, StateError } from '../wal/state-errors.ts'
+import { StateError } from '../wal/state-errors.ts'
 import { findSyntaxError, positionOf } from './json-position.ts'
 import { decode, linesOf, parseByLine } from './state-text.ts'
 
@@ -15,7 +15,10 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
   const state = readDocument(bytes, path)
   const { version = null } = state
   if (version !== STATE_VERSION) {
-    throw otherVersion(path, `of version ${JSON.stringify(version).slice(0, 40)}`)
+    const found = `of version ${JSON.stringify(version).slice(0, 40)}`
+    throw new StateError(
+      `${path}: it is ${found}, and this toolmock reads state files of version ${STATE_VERSION} only; nothing was changed, and --fresh replaces it`,
+    )
   }
   if (isStateDocument(state)) return state as unknown as StateImage
   // What says what is wrong takes as long to load as a small server to start.

@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import type { JsonValue } from '../../domain/json.ts'
@@ -143,13 +143,4 @@ export async function logGenerations(fileSystem: FileSystem, stateFile: string):
     .filter((name) => name.startsWith(prefix) && /^(?:0|[1-9]\d{0,14})$/.test(name.slice(prefix.length)))
     .map((name) => Number(name.slice(prefix.length)))
     .sort((a, b) => a - b)
-}
-
-/** Logs in a form that was never released, which a start refuses and `--fresh` removes. */
-export async function formerLogs(fileSystem: FileSystem, stateFile: string): Promise<string[]> {
-  const names = await fileSystem.list(dirname(stateFile))
-  const [wal, journal] = [`${basename(stateFile)}.wal`, `${basename(stateFile)}.journal`]
-  return names
-    .filter((name) => name === wal || name === journal || name.startsWith(`${journal}.`))
-    .map((name) => join(dirname(stateFile), name))
 }

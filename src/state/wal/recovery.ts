@@ -2,16 +2,8 @@ import { basename } from 'node:path'
 import { isJsonObject, type JsonValue } from '../../domain/json.ts'
 import type { FileSystem } from './file-system.ts'
 import type { LogEnd } from './log-file.ts'
-import {
-  decodeLine,
-  formerLogs,
-  isBegunLine,
-  type LoggedCommit,
-  type LogHeader,
-  logGenerations,
-  logPath,
-} from './log-lines.ts'
-import { otherVersion, StateError } from './state-errors.ts'
+import { decodeLine, isBegunLine, type LoggedCommit, type LogHeader, logGenerations, logPath } from './log-lines.ts'
+import { StateError } from './state-errors.ts'
 
 /** What the logs beside a state file say beyond that file. */
 export interface LogContent {
@@ -50,8 +42,6 @@ export async function readLogs(
   stateFile: string,
   state: LogHeader | undefined,
 ): Promise<LogContent> {
-  const [former] = await formerLogs(fileSystem, stateFile)
-  if (former !== undefined) throw otherVersion(former, 'a write-ahead log of an earlier version')
   const from = state?.generation ?? 0
   // Logs below the state file's are in it already: the next checkpoint removes them.
   const logs = await Promise.all((await logGenerations(fileSystem, stateFile)).map((each) => readLog(each)))
