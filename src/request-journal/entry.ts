@@ -1,3 +1,4 @@
+import type { components } from '../contract/generated/control-types.ts'
 import type { ContractWarning } from '../contract/contract.ts'
 import type { ServedOperation } from '../contract/shapes.ts'
 import type { AccountStatus } from '../domain/account.ts'
@@ -96,71 +97,13 @@ type Optional<T> = { readonly [Key in keyof T]?: T[Key] | undefined }
 /** Characters, or bytes of a buffer, that are kept of each body. */
 export const KEPT = 16 * 1024
 
-/** Headers and body of one side of an exchange, secrets masked. */
-export interface JournalMessage {
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>
-  /** JSON as a value, forms as an object, everything else as text; null when there is none. */
-  readonly body: JsonValue
-  /** Set where the body was longer than what is kept of it. */
-  readonly truncated?: string
-}
+type Schemas = components['schemas']
 
-/** A rule that fired, with its faults as a scenario document has them; secrets are masked. */
-export interface RuleOfEntry extends Omit<NotedRule, 'do'> {
-  readonly do: readonly JsonObject[]
-}
+/** Headers and body of one side of an exchange, secrets masked. */
+export type JournalMessage = Schemas['Message']
+
+/** One entry as people and programs read it; its shape is that of the control API. */
+export type JournalEntry = Schemas['Request']
 
 /** The account of a request as the request found it. */
-export interface AccountState {
-  readonly id: string
-  readonly connector: string
-  readonly identifier: string
-  readonly organization_id: string
-  readonly user_id: string
-  readonly status: AccountStatus
-  readonly token_expires_at: Instant | null
-}
-
-/** One entry as people and programs read it. */
-export interface JournalEntry {
-  readonly id: string
-  readonly kind: EntryKind
-  readonly at: Instant
-  readonly real_at: Instant
-  readonly duration_ms: number
-  readonly environment: string
-  /** Null for pages, for paths that are not served, and for what was no request of the API. */
-  readonly operation: ServedOperation | null
-  readonly protocol: Protocol
-  /** Of HTTP; the full name of the called method for every other protocol. */
-  readonly method: string
-  readonly path: string
-  readonly query: Readonly<Record<string, string | readonly string[]>>
-  readonly status: number
-  /** The stable `error_code` of an answer of 400 and above. */
-  readonly error_code: string | null
-  readonly client: string | null
-  /** Name and version that a client of MCP has sent with its request. */
-  readonly mcp_client: string | null
-  readonly account: string | null
-  readonly account_state: AccountState | null
-  readonly execution: string | null
-  readonly agent_run_id: string | null
-  readonly tool: string | null
-  /** Whether a scenario answered, and no operation. */
-  readonly injected: boolean
-  readonly rules: readonly RuleOfEntry[]
-  readonly due: readonly Transition[]
-  readonly upstream: readonly UpstreamCall[]
-  readonly refreshes: readonly Refresh[]
-  readonly transitions: readonly Transition[]
-  readonly request: JournalMessage
-  readonly response: JournalMessage
-  readonly violations: readonly FieldViolation[]
-  readonly warnings: readonly ContractWarning[]
-  readonly response_violations: readonly FieldViolation[]
-  /** The served path that was most likely meant; null for everything that is served. */
-  readonly did_you_mean: string | null
-  readonly failure: string | null
-}
+export type AccountState = NonNullable<JournalEntry['account_state']>

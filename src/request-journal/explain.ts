@@ -1,3 +1,4 @@
+import type { components } from '../contract/generated/control-types.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { type Instant, instant } from '../domain/instant.ts'
@@ -33,28 +34,9 @@ import {
 import type { Journal } from './journal.ts'
 import { maskText, maskUrl } from '../domain/masking.ts'
 
-/** The part that decided an answer. */
-export type DecidedBy = 'scenario' | 'contract' | 'service' | 'third_party' | 'mock'
-
-/** Why an answer is what it is; secrets are masked. */
-export interface Explanation {
-  readonly id: string
-  readonly at: Instant
-  /** The request and its answer in one sentence. */
-  readonly summary: string
-  readonly decided_by: DecidedBy
-  readonly error_code: string | null
-  /** The check or rule that decided. */
-  readonly because: string
-  /** The part of the service document, an id of `docs/fidelity.md`, or both; null where neither applies. */
-  readonly basis: string | null
-  /** The clock and the entities involved, at that moment. */
-  readonly facts: readonly string[]
-  /** What to do about it. */
-  readonly advice: readonly string[]
-  /** All of it as text. */
-  readonly text: string
-}
+/** Why an answer is what it is; secrets are masked. `text` is all of it. */
+export type Explanation = components['schemas']['Explanation']
+type DecidedBy = Explanation['decided_by']
 
 /** Explains the latest entry with this id; undefined when the journal has none. `environment` as it is now. */
 export function explain(journal: Journal, id: string, environment: Environment | undefined): Explanation | undefined {

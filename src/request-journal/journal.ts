@@ -1,3 +1,4 @@
+import type { components } from '../contract/generated/control-types.ts'
 import { RequestTrace, type Transition } from '../domain/request-trace.ts'
 import { type EntryEnvironment, type EntryInput, type JournalEntry, KEPT, type RecordedEntry } from './entry.ts'
 import { type NearMiss, nearMisses } from './near-miss.ts'
@@ -15,11 +16,7 @@ export type JournalEvent =
     }
 
 /** How many entries match; when they are not as many as expected, the entries that come closest. */
-export interface MatchResult {
-  readonly ok: boolean
-  readonly matched: number
-  readonly near_misses: readonly NearMiss[]
-}
+export type MatchResult = components['schemas']['Verdict']
 
 /** How long to wait for matching entries, and for how many. */
 export interface WaitOptions {

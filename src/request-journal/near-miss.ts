@@ -1,3 +1,4 @@
+import type { components } from '../contract/generated/control-types.ts'
 import type { ServedOperation } from '../contract/shapes.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
@@ -8,15 +9,7 @@ import { type Difference, differences, type Match } from './query.ts'
 import { documentNameOf, pathOf } from './view.ts'
 
 /** An entry that nearly matches, and its differences from the match. */
-export interface NearMiss {
-  readonly id: string
-  readonly at: Instant
-  readonly operation: ServedOperation | null
-  readonly method: string
-  readonly path: string
-  readonly status: number
-  readonly differences: readonly Difference[]
-}
+export type NearMiss = components['schemas']['NearMiss']
 
 /** As many as a person compares. */
 const MAX_NEAR_MISSES = 3

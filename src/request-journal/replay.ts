@@ -1,19 +1,12 @@
+import type { components } from '../contract/generated/control-types.ts'
 import type { Instant } from '../domain/instant.ts'
 import { milliseconds } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import { plural } from '../domain/text.ts'
 import type { AccountState, JournalEntry } from './entry.ts'
 
-/** A run that the request journal recorded, as documents that reproduce it. */
-export interface Replay {
-  readonly scenario: { readonly name: string; readonly description: string; readonly rules: readonly JsonObject[] }
-  /** A seed document with what was there at the start, to be applied on top of the seeds of the run. */
-  readonly seed: JsonObject
-  /** Where the clock has to start. */
-  readonly clock: Instant
-  /** What the documents cannot reproduce. */
-  readonly notes: readonly string[]
-}
+/** A run that the request journal recorded, as a scenario and a seed that reproduce it, with what they cannot reproduce. */
+export type Replay = components['schemas']['Replay']
 
 /** Real time passes in a replay too: the clock only moves on for as much as this, in milliseconds, or where it mattered. */
 const LEAST_ADVANCE = 60_000
@@ -211,12 +204,13 @@ type FiredRule = JournalEntry['rules'][number]
 
 function effectsOf({ do: faults, off_spec }: FiredRule): JsonObject {
   // A rule without faults only changed the state of its scenario.
-  return { do: faults.length > 0 ? [...faults] : [{ latency: 0 }], ...(off_spec && { off_spec }) }
+  return { do: faults.length > 0 ? (faults as JsonObject[]) : [{ latency: 0 }], ...(off_spec && { off_spec }) }
 }
 
 /** By how many milliseconds the rules that fired on a request have moved the clock on. */
 function advancesIn({ rules }: JournalEntry): number {
-  return rules.flatMap((rule) => rule.do).reduce((sum, fault) => sum + advanceOf(fault), 0)
+  const steps = rules.flatMap((rule) => rule.do).map((fault) => fault['advance_clock'])
+  return steps.reduce<number>((sum, by) => sum + (typeof by === 'string' ? Number.parseFloat(by) : 0), 0)
 }
 
 /** Whether a bearer token was refused because its time was over. */
@@ -224,14 +218,9 @@ function hasExpiredToken({ error_code, response }: JournalEntry): boolean {
   return error_code === 'UNAUTHENTICATED' && messageOf(response.body).startsWith('the access token expired')
 }
 
-function messageOf(body: JsonValue): string {
+function messageOf(body: unknown): string {
   const message = isJsonObject(body) ? own(body, 'message') : undefined
   return typeof message === 'string' ? message : ''
-}
-
-function advanceOf(fault: JsonObject): number {
-  const by = own(fault, 'advance_clock')
-  return typeof by === 'string' ? Number.parseFloat(by) : 0
 }
 
 /** Where a rule acts on an entry, and what it matches; undefined where none can. */

@@ -152,7 +152,7 @@ function Expiry({ account: { token_expires_at: at } }: Readonly<{ account: Accou
 function Pages({ total, offset }: Readonly<{ total: number; offset: number }>) {
   if (total <= PAGE) return null
   return (
-    <p class="pages">
+    <p class="row pages">
       <Small disabled={offset === 0} onClick={() => setParameters({ from: String(Math.max(0, offset - PAGE)) })}>
         Newer
       </Small>
@@ -291,12 +291,13 @@ function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
   const { busy, error, run } = useAction()
   const fields = useMemo(() => fieldsOf(tool.input_schema), [tool])
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
-  const [wrong, setWrong] = useState('')
+  const [wrong, setWrong] = useState<{ readonly message: string } | undefined>(undefined)
   const [answer, setAnswer] = useState<Schemas['ToolAnswer'] | undefined>(undefined)
   const send = (): void => {
     const read = inputOf(fields, values)
-    setWrong(read.problem ?? '')
-    if (read.problem !== undefined) return
+    const { problem: message } = read
+    setWrong(message === undefined ? undefined : { message })
+    if (message !== undefined) return
     run(async () => {
       const path = `/accounts/${encodeURIComponent(id)}/tools/${encodeURIComponent(tool.name)}`
       setAnswer(await call('POST', path, { query: inEnvironment(), body: { input: read.input } }))
@@ -317,14 +318,10 @@ function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
           {busy ? 'Running…' : `Run ${tool.name}`}
         </button>
       </div>
-      {wrong !== '' && (
-        <p class="problem" role="alert">
-          {wrong}
-        </p>
-      )}
+      <Problem error={wrong} />
       <Problem error={error} />
       {answer && (
-        <div class="answer" role="status">
+        <div class="column answer" role="status">
           <p>
             <Status status={answer.status} /> <a href={linkTo('timeline', answer.request)}>show the request</a>
           </p>
@@ -400,7 +397,7 @@ function History({ id }: Readonly<{ id: string }>) {
       ) : (
         <ul class="plain lines">
           {entries.map((entry) => (
-            <li key={`${entry.environment} ${entry.sequence}`}>
+            <li key={`${entry.environment} ${entry.sequence}`} class="row">
               <span class="mono quiet">{timeOf(entry.at).slice(0, 8)}</span>
               {isAnswered(entry) ? <Status status={entry.status} /> : <Tag>{entry.kind}</Tag>}
               <a href={linkTo('timeline', entry.id)}>{titleOf(entry)}</a>

@@ -26,7 +26,7 @@ export function ClockView() {
     })
   return (
     <div class="page">
-      <div class="clock-face">
+      <div class="wrap clock-face">
         <div>
           <p class="clock-time mono">{now === undefined ? '' : timeOf(now).slice(0, 8)}</p>
           <p class="quiet">
@@ -35,7 +35,7 @@ export function ClockView() {
           </p>
           <RealTime />
         </div>
-        <div class="clock-buttons">
+        <div class="column clock-buttons">
           <div class="buttons">
             <button type="button" class="primary" disabled={busy} onClick={() => change({ frozen: !frozen })}>
               {frozen ? 'Run' : 'Freeze'}
@@ -99,8 +99,8 @@ function DueList({
         const href = placeOf(item)
         const isNewDay = dayOf(item.at) !== dayOf(due[index - 1]?.at ?? now)
         return (
-          <li key={`${item.kind} ${item.id} ${item.at}`}>
-            <span class="due-when">
+          <li key={`${item.kind} ${item.id} ${item.at}`} class="row wrap">
+            <span class="column due-when">
               <span class="number">{distanceOf(Date.parse(item.at) - now)}</span>
               <span class="quiet mono">{isNewDay ? momentOf(item.at) : timeOf(item.at).slice(0, 8)}</span>
             </span>

@@ -71,21 +71,13 @@ function Items({ collection, account }: Readonly<{ collection: Schemas['Collecti
     <Table
       label={nameOf(collection)}
       caption={`${plural(value.items.length, 'item')}${value.items.length > MAX_ITEMS ? `, the newest ${MAX_ITEMS} of them` : ''}`}
-      heads={keys}
-    >
-      {value.items
+      heads={keys.map((key) => [key, key === collection.key ? 'mono' : ''])}
+      by={-1}
+      rows={value.items
         .slice(-MAX_ITEMS)
         .reverse()
-        .map((item) => (
-          <tr key={String(item[collection.key])}>
-            {keys.map((key) => (
-              <td key={key} class={key === collection.key ? 'mono' : ''}>
-                {cellOf(item[key])}
-              </td>
-            ))}
-          </tr>
-        ))}
-    </Table>
+        .map((item) => keys.map((key) => cellOf(item[key])))}
+    />
   )
 }
 

@@ -29,7 +29,7 @@ export function ContractView() {
   const isUnused = ok && total.requests === 0
   return (
     <div class="page">
-      <div class={`verdict ${isUnused ? 'info' : ok ? 'success' : 'error'}`} role="status">
+      <div class={`row wrap verdict ${isUnused ? 'info' : ok ? 'success' : 'error'}`} role="status">
         <strong>{isUnused ? 'No verdict yet' : ok ? 'The contract is kept' : 'The contract is broken'}</strong>
         <span>{countsOf(total)}</span>
         <span class="space" />
@@ -93,40 +93,28 @@ function EnvironmentFindings({ findings }: Readonly<{ findings: Findings }>) {
           class="findings"
           label="Unknown paths"
           caption="Unknown paths"
-          heads={['Request', 'Did you mean', ['Times', 'right'], 'Requests']}
-        >
-          {unknown_paths.map(({ method, path, did_you_mean, count: times, requests }) => (
-            <tr key={method + path}>
-              <th scope="row" class="mono">
-                {method} {path}
-              </th>
-              <td class="mono">{did_you_mean ?? ''}</td>
-              <td class="number right">{times}</td>
-              <td>
-                <RequestLinks ids={requests} in={name} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+          heads={[['Request', 'mono'], ['Did you mean', 'mono'], ['Times', 'number right'], 'Requests']}
+          rows={unknown_paths.map(({ method, path, did_you_mean, count: times, requests }) => [
+            `${method} ${path}`,
+            did_you_mean,
+            times,
+            <RequestLinks ids={requests} in={name} />,
+          ])}
+        />
       )}
       {unfired_rules.length > 0 && (
         <Table
           class="findings"
           label="Rules that must fire and did not"
           caption="Rules that must fire and did not"
-          heads={['Scenario', 'Rule', 'At', ['Matched', 'right']]}
-        >
-          {unfired_rules.map(({ scenario, rule, at, matched }) => (
-            <tr key={scenario + rule}>
-              <th scope="row">
-                <a href={linkTo('scenarios', scenario, { environment: name })}>{scenario}</a>
-              </th>
-              <td>{rule}</td>
-              <td>{at}</td>
-              <td class="number right">{matched}</td>
-            </tr>
-          ))}
-        </Table>
+          heads={['Scenario', 'Rule', 'At', ['Matched', 'number right']]}
+          rows={unfired_rules.map(({ scenario, rule, at, matched }) => [
+            <a href={linkTo('scenarios', scenario, { environment: name })}>{scenario}</a>,
+            rule,
+            at,
+            matched,
+          ])}
+        />
       )}
       <FindingTable title="Sent without effect" tone="warning" findings={warnings} in={name} />
       {count + warnings.length === 0 && <p class="quiet">No finding.</p>}
@@ -147,24 +135,19 @@ function FindingTable({
       class="findings"
       label={title}
       caption={title}
-      heads={['Operation', 'Where', 'Found', 'Allowed', 'Rule', ['Times', 'right'], 'Requests']}
-    >
-      {findings.map((finding) => (
-        <tr key={`${finding.operation} ${finding.path} ${finding.constraint} ${finding.found}`}>
-          <th scope="row">{finding.operation}</th>
-          <td class="mono">{finding.path}</td>
-          <td>{finding.found}</td>
-          <td>{finding.allowed}</td>
-          <td>
-            <Tag tone={tone}>{finding.constraint}</Tag> <span class="quiet">{finding.basis}</span>
-          </td>
-          <td class="number right">{finding.count}</td>
-          <td>
-            <RequestLinks ids={finding.requests} in={name} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+      heads={['Operation', ['Where', 'mono'], 'Found', 'Allowed', 'Rule', ['Times', 'number right'], 'Requests']}
+      rows={findings.map(({ operation, path, found, allowed, constraint, basis, count, requests }) => [
+        operation,
+        path,
+        found,
+        allowed,
+        <>
+          <Tag tone={tone}>{constraint}</Tag> <span class="quiet">{basis}</span>
+        </>,
+        count,
+        <RequestLinks ids={requests} in={name} />,
+      ])}
+    />
   )
 }
 
@@ -198,7 +181,7 @@ function CoverageMatrix({ coverage }: Readonly<{ coverage: Coverage }>) {
       title="Coverage"
       note={`${operations.driven} of ${operations.total} operations, ${counts.driven} of ${counts.total} answers`}
     >
-      <p class="quiet legend">
+      <p class="row wrap quiet legend">
         {Object.values(REACH_TEXTS).map(([sign, text]) => (
           <span key={sign}>
             <span aria-hidden="true">{sign}</span> {text}
@@ -209,25 +192,22 @@ function CoverageMatrix({ coverage }: Readonly<{ coverage: Coverage }>) {
         label="Coverage"
         class="matrix"
         heads={['Operation', ...statuses.map((status) => [String(status), 'number'] as const)]}
-      >
-        {coverage.operations.map((operation) => (
-          <tr key={operation.operation}>
-            <th scope="row">{operation.operation}</th>
-            {statuses.map((status) => {
-              const cell = operation.statuses.find((each) => each.status === status)
-              if (!cell) return <td key={status} />
-              const [sign, text] = REACH_TEXTS[cell.reach]
-              const title = `${plural(cell.answers, 'answer')}, ${cell.injected} injected: ${text}`
-              return (
-                <td key={status} class={`reach ${cell.reach}`} title={title}>
-                  <span aria-hidden="true">{sign}</span>
-                  <span class="visually-hidden">{text}</span>
-                </td>
-              )
-            })}
-          </tr>
-        ))}
-      </Table>
+        rows={coverage.operations.map((operation) => [
+          operation.operation,
+          ...statuses.map((status) => {
+            const cell = operation.statuses.find((each) => each.status === status)
+            if (!cell) return null
+            const [sign, text] = REACH_TEXTS[cell.reach]
+            const title = `${plural(cell.answers, 'answer')}, ${cell.injected} injected: ${text}`
+            return (
+              <span class={`reach ${cell.reach}`} title={title}>
+                <span aria-hidden="true">{sign}</span>
+                <span class="visually-hidden">{text}</span>
+              </span>
+            )
+          }),
+        ])}
+      />
     </Section>
   )
 }

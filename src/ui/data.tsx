@@ -57,7 +57,7 @@ function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; 
           if (event.currentTarget.open !== isOpen) setParameters({ connector: event.currentTarget.open ? name : '' })
         }}
       >
-        <summary>
+        <summary class="row">
           <strong>{display_name}</strong> <span class="quiet mono">{name}</span> <Tag>{authorization_type}</Tag>{' '}
           {!enabled && <Tag tone="warning">disabled</Tag>}
           <span class="space" />
@@ -89,22 +89,13 @@ function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; 
             <Table
               label={`Responders of ${display_name}`}
               class="responders"
-              heads={['Request', 'Answers', ['Hits', 'right']]}
-            >
-              {responders.map(({ method, path, answers, hits }, index) => (
-                <tr key={index}>
-                  <th scope="row" class="mono">
-                    {method ?? 'any'} {path ?? 'any path'}
-                  </th>
-                  <td>
-                    {answers.map((status, at) => (
-                      <Status key={at} status={status} />
-                    ))}
-                  </td>
-                  <td class="number right">{hits}</td>
-                </tr>
-              ))}
-            </Table>
+              heads={[['Request', 'mono'], 'Answers', ['Hits', 'number right']]}
+              rows={responders.map(({ method, path, answers, hits }) => [
+                `${method ?? 'any'} ${path ?? 'any path'}`,
+                answers.map((status, at) => <Status key={at} status={status} />),
+                hits,
+              ])}
+            />
           )}
           <div class="buttons">
             <Small disabled={busy} onClick={() => switchTo(enabled ? 'disable' : 'enable')}>

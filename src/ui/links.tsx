@@ -1,8 +1,8 @@
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call, type Schemas } from './api.ts'
 import { distanceOf } from './format.ts'
 import { clockNow } from './live.ts'
-import { CopyButton, Empty, Form, Problem, Small, Tag, TextField } from './parts.tsx'
+import { Choice, CopyButton, Empty, Form, Problem, Small, Tag, TextField } from './parts.tsx'
 import { setParameters, linkTo, route } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
@@ -40,7 +40,7 @@ export function LinksView() {
           <p>A client asks for one to connect an account. Create one above to try it.</p>
         </Empty>
       )}
-      <ul class="cards">
+      <ul class="column cards">
         {value?.links.map((link) => (
           <LinkCard
             key={link.id}
@@ -55,7 +55,6 @@ export function LinksView() {
 }
 
 function NewLink({ connectors, created }: Readonly<{ connectors: readonly Connector[]; created: () => void }>) {
-  const id = useId()
   const { connector = '', identifier = '' } = route.value.parameters
   const [verifyUrl, setVerifyUrl] = useState('')
   const { busy, error, run } = useAction()
@@ -69,17 +68,16 @@ function NewLink({ connectors, created }: Readonly<{ connectors: readonly Connec
       created()
     })
   return (
-    <Form class="row-form" aria-label="New link" submit={create}>
-      <div class="field">
-        <label for={id}>Connector</label>
-        <select id={id} value={chosen} onChange={(event) => setParameters({ connector: event.currentTarget.value })}>
-          {connectors.map(({ connector: name, display_name }) => (
-            <option key={name} value={name}>
-              {display_name === name ? name : `${display_name} (${name})`}
-            </option>
-          ))}
-        </select>
-      </div>
+    <Form class="row wrap row-form" aria-label="New link" submit={create}>
+      <Choice
+        label="Connector"
+        wrap="field"
+        value={chosen}
+        options={connectors.map(({ connector: name, display_name: shown }) => {
+          return [name, shown === name ? name : `${shown} (${name})`]
+        })}
+        onChange={(next) => setParameters({ connector: next })}
+      />
       <TextField
         label="Identifier of the account"
         value={identifier}

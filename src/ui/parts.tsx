@@ -13,7 +13,7 @@ export function Tag({ children, tone = '' }: Readonly<{ children: ComponentChild
   return <span class={`tag ${tone}`}>{children}</span>
 }
 
-export function Problem({ error }: Readonly<{ error: ApiError | undefined }>) {
+export function Problem({ error }: Readonly<{ error: Pick<ApiError, 'message'> | undefined }>) {
   if (!error) return null
   return (
     <p class="problem" role="alert">
@@ -25,7 +25,7 @@ export function Problem({ error }: Readonly<{ error: ApiError | undefined }>) {
 /** Takes the place of an empty list, with advice on what to do first. */
 export function Empty({ title, children }: Readonly<{ title: string; children?: ComponentChildren }>) {
   return (
-    <div class="empty">
+    <div class="column empty">
       <p class="empty-title">{title}</p>
       {children}
     </div>
@@ -34,7 +34,7 @@ export function Empty({ title, children }: Readonly<{ title: string; children?: 
 
 export function Command({ text }: Readonly<{ text: string }>) {
   return (
-    <div class="command">
+    <div class="row command">
       <pre tabIndex={0}>{text}</pre>
       <CopyButton text={() => text} />
     </div>
@@ -105,38 +105,53 @@ export function TextField({
   )
 }
 
-/** A table that scrolls sideways where it is wider than its place. A heading is a text, or a text with its class. */
+/**
+ * A table that scrolls sideways where it is wider than its place. A heading is a text, or a text with the class of its column.
+ * The cell in the column `by` is the heading of its row.
+ */
 export function Table({
   label,
   caption,
   heads,
-  children,
-  ...attributes
-}: Attributes<'table'> &
-  Readonly<{
-    class?: string
-    label: string
-    caption?: ComponentChildren
-    heads: readonly (string | readonly [text: string, className: string])[]
-    children: ComponentChildren
-  }>) {
+  rows,
+  by = 0,
+  class: className = '',
+}: Readonly<{
+  class?: string
+  label: string
+  caption?: string
+  heads: readonly (string | readonly [text: string, className: string])[]
+  rows: readonly (readonly ComponentChildren[])[]
+  by?: number
+}>) {
+  const columns = heads.map((head) => (typeof head === 'string' ? ([head, ''] as const) : head))
   return (
     <div class="scroll-x" tabIndex={0} role="region" aria-label={label}>
-      <table {...attributes}>
+      <table class={className}>
         {caption !== undefined && <caption>{caption}</caption>}
         <thead>
           <tr>
-            {heads.map((head) => {
-              const [text, className] = typeof head === 'string' ? [head, ''] : head
-              return (
-                <th key={text} scope="col" class={className}>
-                  {text}
-                </th>
-              )
-            })}
+            {columns.map(([text, name]) => (
+              <th key={text} scope="col" class={name}>
+                {text}
+              </th>
+            ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>
+          {rows.map((cells, row) => (
+            <tr key={row}>
+              {cells.map((cell, at) => {
+                const [Cell, scope] = at === by ? (['th', 'row'] as const) : (['td', undefined] as const)
+                return (
+                  <Cell key={at} scope={scope} class={columns[at]?.[1]}>
+                    {cell}
+                  </Cell>
+                )
+              })}
+            </tr>
+          ))}
+        </tbody>
       </table>
     </div>
   )
@@ -176,12 +191,12 @@ export function Section({
   return (
     <div class="section">
       <details open={open}>
-        <summary>
+        <summary class="row">
           <Heading>{title}</Heading>
         </summary>
         <div class="section-body">{children}</div>
       </details>
-      {note !== undefined && <div class="section-note quiet">{note}</div>}
+      {note !== undefined && <div class="row section-note quiet">{note}</div>}
     </div>
   )
 }
@@ -217,9 +232,9 @@ export function Detail({
   const section = useRef<HTMLElement>(null)
   useEffect(() => section.current?.focus({ preventScroll: true }), [])
   return (
-    <section ref={section} class="detail" aria-label={label} tabIndex={-1}>
-      <header class="detail-head">
-        <div class="detail-title">{title}</div>
+    <section ref={section} class="column detail" aria-label={label} tabIndex={-1}>
+      <header class="row detail-head">
+        <div class="row wrap detail-title">{title}</div>
         <Small onClick={close}>Close</Small>
       </header>
       {children}
@@ -234,18 +249,20 @@ export function Loading({ error }: Readonly<{ error: ApiError | undefined }>) {
 
 export function Choice({
   label,
+  wrap = 'choice',
   value,
   options,
   onChange,
 }: Readonly<{
   label: string
+  wrap?: 'field' | 'choice' | 'choice environment'
   value: string
   options: readonly (readonly [value: string, text: string])[]
   onChange: (value: string) => void
 }>) {
   const id = useId()
   return (
-    <span class="choice">
+    <span class={wrap}>
       <label for={id}>{label}</label>
       <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
         {options.map(([name, text]) => (
@@ -279,7 +296,7 @@ export function Dialog({
       }}
     >
       <div class="dialog">
-        <header>
+        <header class="row">
           <h2 id={id}>{title}</h2>
           <Small onClick={() => dialog.current?.close()}>Close</Small>
         </header>
@@ -355,10 +372,12 @@ function JsonNode({ value, name, depth }: Readonly<{ value: unknown; name?: stri
   )
 }
 
+/** Names with their values; one whose value is null is left out. */
 export function Facts({ facts }: Readonly<{ facts: readonly (readonly [name: string, value: ComponentChildren])[] }>) {
+  const known = facts.filter(([, value]) => value !== null)
   return (
-    <dl class="facts">
-      {facts.map(([name, value]) => (
+    <dl class="column facts">
+      {known.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>

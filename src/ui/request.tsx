@@ -93,25 +93,23 @@ function LoadedRequest({
             ['Request id', <code>{request.id}</code>],
             ["Mock's time", <span class="mono">{`${momentOf(request.at)}.${timeOf(request.at).slice(9)}`}</span>],
             ['Real time', <span class="mono">{momentOf(request.real_at)}</span>],
-            ...(isAnswered(request) ? [['Took', tookOf(request.duration_ms)] as const] : []),
-            ...(request.protocol === 'http' ? [] : [['Protocol', request.protocol] as const]),
-            ...(request.client === null ? [] : [['Client', <code>{request.client}</code>] as const]),
-            ...(request.mcp_client === null ? [] : [['MCP client', request.mcp_client] as const]),
-            ...(account
-              ? [
-                  [
-                    'Account',
-                    <>
-                      <a href={linkTo('accounts', account.id, where)}>{account.identifier}</a> at {account.connector},{' '}
-                      {account.status}
-                    </>,
-                  ] as const,
-                ]
-              : []),
-            ...(request.execution === null ? [] : [['Execution', <code>{request.execution}</code>] as const]),
-            ...(request.agent_run_id === null ? [] : [['Agent run', <code>{request.agent_run_id}</code>] as const]),
-            ...(request.did_you_mean === null ? [] : [['Did you mean', <code>{request.did_you_mean}</code>] as const]),
-            ...(request.failure === null ? [] : [['Failure', request.failure] as const]),
+            ['Took', isAnswered(request) ? tookOf(request.duration_ms) : null],
+            ['Protocol', request.protocol === 'http' ? null : request.protocol],
+            ['Client', request.client && <code>{request.client}</code>],
+            ['MCP client', request.mcp_client],
+            [
+              'Account',
+              account && (
+                <>
+                  <a href={linkTo('accounts', account.id, where)}>{account.identifier}</a> at {account.connector},{' '}
+                  {account.status}
+                </>
+              ),
+            ],
+            ['Execution', request.execution && <code>{request.execution}</code>],
+            ['Agent run', request.agent_run_id && <code>{request.agent_run_id}</code>],
+            ['Did you mean', request.did_you_mean && <code>{request.did_you_mean}</code>],
+            ['Failure', request.failure],
             ['Environment', request.environment],
           ]}
         />

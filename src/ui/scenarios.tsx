@@ -71,7 +71,7 @@ function ScenarioLine({
   const { name, description, running, started, state, rules } = scenario
   return (
     <li class={isOpen ? 'open' : ''}>
-      <div class="scenario-head">
+      <div class="row wrap scenario-head">
         <a href={linkTo('scenarios', name)} data-row={row} aria-current={isOpen ? 'true' : undefined}>
           {name}
         </a>
@@ -120,21 +120,24 @@ function Rules({ of, rules }: Readonly<{ of: string; rules: Scenario['rules'] }>
     <Table
       label={`Rules of ${of}`}
       class="rules"
-      heads={['Rule', ['At', 'wide-only'], 'What it does', ['Matched', 'right'], ['Fired', 'right']]}
-    >
-      {rules.map(({ name, at, sentence, matched, hits, must_fire }) => (
-        <tr key={name}>
-          <th scope="row">{name}</th>
-          <td class="quiet wide-only">{at.replaceAll('_', ' ')}</td>
-          <td>{sentence}</td>
-          <td class="number right">{matched}</td>
-          <td class="number right">
-            {hits}
-            {must_fire && hits === 0 && <span class="quiet"> must fire</span>}
-          </td>
-        </tr>
-      ))}
-    </Table>
+      heads={[
+        'Rule',
+        ['At', 'quiet wide-only'],
+        'What it does',
+        ['Matched', 'number right'],
+        ['Fired', 'number right'],
+      ]}
+      rows={rules.map(({ name, at, sentence, matched, hits, must_fire }) => [
+        name,
+        at.replaceAll('_', ' '),
+        sentence,
+        matched,
+        <>
+          {hits}
+          {must_fire && hits === 0 && <span class="quiet"> must fire</span>}
+        </>,
+      ])}
+    />
   )
 }
 
@@ -225,7 +228,7 @@ function Editor({ text: given, changed }: Readonly<{ text: string; changed: () =
   const wrong = new Set(problems?.map(({ line }) => line))
   const usable = problems?.length === 0 && name !== '' && !busy
   return (
-    <div class="editor">
+    <div class="column editor">
       <label class="visually-hidden" for={id}>
         The scenario as YAML
       </label>

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
 import { keepToken, tokenProblem } from './api.ts'
 import { dayOf, timeOf } from './format.ts'
@@ -19,7 +19,7 @@ import {
   timeline,
 } from './live.ts'
 import { LinksView } from './links.tsx'
-import { Dialog, Form, Small, TextField } from './parts.tsx'
+import { Choice, Dialog, Empty, Form, Problem, Small, TextField } from './parts.tsx'
 import { ALL, environment, linkTo, route, VIEWS, type View, hashOf } from './hash-route.ts'
 import { ScenariosView } from './scenarios.tsx'
 import { TimelineView } from './timeline.tsx'
@@ -67,7 +67,7 @@ export function Shell() {
   const Content = CONTENT[view]
   return (
     <div class="shell">
-      <header class="bar">
+      <header class="row bar">
         <a class="brand" href={linkTo('timeline')}>
           toolmock
         </a>
@@ -79,7 +79,7 @@ export function Shell() {
           ?
         </Small>
       </header>
-      <nav class="views" aria-label="Views">
+      <nav class="column views" aria-label="Views">
         {VIEWS.map((each) => (
           <a key={each} href={linkTo(each)} aria-current={each === view ? 'page' : undefined}>
             {NAMES[each]}
@@ -98,32 +98,23 @@ export function Shell() {
 
 /** Selects the environment. The view stays; its open item is closed. */
 function EnvironmentSwitcher() {
-  const id = useId()
   const { view } = route.value
   const current = environment.value
   const known = environments.value
   const isKnown = current === ALL || known.some(({ name }) => name === current)
   const shown = isKnown ? known : [{ name: current, label: null }, ...known]
-  const withAll = view === 'timeline' || view === 'contract'
+  const all = view === 'timeline' || view === 'contract' ? [[ALL, 'all environments'] as const] : []
+  const named = shown.map(({ name, label }) => [name, label === null ? name : `${name}: ${label}`] as const)
   return (
-    <span class="choice environment">
-      <label for={id}>Environment</label>
-      <select
-        id={id}
-        value={current}
-        onChange={(event) => {
-          const { value } = event.currentTarget
-          location.hash = hashOf({ view, id: '', parameters: { environment: value === 'default' ? '' : value } })
-        }}
-      >
-        {withAll && <option value={ALL}>all environments</option>}
-        {shown.map(({ name, label }) => (
-          <option key={name} value={name}>
-            {label === null ? name : `${name}: ${label}`}
-          </option>
-        ))}
-      </select>
-    </span>
+    <Choice
+      label="Environment"
+      wrap="choice environment"
+      value={current}
+      options={[...all, ...named]}
+      onChange={(value) => {
+        location.hash = hashOf({ view, id: '', parameters: { environment: value === 'default' ? '' : value } })
+      }}
+    />
   )
 }
 
@@ -155,7 +146,7 @@ function ConnectionState() {
           {plural(skipped, 'request')} not shown, load them
         </Small>
       ) : (
-        <span class={`dot ${state}`}>{CONNECTION_TEXTS[state]}</span>
+        <span class={`row dot ${state}`}>{CONNECTION_TEXTS[state]}</span>
       )}
     </span>
   )
@@ -164,12 +155,11 @@ function ConnectionState() {
 /** Takes the place of the view when the server refuses the stream, for example because the environment does not exist. */
 function Refused() {
   return (
-    <div class="empty">
-      <p class="empty-title">{problem.value?.message}</p>
+    <Empty title={problem.value?.message ?? ''}>
       <p>
         <a href="#/timeline">Go to the environment default</a>
       </p>
-    </div>
+    </Empty>
   )
 }
 
@@ -187,7 +177,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
 function Help({ onClose }: Readonly<{ onClose: () => void }>) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
-      <dl class="keys">
+      <dl class="column keys">
         {KEYS.map(([keys, does]) => (
           <div key={keys}>
             <dt>
@@ -215,11 +205,7 @@ function TokenDialog({ found }: Readonly<{ found: string }>) {
       >
         <p>It is the value of --admin-token. It is kept in this tab, until the tab is closed.</p>
         <TextField label="Admin token" type="password" value={token} aria-invalid={found !== ''} onText={setToken} />
-        {found !== '' && (
-          <p class="problem" role="alert">
-            {found}
-          </p>
-        )}
+        <Problem error={found === '' ? undefined : { message: found }} />
         <button class="primary" disabled={token === ''}>
           Use it
         </button>

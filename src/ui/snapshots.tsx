@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
 import { call, type Schemas } from './api.ts'
@@ -30,7 +31,7 @@ export function Snapshots() {
       )}
       <ul class="plain snapshots">
         {value?.snapshots.map(({ name: each, taken_at }) => (
-          <li key={each}>
+          <li key={each} class="row wrap">
             <strong>{each}</strong> <span class="quiet mono">{momentOf(taken_at)}</span>
             <span class="space" />
             <Small
@@ -74,49 +75,23 @@ function Diff({ name }: Readonly<{ name: string }>) {
   if (added.length + removed.length + changed.length + settings.length === 0) {
     return <p class="quiet">No changes since {name}.</p>
   }
+  const change = (row: string, { field, before, after }: Schemas['FieldChange']): ComponentChildren[] => {
+    return [<Tag tone="info">changed</Tag>, row, field, shown(before), shown(after)]
+  }
   return (
     <Table
       label={`What changed since ${name}`}
       caption={`What changed since ${name}`}
       class="diff"
-      heads={['Change', 'Row', 'Field', 'Before', 'Now']}
-    >
-      {added.map(({ table, id }) => (
-        <Change key={`+${table}${id}`} sign="added" tone="success" row={`${table} ${id}`} />
-      ))}
-      {removed.map(({ table, id }) => (
-        <Change key={`-${table}${id}`} sign="removed" tone="error" row={`${table} ${id}`} />
-      ))}
-      {changed.flatMap(({ table, id, fields }) =>
-        fields.map((field) => (
-          <Change key={`${table}${id}${field.field}`} sign="changed" tone="info" row={`${table} ${id}`} field={field} />
-        )),
-      )}
-      {settings.map((field) => (
-        <Change key={field.field} sign="changed" tone="info" row="settings" field={field} />
-      ))}
-    </Table>
-  )
-}
-
-function Change({
-  sign,
-  tone,
-  row,
-  field,
-}: Readonly<{ sign: string; tone: string; row: string; field?: Schemas['FieldChange'] }>) {
-  return (
-    <tr>
-      <td>
-        <Tag tone={tone}>{sign}</Tag>
-      </td>
-      <th scope="row" class="mono">
-        {row}
-      </th>
-      <td class="mono">{field?.field}</td>
-      <td class="mono">{shown(field?.before)}</td>
-      <td class="mono">{shown(field?.after)}</td>
-    </tr>
+      heads={['Change', ['Row', 'mono'], ['Field', 'mono'], ['Before', 'mono'], ['Now', 'mono']]}
+      by={1}
+      rows={[
+        ...added.map(({ table, id }) => [<Tag tone="success">added</Tag>, `${table} ${id}`, '', '', '']),
+        ...removed.map(({ table, id }) => [<Tag tone="error">removed</Tag>, `${table} ${id}`, '', '', '']),
+        ...changed.flatMap(({ table, id, fields }) => fields.map((field) => change(`${table} ${id}`, field))),
+        ...settings.map((field) => change('settings', field)),
+      ]}
+    />
   )
 }
 

@@ -78,7 +78,7 @@ export function TimelineView() {
           </Empty>
         ) : (
           <>
-            <div class="list-head" aria-hidden="true">
+            <div class="row list-head" aria-hidden="true">
               <span class="time">Mock's time</span>
               <span class="cell-status">Status</span>
               <span class="what">Request</span>
@@ -137,7 +137,7 @@ function Filters({ filtered, count, account }: Readonly<{ filtered: boolean; cou
         onChange={(by) => setParameters({ by: by === 'none' ? '' : by })}
       />
       {account !== '' && <Small onClick={() => setParameters({ account: '' })}>Account {account} ✕</Small>}
-      <span class="list-actions">
+      <span class="row list-actions">
         <span class="quiet count">
           {filtered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}
         </span>
@@ -345,7 +345,7 @@ function EntryLine({
       <span role="gridcell" class="about">
         {aboutOf(entry)}
       </span>
-      <span role="gridcell" class="marks">
+      <span role="gridcell" class="row marks">
         {entry.error_code !== null && <span class="quiet mono">{entry.error_code}</span>}
         {shownMarks(marks).map((mark) => (
           <Tag key={mark} tone={MARK_TEXTS[mark][1]}>

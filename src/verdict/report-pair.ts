@@ -69,7 +69,6 @@ export function tallyOf(reached: readonly { readonly reach: Reach }[]): Tally {
 
 export interface OperationReport {
   readonly operation: string
-  readonly coverage: Coverage['operations'][number]
   /** Whether a client called it, successfully or not. */
   readonly called: boolean
   readonly violations: readonly Finding[]
@@ -82,17 +81,13 @@ export function byOperation({ contract: { total }, coverage }: ReportPair): Oper
   const { operations } = coverage.total
   const others = new Set([...total.violations, ...total.warnings].map(({ operation }) => operation))
   for (const { operation } of operations) others.delete(operation)
-  const uncovered = [...others].map((operation) => {
-    return { operation, reach: 'never' as const, statuses: [], request_fields: [], response_fields: [] }
-  })
-  return [...operations, ...uncovered].map((each) => {
-    const { operation, statuses } = each
+  const uncovered = [...others].map((operation) => ({ operation, statuses: [] }))
+  return [...operations, ...uncovered].map(({ operation, statuses }) => {
     const isAbout = (finding: Finding): boolean => finding.operation === operation
     const violations = total.violations.filter(isAbout)
     const warnings = total.warnings.filter(isAbout)
     return {
       operation,
-      coverage: each,
       called:
         violations.length + warnings.length > 0 || statuses.some(({ answers, injected }) => answers + injected > 0),
       violations,

@@ -57,8 +57,8 @@ export function leftOutSentence({ left_out: leftOut }: Pick<ContractRecord, 'lef
   return `${leftOut} more findings are left out: a record keeps the first 1,000 of each kind`
 }
 
-/** How many tests and requests a reader is shown of a finding. */
-const SHOWN = { tests: 3, requests: 2 }
+/** How many tests and requests of a finding a person looks up; the JSON report has more. */
+export const SHOWN = { tests: 3, requests: 2 }
 
 /** What leads back from a finding to its tests and requests, a line each. */
 export function originLines({ count, examples, tests, test_count: testCount }: FindingOrigin): string[] {
