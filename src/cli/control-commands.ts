@@ -172,30 +172,27 @@ export async function clock(argv: readonly string[], context: CommandContext): P
   const show = (answer: ClockView): void => {
     print(answer, () => `${answer.now}, ${answer.frozen ? 'frozen' : 'running'}`)
   }
+  const freeze = (action: string, frozen: boolean): Action<'clock'> => {
+    return async (_, operands) => {
+      noOperand(`clock ${action}`, operands)
+      show(await call('PUT /clock', { body: { frozen } }))
+    }
+  }
   return act(session, 'clock', 'show', {
     show: async (_, operands) => {
       noOperand('clock show', operands)
       show(await call('GET /clock'))
     },
     advance: async (_, operands) => {
-      show(
-        await call('PUT /clock', {
-          body: { advance: oneOperand('clock advance', 'DURATION, such as 90s or 2h', operands) },
-        }),
-      )
+      const advance = oneOperand('clock advance', 'DURATION, such as 90s or 2h', operands)
+      show(await call('PUT /clock', { body: { advance } }))
     },
     set: async (_, operands) => {
       const now = oneOperand('clock set', 'INSTANT, such as 2026-01-31T12:00:00Z', operands)
       show(await call('PUT /clock', { body: { now } }))
     },
-    freeze: async (_, operands) => {
-      noOperand('clock freeze', operands)
-      show(await call('PUT /clock', { body: { frozen: true } }))
-    },
-    run: async (_, operands) => {
-      noOperand('clock run', operands)
-      show(await call('PUT /clock', { body: { frozen: false } }))
-    },
+    freeze: freeze('freeze', true),
+    run: freeze('run', false),
   })
 }
 

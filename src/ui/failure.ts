@@ -1,24 +1,15 @@
 import type { Request } from './api.ts'
 
-/** The failures that a button can cause in the next request of a kind, with the texts of the buttons. */
+/** The failures that a button can cause in the next request of a kind: the text of the button, and the fault. */
 export const FAILURES = {
-  unauthorized: '401 unauthorized',
-  rate_limited: '429 too many requests',
-  server_error: '500 server error',
-  gateway_timeout: '504 gateway timeout',
-  timeout: 'no response',
-  expired_token: 'expired access token',
-} as const
+  unauthorized: ['401 unauthorized', { respond: { status: 401 } }],
+  rate_limited: ['429 too many requests', { respond: { status: 429, headers: { 'Retry-After': '1' } } }],
+  server_error: ['500 server error', { respond: { status: 500 } }],
+  gateway_timeout: ['504 gateway timeout', { respond: { status: 504 } }],
+  timeout: ['no response', { timeout: {} }],
+  expired_token: ['expired access token', { expire_access_token: {} }],
+} as const satisfies Readonly<Record<string, readonly [text: string, fault: object]>>
 export type Failure = keyof typeof FAILURES
-
-const FAULTS: { readonly [Name in Failure]: object } = {
-  unauthorized: { respond: { status: 401 } },
-  rate_limited: { respond: { status: 429, headers: { 'Retry-After': '1' } } },
-  server_error: { respond: { status: 500 } },
-  gateway_timeout: { respond: { status: 504 } },
-  timeout: { timeout: {} },
-  expired_token: { expire_access_token: {} },
-}
 
 export function failuresOf({ operation, account }: Pick<Request, 'operation' | 'account'>): Failure[] {
   if (operation === null) return []
@@ -43,9 +34,10 @@ export function failureScenario(
     ...(account === null ? {} : { account: { id: account } }),
   }
   const what = tool ?? operation ?? ''
+  const [text, fault] = FAILURES[failure]
   return {
     name: `next-${(operation ?? '').replaceAll('_', '-')}-${failure.replaceAll('_', '-')}`,
-    description: `The next ${what} fails: ${FAILURES[failure]}.`,
-    rules: [{ name: `next ${what}`, at: 'service', on, when: { first: 1 }, do: [FAULTS[failure]], must_fire: false }],
+    description: `The next ${what} fails: ${text}.`,
+    rules: [{ name: `next ${what}`, at: 'service', on, when: { first: 1 }, do: [fault], must_fire: false }],
   }
 }

@@ -5,8 +5,18 @@ import { computed, signal } from '@preact/signals'
  * `#/accounts/ca_1?environment=worker-2`.
  */
 
-export const VIEWS = ['timeline', 'accounts', 'links', 'clock', 'scenarios', 'contract', 'data'] as const
-export type View = (typeof VIEWS)[number]
+/** Each view with its title, and the key that is pressed for it after `g`. */
+export const VIEWS = {
+  timeline: { title: 'Timeline', key: 't' },
+  accounts: { title: 'Accounts', key: 'a' },
+  links: { title: 'Links', key: 'l' },
+  clock: { title: 'Clock', key: 'c' },
+  scenarios: { title: 'Scenarios', key: 's' },
+  contract: { title: 'Contract', key: 'v' },
+  data: { title: 'Data', key: 'd' },
+} as const
+export type View = keyof typeof VIEWS
+export const VIEW_NAMES = Object.keys(VIEWS) as View[]
 
 export interface HashRoute {
   readonly view: View
@@ -20,7 +30,7 @@ export const ALL = '*'
 export function readHash(hash: string): HashRoute {
   const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?')
   const [name = '', ...rest] = path.split('/')
-  const view = VIEWS.find((each) => each === name) ?? 'timeline'
+  const view = VIEW_NAMES.find((each) => each === name) ?? 'timeline'
   return { view, id: decode(rest.join('/')), parameters: Object.fromEntries(new URLSearchParams(search)) }
 }
 

@@ -1,4 +1,4 @@
-import { go, type View } from './hash-route.ts'
+import { go, VIEW_NAMES, VIEWS } from './hash-route.ts'
 
 export type Keys = Readonly<Record<string, () => void>>
 
@@ -9,17 +9,6 @@ const stack: Keys[] = []
 export function listen(keys: Keys): () => void {
   stack.unshift(keys)
   return () => void stack.splice(stack.indexOf(keys), 1)
-}
-
-/** The views by the key that is pressed after `g`. */
-export const VIEW_KEYS: Readonly<Record<string, View>> = {
-  t: 'timeline',
-  a: 'accounts',
-  l: 'links',
-  c: 'clock',
-  s: 'scenarios',
-  v: 'contract',
-  d: 'data',
 }
 
 /** Listens to the keyboard. In a field, only Escape has an action: it leaves the field. */
@@ -33,7 +22,7 @@ export function startKeyboard(): void {
       if (key === 'Escape') target.blur()
       return
     }
-    const view = going ? VIEW_KEYS[key] : undefined
+    const view = going ? VIEW_NAMES.find((name) => VIEWS[name].key === key) : undefined
     going = key === 'g' && !going
     if (view) go(view)
     else {

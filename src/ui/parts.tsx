@@ -328,28 +328,25 @@ const COLLAPSED_DEPTH = 3
 const MAX_EXPANDED = 40
 
 function JsonNode({ value, name, depth }: Readonly<{ value: unknown; name?: string; depth: number }>): JSX.Element {
-  const label = name === undefined ? null : <span class="json-name">{name}: </span>
+  const label = name !== undefined && <span class="json-name">{name}: </span>
   if (typeof value !== 'object' || value === null) {
+    const text = typeof value === 'string' ? quote(value, 20_000) : String(value)
     return (
-      <div class="json-line">
+      <div>
         {label}
-        <span class={`json-${value === null ? 'null' : typeof value}`}>
-          {typeof value === 'string' ? quote(value, 20_000) : String(value)}
-        </span>
+        <span class={`json-${value === null ? 'null' : typeof value}`}>{text}</span>
       </div>
     )
   }
   const isList = Array.isArray(value)
   const members: [string, unknown][] = Object.entries(value)
-  const [start, end] = isList ? ['[', ']'] : ['{', '}']
+  const count = members.length === 0 ? '' : members.length
+  const size = <span class="quiet">{isList ? `[${count}]` : `{${count}}`}</span>
   if (members.length === 0) {
     return (
-      <div class="json-line">
+      <div>
         {label}
-        <span class="quiet">
-          {start}
-          {end}
-        </span>
+        {size}
       </div>
     )
   }
@@ -361,11 +358,7 @@ function JsonNode({ value, name, depth }: Readonly<{ value: unknown; name?: stri
     <details open={depth < COLLAPSED_DEPTH && members.length <= MAX_EXPANDED}>
       <summary>
         {label}
-        <span class="quiet">
-          {start}
-          {members.length}
-          {end}
-        </span>
+        {size}
       </summary>
       <div class="json-inner">{inner}</div>
     </details>

@@ -207,7 +207,7 @@ function NextTime({ request, where }: Readonly<{ request: Request; where: { read
           <div class="buttons">
             {failures.map((failure) => (
               <Small key={failure} disabled={busy} onClick={() => start(failure)}>
-                {FAILURES[failure]}
+                {FAILURES[failure][0]}
               </Small>
             ))}
           </div>

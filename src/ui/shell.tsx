@@ -7,7 +7,7 @@ import { AccountsView } from './accounts.tsx'
 import { ClockView } from './clock.tsx'
 import { ContractView } from './contract.tsx'
 import { DataView } from './data.tsx'
-import { listen, startKeyboard, VIEW_KEYS } from './keyboard.ts'
+import { listen, startKeyboard } from './keyboard.ts'
 import {
   clockFrozen,
   clockNow,
@@ -20,19 +20,9 @@ import {
 } from './live.ts'
 import { LinksView } from './links.tsx'
 import { Choice, Dialog, Empty, Form, Problem, Small, TextField } from './parts.tsx'
-import { ALL, environment, linkTo, route, VIEWS, type View, hashOf } from './hash-route.ts'
+import { ALL, environment, linkTo, route, type View, VIEW_NAMES, VIEWS, hashOf } from './hash-route.ts'
 import { ScenariosView } from './scenarios.tsx'
 import { TimelineView } from './timeline.tsx'
-
-const NAMES: Readonly<Record<View, string>> = {
-  timeline: 'Timeline',
-  accounts: 'Accounts',
-  links: 'Links',
-  clock: 'Clock',
-  scenarios: 'Scenarios',
-  contract: 'Contract',
-  data: 'Data',
-}
 
 const CONTENT: Readonly<Record<View, ComponentType>> = {
   timeline: TimelineView,
@@ -50,7 +40,7 @@ export function Shell() {
   useEffect(startKeyboard, [])
   useEffect(() => listen({ '?': () => setHelpOpen(true) }), [])
   useEffect(() => {
-    document.title = `${NAMES[view]} · ${environment.value === ALL ? 'all environments' : environment.value} · toolmock`
+    document.title = `${VIEWS[view].title} · ${environment.value === ALL ? 'all environments' : environment.value} · toolmock`
   })
   // In a narrow window the list of views can be wider than the window.
   useEffect(
@@ -80,14 +70,14 @@ export function Shell() {
         </Small>
       </header>
       <nav class="column views" aria-label="Views">
-        {VIEWS.map((each) => (
+        {VIEW_NAMES.map((each) => (
           <a key={each} href={linkTo(each)} aria-current={each === view ? 'page' : undefined}>
-            {NAMES[each]}
+            {VIEWS[each].title}
           </a>
         ))}
       </nav>
       <main ref={main} class={`view ${view}`} tabIndex={-1}>
-        <h1 class="visually-hidden">{NAMES[view]}</h1>
+        <h1 class="visually-hidden">{VIEWS[view].title}</h1>
         {problem.value && problem.value.status !== 401 ? <Refused /> : <Content key={environment.value} />}
       </main>
       {isHelpOpen && <Help onClose={() => setHelpOpen(false)} />}
@@ -170,7 +160,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Enter', 'open it'],
   ['Escape', 'close it, or leave a field'],
   ['p', 'pause or resume the timeline'],
-  ...Object.entries(VIEW_KEYS).map(([key, view]) => [`g ${key}`, `go to ${NAMES[view]}`] as const),
+  ...Object.values(VIEWS).map(({ key, title }) => [`g ${key}`, `go to ${title}`] as const),
   ['?', 'these shortcuts'],
 ]
 

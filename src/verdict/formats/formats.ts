@@ -8,7 +8,7 @@ interface Format {
   /** Text that every report of this format contains, and no answer of another server. */
   readonly mark: string
   /** Whether `GET /_mock/coverage` has this format too. The others list only what went wrong. */
-  readonly ofCoverage: boolean
+  readonly ofCoverage?: true
   readonly load: () => Promise<(reports: ReportPair) => string>
 }
 
@@ -18,35 +18,30 @@ export const FORMATS = {
     type: 'text/plain; charset=utf-8',
     ending: '.txt',
     mark: 'toolmock: ',
-    ofCoverage: false,
     load: async () => (await import('./text.ts')).reportText,
   },
   junit: {
     type: 'application/xml; charset=utf-8',
     ending: '.xml',
     mark: '<testsuites name="toolmock"',
-    ofCoverage: false,
     load: lazyImport(async () => (await import('./junit.ts')).junit),
   },
   sarif: {
     type: 'application/sarif+json',
     ending: '.sarif',
     mark: '"name": "toolmock"',
-    ofCoverage: false,
     load: lazyImport(async () => (await import('./sarif.ts')).sarif),
   },
   gitlab: {
     type: 'application/json',
     ending: 'code-quality-report.json',
     mark: '[',
-    ofCoverage: false,
     load: async () => (await import('./gitlab.ts')).codeQuality,
   },
   github: {
     type: 'text/plain; charset=utf-8',
     ending: null,
     mark: '::notice title=toolmock::',
-    ofCoverage: false,
     load: async () => (await import('./github.ts')).annotations,
   },
   html: {
@@ -62,13 +57,13 @@ export type ReportFormat = keyof typeof FORMATS
 
 const NAMES = Object.keys(FORMATS) as ReportFormat[]
 type CoverageFormat = {
-  [Name in ReportFormat]: (typeof FORMATS)[Name]['ofCoverage'] extends true ? Name : never
+  [Name in ReportFormat]: (typeof FORMATS)[Name] extends { ofCoverage: true } ? Name : never
 }[ReportFormat]
 
 export const CONTRACT_FORMATS: readonly ['json', ...ReportFormat[]] = ['json', ...NAMES]
 export const COVERAGE_FORMATS: readonly ['json', ...CoverageFormat[]] = [
   'json',
-  ...NAMES.filter((name): name is CoverageFormat => FORMATS[name].ofCoverage),
+  ...NAMES.filter((name): name is CoverageFormat => 'ofCoverage' in FORMATS[name]),
 ]
 
 export async function render(format: ReportFormat, reports: ReportPair): Promise<{ text: string; type: string }> {
