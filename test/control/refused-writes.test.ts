@@ -41,7 +41,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   get_state: { works: true },
   put_state: { body: { tables: {} } },
   checkpoint_state: {},
-  shutdown: {},
+  shutdown: { works: true },
   get_state_diff: { path: '/state/diff?snapshot=before', works: true },
   reset: {},
   add_seed: {
@@ -141,7 +141,13 @@ async function withRefusingDisk(work: (mock: RefusingMock) => Promise<void>): Pr
   await withDirectory(async (directory) => {
     const disk = new MemoryDisk()
     let present = Date.parse(START)
-    const options = { state: join(directory, 'state.json'), fileSystem: disk, freeze: false, time: () => present }
+    const options = {
+      state: join(directory, 'state.json'),
+      fileSystem: disk,
+      freeze: false,
+      time: () => present,
+      shutdown: () => undefined,
+    }
     await withControl(options, async (mock) => {
       const { call, token, api } = mock
       await call('put', '/connectors/pad', pad)
