@@ -63,7 +63,7 @@ export interface SpecOperation {
   body: { mediaType: string; required: boolean; schema: Schema } | null
   /** Status → the schema of its JSON body, null when it has none. */
   responses: ReadonlyMap<string, Schema | null>
-  /** Status → the error codes of its examples: the spec has one example for each code. */
+  /** Status → the error codes of its examples: the spec has an example for each code. */
   codes: ReadonlyMap<string, readonly string[]>
   /** Status → where it comes from. */
   statusBasis: ReadonlyMap<string, string>
@@ -116,11 +116,12 @@ function readOperation(
 
 function codesOf(spec: SpecDocument, { content }: Content): string[] {
   const examples = Object.values(content?.['application/json']?.examples ?? {})
-  return examples.flatMap((example) => {
+  const codes = examples.flatMap((example) => {
     const { value } = follow<{ value?: unknown }>(spec, example)
     const { error, details } = (value ?? {}) as { error?: string; details?: { error_code?: string }[] }
     return error ?? details?.[0]?.error_code ?? []
   })
+  return [...new Set(codes)]
 }
 
 function needsBearer(security: Record<string, string[]>[]): boolean {

@@ -71,9 +71,9 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
   },
   {
     name: 'report',
-    operands: ' [contract|coverage]',
+    operands: ' [contract|coverage|merge FILE…]',
     summary:
-      'fetch a report of a running server: what clients did wrong (contract, by default) or what of the contract was exercised (coverage); exit 2 when there is no report',
+      'fetch a report of a running server: what clients did wrong (contract, by default) or what of the contract was exercised (coverage); exit 2 when there is no report; merge makes one verdict of the JSON reports of several runs, as of the shards of a CI job, and exits 3 when it fails',
     load: async () => (await import('./report.ts')).report,
   },
   {

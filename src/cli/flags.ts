@@ -113,13 +113,13 @@ const FLAGS = [
   ),
   flag(
     'min-operations',
-    ['run'],
+    ['run', 'report'],
     valued('text', 'N|N%'),
     'the verdict fails when fewer operations have answered a success',
   ),
   flag(
     'min-statuses',
-    ['run'],
+    ['run', 'report'],
     valued('text', 'N|N%'),
     'the verdict fails when fewer of the declared statuses have been answered',
   ),
@@ -131,19 +131,19 @@ const FLAGS = [
   ),
   flag(
     'allow-violation',
-    ['run'],
+    ['run', 'report'],
     valued('list', 'OPERATION[:FIELD]'),
     'what is provoked on purpose: of an operation, of one of its fields, or `unknown_path[:/PATH]`',
   ),
   flag(
     'fail-on',
-    ['run'],
+    ['run', 'report'],
     choice('W', ['warning', 'unread']),
     'the verdict fails for every warning too (warning), or for fields and parameters that nothing reads (unread)',
   ),
   flag(
     'report',
-    ['run'],
+    ['run', 'report'],
     { ...valued('list', 'FILE'), isPath: always },
     'the whole report, by the ending of its name: .json, .txt, .xml (JUnit), .sarif, .html or code-quality-report.json (GitLab)',
   ),

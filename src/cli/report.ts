@@ -13,12 +13,17 @@ type ReportValues = FlagValues<'report'>
 
 const REPORTS = ['contract', 'coverage'] as const
 const TIMEOUT_MS = 30_000
+const MERGE_FLAGS = ['min-operations', 'min-statuses', 'allow-violation', 'fail-on', 'report']
 
 /** Fetches a report of a running server; 1 when `--fail` is given and the contract was broken. */
 export async function report(argv: readonly string[], context: CommandContext): Promise<number> {
   const { out, err } = context
   const read = readArguments('report', argv, context)
   const { values, operands } = read
+  if (operands[0] === 'merge')
+    return (await import('./report-merge.ts')).mergeReportFiles(operands.slice(1), read, context)
+  const ofMerge = MERGE_FLAGS.find((name) => read.given.get(name) === 'flag')
+  if (ofMerge !== undefined) throw new UsageError(`--${ofMerge} goes with report merge.`)
   const { judge, output } = values
   const isCoverage = operands[0] === 'coverage'
   const format = values.format ?? (isCoverage || judge !== undefined ? 'json' : 'text')
@@ -48,7 +53,9 @@ function reportName(
 ): string {
   const known = REPORTS.find((each) => each === name)
   if (known === undefined || more.length > 0) {
-    throw new UsageError(`report takes one of ${REPORTS.join(', ')}; found ${[name, ...more].join(' ')}.`)
+    throw new UsageError(
+      `report takes one of ${REPORTS.join(', ')}, or merge with files; found ${[name, ...more].join(' ')}.`,
+    )
   }
   if (judge !== undefined && (known !== 'contract' || format !== 'json')) {
     throw new UsageError(`--judge ${judge} goes with the json of contract; found ${format} of ${known}.`)

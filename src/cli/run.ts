@@ -15,6 +15,7 @@ import { fileFailure, UsageError } from './failure.ts'
 import { createDeferredLog, type DeferredLog } from './log.ts'
 import { addToStepSummary, annotationLines, type ReportFile, reportFiles, writeReports } from './run-reports.ts'
 import { LOOPBACK, readRun, type RunArguments, runOptions } from './server-options.ts'
+import { verdictOptions } from './verdict-flags.ts'
 
 /** Exit code when the command passed and the verdict failed. */
 const VERDICT_FAILED = 3
@@ -81,33 +82,6 @@ async function connectionVariables({ client, trust }: App, url: string, variable
   }
   return { ...own, ...trust }
 }
-
-/** Loads the code that reads them only when there are some: the command waits for it. @throws UsageError */
-async function verdictOptions(
-  { values }: RunArguments,
-  reasons: ReadonlyMap<string, string> = new Map(),
-): Promise<VerdictOptions> {
-  const { 'allow-violation': allow, 'fail-on': failOn, 'allow-no-requests': allowNoRequests } = values
-  const { 'min-operations': minOperations, 'min-statuses': minStatuses } = values
-  if ([allow, failOn, minOperations, minStatuses].every((value) => value === undefined)) {
-    return { requireRequests: !allowNoRequests }
-  }
-  const { readVerdictOptions, VerdictOptionError } = await import('../verdict/verdict-options.ts')
-  try {
-    return readVerdictOptions({ allow, reasons, failOn, minOperations, minStatuses, allowNoRequests })
-  } catch (error) {
-    if (!(error instanceof VerdictOptionError)) throw error
-    throw new UsageError(`--${FLAGS[error.option]} ${error.found}: expected ${error.expected}.`)
-  }
-}
-
-const FLAGS = {
-  allow: 'allow-violation',
-  failOn: 'fail-on',
-  minOperations: 'min-operations',
-  minStatuses: 'min-statuses',
-  allowNoRequests: 'allow-no-requests',
-} as const
 
 /** The file with the request journal of a run, by which its requests are explained once the server is gone. */
 interface RunJournal {

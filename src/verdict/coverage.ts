@@ -14,7 +14,7 @@ import {
   REQUEST_PARTS,
   type Times,
 } from './contract-record.ts'
-import { tallyOf } from './report-pair.ts'
+import { summaryOf } from './report-pair.ts'
 
 type OperationCoverage = Coverage['operations'][number]
 
@@ -38,21 +38,7 @@ export function coverageOf(
   for (const history of runs) histories.add(history)
   const known = new Map(histories.list().map((history) => [history.name, history]))
   const scenarios = bundledScenarios.map((name) => scenarioCoverage(name, known.get(name)))
-  const statuses = operations.flatMap((operation) => operation.statuses)
-  return {
-    summary: {
-      operations: tallyOf(operations),
-      statuses: tallyOf(statuses),
-      error_codes: tallyOf(statuses.flatMap((status) => status.error_codes)),
-      request_fields: tallyOf(operations.flatMap((operation) => operation.request_fields)),
-      response_fields: tallyOf(operations.flatMap((operation) => operation.response_fields)),
-      lifecycle_moves: tallyOf(lifecycle_moves),
-      scenarios: tallyOf(scenarios),
-    },
-    operations,
-    lifecycle_moves,
-    scenarios,
-  }
+  return { summary: summaryOf({ operations, lifecycle_moves, scenarios }), operations, lifecycle_moves, scenarios }
 }
 
 function operationCoverage(

@@ -96,3 +96,21 @@ export function byOperation({ contract: { total }, coverage }: ReportPair): Oper
     }
   })
 }
+
+/** How much of each kind was reached. */
+export function summaryOf({
+  operations,
+  lifecycle_moves,
+  scenarios,
+}: Pick<Coverage, 'operations' | 'lifecycle_moves' | 'scenarios'>): Coverage['summary'] {
+  const statuses = operations.flatMap((operation) => operation.statuses)
+  return {
+    operations: tallyOf(operations),
+    statuses: tallyOf(statuses),
+    error_codes: tallyOf(statuses.flatMap((status) => status.error_codes)),
+    request_fields: tallyOf(operations.flatMap((operation) => operation.request_fields)),
+    response_fields: tallyOf(operations.flatMap((operation) => operation.response_fields)),
+    lifecycle_moves: tallyOf(lifecycle_moves),
+    scenarios: tallyOf(scenarios),
+  }
+}

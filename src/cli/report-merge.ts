@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import { isJsonObject } from '../domain/json.ts'
+import { StartError } from '../domain/start-error.ts'
+import type { ReportPair } from '../verdict/report-pair.ts'
+import type { Arguments } from './arguments.ts'
+import type { CommandContext } from './command.ts'
+import { fileFailure, UsageError } from './failure.ts'
+import { reportFiles, writeReports } from './run-reports.ts'
+import { verdictOptions } from './verdict-flags.ts'
+
+/** Exit codes when the verdict failed, and when a report could not be written: those of `run`. */
+const [VERDICT_FAILED, NOT_WRITTEN] = [3, 2]
+
+/** `report merge FILE…`: one verdict on the JSON reports of several runs. @throws UsageError, StartError */
+export async function mergeReportFiles(
+  files: readonly string[],
+  read: Arguments<'report'>,
+  { out, err, columns, configuration }: CommandContext,
+): Promise<number> {
+  const [first, ...others] = files
+  if (first === undefined) throw new UsageError('report merge takes the JSON reports of `run --report FILE.json`.')
+  const options = await verdictOptions(read, configuration?.reasons)
+  const targets = await reportFiles(read.values.report)
+  const pairs = [await reportIn(first), ...(await Promise.all(others.map(reportIn)))] as const
+  const [{ mergeReports }, { verdictOf }, { verdictText }] = await Promise.all([
+    import('../verdict/merge-reports.ts'),
+    import('../verdict/verdict.ts'),
+    import('../verdict/formats/text.ts'),
+  ])
+  const reports = mergeReports(pairs)
+  const verdict = verdictOf(reports, options)
+  out(verdictText(verdict, columns))
+  const problems = await writeReports(targets, { reports, options, verdict })
+  for (const problem of problems) err(`toolmock: ${problem}`)
+  if (!verdict.ok) return VERDICT_FAILED
+  return problems.length > 0 ? NOT_WRITTEN : 0
+}
+
+/** @throws StartError for a file that is no such report */
+async function reportIn(file: string): Promise<ReportPair> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new StartError(`${file} cannot be read (${fileFailure(error)})`)
+  })
+  const { contractReportSchema, coverageReportSchema } = await import('../verdict/report-schemas.ts')
+  const value = jsonOf(text)
+  const contract = contractReportSchema.safeParse(isJsonObject(value) ? value['contract'] : undefined)
+  const coverage = coverageReportSchema.safeParse(isJsonObject(value) ? value['coverage'] : undefined)
+  if (contract.success && coverage.success) return { contract: contract.data, coverage: coverage.data }
+  throw new StartError(`${file} is no report of \`toolmock run --report FILE.json\` by this version`)
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,44 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { ToolmockProcess } from './toolmock-process.ts'
+
+const toolmock = ToolmockProcess.forThisFile()
+
+/** Calls one path of the API with a bearer token. */
+const client = (path: string) => `
+  const { TOOLMOCK_URL: url, TOOLMOCK_CLIENT_ID: id, TOOLMOCK_CLIENT_SECRET: secret } = process.env
+  const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret })
+  fetch(url + '/oauth/token', { method: 'POST', body: form }).then((a) => a.json()).then(({ access_token }) =>
+    fetch(url + '/api/v1/${path}', { headers: { authorization: 'Bearer ' + access_token } }))`
+
+it('two shards that miss the minimum alone pass together, and reports are written of both', async () => {
+  const shards = [
+    ['one.json', 'connections'],
+    ['two.json', 'connected_accounts'],
+  ] as const
+  for (const [file, path] of shards) {
+    const args = ['run', '--min-operations', '3', '--report', file, '--', process.execPath, '-e', client(path)]
+    expect((await toolmock.run(args)).code).toBe(3)
+  }
+  const merge = (...flags: string[]) => toolmock.run(['report', 'merge', 'one.json', 'two.json', ...flags])
+  expect(await merge('--min-operations', '3', '--report', 'both.json')).toMatchObject({ code: 0, stderr: '' })
+  const both = JSON.parse(readFileSync(toolmock.path('both.json'), 'utf8')) as {
+    verdict: { ok: boolean; requests: number }
+  }
+  expect(both.verdict).toMatchObject({ ok: true, requests: 4 })
+  const failed = await merge('--min-operations', '4')
+  expect(failed.code).toBe(3)
+  expect(failed.stdout).toContain('3 of ')
+  expect(failed.stdout).toContain('the minimum is 4')
+})
+
+it.each([
+  [['report', 'merge'], 'report merge takes the JSON reports of `run --report FILE.json`'],
+  [['report', 'merge', 'none.json'], 'none.json cannot be read (ENOENT)'],
+  [['report', 'merge', 'wrong.json'], 'wrong.json is no report of `toolmock run --report FILE.json` by this version'],
+  [['report', '--min-operations', '3'], '--min-operations goes with report merge'],
+])('%j is refused with 2', async (args, message) => {
+  writeFileSync(toolmock.path('wrong.json'), '{"contract": {}}')
+  const { code, stdout, stderr } = await toolmock.run(args)
+  expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(message) as string })
+})
