@@ -1,20 +1,12 @@
 import { z } from 'zod'
 import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import { type AuthorizationType, AUTHORIZATION_TYPES, TRAITS } from '../domain/authorization-type.ts'
-import type {
-  Connector,
-  RateLimit,
-  CredentialField,
-  Responder,
-  ResponderAnswer,
-  ResponderMatch,
-  Tool,
-} from '../domain/connector.ts'
+import type { Connector, RateLimit, CredentialField, Tool } from '../domain/connector.ts'
 import { bareConnector, credentialField, defaultCredentials, displayName } from '../domain/connector-defaults.ts'
-import { answerAfter, checkCollections, collections, otherwise, steps, toStep } from './collections.ts'
+import { otherwise } from './collections.ts'
+import { checkResponders, METHODS, responderKeys, toResponder } from './responders.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { present } from '../domain/json.ts'
-import { dottedPaths } from '../domain/value-match.ts'
 import {
   accepted,
   anyJson,
@@ -35,16 +27,7 @@ import {
   withRule,
 } from '../schema/parts.ts'
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const path = z.string().regex(/^\//, { error: 'a path that starts with /' }).meta({ title: 'path' })
-
-/** `{name}` captures a whole part: inside of one it would be taken literally, which is not what an author means. */
-const pathPattern = z
-  .string()
-  .regex(/^(?:\/(?:\{[A-Za-z_]\w*\}|[^/{}]*))+$/, {
-    error: 'a path that starts with /, whose parts are {name}, or text in which * matches anything',
-  })
-  .meta({ title: 'path' })
 
 const field = strict({
   name: nonEmpty.describe('The key in static_auth.details.'),
@@ -85,78 +68,6 @@ const tool = strict({
     .nullish()
     .describe('data of the answer: templates over response, input and account. Absent: the body of the response.'),
 })
-
-const answer = strict({
-  status: wholeNumber(200, 599)
-    .optional()
-    .describe('Absent: 200; after steps that end with create 201, with delete or refuse 204.'),
-  headers: headerMap.prefault({}).describe('Templates by header, over what body sees.'),
-  body: anyJson
-    .optional()
-    .describe(
-      'JSON whose texts are templates over request, account and person, and the results of steps. Absent: the result of the last step, else no body.',
-    ),
-})
-
-const responder = withRule(
-  strict({
-    on: strict({
-      method: z.enum(METHODS).optional().describe('Absent: any method.'),
-      path: pathPattern
-        .optional()
-        .describe(
-          'Here * matches any text inside one part, and {name} captures one part as request.params.name. Absent: any path.',
-        ),
-      query: textMap.optional().describe('Values by parameter.'),
-      headers: textMap.optional().describe('Values by header.'),
-      body: jsonObject.optional().describe('Values by dotted path into the JSON body; nested objects count as paths.'),
-      account: strict({
-        id: text.optional().describe('Its id.'),
-        identifier: text.optional().describe('Its identifier.'),
-        organization_id: text.optional().describe('Its organization.'),
-        user_id: text.optional().describe('Its user.'),
-        connector: text.optional().describe('Its connector.'),
-      })
-        .optional()
-        .describe('Values by field of the account that calls.'),
-    }).describe('Which requests it answers; in its texts * matches any text.'),
-    steps: steps
-      .optional()
-      .describe(
-        'What it does with collections before it answers, in one transaction. When one fails, nothing is changed.',
-      ),
-    respond: answer.optional().describe('The answer to every such request.'),
-    sequence: z
-      .array(answer)
-      .min(1)
-      .optional()
-      .describe(
-        'In place of respond: the answers to the first such request, the second, and so on, counted in each environment.',
-      ),
-    after_last: z
-      .enum(['repeat', 'restart', 'next'])
-      .optional()
-      .describe(
-        'After the last of a sequence: that one again, the first again, or the next responder that matches. Absent: repeat.',
-      ),
-  }),
-  ({ respond, sequence, steps, after_last }, report, wrong) => {
-    if (wrong.has('respond') || wrong.has('sequence') || wrong.has('steps')) return
-    const both = respond !== undefined && sequence !== undefined
-    const neither = respond === undefined && sequence === undefined && steps === undefined
-    if (both || neither) {
-      const found = both ? 'with both respond and sequence' : 'without respond and sequence'
-      report([], { found, allowed: 'exactly one of respond and sequence, or steps' })
-    }
-    if (steps !== undefined && sequence !== undefined) {
-      report(['sequence'], { found: 'set beside steps', allowed: 'respond together with steps', atKey: true })
-    }
-    if (after_last !== undefined && sequence === undefined) {
-      const found = 'set without sequence'
-      report(['after_last'], { found, allowed: 'after_last together with sequence', atKey: true })
-    }
-  },
-)
 
 /** How long calls take, in real time. */
 const latency = z.union([
@@ -268,20 +179,7 @@ const shape = strict({
     .optional()
     .describe('Serves custom providers created with this display name, and has no connection of its own.'),
   tools: unique(tool, 'name').default([]).describe('What clients can execute.'),
-  collections: collections
-    .optional()
-    .describe(
-      'Items that responders create, list, change and delete. A name is a letter, then up to 63 letters, digits and underscores.',
-    ),
-  responders: z
-    .array(responder)
-    .default([])
-    .describe('What its API answers: the first responder that matches a call. Without one: 404.'),
-  error_body: jsonObject
-    .optional()
-    .describe(
-      'The body when a step fails or calls are too many: templates over error (status, code, message), request, account and person.',
-    ),
+  ...responderKeys,
   latency: latency
     .optional()
     .describe('How long each call takes, in real time: a time, {min, max}, or percentiles {p50, p95, p99}.'),
@@ -312,10 +210,9 @@ function toLatency(document: ParsedConnector['latency']): Connector['latency'] {
 }
 
 /** A connector file (`spec/schemas/connector.schema.json`): one fake third-party application. */
-export const connectorSchema = withRule(withRule(shape, checkType), checkCollections)
+export const connectorSchema = withRule(withRule(shape, checkType), checkResponders)
 
 type ParsedConnector = z.output<typeof shape>
-type ParsedResponder = z.output<typeof responder>
 
 /** Which keys go with an authorization type, and which it needs. */
 function checkType(
@@ -396,25 +293,4 @@ function toTool(document: ParsedConnector['tools'][number]): Tool {
     call: { ...call, body: call.body ?? null },
     result: document.result ?? null,
   }
-}
-
-function toResponder(document: ParsedResponder): Responder {
-  const on = toMatch(document.on)
-  if (document.steps) {
-    const steps = document.steps.map(toStep)
-    const { status, headers = {}, body } = document.respond ?? {}
-    const usual = answerAfter(steps.findLast(({ action }) => action !== 'refuse'))
-    const answer = { status: status ?? usual.status, headers, body: body === undefined ? usual.body : body }
-    return { on, steps, answers: [answer], after_last: 'repeat' }
-  }
-  const answers = document.sequence ?? (document.respond ? [document.respond] : [])
-  return { on, answers: answers.map(toAnswer), after_last: document.after_last ?? 'repeat' }
-}
-
-function toAnswer({ status = 200, headers, body = null }: z.output<typeof answer>): ResponderAnswer {
-  return { status, headers, body }
-}
-
-function toMatch({ body, account, ...on }: ParsedResponder['on']): ResponderMatch {
-  return { ...present(on), ...(body && { body: dottedPaths(body) }), ...(account && { account: present(account) }) }
 }

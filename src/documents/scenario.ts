@@ -29,8 +29,7 @@ import {
   wholeNumber,
   withRule,
 } from '../schema/parts.ts'
-
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+import { METHODS } from './responders.ts'
 
 /** Names travel in paths (`PUT /_mock/scenarios/{name}`) and on command lines. */
 const scenarioName = z
