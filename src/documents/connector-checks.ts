@@ -67,7 +67,7 @@ const TEMPLATES: readonly { readonly at: readonly string[]; readonly roots: read
 ]
 
 /** Templates that cannot be read, and variables in them that there are not. */
-export function templateProblems(
+function templateProblems(
   document: JsonObject,
   places: readonly TemplatePlace[],
   { checkTemplate, templatePaths }: DocumentChecks,

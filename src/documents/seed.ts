@@ -145,13 +145,8 @@ function toAccount({ authorization_type: _checked, ...document }: ParsedAccount)
   return { ...present(rest), ...(details && { authorization_details: toPatch(details) }) }
 }
 
-function toPatch({ oauth_token, static_auth, workspace_dwd, trusted_idp }: ParsedDetails): CredentialsPatch {
-  return {
-    ...(oauth_token && { oauth_token: present(oauth_token) }),
-    ...(static_auth && { static_auth: present(static_auth) }),
-    ...(workspace_dwd && { workspace_dwd: present(workspace_dwd) }),
-    ...(trusted_idp && { trusted_idp: present(trusted_idp) }),
-  }
+function toPatch(details: ParsedDetails): CredentialsPatch {
+  return Object.fromEntries(Object.entries(present(details)).map(([kind, fields]) => [kind, present(fields)]))
 }
 
 type ParsedAccount = NonNullable<ParsedSeed['accounts']>[number]

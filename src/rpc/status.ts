@@ -1,9 +1,9 @@
-import { type DescMessage, type FileRegistry, type Registry } from '@bufbuild/protobuf'
+import type { DescMessage, Registry } from '@bufbuild/protobuf'
 import { Code, ConnectError } from '@connectrpc/connect'
 import { codeOf, codesOfStatus } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
 import { ErrorInfoSchema } from './generated/google/rpc/error_details_pb.ts'
-import { type Differences, messageOf } from './transcoding.ts'
+import { type MessageContext, messageOf } from './transcoding.ts'
 
 const CODES: ReadonlyMap<number, Code> = new Map(
   Object.values(Code).flatMap((code) => (typeof code === 'number' ? [[code, code] as const] : [])),
@@ -11,12 +11,8 @@ const CODES: ReadonlyMap<number, Code> = new Map(
 
 /** An answer of 400 and above as the status of a call: code, message and typed details (G62). */
 export function statusOf(
-  {
-    status,
-    body,
-    metadata,
-  }: { readonly status: number; readonly body: JsonValue | string; readonly metadata: Headers },
-  context: { readonly registry: FileRegistry; readonly differences: Differences },
+  { status, body, metadata }: { status: number; body: JsonValue; metadata: Headers },
+  context: MessageContext,
 ): ConnectError {
   const { code, message, details } = isJsonObject(body) ? body : {}
   const number = typeof code === 'number' ? code : codeOf('', status)
@@ -34,7 +30,7 @@ export function statusOf(
 }
 
 /** `ErrorInfo` as the definitions declare it; `google.rpc.ErrorInfo` where they declare none. */
-function errorInfo(info: JsonObject, context: { readonly registry: FileRegistry; readonly differences: Differences }) {
+function errorInfo(info: JsonObject, context: MessageContext) {
   const own = ownErrorInfo(context.registry, info)
   if (!own) return { desc: ErrorInfoSchema, value: googleErrorInfo(info) }
   const { '@type': _, ...fields } = info

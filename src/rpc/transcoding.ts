@@ -186,23 +186,25 @@ export interface Differences {
   field(field: DescField, reason: string): void
 }
 
+/** What messages are made by. */
+export interface MessageContext {
+  readonly registry: Registry
+  readonly differences: Differences
+}
+
 /** Makes a message of the body of an answer. Fields that the definitions lack are left out (G62). */
 export function answerMessage(
   { desc }: RpcMethod,
   { responseBody }: Binding,
   body: JsonValue | undefined,
-  { registry, differences }: { readonly registry: Registry; readonly differences: Differences },
+  context: MessageContext,
 ): Message {
   const json = body ?? {}
-  return messageOf(desc.output, responseBody === '' ? json : { [responseBody]: json }, { registry, differences })
+  return messageOf(desc.output, responseBody === '' ? json : { [responseBody]: json }, context)
 }
 
 /** The same for any message, such as the details of an error. */
-export function messageOf(
-  message: DescMessage,
-  json: JsonValue,
-  { registry, differences }: { readonly registry: Registry; readonly differences: Differences },
-): Message {
+export function messageOf(message: DescMessage, json: JsonValue, { registry, differences }: MessageContext): Message {
   const options = { ignoreUnknownFields: true, registry }
   const fitting = withKnownWords(message, json, differences)
   try {
