@@ -6,7 +6,7 @@ import { type ControlMock, withControl } from '../control/control-mock.ts'
 async function pairOf({ call }: ControlMock, environment?: string): Promise<ReportPair> {
   const query = environment === undefined ? '' : `?environment=${environment}`
   const [contract, coverage] = [await call('get', `/contract${query}`), await call('get', `/coverage${query}`)]
-  return { contract: contract.body, coverage: coverage.body } as ReportPair
+  return { contract: contract.body, coverage: coverage.body }
 }
 
 async function environment({ call, token }: ControlMock, name: string) {
