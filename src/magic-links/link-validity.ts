@@ -44,7 +44,7 @@ const PROBLEMS = {
   unknown_decision: {
     status: 400,
     title: 'This decision is not known',
-    text: 'The parameter decision can be given once, and it is approve or deny.',
+    text: 'The parameter decision can be given once, and it is approve or deny. Beside it, the parameter as can be given once.',
   },
   unusable_callback: {
     status: 400,

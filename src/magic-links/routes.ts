@@ -90,8 +90,10 @@ async function follow({ flow, linkId, query, facts }: LinkRequest): Promise<Answ
   const { baseUrl, environment } = flow
   const open = usableLink(environment, linkId)
   const { consent } = environment.settings
+  const as = personOf(query)
   const decision = decisionOf(query) ?? (consent === 'ask' ? undefined : consent)
-  if (decision) return decided(flow, linkId, { decision, as: query.get('as') ?? undefined })
+  if (decision) return decided(flow, linkId, { decision, as })
+  if (as !== undefined) throw new LinkProblem('unknown_decision', 'as without decision')
   switch (TRAITS[open.connector.authorization_type].source) {
     case 'consent':
       return { redirect: authorizeUrl(baseUrl, environment, open.connector, authorizationRequestOf(flow, open)) }
@@ -108,7 +110,7 @@ async function submit(request: LinkRequest): Promise<Answer> {
   const { flow, linkId, query, form, facts } = request
   const open = usableLink(flow.environment, linkId)
   const decision = decisionOf(query)
-  if (decision) return decided(flow, linkId, { decision, as: query.get('as') ?? undefined })
+  if (decision) return decided(flow, linkId, { decision, as: personOf(query) })
   switch (TRAITS[open.connector.authorization_type].source) {
     case 'consent':
       return follow(request)
@@ -141,6 +143,20 @@ function decisionOf(query: URLSearchParams): Decision | undefined {
   const decision = DECISIONS.find((known) => known === given[0])
   if (!decision || given.length > 1) throw new LinkProblem('unknown_decision', given.join(', ').slice(0, 100))
   return decision
+}
+
+/** Who signs in, beside a decision. @throws LinkProblem where several are given */
+function personOf(query: URLSearchParams): string | undefined {
+  const given = query.getAll('as')
+  if (given.length > 1)
+    throw new LinkProblem(
+      'unknown_decision',
+      given
+        .map((name) => `as ${name}`)
+        .join(', ')
+        .slice(0, 100),
+    )
+  return given[0]
 }
 
 /** Finds the link, applies due events, answers, and sends the answer once what it says is durable. */

@@ -155,15 +155,19 @@ describe('GET /magic/{id}?decision=', () => {
     expect(accepted).toEqual([account().credentials])
   })
 
-  it.each(['decision=maybe', 'decision=', 'decision=approve&decision=deny', 'decision=__proto__'])(
-    'answers 400 to %s and names what is allowed',
-    async (query) => {
-      const { app, link } = setUp()
-      const response = await request(app).get(`/magic/link?${query}`).expect(400)
-      expect(response.text).toContain('it is approve or deny')
-      expect(link().completed_at).toBeUndefined()
-    },
-  )
+  it.each([
+    'decision=maybe',
+    'decision=',
+    'decision=approve&decision=deny',
+    'decision=__proto__',
+    'decision=approve&as=ada&as=eve',
+    'as=ada',
+  ])('answers 400 to %s and names what is allowed', async (query) => {
+    const { app, link } = setUp()
+    const response = await request(app).get(`/magic/link?${query}`).expect(400)
+    expect(response.text).toContain('it is approve or deny')
+    expect(link().completed_at).toBeUndefined()
+  })
 
   it.each(['approve', 'deny'] as const)('is not needed where the setting consent is %s', async (consent) => {
     const { app } = setUp({ settings: { consent } })
