@@ -1,14 +1,16 @@
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type ChunkingContext, type OutputChunk, type Plugin, rolldown } from 'rolldown'
 import { bundledSeed } from './bundled-seed.ts'
+import { SHARED, writeCommonJs } from './commonjs.ts'
+import { ENTRIES } from './entries.ts'
 import { licenseTexts } from './licenses.ts'
 import { manifestOf, ROOT } from './project.ts'
 import { emitTypes } from './types.ts'
 
 // `npm run build` makes everything that the published package has in dist/.
 //
-// rolldown bundles the command line, the library and the fixture for vitest with every package that they use: the published
-// package has no dependencies. A dynamic import stays a chunk of its own, which Node reads when it is first needed. All that
+// rolldown bundles the command line, the library and the adapters for test runners with every package that they use: the
+// published package has no dependencies. A dynamic import stays a chunk of its own, which Node reads when it is first needed. All that
 // `toolmock start` imports statically is one chunk: with thirty small chunks a start takes a twelfth longer.
 
 /** A `try` block that begins with a call of `decodeURIComponent` or its like and ignores the result. */
@@ -37,6 +39,8 @@ const callsThatThrow: Plugin = {
     }),
   },
 }
+
+const CLI = { name: 'cli', source: 'src/cli/main.ts' }
 
 /** The entries of `toolmock start` after `src/cli/main.ts`: each of these modules imports the next one dynamically. */
 const START = ['src/cli/program.ts', 'src/cli/start.ts', 'src/app/app.ts']
@@ -123,14 +127,14 @@ function checkCatches(chunks: readonly OutputChunk[]): void {
   if (found !== undefined) throw new Error(`The bundle lacks a call that may throw, see callsThatThrow: ${found}`)
 }
 
-/** Bundles the command line, the library and the fixture into `dist`. Returns the paths of the bundled modules. */
+/** Bundles the command line, the library and the adapters into `dist`. Returns the paths of the bundled modules. */
 export async function bundleCode(dist: string): Promise<string[]> {
   const bundle = await rolldown({
     cwd: ROOT,
     platform: 'node',
-    input: { cli: 'src/cli/main.ts', index: 'src/index.ts', vitest: 'src/vitest.ts' },
-    // The fixture has to use the vitest of the project that imports it.
-    external: ['vitest', /^vitest\//],
+    input: Object.fromEntries([CLI, SHARED, ...ENTRIES].map(({ name, source }) => [name, source])),
+    // An adapter has to use the test runner of the project that imports it.
+    external: ['vitest', /^vitest\//, '@jest/globals', '@playwright/test'],
     plugins: [unused, uriTemplate, callsThatThrow],
     // jsonc-parser's main file is UMD, which no bundler can follow.
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
@@ -162,6 +166,7 @@ export async function bundleCode(dist: string): Promise<string[]> {
   checkStart(chunks)
   checkCatches(chunks)
   chmodSync(`${dist}/cli.js`, 0o755)
+  await writeCommonJs(dist)
   return chunks.flatMap(({ moduleIds }) => moduleIds)
 }
 
@@ -173,5 +178,5 @@ if (process.argv[1] === import.meta.filename) {
   cpSync(`${ROOT}src/ui/generated`, `${dist}/ui`, { recursive: true })
   writeFileSync(`${dist}/third-party-licenses.txt`, licenseTexts([...modules, ...DASHBOARD_PACKAGES]))
   writeFileSync(`${dist}/bundled-seed.json`, await bundledSeed())
-  emitTypes(`${dist}/types`)
+  emitTypes(dist)
 }

@@ -13,13 +13,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ModuleKind, ScriptTarget, transpileModule } from 'typescript'
 import { plural } from '../src/domain/text.ts'
+import { installPackages } from './install.ts'
 import { serveAndStop } from './package-server.ts'
 import { manifestOf, ROOT } from './project.ts'
 
 // `npm run check:package` packs what is published, installs it into an empty project without a network, and uses it there.
 
 /** The most that may be installed, so that `npx toolmock` starts quickly. */
-const BOUNDS = { packages: 10, megabytes: 15 }
+const BOUNDS = { packages: 10, megabytes: 9 }
 
 /** A user's program. It is type-checked with strict options, and runs as an ES module once its types are removed. */
 const CONSUMER = `import { connect, createToolmock, ToolmockError } from 'toolmock'
@@ -52,6 +53,50 @@ if (JSON.stringify(seen) !== '[200,200,"2026-01-01T02:00:00.000Z","ACCOUNT_NOT_F
 }
 `
 
+/** The same package for a program in CommonJS: TypeScript finds the types of that form, Node the code. */
+const COMMONJS_CONSUMER = `import { createToolmock, ToolmockError, type Toolmock } from 'toolmock'
+
+async function main(): Promise<void> {
+  const mock: Toolmock = await createToolmock()
+  const refused: unknown = await mock.accounts.expire('ca_none').catch((error: unknown) => error)
+  await mock.close()
+  const { ToolmockError: imported } = await import('toolmock')
+  if (!(refused instanceof ToolmockError)) throw new Error('unexpected result of the library')
+  if (imported.name !== ToolmockError.name || !(refused instanceof imported)) throw new Error('there are two libraries')
+}
+void main()
+`
+
+/** What users write with the adapters, in each form. */
+const ADAPTERS = `import type { ToolmockEnvironment } from 'toolmock'
+import { useToolmock as useInJest } from 'toolmock/jest'
+import { useToolmock } from 'toolmock/node-test'
+import { test, toolmockTest, type Consent } from 'toolmock/playwright'
+import { test as vitestTest, toolmockTest as toolmockVitest } from 'toolmock/vitest'
+
+export const mocks: ToolmockEnvironment[] = [useInJest(), useToolmock({ scope: 'worker', strict: true })]
+// @ts-expect-error -- there is no such scope
+useToolmock({ scope: 'file' })
+export const withApplication = toolmockTest({ scope: 'worker' }).extend<{ user: string }, { application: string }>({
+  application: [async ({ toolmock }, use) => use(toolmock.env.TOOLMOCK_URL), { scope: 'worker' }],
+  user: ({ application }, use) => use(application),
+})
+test('decides', async ({ page, mock, consent, toolmock }) => {
+  const typed: Consent = consent
+  await typed.approve({ as: toolmock.name, link: await mock.links.wait(), page })
+  await typed.deny()
+  // @ts-expect-error -- a user who denies does not sign in
+  await typed.deny({ as: 'ada@example.com' })
+  const found: string | null = await page.locator('h1').textContent()
+  throw new Error(String(found))
+})
+toolmockVitest({ contract: {} })('counts', async ({ mock }) => {
+  const count: number = await mock.journal.count()
+  throw new Error(String(count))
+})
+vitestTest('has a server', ({ toolmock }) => toolmock.url)
+`
+
 /** A user's test with the fixture, which only a project with vitest can import. */
 const FIXTURE = `import { test, toolmockTest, type ToolmockFixtures } from 'toolmock/vitest'
 const strict: typeof test = toolmockTest({ strict: true })
@@ -68,7 +113,7 @@ try {
   checkLibrary(folder)
   checkTypes(folder)
   console.log(measure(folder))
-  checkFixture(folder)
+  checkAdapters(folder)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
@@ -95,35 +140,43 @@ function checkLibrary(project: string): void {
   })
   writeFileSync(join(project, 'library.mjs'), outputText)
   run(process.execPath, ['library.mjs'], project)
+  const compilerOptions = { module: ModuleKind.Node16, target: ScriptTarget.ES2023 }
+  const commonJs = transpileModule(COMMONJS_CONSUMER, { compilerOptions, fileName: 'library.cts' })
+  writeFileSync(join(project, 'library.cjs'), commonJs.outputText)
+  run(process.execPath, ['library.cjs'], project)
 }
 
-/** Type-checks the program without the types of Node. The declarations of the library are checked as well. */
+/** Type-checks the programs without the types of Node. The declarations of the library are checked as well. */
 function checkTypes(project: string): void {
-  checkTypesOf(project, 'consumer.ts', CONSUMER, {})
+  checkTypesOf(project, { 'consumer.mts': CONSUMER, 'consumer.cts': COMMONJS_CONSUMER }, {})
 }
 
-/** Type-checks and runs the fixture's test in a project with vitest, without a check of vitest's declarations. */
-function checkFixture(project: string): void {
-  symlinkSync(join(ROOT, 'node_modules/vitest'), join(project, 'node_modules/vitest'))
-  checkTypesOf(project, 'fixture.test.ts', FIXTURE, { skipLibCheck: true })
+/** Type-checks the adapters against the types of their runners, without a check of these, and runs the test with vitest. */
+function checkAdapters(project: string): void {
+  installPackages('test/runners')
+  const runners = { vitest: 'node_modules/vitest', '@playwright/test': 'test/runners/node_modules/@playwright/test' }
+  mkdirSync(join(project, 'node_modules/@playwright'))
+  for (const [name, path] of Object.entries(runners)) symlinkSync(join(ROOT, path), join(project, 'node_modules', name))
+  const files = { 'fixture.test.ts': FIXTURE, 'adapters.mts': ADAPTERS, 'adapters.cts': ADAPTERS }
+  checkTypesOf(project, files, { skipLibCheck: true })
   run(process.execPath, [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--root', project], project)
-  rmSync(join(project, 'node_modules/vitest'))
 }
 
-function checkTypesOf(project: string, file: string, code: string, more: object): void {
-  writeFileSync(join(project, file), code)
+function checkTypesOf(project: string, files: Readonly<Record<string, string>>, more: object): void {
+  for (const [file, code] of Object.entries(files)) writeFileSync(join(project, file), code)
   const compilerOptions = {
     strict: true,
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
-    module: 'nodenext',
+    // Stricter than `nodenext`, which lets CommonJS import ES modules.
+    module: 'node16',
     target: 'es2023',
     lib: ['es2023', 'dom'],
     types: [],
     noEmit: true,
     ...more,
   }
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }))
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: Object.keys(files) }))
   run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '--project', project], project)
 }
 

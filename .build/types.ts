@@ -2,33 +2,34 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
+import { ENTRIES } from './entries.ts'
 import { ROOT } from './project.ts'
 
 const IMPORTS = /(?<=\bfrom\s*|\bimport\s*\(?\s*)(['"])([^'"]+)\1/g
 
-/** The declarations that the package exports, and the packages that they may import: those that their users have installed. */
-const ENTRIES = [
-  { entry: 'index.d.ts', packages: [] },
-  { entry: 'vitest.d.ts', packages: ['vitest'] },
-]
-
 /**
- * Writes the declarations that the entries need, and only those. A type of a bundled package is refused: users would have to
- * install that package.
+ * Writes the declarations that the entries need, and only those: once, as CommonJS, which both forms of an entry can refer to. A
+ * type of a bundled package is refused: users would have to install that package.
  * @throws Error that names the file which imports a package
  */
-export function emitTypes(outdir: string): void {
+export function emitTypes(dist: string): void {
+  const outdir = `${dist}/types`
   const all = mkdtempSync(join(tmpdir(), 'toolmock-types-'))
   try {
     const tsc = resolve(ROOT, 'node_modules/typescript/bin/tsc')
     const project = resolve(ROOT, '.config/tsconfig.types.json')
     execFileSync(process.execPath, [tsc, '--project', project, '--outDir', all], { stdio: 'inherit' })
-    const files = ENTRIES.flatMap(({ entry, packages }) => [...reachable(join(all, entry), packages)])
+    const declared = ENTRIES.map((entry) => ({ ...entry, path: entry.source.replace(/^src\/(.*)\.ts$/, '$1') }))
+    const files = declared.flatMap(({ path, packages }) => [...reachable(join(all, `${path}.d.ts`), packages)])
     for (const file of new Set(files)) {
       const target = join(outdir, relative(all, file))
       mkdirSync(dirname(target), { recursive: true })
       writeFileSync(target, declarationsOf(file))
     }
+    writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n')
+    for (const { name, path } of declared)
+      for (const form of ['ts', 'cts'])
+        writeFileSync(`${dist}/${name}.d.${form}`, `export * from './types/${path}.js'\n`)
   } finally {
     rmSync(all, { recursive: true, force: true })
   }

@@ -29,8 +29,8 @@ const table = new Map(
 )
 
 describe('the table of modules in AGENTS.md', () => {
-  it('has each module of .config/dependency-cruiser.cjs, app, library and cli', () => {
-    const modules = [...allowed.map(([name]) => name), 'control', 'app', 'library', 'cli']
+  it('has each module of .config/dependency-cruiser.cjs, app, library, runners and cli', () => {
+    const modules = [...allowed.map(([name]) => name), 'control', 'app', 'library', 'runners', 'cli']
     expect([...table.keys()].sort()).toEqual(modules.sort())
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { connect, createToolmock } from '../../../src/index.ts'
-import { test, toolmockTest } from '../../../src/vitest.ts'
+import { test, toolmockTest } from '../../../src/runners/vitest.ts'
 import { clientOf, MESSAGE, TOKENS } from '../client.ts'
 
 /** Set by `toolmock run` only. */

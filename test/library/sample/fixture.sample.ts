@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { test, toolmockTest } from '../../../src/vitest.ts'
+import { test, toolmockTest } from '../../../src/runners/vitest.ts'
 import { clientOf, MESSAGE, TOKENS } from '../client.ts'
 
 const seen = new Set<string>()
