@@ -19,7 +19,6 @@ export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface Arguments<Command extends CommandName> {
   readonly values: FlagValues<Command>
-  /** Where a value came from; a flag that is absent here has its default. */
   readonly given: ReadonlyMap<string, Origin>
   readonly operands: readonly string[]
 }
@@ -228,7 +227,6 @@ export function mistypedVariables(variables: Variables): string[] {
   })
 }
 
-/** The index of the first operand; -1 when there are only flags. */
 export function firstOperand(argv: readonly string[], flags: readonly Flag[]): number {
   const takesNext = (word: string | undefined): boolean =>
     flags.some(({ name, kind }) => word === `--${name}` && kind.type !== 'switch')

@@ -8,7 +8,6 @@ import type { CommandLine } from './server-options.ts'
 /** How a command ended, as a shell reports it: 128 and the number of the signal that ended it, 126 and 127 when it did not start. */
 export interface CommandEnd {
   readonly code: number
-  /** Explains a code that is not 0. */
   readonly failure: string
   readonly notStarted?: true
 }
@@ -17,7 +16,6 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2
 
 /** A command that has the input and output of this process. Signals go to it: it decides what they mean. */
 export class ChildCommand {
-  /** The first signal that came before the command was started. */
   #early: NodeJS.Signals | undefined
   #child: ChildProcess | undefined
   readonly #hadTerminal = terminalState()?.isPresent === true

@@ -25,7 +25,7 @@ type Run = (argv: readonly string[], context: CommandContext) => Promise<number>
 export interface Command {
   readonly name: CommandName
   /** What follows the name and the flags. */
-  readonly operands: string
+  readonly operands?: string
   readonly summary: string
   /** Its operands are the command line of another program, whose flags are not for toolmock. */
   readonly wraps?: true

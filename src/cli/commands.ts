@@ -4,19 +4,16 @@ import type { Command } from './command.ts'
 export const COMMANDS: readonly [Command, ...Command[]] = [
   {
     name: 'start',
-    operands: '',
     summary: 'serve until SIGINT or SIGTERM, then write the state and stop (what runs when no command is named)',
     load: async () => (await import('./start.ts')).start,
   },
   {
     name: 'stop',
-    operands: '',
     summary: 'stop the server that `start --detach` started in this folder, and wait until its state is written',
     load: async () => (await import('./detached.ts')).stop,
   },
   {
     name: 'env',
-    operands: '',
     summary: 'print the connection variables of a running server',
     load: async () => (await import('./env.ts')).env,
   },
@@ -43,7 +40,6 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
   },
   {
     name: 'config',
-    operands: '',
     summary:
       'print the settings that a start here would use, and whether each comes from a variable, from the configuration file or is the default',
     load: async () => (await import('./config.ts')).config,
@@ -64,7 +60,6 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
   },
   {
     name: 'conform',
-    operands: '',
     summary:
       'check an implementation of the service against its contract, with accounts that it creates and removes again; exit 1 when a check fails, 2 when the implementation cannot be reached',
     load: async () => (await import('./conform.ts')).conform,
@@ -78,7 +73,6 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
   },
   {
     name: 'logs',
-    operands: '',
     summary: 'show the latest requests of a running server, a line each as `start` prints them',
     load: async () => (await import('./logs.ts')).logs,
   },
@@ -124,14 +118,12 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
   },
   {
     name: 'reset',
-    operands: '',
     summary:
       'take an environment back to its seed, or to another one with --seed; clients, bearer tokens and snapshots stay',
     load: async () => (await import('./control-commands.ts')).reset,
   },
   {
     name: 'mcp',
-    operands: '',
     summary:
       'serve an MCP client, such as a coding agent, on stdin and stdout: tools to see why requests failed and to change accounts, clock and scenarios of a running server; without --url, --port and --host it starts a server of its own',
     load: async () => (await import('./mcp.ts')).mcp,
@@ -145,7 +137,6 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
   },
   {
     name: 'healthcheck',
-    operands: '',
     summary: 'exit 0 when a server answers, else 1',
     load: async () => (await import('./healthcheck.ts')).healthcheck,
   },

@@ -66,7 +66,6 @@ async function listLinks(session: ControlSession<'links'>, operands: readonly st
   )
 }
 
-/** Opens a link in the browser of the user, and prints it where there is none. */
 async function openLink(session: ControlSession<'links'>, operands: readonly string[]): Promise<void> {
   const link = await chosenLink(session, 'open', operands)
   const isOpened = await openBrowser(link.link, session.variables['BROWSER'])

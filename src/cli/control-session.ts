@@ -22,7 +22,6 @@ export interface ControlSession<Name extends ControlCommandName> extends Command
   readonly call: ControlClient['call']
   /** Each new entry of the request journal, until the server ends the stream. It is open once this resolves. */
   readonly events: () => Promise<AsyncIterable<JournalEntry>>
-  /** Prints the value as JSON with `--json`, else the text. */
   readonly print: (value: unknown, text: () => string) => void
 }
 
@@ -102,7 +101,6 @@ function notAnswered(url: string, cause: unknown): StartError {
   )
 }
 
-/** The action that the first operand of a command names. @throws UsageError */
 export function chosenAction<Action>(command: string, name: string, actions: Readonly<Record<string, Action>>): Action {
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined
   if (action !== undefined) return action
@@ -112,7 +110,6 @@ export function chosenAction<Action>(command: string, name: string, actions: Rea
   throw new UsageError(`${command} ${name} is not known. ${hint}`)
 }
 
-/** The one operand of an action. @throws UsageError */
 export function oneOperand(action: string, what: string, operands: readonly string[]): string {
   const [operand, ...more] = operands
   if (operand === undefined || operand === '' || more.length > 0) throw new UsageError(`${action} takes one ${what}.`)

@@ -37,7 +37,6 @@ async function explainRequest(
   )
 }
 
-/** The explanation of the latest request with this id. @throws StartError, RefusedError */
 async function explanationIn(file: string, id: string): Promise<Explanation> {
   const { readJournalFile, JournalFileError } = await import('../request-journal/journal-file.ts')
   let found: Explanation | undefined
@@ -104,7 +103,6 @@ function byPart(a: string, b: string): number {
   return a.localeCompare(b, 'en', { numeric: true })
 }
 
-/** A text within the width of the terminal, its later lines indented. */
 function indented(text: string, indent: number, terminal: CommandContext['terminal']): string {
   if (!terminal) return text
   return wrap(text, terminal.columns, terminal.columns - indent).join(`\n${' '.repeat(indent)}`)

@@ -3,7 +3,7 @@ import { type Flag, flagsOf, variableOf } from './flags.ts'
 import { wrap } from './table.ts'
 
 export function programHelp(commands: readonly Command[], terminal: Terminal | undefined): string {
-  const rows = commands.map(({ name, operands, summary }): Row => [`${name}${operands}`, summary])
+  const rows = commands.map(({ name, operands = '', summary }): Row => [`${name}${operands}`, summary])
   return [
     'toolmock: a local, stateful mock of an agent tool-access service.',
     '',
@@ -19,19 +19,17 @@ export function programHelp(commands: readonly Command[], terminal: Terminal | u
 const FLAGS_TEXT =
   'npx toolmock COMMAND --help lists the flags of a command. The flags of start and run have variables: --log-level is TOOLMOCK_LOG_LEVEL; a flag wins over its variable.'
 
-export function commandHelp({ name, operands, summary }: Command, terminal: Terminal | undefined): string {
+export function commandHelp({ name, operands = '', summary }: Command, terminal: Terminal | undefined): string {
   const usage = `Usage: npx toolmock ${name} [FLAG…]${operands}`
   const about = wrap(sentence(summary), terminal?.columns ?? Infinity)
   return [usage, '', ...about, '', 'Flags:', ...columns(flagsOf(name).map(flagRow), terminal)].join('\n')
 }
 
-/** The commands as a Markdown table, for `docs/commands.md`. */
 export function commandTable(commands: readonly Command[]): string {
-  const rows = commands.map(({ name, operands, summary }) => tableRow(`\`toolmock ${name}${operands}\``, summary))
+  const rows = commands.map(({ name, operands = '', summary }) => tableRow(`\`toolmock ${name}${operands}\``, summary))
   return ['| command | does |', '|---|---|', ...rows].join('\n')
 }
 
-/** The flags as a Markdown table, for `docs/commands.md`. */
 export function flagTable(flags: readonly Flag[]): string {
   const rows = flags.map((flag) => {
     const variable = variableOf(flag)

@@ -3,7 +3,6 @@ import type { Terminal } from './command.ts'
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta'
 
-/** A text in a style, for a terminal with colours; the plain text elsewhere. */
 export type Paint = (style: Style, text: string) => string
 
 const PLAIN: Paint = (_, text) => text

@@ -31,7 +31,6 @@ export interface RequestFacts extends Traced {
   readonly environment: string
   readonly operation: string | null
   readonly method: string
-  /** Without its query. For `clock` and `control`: what was done, in one sentence. */
   readonly path: string
   readonly status: number
   readonly durationMs: number
@@ -44,7 +43,6 @@ export interface RequestFacts extends Traced {
   readonly didYouMean: string | null
 }
 
-/** The facts of an entry as the journal of this process stores it. */
 export function recordedFacts(entry: RecordedEntry): RequestFacts {
   const { trace, kind } = entry
   const { connector, identifier } = trace.account ?? askedAccount(entry)
@@ -75,7 +73,6 @@ export function recordedFacts(entry: RecordedEntry): RequestFacts {
   }
 }
 
-/** The facts of an entry as the control API answers it. */
 export function entryFacts(entry: JournalEntry): RequestFacts {
   const { connector, identifier } =
     entry.account_state ?? askedIn(entry.query as JsonObject, entry.request.body as JsonValue)

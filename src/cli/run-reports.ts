@@ -8,7 +8,6 @@ import type { VerdictOptions } from '../verdict/verdict-options.ts'
 import type { Variables } from './arguments.ts'
 import { fileFailure, UsageError } from './failure.ts'
 
-/** The formats by the ending of the file; a longer ending comes before one that it ends with. */
 const ENDINGS: readonly (readonly [ending: string, format: ReportFormat | 'json'])[] = [
   ...Object.entries(FORMATS).flatMap(([name, { ending }]) =>
     ending === null ? [] : [[ending, name as ReportFormat] as const],

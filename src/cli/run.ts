@@ -17,10 +17,8 @@ import { addToStepSummary, annotationLines, type ReportFile, reportFiles, writeR
 import { LOOPBACK, readRun, type RunArguments, runOptions } from './server-options.ts'
 import { verdictOptions } from './verdict-flags.ts'
 
-/** Exit code when the command passed and the verdict failed. */
 const VERDICT_FAILED = 3
 
-/** Exit code when a report could not be written. */
 const NOT_WRITTEN = 2
 
 /** Runs a command beside a mock of its own and judges its requests: exits with the command's code, or with one of ours. */
@@ -86,7 +84,6 @@ async function connectionVariables({ client, trust }: App, url: string, variable
 /** The file with the request journal of a run, by which its requests are explained once the server is gone. */
 interface RunJournal {
   readonly file: string
-  /** Removes it, unless it was asked for. */
   readonly discard: () => Promise<void>
   readonly isAskedFor: boolean
 }

@@ -120,7 +120,6 @@ function accountWith({ model }: Environment, name: string): Account {
 
 const MAX_SHOWN = 20
 
-/** @throws ControlError EVENT_NOT_FOUND */
 function known<Event extends string>(name: string, allowed: readonly Event[]): Event {
   const event = allowed.find((each) => each === name)
   if (event !== undefined) return event

@@ -15,7 +15,6 @@ export interface AppServices extends ServiceParts {
   readonly controlBodyLimit: number
   /** Largest state in bytes that can be got, and put back. */
   readonly stateLimit: number
-  /** Sees every call of the control API once it is over. */
   readonly observeControl: ((entry: RecordedEntry) => void) | undefined
   /** Stops the process; undefined where the program that made the server stops it. */
   readonly shutdown: (() => void) | undefined

@@ -12,7 +12,6 @@ type RouteOf<Op extends ControlOperation> = Extract<ControlRoute, { readonly ope
 
 type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
 
-/** A call that was admitted and whose parts are valid. */
 export interface ServerCall<Op extends ControlOperation> {
   readonly services: AppServices
   readonly request: Request
@@ -35,7 +34,6 @@ export type CallOf<Op extends ControlOperation> = RouteOf<Op>['environment'] ext
   ? EnvironmentCall<Op>
   : ServerCall<Op>
 
-/** What a call answers: JSON or a text. */
 export type ControlReply = ({ readonly body: unknown } | { readonly text: string; readonly type: string }) & {
   readonly status?: number
   /**
@@ -64,7 +62,6 @@ export function changed(
   return { body, onceDurable }
 }
 
-/** @throws ControlError ENVIRONMENT_NOT_FOUND */
 export function environmentNamed({ registry }: AppServices, name: string): Environment {
   const environment = registry.environment(name)
   if (environment) return environment

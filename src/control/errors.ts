@@ -51,7 +51,6 @@ const CATALOGUE = {
 export type ControlErrorCode = keyof typeof CATALOGUE
 export const CONTROL_ERROR_CODES = Object.keys(CATALOGUE) as readonly ControlErrorCode[]
 
-/** An error of the control API. `routes.ts` renders it. */
 export class ControlError extends Error {
   override readonly name = 'ControlError'
 

@@ -126,7 +126,6 @@ const MASKS: Masks = {
   },
 }
 
-/** @throws ControlError SNAPSHOT_NOT_FOUND */
 function snapshotNamed({ model }: Environment, name: string): Snapshot {
   const { snapshots } = model.tables
   const snapshot = snapshots.get(name)

@@ -5,7 +5,6 @@ import { type ErrorContent, ServiceError, TokenError } from '../domain/errors.ts
 import type { Reply } from '../operations/operation.ts'
 import type { EnvironmentContractRecord } from '../verdict/contract-record.ts'
 
-/** An answer as it goes over the wire. */
 export interface WireAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
@@ -30,7 +29,6 @@ export function textAnswer({ status, headers }: Reply, text: string, requestId: 
   return { status, headers: { ...own, ...headers }, text }
 }
 
-/** Sends an answer, unless the client has gone. */
 export function sendAnswer(response: ServerResponse, { status, headers, text }: WireAnswer): void {
   if (response.headersSent || response.destroyed) return
   response.writeHead(status, headers)
@@ -106,7 +104,6 @@ function tokenErrorReply(error: TokenError): Reply {
   }
 }
 
-/** The stable code of an error, as journal and reports name it. */
 export function errorCodeOf(error: unknown): string {
   if (error instanceof ServiceError) return error.errorCode
   return error instanceof TokenError ? error.error : 'INTERNAL'

@@ -1,7 +1,6 @@
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import type { OperationContext } from './request-context.ts'
 
-/** Request and answer in the document's words, for `AppOptions.observe`. */
 export function observedExchange(context: OperationContext): ObservedExchange {
   const { request, route, body, documentQuery, reply, requestId, checked, responseViolations, fault } = context
   const sent: Record<string, string> = {}

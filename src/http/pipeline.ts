@@ -7,8 +7,7 @@ import { applyDueEvents } from '../state/account-events.ts'
 import type { Call, Handler } from '../operations/operation.ts'
 import { noteNearMisses, noteProxyNearMisses } from '../operations/near-misses.ts'
 import { locatorOf, proxyRequest } from '../operations/proxy.ts'
-import { type Environment, now } from '../state/environment.ts'
-import { ReadGuard } from '../state/environment.ts'
+import { type Environment, now, ReadGuard } from '../state/environment.ts'
 import { stackOf, errorCodeOf, errorReply, failureOf, textAnswer, wireAnswer } from './answer.ts'
 import { checkContentType, decodeText, parseJsonObject } from './body.ts'
 import { observedExchange } from './observed-exchange.ts'
@@ -35,7 +34,6 @@ const REQUEST_STEPS: readonly Step<OperationContext>[] = [
   commit,
 ]
 
-/** From the reply to the wire. */
 const ANSWER_STEPS: readonly Step<OperationContext>[] = [
   checkAnswer,
   recordContractUse,
@@ -73,7 +71,6 @@ export function runPipeline(context: OperationContext, services: ServiceParts): 
   return run(REQUEST_STEPS, ANSWER_STEPS, context, services)
 }
 
-/** Every request of the proxy goes through this once. */
 export function runProxy(context: ProxyContext, services: ServiceParts): Promise<void> | undefined {
   return run(PROXY_REQUEST_STEPS, PROXY_ANSWER_STEPS, context, services)
 }
@@ -134,7 +131,6 @@ function checkBearer(context: RequestContext, { registry }: ServiceParts): void 
   context.client = client
 }
 
-/** The environment and the client of an access token. @throws ServiceError UNAUTHENTICATED */
 export function authenticateBearer(header: string | undefined, registry: ServiceParts['registry']): Authenticated {
   if (!header)
     throw unauthenticated('the Authorization header is missing; send Bearer and an access token of POST /oauth/token')
@@ -183,7 +179,6 @@ const MAX_PROXY_BODY = 32 * 1024 * 1024
 /** A larger one is not kept in memory to be sent again after a 401: it is sent on while it comes in. */
 const MAX_REPEATED_BODY = 1024 * 1024
 
-/** Reads the body of a request of the proxy, which may be anything. */
 function readSentBody(context: ProxyContext): Promise<void> | undefined {
   if (!context.request.hasBody) return undefined
   return context.request.readSentBody(MAX_PROXY_BODY, MAX_REPEATED_BODY).then(({ start, rest }) => {
@@ -398,7 +393,6 @@ function vocabularyOf({ route, environment }: RequestContext): Vocabulary | unde
   return route.bearer ? environment?.vocabulary : undefined
 }
 
-/** Serializes the reply once, for the journal and the client. */
 function serialize(context: RequestContext, { responseCache }: ServiceParts): void {
   const { fault, requestId } = context
   const reply = context.wire?.reply ?? context.reply
@@ -412,7 +406,6 @@ function serializeForwarded(context: ProxyContext): void {
   if (forwarded && error === undefined) context.answer = proxiedAnswer(forwarded, requestId)
 }
 
-/** Appends the request to the journal of its environment. */
 function record(context: RequestContext, services: ServiceParts): void {
   const { request, answer, error } = context
   const { call } = request

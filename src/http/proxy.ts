@@ -59,7 +59,6 @@ function isTraversal(part: string): boolean {
   return decoded.split(/[/\\]/).some((each) => each === '.' || each === '..')
 }
 
-/** Names that a `Connection` header lists. */
 function namesIn(connection: string | string[] = ''): string[] {
   return String(connection)
     .split(',')

@@ -11,7 +11,6 @@ import type { ServiceParts } from './services.ts'
 
 interface Refusal {
   readonly error: unknown
-  /** For the request id. */
   readonly ids: Ids
   /** Instead of the error's own status. */
   readonly status?: number
@@ -57,7 +56,6 @@ export function refuse(
   sendAnswer(response, answer)
 }
 
-/** 404 for paths that no route serves. */
 export function unknownPath(services: ServiceParts): RequestHandler {
   return (request, response) => {
     const { method } = request
@@ -97,7 +95,6 @@ export function refuseUnexpected(
   refuse(request, response, { error, ids: services.requestIds.pages }, services)
 }
 
-/** {@link refuseUnexpected} for what Express serves. */
 export function unexpectedError(services: ServiceParts): ErrorRequestHandler {
   return (thrown, request, response, _next) => {
     refuseUnexpected(thrown, { request, response, services })

@@ -11,8 +11,7 @@ import type { ProxiedAnswer } from '../operations/proxy.ts'
 import type { Protocol } from '../request-journal/entry.ts'
 import type { EncodedAnswer } from '../scenarios/faults/fault.ts'
 import type { FaultResponse } from '../scenarios/faults/fault-response.ts'
-import type { Environment } from '../state/environment.ts'
-import type { ReadGuard } from '../state/environment.ts'
+import type { Environment, ReadGuard } from '../state/environment.ts'
 import type { WireAnswer } from './answer.ts'
 import type { SentBody } from './body.ts'
 
@@ -56,7 +55,6 @@ export interface RemoteCall {
   readonly refused: Error | undefined
 }
 
-/** Who sends a request; no client where the token names a user only. */
 export interface Authenticated {
   readonly environment: Environment
   readonly client: Client | undefined
@@ -77,7 +75,6 @@ export interface RequestContext {
   readonly request: SentRequest
   readonly sink: AnswerSink
   readonly route: { readonly operation: ServedOperation; readonly bearer: boolean }
-  /** `X-Request-Id` (G18). */
   readonly requestId: string
   /** Milliseconds of real time at which the request came in. */
   readonly startedAt: number
@@ -94,7 +91,6 @@ export interface RequestContext {
   documentQuery: string | undefined
   checked: CheckedRequest<Operation> | undefined
   reply: Reply | undefined
-  /** What the scenarios do to the answer. */
   fault: AnswerFault | undefined
   error: unknown
   /** Where the mock's own answer breaks the contract: a defect of the mock. */
@@ -120,9 +116,7 @@ export interface ProxyContext extends RequestContext {
 
 /** What the rules of scenarios do to an answer (1.4). */
 export interface AnswerFault {
-  /** The fault that ended the connection before an answer. */
   readonly cut: string | undefined
-  /** Whether a rule answers in place of the operation. */
   readonly injected: boolean
   /** The text of an injected answer that is no JSON. */
   readonly text: string | undefined

@@ -2,7 +2,6 @@ import { html, type Html } from './html.ts'
 import { layout } from './layout.ts'
 
 export interface ConsentPage {
-  /** The third-party application's name. */
   connectorName: string
   description: string
   /** The application that asks for access. */
@@ -12,11 +11,8 @@ export interface ConsentPage {
   scopes: readonly string[]
   /** The identities to choose from; the form also takes any other. */
   people: readonly string[]
-  /** Where the form is sent. */
   action: string
-  /** Hidden fields of the form. */
   hidden: Readonly<Record<string, string>>
-  /** The environment and the request, by which the page is found in the request journal. */
   facts?: readonly string[] | undefined
   /** The error of the form when it was sent before. */
   problem?: string | undefined

@@ -3,21 +3,15 @@ import { html, type Html } from './html.ts'
 import { layout } from './layout.ts'
 
 export interface CredentialsPage {
-  /** The third-party application's name. */
   connectorName: string
   description: string
   accountIdentifier: string
-  /** The fields of the form, in order. */
   fields: readonly CredentialField[]
-  /** The environment and the request, by which the page is found in the request journal. */
   facts?: readonly string[] | undefined
-  /** Where the form is sent. */
   action: string
-  /** Where the cancel button sends it. */
   cancelAction: string
   /** The values entered before, by field name; secrets are never shown again. */
   values?: ReadonlyMap<string, string>
-  /** Errors by field name. */
   problems?: ReadonlyMap<string, string>
 }
 

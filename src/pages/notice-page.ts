@@ -6,9 +6,7 @@ export interface NoticePage {
   /** One paragraph each. */
   text: string | readonly string[]
   tone: Tone
-  /** A short line above the title. */
   overline?: string | undefined
-  /** The environment and the request, by which the page is found in the request journal. */
   facts?: readonly string[] | undefined
   /** The next step: a link, or (`post`) an empty form. */
   next?: { label: string; href: string; method?: 'get' | 'post' } | undefined

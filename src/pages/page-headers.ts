@@ -26,7 +26,6 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   'Cache-Control': 'no-store',
 })
 
-/** Answers with a page. */
 export function sendPage(response: ServerResponse, status: number, page: Html): void {
   response.writeHead(status, { ...PAGE_HEADERS, 'Content-Type': 'text/html; charset=utf-8' })
   response.end(page.toString())

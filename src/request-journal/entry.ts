@@ -21,7 +21,6 @@ import type { Vocabulary } from '../domain/vocabulary.ts'
 export const ENTRY_KINDS = ['request', 'page', 'third_party', 'clock', 'control'] as const
 export type EntryKind = (typeof ENTRY_KINDS)[number]
 
-/** How a request came in. */
 export const PROTOCOLS = ['http', 'grpc', 'grpc-web', 'connect', 'mcp'] as const
 export type Protocol = (typeof PROTOCOLS)[number]
 
@@ -72,7 +71,6 @@ export interface RecordedEntry {
   readonly failure: string | null
 }
 
-/** What the journal finds out itself. */
 type KnownToJournal = 'environment' | 'at' | 'realAt' | 'durationMs' | 'isRequestShortened' | 'isResponseShortened'
 
 /** What the caller knows of an entry; a member that is left out is empty. */
@@ -86,7 +84,6 @@ export interface EntryInput
   readonly startedAt?: number | undefined
 }
 
-/** What an entry needs to know of its environment. */
 export interface EntryEnvironment {
   readonly name: string
   readonly clock: { now(): number }
@@ -105,5 +102,4 @@ export type JournalMessage = Schemas['Message']
 /** One entry as people and programs read it; its shape is that of the control API. */
 export type JournalEntry = Schemas['Request']
 
-/** The account of a request as the request found it. */
 export type AccountState = NonNullable<JournalEntry['account_state']>

@@ -147,7 +147,6 @@ function summaryOf({ kind, method, url, operation, status, errorCode, client }: 
   return `${request}${by} was answered with ${status}${errorCode === null ? '' : ` ${errorCode}`}.`
 }
 
-/** The message of an error answer, of the shape of the service, the token endpoint or MCP. */
 function messageOf(entry: RecordedEntry): string {
   if (entry.status < 400) return ''
   const answer = answerOf(entry)

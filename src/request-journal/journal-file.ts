@@ -16,7 +16,6 @@ export interface JournalFile {
    * read.
    */
   append(entry: RecordedEntry, explain?: () => Explanation | undefined): void
-  /** Writes what was appended and closes the file. */
   close(): Promise<void>
 }
 
@@ -34,7 +33,6 @@ export function openJournalFile(path: string, warn: (message: string) => void): 
   let file: FileHandle | undefined
   let lost = 0
   let isFailing = false
-  /** Whether the last line was cut short. */
   let isCut = false
   let isClosed = false
 
@@ -105,7 +103,6 @@ function lineOf({ entry, explain }: Waiting): string {
   return `${JSON.stringify({ ...viewOf(entry), explanation: explain?.() })}\n`
 }
 
-/** An entry as the file has it. */
 export interface FiledEntry extends JournalEntry {
   readonly explanation?: Explanation
 }
@@ -124,7 +121,6 @@ export async function* readJournalFile(path: string): AsyncIterable<FiledEntry> 
   }
 }
 
-/** A file that is no journal. */
 export class JournalFileError extends Error {
   override readonly name = 'JournalFileError'
 }

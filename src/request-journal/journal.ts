@@ -18,7 +18,6 @@ export type JournalEvent =
 /** How many entries match; when they are not as many as expected, the entries that come closest. */
 export type MatchResult = components['schemas']['Verdict']
 
-/** How long to wait for matching entries, and for how many. */
 export interface WaitOptions {
   /** 1 when absent; entries that exist already count. */
   readonly times?: number | undefined
@@ -53,7 +52,6 @@ export class Journals {
     this.#options = options
   }
 
-  /** Assembles an entry and appends it to the journal of its environment. */
   record(input: EntryInput): void {
     const { realTime, defaultEnvironment } = this.#options
     const environment = input.environment ?? defaultEnvironment()
@@ -69,12 +67,10 @@ export class Journals {
     return journal
   }
 
-  /** Calls the observer with every entry of every environment as it is recorded. */
   observe(observer: (entry: RecordedEntry) => void): void {
     this.#observers.push(observer)
   }
 
-  /** Closes and drops the journal of an environment that was removed. */
   remove(environment: object): void {
     this.#journals.get(environment)?.close()
     this.#journals.delete(environment)

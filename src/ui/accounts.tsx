@@ -30,7 +30,6 @@ type Account = Schemas['Accounts']['accounts'][number]
 type AccountWithTools = Schemas['AccountWithTools']
 type Tool = Schemas['AccountTool']
 
-/** The most accounts that the list shows at once. */
 const PAGE = 100
 
 const TONES: { readonly [Status in AccountStatus]: string } = {
@@ -137,7 +136,6 @@ function AccountRow({ account, row, isOpen }: Readonly<{ account: Account; row: 
   )
 }
 
-/** The time until the access token expires, by the mock's clock. */
 function Expiry({ account: { token_expires_at: at } }: Readonly<{ account: Account }>) {
   const { value: now } = clockNow
   if (at === undefined || now === undefined) return <span class="quiet">no expiry</span>
@@ -381,7 +379,6 @@ function ToolField({
   )
 }
 
-/** The most requests of the account that are listed, newest first. */
 const MAX_HISTORY = 50
 
 function History({ id }: Readonly<{ id: string }>) {

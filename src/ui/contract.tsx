@@ -151,7 +151,6 @@ function FindingTable({
   )
 }
 
-/** Links to the first three requests of a finding. */
 function RequestLinks({ ids, in: name }: Readonly<{ ids: readonly string[]; in: string }>) {
   return (
     <span class="request-links">

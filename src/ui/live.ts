@@ -22,7 +22,6 @@ const sentClock = signal<{ now: number; frozen: boolean; at: number } | undefine
 /** The time of the browser in milliseconds, updated four times a second while the page can be seen. */
 export const realNow = signal(0)
 
-/** The current time of the environment's clock in milliseconds; undefined while all environments are shown. */
 export const clockNow = computed(() => {
   const { value } = sentClock
   if (!value) return undefined

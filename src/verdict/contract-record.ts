@@ -23,6 +23,7 @@ import {
   warningsOf,
 } from './findings.ts'
 import { LinkFlows } from './link-flows.ts'
+import type { FindingOrigin, UnknownPath } from './report-schemas.ts'
 
 /** How many removed environments keep a record of their own; the records of older ones are added up. */
 const MAX_REMOVED = 200
@@ -119,12 +120,7 @@ export interface Times {
   injected: number
 }
 
-export interface UnservedPath {
-  readonly method: string
-  readonly path: string
-  readonly status: 404 | 405
-  readonly did_you_mean: string | null
-}
+type UnservedPath = Omit<UnknownPath, keyof FindingOrigin>
 
 /** How clients used the contract in one environment, since its first request; a reset does not clear it. */
 export class EnvironmentContractRecord {

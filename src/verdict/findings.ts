@@ -2,26 +2,17 @@ import type { CheckedRequest, ContractWarning } from '../contract/contract.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import { foundValue, valueOfField } from '../contract/violation.ts'
 import { type FieldViolation, partsOf, ServiceError, TokenError } from '../domain/errors.ts'
-import { type Instant, instant } from '../domain/instant.ts'
+import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
 import type { NotedWarning } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { shorten } from '../domain/text.ts'
 import { maskJson, maskParameters, maskText } from '../domain/masking.ts'
+import type { Finding, FindingOrigin, Warning } from './report-schemas.ts'
 
 /** One rule that a request broke, or one field that had no effect, before it is counted. */
-export interface NewFinding {
-  readonly operation: string
-  readonly path: string
-  readonly constraint: string
-  readonly error_code: string | null
-  readonly found: string
-  readonly allowed: string
-}
-
-export interface NewWarning extends NewFinding {
-  readonly kind: 'unread' | 'output_only' | 'alias' | 'ignored' | 'similar_identifier' | 'unverified_flow'
-}
+export type NewFinding = Omit<Finding, keyof FindingOrigin | 'basis'>
+export type NewWarning = NewFinding & Pick<Warning, 'kind'>
 
 export interface RequestUse {
   readonly operation: ServedOperation
@@ -169,17 +160,7 @@ function ruleAndValue(
   return { path: field, constraint, found: foundValue(sent, field.split(/[.[\]]+/)), allowed: rule }
 }
 
-/** A request that had a finding, as reports show it. */
-export interface FindingRequest {
-  readonly id: string
-  readonly environment: string
-  readonly method: string
-  readonly path: string
-  /** In the environment's own time. */
-  readonly at: Instant
-  /** What was sent at the place that is wrong, secrets masked; empty where nothing can be shown. */
-  readonly excerpt: string
-}
+type FindingRequest = FindingOrigin['examples'][number]
 
 /** What a finding keeps of the request that had it. */
 export interface FoundIn {

@@ -36,7 +36,6 @@ export interface VerdictItem<Kind> {
 export interface Verdict {
   readonly ok: boolean
   readonly reasons: readonly VerdictItem<ReasonKind>[]
-  /** Findings that `allow` covers. */
   readonly allowed: readonly VerdictItem<ReasonKind>[]
   /** Fields without effect, and allowances that no request needed; they fail a verdict only by `failOn`. */
   readonly warnings: readonly VerdictItem<Warning['kind'] | 'unused_allowance'>[]
@@ -50,7 +49,6 @@ export interface ReportPair {
   readonly coverage: CoverageReport
   /** The findings that were taken out of `contract`; absent when nothing could be allowed. */
   readonly allowed?: Allowed
-  /** Absent when no minimum was given. */
   readonly shortfalls?: readonly Shortfall[]
   /** Absent where it follows from the reports alone. */
   readonly verdict?: Verdict
@@ -69,7 +67,6 @@ export function tallyOf(reached: readonly { readonly reach: Reach }[]): Tally {
 
 export interface OperationReport {
   readonly operation: string
-  /** Whether a client called it, successfully or not. */
   readonly called: boolean
   readonly violations: readonly Finding[]
   readonly answerViolations: readonly Finding[]

@@ -112,7 +112,6 @@ interface ReportSources {
   readonly basis: BasisLookup
   readonly version: string
   readonly routes: readonly Route[]
-  /** Real time, as an instant. */
   readonly at: string
   /** The environments that exist, with the counts of their scenarios' rules. */
   readonly present: ReadonlyMap<string, readonly ScenarioHistory[]>

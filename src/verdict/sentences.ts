@@ -25,13 +25,7 @@ function ruleSentenceOf({ path, allowed, found }: Finding): string {
   return `${path} ${found === 'nothing' ? allowed : ruleAndFound(allowed, found)}`
 }
 
-export function pathSentence({
-  method,
-  path,
-  status,
-  did_you_mean,
-  count,
-}: Omit<UnknownPath, keyof FindingOrigin> & { readonly count: number }): string {
+export function pathSentence({ method, path, status, did_you_mean, count }: UnknownPath): string {
   const meant = did_you_mean === null ? '' : `; did you mean ${did_you_mean}?`
   const what = status === 404 ? 'is not served' : 'is served, but not with this method'
   return `${method} ${path} ${what}${meant}${times(count)}`

@@ -67,7 +67,6 @@ export interface VerdictOptions {
   readonly failOn?: FailOn | undefined
   readonly minOperations?: Threshold | undefined
   readonly minStatuses?: Threshold | undefined
-  /** Fails a verdict about no request at all. */
   readonly requireRequests?: boolean | undefined
 }
 
@@ -94,7 +93,6 @@ export class VerdictOptionError extends Error {
   }
 }
 
-/** @throws VerdictOptionError */
 export function readVerdictOptions({
   allow = [],
   reasons,
@@ -121,7 +119,6 @@ export function readVerdictOptions({
   }
 }
 
-/** How many statuses all operations declare together. */
 const DECLARED_STATUSES = ROUTES.reduce(
   (sum, { operation }) => sum + Object.keys(DECLARED_CODES[operation] ?? {}).length,
   0,

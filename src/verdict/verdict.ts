@@ -1,4 +1,12 @@
-import type { ContractRecord, Finding, FindingOrigin, Tally, UnknownPath, Warning } from './report-schemas.ts'
+import type {
+  ContractRecord,
+  ContractReport,
+  Finding,
+  FindingOrigin,
+  Tally,
+  UnknownPath,
+  Warning,
+} from './report-schemas.ts'
 import { type Allowed, isKept, type ReportPair, type Shortfall, type Verdict, type VerdictItem } from './report-pair.ts'
 import {
   answerSentence,
@@ -73,7 +81,6 @@ function unusedSentence({ operation, field }: Allowance): string {
   return `${operation}${field === null ? '' : `:${field}`} is allowed, but no request needed it`
 }
 
-/** Moves the warnings that fail the verdict to the violations. */
 export function withFailing(reports: ReportPair, failOn: VerdictOptions['failOn']): ReportPair {
   if (failOn === undefined) return reports
   const fails = ({ kind }: Warning): boolean => failOn === 'warning' || kind === 'unread'
@@ -81,13 +88,19 @@ export function withFailing(reports: ReportPair, failOn: VerdictOptions['failOn'
     violations: [...violations, ...warnings.filter(fails).map(({ kind: _kind, ...finding }) => finding)],
     warnings: warnings.filter((warning) => !fails(warning)),
   })
-  const { contract } = reports
-  const total = { ...contract.total, ...moved(contract.total) }
-  const environments = contract.environments.map((each) => ({ ...each, ...moved(each) }))
-  return { ...reports, contract: { ...contract, ok: isKept(total), total, environments } }
+  return { ...reports, contract: withRecords(reports.contract, moved) }
 }
 
-/** Moves the allowed findings of the reports to `allowed`. */
+/** The report with another part of each of its records. */
+function withRecords(
+  report: ContractReport,
+  changed: (record: ContractRecord) => Partial<ContractRecord>,
+): ContractReport {
+  const total = { ...report.total, ...changed(report.total) }
+  const environments = report.environments.map((each) => ({ ...each, ...changed(each) }))
+  return { ...report, ok: isKept(total), total, environments }
+}
+
 export function withoutAllowed({ contract, coverage }: ReportPair, allow: readonly Allowance[]): ReportPair {
   const isAllowed = (about: { operation: string; path: string }): boolean => allow.some((each) => allows(each, about))
   const isViolation = (finding: Finding): boolean => !isAllowed(finding)
@@ -96,15 +109,9 @@ export function withoutAllowed({ contract, coverage }: ReportPair, allow: readon
     return { violations: violations.filter(isViolation), unknown_paths: unknown_paths.filter(isUnknown) }
   }
   const { violations, unknown_paths } = contract.total
-  const total = { ...contract.total, ...wrongIn(contract.total) }
   return {
     coverage,
-    contract: {
-      ...contract,
-      ok: isKept(total),
-      total,
-      environments: contract.environments.map((each) => ({ ...each, ...wrongIn(each) })),
-    },
+    contract: withRecords(contract, wrongIn),
     allowed: {
       violations: violations.filter((each) => !isViolation(each)),
       unknown_paths: unknown_paths.filter((each) => !isUnknown(each)),

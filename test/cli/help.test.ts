@@ -11,7 +11,7 @@ it.each([80, 140])('no line of the help is longer than a terminal of %d columns'
 
 it('the help has one line for each command and flag where there is no terminal', () => {
   const lines = programHelp(COMMANDS, undefined).split('\n')
-  for (const { name, operands, summary } of COMMANDS) {
+  for (const { name, operands = '', summary } of COMMANDS) {
     expect(lines.some((line) => line.startsWith(`  ${name}${operands} `) && line.endsWith(`  ${summary}`))).toBe(true)
   }
 })

@@ -48,10 +48,7 @@ export const REPORT_STYLE = css`
     font-size: 0.8125rem;
   }
   code {
-    font:
-      0.8125rem/1.5 ui-monospace,
-      'Liberation Mono',
-      monospace;
+    font: 0.8125rem/1.5 var(--mono);
     unicode-bidi: isolate;
   }
   .scroll {
@@ -178,7 +175,6 @@ export const REPORT_STYLE = css`
     :where(tbody th, td) {
       padding: 0.125rem 0;
       border: 0;
-      text-align: left;
     }
     .number {
       text-align: left;
@@ -253,14 +249,11 @@ export const PRINT_STYLE = css`
     .wide {
       min-width: 6rem;
     }
-    :where(h1, h2, h3, caption) {
+    :where(h1, h2, h3, caption, thead, thead tr) {
       break-after: avoid;
     }
     :where(tr, #coverage) {
       break-inside: avoid;
-    }
-    :where(thead, thead tr) {
-      break-after: avoid;
     }
     tbody tr:first-child {
       break-before: avoid;
