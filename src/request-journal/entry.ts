@@ -1,17 +1,8 @@
 import type { components } from '../contract/generated/control-types.ts'
 import type { ContractWarning } from '../contract/contract.ts'
 import type { ServedOperation } from '../contract/shapes.ts'
-import type { AccountStatus } from '../domain/account.ts'
 import type { FieldViolation } from '../domain/errors.ts'
-import type { Instant } from '../domain/instant.ts'
-import type { JsonObject, JsonValue } from '../domain/json.ts'
-import {
-  type NotedRule,
-  type Refresh,
-  type RequestTrace,
-  type Transition,
-  type UpstreamCall,
-} from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import type { ErrorCode } from '../domain/errors.ts'
-import { type Instant, instant } from '../domain/instant.ts'
+import { instant } from '../domain/instant.ts'
 import { isJsonObject, own } from '../domain/json.ts'
 import type { Environment } from '../state/environment.ts'
 import type { RecordedEntry } from './entry.ts'

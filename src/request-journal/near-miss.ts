@@ -1,6 +1,5 @@
 import type { components } from '../contract/generated/control-types.ts'
-import type { ServedOperation } from '../contract/shapes.ts'
-import { type Instant, instant } from '../domain/instant.ts'
+import { instant } from '../domain/instant.ts'
 import type { JsonValue } from '../domain/json.ts'
 import type { RecordedEntry } from './entry.ts'
 import { isSecretText } from '../domain/secret.ts'

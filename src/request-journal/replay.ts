@@ -1,5 +1,5 @@
 import type { components } from '../contract/generated/control-types.ts'
-import { type Instant, milliseconds } from '../domain/instant.ts'
+import { milliseconds } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import { plural } from '../domain/text.ts'
 import type { AccountState, JournalEntry } from './entry.ts'
