@@ -38,6 +38,10 @@ const NEEDS = {
     grpc_python_plugin: () => output('/bin/sh', '-c', 'command -v grpc_python_plugin') !== undefined,
     'grpc in /usr/bin/python3': () => output(PYTHON, '-c', 'import grpc, google.protobuf') !== undefined,
   },
+  pytest: {
+    'pytest, xdist and requests in /usr/bin/python3': () =>
+      output(PYTHON, '-c', 'import pytest, xdist, requests') !== undefined,
+  },
   terminal: { 'script of util-linux': () => output('script', '--version')?.includes('util-linux') ?? false },
 } satisfies Record<string, Record<string, () => boolean>>
 

@@ -1,0 +1,75 @@
+"""A toolmock for a test session: one that runs already, or one of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from typing import IO, List, Optional
+
+from .control import Control, Environment, ToolmockError
+
+START = ["start", "--port", "0", "--in-memory", "--json", "--quiet"]
+
+
+def program() -> List[str]:
+    """The command of toolmock: that of `TOOLMOCK_BIN`, else `npx toolmock`."""
+    given = os.environ.get("TOOLMOCK_BIN")
+    if given:
+        return shlex.split(given, posix=os.name != "nt")
+    return [shutil.which("npx") or "npx", "--no-install", "toolmock"]
+
+
+class Server:
+    """The server that the tests use. `is_own` says whether this session has started it."""
+
+    def __init__(self) -> None:
+        url = os.environ.get("TOOLMOCK_URL")
+        self.is_own = not url
+        self._process: Optional["subprocess.Popen[bytes]"] = None
+        self._log: IO[bytes] = tempfile.TemporaryFile()
+        self.url = url or self._start()
+        self.control = Control(self.url, os.environ.get("TOOLMOCK_ADMIN_TOKEN"))
+
+    def environment(self, label: str) -> Environment:
+        """Makes an environment for a test; `label` names the test in reports."""
+        made = self.control.call("POST", "/environments", {"label": label[:500]})
+        return Environment(self.control, made["name"], made["client_id"], made["client_secret"])
+
+    def remove(self, environment: Environment) -> None:
+        self.control.call("DELETE", f"/environments/{environment.name}")
+
+    def stop(self) -> None:
+        """Ends the server, if this session has started it. A signal to `npx` would leave the server running."""
+        if self._process is None:
+            return
+        try:
+            self.control.call("POST", "/shutdown")
+            self._process.wait(timeout=30)
+        except (ToolmockError, subprocess.TimeoutExpired):
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+    def _start(self) -> str:
+        command = [*program(), *START]
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._log
+            )
+        except OSError as error:
+            raise ToolmockError(f"{command[0]} cannot be run ({error}); TOOLMOCK_BIN names the program") from None
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            self._process.wait()
+            self._log.seek(0)
+            said = self._log.read().decode(errors="replace").strip()
+            self._process = None
+            raise ToolmockError(f"{shlex.join(command)} has ended: {said}")
+        url = json.loads(line)["url"]
+        assert isinstance(url, str)
+        return url

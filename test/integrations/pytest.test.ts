@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { ROOT } from '../../.build/project.ts'
+import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { describeWith, PYTHON } from '../support/machine.ts'
+
+const toolmock = ToolmockProcess.forThisFile()
+
+/** An application that asks a user for access, as programs of the service do. */
+const APPLICATION = `
+import requests
+
+def session(env):
+    form = {"grant_type": "client_credentials", "client_id": env.client_id, "client_secret": env.client_secret}
+    token = requests.post(env.url + "/oauth/token", data=form).json()["access_token"]
+    made = requests.Session()
+    made.headers["Authorization"] = "Bearer " + token
+    return made
+
+def send(env, identifier="ada@example.com"):
+    body = {"connector": "mail", "identifier": identifier, "tool_name": "mail_send_message",
+            "tool_input": {"to": "grace@example.com", "subject": "Hello"}}
+    return session(env).post(env.url + "/api/v1/execute_tool", json=body)
+
+def ask(env, identifier="ada@example.com"):
+    body = {"connector": "mail", "identifier": identifier}
+    return session(env).post(env.url + "/api/v1/connected_accounts/magic_link", json=body)
+`
+
+const PASSING = `
+from application import ask, send
+
+def test_consent_and_a_message(toolmock_environment):
+    env = toolmock_environment
+    assert ask(env).status_code == 200
+    assert env.links.approve(as_="ada@example.com")
+    assert send(env).status_code == 200
+    assert [entry["status"] for entry in env.requests(operation="execute_tool")] == [200]
+
+def test_time_events_and_scenarios(toolmock_environment):
+    env = toolmock_environment
+    env.seed({"accounts": [{"connector": "mail", "identifier": "bob@example.com"}]})
+    before = env.clock.now()
+    assert env.clock.advance("2h") > before
+    [account] = [each for each in env.accounts.list() if each["identifier"] == "bob@example.com"]
+    assert env.accounts.event(account["id"], "expire")["status"] == "EXPIRED"
+    env.reset()
+    env.seed({"accounts": [{"connector": "mail", "identifier": "bob@example.com"}]})
+    env.scenarios.start("rate-limited")
+    assert 429 in [send(env, "bob@example.com").status_code for _ in range(5)]
+    env.scenarios.stop("rate-limited")
+
+def test_has_an_environment_of_its_own(toolmock_environment, toolmock):
+    assert toolmock_environment.name != toolmock.environment("another").name
+    assert toolmock_environment.requests(operation="*") == []
+    ask(toolmock_environment)
+    assert toolmock_environment.links.deny()
+`
+
+const FAILING = `
+from application import send
+
+def test_sends_without_an_account(toolmock_environment):
+    assert send(toolmock_environment).status_code == 200
+`
+
+const BREAKING = `
+from application import session
+
+def test_forgets_the_identifier(toolmock_environment):
+    env = toolmock_environment
+    session(env).post(env.url + "/api/v1/connected_accounts/magic_link", json={"connector": "mail"})
+`
+
+function pytest(files: Record<string, string>, args: string[] = [], variables: Record<string, string> = {}) {
+  const folder = mkdtempSync(join(toolmock.folder, 'pytest-'))
+  mkdirSync(join(folder, '.git'))
+  for (const [name, text] of Object.entries({ 'application.py': APPLICATION, ...files })) {
+    writeFileSync(join(folder, name), text)
+  }
+  const { command, args: cli, env } = toolmock.command([])
+  const { status, stdout, stderr } = spawnSync(
+    PYTHON,
+    ['-m', 'pytest', '-p', 'pytest_toolmock.plugin', '-p', 'no:cacheprovider', '-q', ...args],
+    {
+      cwd: folder,
+      encoding: 'utf8',
+      env: {
+        ...env,
+        PYTHONPATH: `${ROOT}integrations/pytest/src`,
+        PYTHONDONTWRITEBYTECODE: '1',
+        TOOLMOCK_BIN: [command, ...cli].join(' '),
+        ...variables,
+      },
+    },
+  )
+  return { status, output: `${stdout}${stderr}` }
+}
+
+describeWith('pytest', 'pytest-toolmock', () => {
+  it('gives each test an environment: consent, clock, events, scenarios, requests, reset', () => {
+    const { status, output } = pytest({ 'test_app.py': PASSING })
+    expect(output).toContain('3 passed')
+    expect(status).toBe(0)
+  })
+
+  it('explains the refused requests of a failed test in its report', () => {
+    const { status, output } = pytest({ 'test_app.py': FAILING })
+    expect(status).toBe(1)
+    expect(output).toContain('toolmock: requests that were refused')
+    expect(output).toMatch(/execute_tool .*(?:404|400)/)
+  })
+
+  it('with --toolmock-verdict fails the session for a broken contract, and names the test', () => {
+    const { status, output } = pytest({ 'test_app.py': BREAKING }, ['--toolmock-verdict'])
+    expect(output).toContain('1 passed')
+    expect(output).toContain('toolmock verdict')
+    expect(output).toContain('test_app.py::test_forgets_the_identifier')
+    expect(status).toBe(1)
+    expect(pytest({ 'test_app.py': PASSING }, ['--toolmock-verdict'])).toMatchObject({ status: 0 })
+  })
+
+  it('with --toolmock-verdict and no test that uses it fails, because nothing was judged', () => {
+    const { status, output } = pytest({ 'test_app.py': 'def test_nothing():\n    pass\n' }, ['--toolmock-verdict'])
+    expect({ status, said: output.includes('nothing was judged') }).toEqual({ status: 1, said: true })
+  })
+
+  it('runs in workers of pytest-xdist, each with a server, under one verdict', () => {
+    const files = { 'test_a.py': PASSING, 'test_b.py': PASSING, 'test_c.py': BREAKING }
+    const { status, output } = pytest(files, ['-n', '2', '--dist', 'loadfile', '--toolmock-verdict'])
+    expect(output).toContain('7 passed')
+    expect(output).toContain('test_c.py::test_forgets_the_identifier')
+    expect(status).toBe(1)
+  })
+
+  it('uses the server of TOOLMOCK_URL and leaves it running', async () => {
+    const serving = await toolmock.start(['--in-memory'])
+    const { status, output } = pytest({ 'test_app.py': PASSING }, ['--toolmock-verdict'], { TOOLMOCK_URL: serving.url })
+    expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('3 passed') as string })
+    expect((await fetch(`${serving.url}/_mock/health`)).status).toBe(200)
+    await serving.stop()
+  })
+
+  it('says what is wrong where the program cannot be run, and where it ends', () => {
+    expect(pytest({ 'test_app.py': PASSING }, [], { TOOLMOCK_BIN: '/nonexistent' }).output).toContain(
+      '/nonexistent cannot be run',
+    )
+    const wrong = pytest({ 'test_app.py': PASSING, 'toolmock.config.yaml': 'prot: 1' })
+    expect(wrong.output).toContain('`prot` is an unknown key')
+  })
+})
