@@ -23,13 +23,19 @@ export interface ScenarioMock {
   signIn(): Promise<Answer>
   /** Creates an account with a token that its third party accepts. */
   account(identifier?: string, connector?: string): Promise<string>
-  send(account: string): Promise<Answer>
+  /** Calls a tool; by default one that sends a message. */
+  send(account: string, tool?: string, input?: object): Promise<Answer>
   authorization(): string
   advance(ms: number): void
   close(): Promise<void>
 }
 
+/** How `send` calls a tool. */
+export const TRANSPORTS = ['REST', 'MCP'] as const
+
 export interface MockOptions {
+  /** `REST` by default. */
+  transport?: (typeof TRANSPORTS)[number]
   /** Scenario documents; or names of bundled scenarios. */
   scenarios?: readonly (object | string)[]
   /** A seed beside the bundled one. */
@@ -45,12 +51,13 @@ export async function withScenarios<T>(options: MockOptions, work: (mock: Scenar
       (options.scenarios ?? []).map((scenario, index) => written(folder, `scenario-${index}.json`, scenario)),
     )
     const seeds = options.seed ? ['bundled', await written(folder, 'seed.json', options.seed)] : ['bundled']
-    const app = await createApp({ seeds, scenarios: files, time: () => present, idSeed: 1 })
+    const app = await createApp({ seeds, scenarios: files, time: () => present, idSeed: 1, mcp: true })
     try {
       const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
       const environment = app.services.registry.environment('default')
       if (!environment) throw new Error('there is no default environment')
-      const mock = mockOf({ url, scenarios: app.services.scenarios.of(environment), client: app.client })
+      const scenarios = app.services.scenarios.of(environment)
+      const mock = mockOf({ url, scenarios, client: app.client, transport: options.transport })
       const whole = { ...mock, advance: (ms: number) => void (present += ms), close: () => app.close() }
       await whole.signIn()
       return await work(whole)
@@ -72,10 +79,13 @@ interface Parts {
   url: string
   scenarios: EnvironmentScenarios
   client: { id: string; secret: string }
+  transport: MockOptions['transport']
 }
 
-function mockOf({ url, scenarios, client }: Parts): Omit<ScenarioMock, 'advance' | 'close'> {
+function mockOf({ url, scenarios, client, transport }: Parts): Omit<ScenarioMock, 'advance' | 'close'> {
   let token = ''
+  /** Where the accounts are, as a client of MCP names them. */
+  const places = new Map<string, { connector: string; identifier: string }>()
   const call: ScenarioMock['call'] = async (method, path, body) => {
     const response = await fetch(`${url}/api/v1${path}`, {
       method,
@@ -104,15 +114,48 @@ function mockOf({ url, scenarios, client }: Parts): Omit<ScenarioMock, 'advance'
       const { status, body, text } = await call('POST', '/connected_accounts', document)
       const account = body?.['connected_account'] as { id: string } | undefined
       if (status !== 201 || !account) throw new Error(`no account: ${status} ${text}`)
+      places.set(account.id, { connector, identifier })
       return account.id
     },
-    send: (account) =>
-      call('POST', '/execute_tool', {
-        connected_account_id: account,
-        tool_name: 'mail_send_message',
-        tool_input: { to: 'grace@example.com', subject: 'Hello' },
-      }),
+    send: (account, tool = 'mail_send_message', input = { to: 'grace@example.com', subject: 'Hello' }) => {
+      const byRest = { connected_account_id: account, tool_name: tool, tool_input: input }
+      const place = transport === 'MCP' ? places.get(account) : undefined
+      return place ? callByMcp(url, token, { ...place, tool, input }) : call('POST', '/execute_tool', byRest)
+    },
   }
+}
+
+interface McpCall {
+  readonly connector: string
+  readonly identifier: string
+  readonly tool: string
+  readonly input: object
+}
+
+/** The answer of execute_tool that a result of MCP stands for: its status and its headers are in the request journal. */
+async function callByMcp(url: string, token: string, { connector, identifier, tool, input }: McpCall): Promise<Answer> {
+  const params = { name: tool, arguments: input }
+  const response = await fetch(`${url}/mcp/v3/connections/${connector}`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      identifier,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+  })
+  const answer = await answerOf(response)
+  if (answer.status !== 200) return answer
+  const message = parsed(/^data: (.*)\n\n/m.exec(answer.text)?.[1] ?? '')
+  if (message === undefined) return answer
+  const { content, _meta } = message['result'] as { content: { text: string }[]; _meta: Record<string, string> }
+  const id = _meta['dev.toolmock/request_id'] ?? ''
+  const { request } = (await (await fetch(`${url}/_mock/requests/${id}`)).json()) as {
+    request: { status: number; response: { headers: Record<string, string> } }
+  }
+  const text = content[0]?.text ?? ''
+  return { status: request.status, headers: new Headers(request.response.headers), text, body: parsed(text) }
 }
 
 async function answerOf(response: Response): Promise<Answer> {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { unfired } from '../../../src/scenarios/scenario-run.ts'
-import { withScenarios } from '../scenario-mock.ts'
+import { TRANSPORTS, withScenarios } from '../scenario-mock.ts'
 import { failed, statusOf, statusAndCode } from './steps.ts'
 
-describe('bundled scenarios about calls that fail', () => {
+describe.each(TRANSPORTS)('bundled scenarios about calls that fail, by %s', (transport) => {
   it('rate-limited: given an account, when it sends three times, then it has to wait twice', () =>
-    withScenarios({ scenarios: ['rate-limited'] }, async (mock) => {
+    withScenarios({ transport, scenarios: ['rate-limited'] }, async (mock) => {
       const account = await mock.account()
       for (const answer of [await mock.send(account), await mock.send(account)]) {
         expect(statusAndCode(answer)).toBe('429 TOOL_ERROR')
@@ -17,7 +17,7 @@ describe('bundled scenarios about calls that fail', () => {
     }))
 
   it('third-party-fails: given an account, when it sends three times, then two calls fail', () =>
-    withScenarios({ scenarios: ['third-party-fails'] }, async (mock) => {
+    withScenarios({ transport, scenarios: ['third-party-fails'] }, async (mock) => {
       const account = await mock.account()
       expect(statusAndCode(await mock.send(account))).toBe('500 TOOL_ERROR')
       expect(statusAndCode(await mock.send(account))).toBe('500 TOOL_ERROR')
@@ -27,17 +27,20 @@ describe('bundled scenarios about calls that fail', () => {
     }))
 
   it('third-party-never-answers: given a tool with a short timeout, when it is called, then 504, and 200 after', () =>
-    withScenarios({ scenarios: ['third-party-never-answers'], seed: { connectors: [IMPATIENT] } }, async (mock) => {
-      const account = await mock.account('ada', 'impatient')
-      const call = () => mock.call('POST', '/execute_tool', { connected_account_id: account, tool_name: 'ask' })
-      expect(statusAndCode(await call())).toBe('504 TOOL_ERROR')
-      expect(statusAndCode(await call())).toBe('200')
-      expect(await statusOf(mock, account)).toBe('ACTIVE')
-      expect(unfired(mock.scenarios.history())).toEqual([])
-    }))
+    withScenarios(
+      { transport, scenarios: ['third-party-never-answers'], seed: { connectors: [IMPATIENT] } },
+      async (mock) => {
+        const account = await mock.account('ada', 'impatient')
+        const call = () => mock.send(account, 'ask', {})
+        expect(statusAndCode(await call())).toBe('504 TOOL_ERROR')
+        expect(statusAndCode(await call())).toBe('200')
+        expect(await statusOf(mock, account)).toBe('ACTIVE')
+        expect(unfired(mock.scenarios.history())).toEqual([])
+      },
+    ))
 
   it('slow-bodies: given an account, when it sends, then the body takes a second', () =>
-    withScenarios({ scenarios: ['slow-bodies'] }, async (mock) => {
+    withScenarios({ transport, scenarios: ['slow-bodies'] }, async (mock) => {
       const account = await mock.account()
       const start = performance.now()
       expect(statusAndCode(await mock.send(account))).toBe('200')
@@ -47,7 +50,7 @@ describe('bundled scenarios about calls that fail', () => {
     }))
 
   it('broken-bodies: given an account, when it sends three times, then two answers cannot be used', () =>
-    withScenarios({ scenarios: ['broken-bodies'] }, async (mock) => {
+    withScenarios({ transport, scenarios: ['broken-bodies'] }, async (mock) => {
       const account = await mock.account()
       expect(await failed(mock.send(account))).toBe(true)
       expect(await failed(mock.send(account))).toBe(true)
@@ -57,7 +60,7 @@ describe('bundled scenarios about calls that fail', () => {
     }))
 
   it('connection-reset: given an account, when it sends twice, then the first call gets no answer', () =>
-    withScenarios({ scenarios: ['connection-reset'] }, async (mock) => {
+    withScenarios({ transport, scenarios: ['connection-reset'] }, async (mock) => {
       const account = await mock.account()
       expect(await failed(mock.send(account))).toBe(true)
       expect(statusAndCode(await mock.send(account))).toBe('200')
