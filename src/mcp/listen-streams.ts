@@ -6,6 +6,9 @@ import { type ServerAddress, type ServerTool, serverTools } from './server-tools
 /** How many `subscriptions/listen` streams may be open at once, of all virtual servers together. */
 const MAX_LISTEN_STREAMS = 1000
 
+/** How often open streams are compared with what their callers may see now, in milliseconds. */
+const CHECK_MS = 250
+
 interface Listening {
   readonly address: ServerAddress
   readonly exchange: McpExchange
@@ -17,13 +20,10 @@ interface Listening {
 export class ListenStreams {
   readonly #open = new Map<McpExchange, Listening>()
   readonly #services: ServiceParts
+  #timer: NodeJS.Timeout | undefined
 
   constructor(services: ServiceParts) {
     this.#services = services
-    // What changes a connector or a connection is a request, and every request is an entry.
-    services.journals.observe(() => {
-      for (const listening of this.#open.values()) this.#update(listening)
-    })
     services.closing.addEventListener('abort', () => {
       for (const { exchange } of this.#open.values()) exchange.end()
     })
@@ -33,12 +33,21 @@ export class ListenStreams {
   open(listening: Omit<Listening, 'bus'>): { bus: InMemoryServerEventBus; maxSubscriptions: number } {
     const bus = new InMemoryServerEventBus()
     const isFull = this.#open.size >= MAX_LISTEN_STREAMS
-    if (!isFull) this.#open.set(listening.exchange, { ...listening, bus })
+    if (!isFull) {
+      this.#open.set(listening.exchange, { ...listening, bus })
+      // Requests change tools, and time ends tokens. However many requests there are, streams cost the same.
+      this.#timer ??= setInterval(() => {
+        for (const open of this.#open.values()) this.#update(open)
+      }, CHECK_MS).unref()
+    }
     return { bus, maxSubscriptions: isFull ? 0 : 1 }
   }
 
   close(exchange: McpExchange): void {
     this.#open.delete(exchange)
+    if (this.#open.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
   }
 
   #update(listening: Listening): void {

@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { MODERN, type McpMock, withMcp } from './fixture.ts'
 
@@ -19,6 +20,20 @@ function post({ url, token }: McpMock, body: string, headers: Record<string, str
 
 function message(method: string, params: object = {}): string {
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+}
+
+/** Opens a stream that hears of changes. */
+function listen(mock: McpMock): Promise<Response> {
+  const params = {
+    notifications: { toolsListChanged: true },
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  }
+  const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'subscriptions/listen' }
+  return post(mock, message('subscriptions/listen', params), headers)
 }
 
 describe('hostile requests to an MCP server', () => {
@@ -66,23 +81,66 @@ describe('hostile requests to an MCP server', () => {
     })
   })
 
-  it('at most 1,000 streams listen; a further one is refused, and calls go on', async () => {
+  it('of 1,100 streams that listen 1,000 are open, the others are refused, and calls go on', async () => {
     await withMcp({}, async (mock) => {
-      const params = {
-        notifications: { toolsListChanged: true },
-        _meta: {
-          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-          'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-          'io.modelcontextprotocol/clientCapabilities': {},
-        },
-      }
-      const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'subscriptions/listen' }
-      const listen = () => post(mock, message('subscriptions/listen', params), headers)
-      const open = await Promise.all(Array.from({ length: 1000 }, listen))
-      expect(new Set(open.map((each) => each.headers.get('content-type')))).toEqual(new Set(['text/event-stream']))
-      expect(await (await listen()).text()).toContain('Subscription limit reached')
+      const answers = await Promise.all(Array.from({ length: 1100 }, () => listen(mock)))
+      const types = answers.map((each) => each.headers.get('content-type'))
+      expect(types.filter((type) => type === 'text/event-stream')).toHaveLength(1000)
+      const refused = answers.filter((_, at) => types[at] !== 'text/event-stream')
+      for (const each of refused) expect(await each.text()).toContain('Subscription limit reached')
       expect((await (await mock.connect({ options: MODERN })).callTool(CALL)).isError).toBeUndefined()
-      for (const each of open) await each.body?.cancel()
+      await Promise.all(answers.map((each) => each.body?.locked || each.body?.cancel()))
     })
   }, 60_000)
+
+  it.each([
+    ['the clock', (mock: McpMock) => mock.advance('25h')],
+    ['a change of the clock', (mock: McpMock) => mock.call('PUT', '/_mock/clock', { advance: '25h' })],
+    [
+      'a fault',
+      async (mock: McpMock) => {
+        const rules = [{ name: 'only', at: 'service', do: [{ revoke_bearer_tokens: {} }] }]
+        await mock.call('PUT', '/_mock/scenarios/faults', { name: 'faults', rules })
+        await mock.call('POST', '/_mock/scenarios/faults/start')
+        await mock.call('GET', '/connections')
+      },
+    ],
+  ])('a stream ends when %s ends the token of its caller', async (_, end) => {
+    await withMcp({}, async (mock) => {
+      const stream = await listen(mock)
+      expect(stream.status).toBe(200)
+      await end(mock)
+      expect(await stream.text()).toContain('acknowledged')
+    })
+  })
+
+  it('a page whose host name was rebound to the mock is refused, one of the configured base URL is not', async () => {
+    const list = message('tools/list')
+    const statusOf = (mock: McpMock, name: string): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const { port } = new URL(mock.url)
+        const headers = {
+          Host: name,
+          Origin: `http://${name}`,
+          Authorization: `Bearer ${mock.token}`,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+        }
+        const options = { port, host: '127.0.0.1', method: 'POST', path: '/mcp/v3/connections/mail', headers }
+        const sent = request(options, (answer) => {
+          answer.resume()
+          resolve(answer.statusCode ?? 0)
+        })
+        sent.on('error', reject)
+        sent.end(list)
+      })
+    await withMcp({}, async (mock) => {
+      expect(await statusOf(mock, 'rebound.example')).toBe(403)
+      expect(await statusOf(mock, 'localhost')).toBe(200)
+    })
+    await withMcp({ baseUrl: 'http://mock.example' }, async (mock) => {
+      expect(await statusOf(mock, 'mock.example')).toBe(200)
+      expect(await statusOf(mock, 'rebound.example')).toBe(403)
+    })
+  })
 })
