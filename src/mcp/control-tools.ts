@@ -52,7 +52,11 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
     },
     run: async (query, call, url) => {
       const { requests } = await call('GET /requests', { query })
-      const last = requests.findLast(({ status, method }) => method !== '' && (status === 0 || status >= 400))
+      const last = requests.findLast(
+        ({ status, method, path }) =>
+          // Clients of MCP ask a server without sessions for a stream, and go on without one.
+          method !== '' && (status === 0 || status >= 400) && !(status === 405 && path.startsWith('/mcp/')),
+      )
       return [
         `${requests.length === 0 ? 'No request matches' : plural(requests.length, 'request')} at ${url}.`,
         last === undefined
@@ -275,7 +279,9 @@ function verdictLines({ ok, total }: ControlAnswer<'GET /contract'>): string[] {
   const verdict = !ok ? 'the contract was broken' : requests === 0 ? 'nothing to judge' : 'the contract was kept'
   return [
     `${verdict}: ${plural(requests, 'request')}, ${injected} answered or changed by a scenario.`,
-    [...wrong, ...warned].some((each) => each.endsWith(']')) ? 'Next: explain_request with an id in [].' : RUN_AGAIN,
+    [...wrong, ...warned].some((each) => each.endsWith(']'))
+      ? 'Next: explain_request with an id in brackets.'
+      : RUN_AGAIN,
     ...wrong,
     ...(warned.length > 0 ? ['Warnings, which do not break it:', ...warned] : []),
   ]

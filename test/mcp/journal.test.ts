@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { timelineEntry } from '../../src/request-journal/view.ts'
-import { ADA, ERAS, LEGACY, type McpMock, MODERN, withMcp } from './fixture.ts'
+import { ADA, ERAS, LEGACY, type McpMock, MODERN, textsOf, withMcp } from './fixture.ts'
 
 const GOOD = { to: 'bob@example.com', subject: 'Hello' }
 const TOOL = 'mail_send_message'
@@ -121,6 +121,16 @@ describe('what a client of MCP asks beside calls', () => {
         summary: 'tools/list /mcp/v3/connections/mail by client test_client was answered with 403.',
         because: 'Invalid Origin: evil.example.',
       })
+    })
+  })
+
+  it('is not what the control server names as the request to explain', async () => {
+    await withMcp({}, async ({ connect }) => {
+      await (await connect({ options: LEGACY })).callTool({ name: TOOL, arguments: GOOD })
+      const control = await connect({ path: '/_mock/mcp' })
+      const [listed = ''] = textsOf(await control.callTool({ name: 'list_requests', arguments: {} }))
+      expect(listed).toMatch(/GET \/mcp\/v3\/connections\/mail 405/)
+      expect(listed).toContain('Next: run the program under test')
     })
   })
 })
