@@ -114,6 +114,21 @@ describe('hostile requests to an MCP server', () => {
     })
   })
 
+  it('a stream of a session token ends with a reset of its environment, one of an access token hears of changes', async () => {
+    await withMcp({}, async (mock) => {
+      const { token } = await mock.call<{ token: string }>('POST', '/mcp/connections/mail/tokens', {
+        identifier: 'ada@example.com',
+      })
+      const [bySession, byAccess] = [await listen({ ...mock, token }), await listen(mock)]
+      await mock.call('POST', '/_mock/reset')
+      expect(await bySession.text()).toContain('acknowledged')
+      const reader = byAccess.body!.pipeThrough(new TextDecoderStream()).getReader()
+      let heard = ''
+      while (!heard.includes('list_changed')) heard += (await reader.read()).value ?? ''
+      await reader.cancel()
+    })
+  })
+
   it('a page whose host name was rebound to the mock is refused, one of the configured base URL is not', async () => {
     const list = message('tools/list')
     const statusOf = (mock: McpMock, name: string): Promise<number> =>

@@ -134,3 +134,24 @@ describe('what a client of MCP asks beside calls', () => {
     })
   })
 })
+
+describe('a session token that is refused', () => {
+  it('is explained as one: it is made by another call than an access token', async () => {
+    await withMcp({}, async (mock) => {
+      const { token } = await mock.call<{ token: string }>('POST', '/mcp/connections/mail/tokens', ADA)
+      const answer = await fetch(`${mock.url}/mcp/v3/connections/weather`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}` },
+      })
+      expect(answer.status).toBe(401)
+      const id = answer.headers.get('x-request-id') ?? ''
+      const { because, basis, facts, advice } = await mock.call('GET', `/_mock/requests/${id}/explain`)
+      expect(because).toMatch(/^the session token is for another server/)
+      expect([basis, facts, advice]).toEqual([
+        'G61, G67',
+        [expect.stringMatching(/^The clock said/)],
+        [expect.stringContaining('POST /api/v1/mcp/connections/{key_id}/tokens')],
+      ])
+    })
+  })
+})

@@ -1,6 +1,7 @@
 import { violationText } from '../../domain/errors.ts'
 import { instant } from '../../domain/instant.ts'
 import { own } from '../../domain/json.ts'
+import { isSessionToken } from '../../domain/session-token.ts'
 import { nearest } from '../../domain/suggestion.ts'
 import { quote } from '../../domain/text.ts'
 import type { RecordedEntry } from '../entry.ts'
@@ -68,11 +69,16 @@ export function providerNotFound({ message, environment }: Evidence): Cause {
   }
 }
 
+const MINT =
+  'Make a session token for this server: POST /api/v1/mcp/connections/{key_id}/tokens, or POST /api/v1/mcp/configs/{id}/tokens for the server of a config.'
+
 /** 401: which token was sent, which request issued it, and when it expired (5.4, G15). */
 export function unauthenticated(evidence: Evidence): Cause {
   const token = bearerOf(evidence.entry)
+  const because = evidence.message === '' ? 'The request has no valid bearer token.' : `${evidence.message}.`
+  if (token !== undefined && isSessionToken(token)) return { because, basis: 'G61, G67', facts: [], advice: [MINT] }
   return {
-    because: evidence.message === '' ? 'The request has no valid bearer token.' : `${evidence.message}.`,
+    because,
     basis: '5.3, 5.4, G15',
     facts: token === undefined ? ['The request has no bearer token.'] : tokenFacts(evidence, token),
     advice: [
