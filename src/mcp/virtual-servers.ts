@@ -139,6 +139,7 @@ function webRequest({ message, baseUrl, url, gone }: McpExchange, { text, parsed
   const sent = Object.entries(message.headers).filter(([name]) => READ_HEADER.test(name))
   const headers = new Headers(sent.map(([name, value]): [string, string] => [name, String(value)]))
   const request = { method: 'POST', url: baseUrl + url, headers, signal: gone }
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- it has what the library reads
   return parsed === undefined ? new Request(request.url, { ...request, body: text }) : (request as Request)
 }
 

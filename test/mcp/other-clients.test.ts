@@ -42,7 +42,7 @@ const REMOTE = new URL('../node_modules/mcp-remote/', import.meta.url)
 const { bin } = JSON.parse(readFileSync(new URL('package.json', REMOTE), 'utf8')) as { bin: { 'mcp-remote': string } }
 
 /** Each of its runs is a client of its own. */
-async function inspector({ url, headers }: ServerOfClient): Promise<OtherClient> {
+function inspector({ url, headers }: ServerOfClient): OtherClient {
   // It looks for its package.json beside the current folder.
   const cwd = fileURLToPath(new URL('../node_modules/@modelcontextprotocol/inspector-cli/build', import.meta.url))
   const given = Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`])
@@ -103,7 +103,7 @@ const CLIENTS: readonly (readonly [name: string, connect: Connect])[] = [
       }
     },
   ]),
-  ["the Inspector's command line", inspector],
+  ["the Inspector's command line", (server) => Promise.resolve(inspector(server))],
   ...['2025-06-18', '2025-03-26'].map((version): [string, Connect] => [
     `a client of ${version}`,
     (server) => ofRevision(version, server),
