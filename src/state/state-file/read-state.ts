@@ -1,4 +1,4 @@
-import { constants, isUtf8 } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject } from '../../domain/json.ts'
 import { isStateDocument } from '../../schema/generated/checks.ts'
 import { sentence } from '../../schema/problems.ts'
@@ -38,11 +38,8 @@ export function readDocument(bytes: Buffer, path: string): JsonObject {
 function parseJson(bytes: Buffer, path: string): unknown {
   if (bytes.length === 0) throw refused(path, 'it is empty')
   if (!isUtf8(bytes)) throw refused(`${path}:${lineOfOtherText(bytes)}`, 'it is not a text in UTF-8')
-  if (bytes.length > constants.MAX_STRING_LENGTH) {
-    const state = parseByLine(bytes)
-    if (state) return state
-    throw refused(path, 'it is not JSON with each row of a table on one line, and too long to say where')
-  }
+  const state = parseByLine(bytes)
+  if (state) return state
   const text = decode(bytes)
   try {
     return JSON.parse(text) as unknown

@@ -73,33 +73,48 @@ export function* stateText({ state_id, generation, request_ids, environments }: 
 }
 
 /**
- * Reads a text that is too long for a string of Node.js, with rows on lines of their own, which are parsed one by one.
- * Undefined when it is not like that, or no JSON.
+ * Reads a text in which rows are on lines of their own, with any indentation. Rows are parsed one by one: that
+ * takes less time than parsing the whole text, and much less memory. Undefined when the text is not like that, or no
+ * JSON; it then has to be parsed as a whole.
  */
 export function parseByLine(bytes: Buffer): JsonObject | undefined {
-  const rows: JsonValue[] = []
-  // The text with the number of a row in the place of each row, behind a sign that other texts do not have.
-  let frame = ''
-  let used = 0
   try {
-    for (const text of linesOf(bytes)) {
-      const row = text.trim()
-      if (!row.startsWith('{"')) {
-        frame += `${text}\n`
-        continue
-      }
-      const comma = row.endsWith(',') ? ',' : ''
-      frame += `"\\u0000${rows.push(JSON.parse(comma ? row.slice(0, -1) : row) as JsonValue) - 1}"${comma}`
-    }
+    const split = splitRows(bytes)
+    if (!split) return undefined
+    const { frame, runs } = split
+    let used = 0
     const state = JSON.parse(frame, (_, value: JsonValue) => {
-      if (typeof value !== 'string' || !value.startsWith('\0')) return value
+      if (!Array.isArray(value) || value.length !== 1 || typeof value[0] !== 'number') return value
       used++
-      return rows[Number(value.slice(1))] ?? value
+      return runs[value[0]] ?? value
     }) as JsonValue
-    return isJsonObject(state) && used === rows.length ? state : undefined
+    return isJsonObject(state) && used === runs.length ? state : undefined
   } catch {
     return undefined
   }
+}
+
+/** The text without its rows. In the place of each run of rows is the number under which `runs` has it. */
+function splitRows(bytes: Buffer): { frame: string; runs: JsonValue[][] } | undefined {
+  let frame = ''
+  const runs: JsonValue[][] = []
+  let run: JsonValue[] | undefined
+  let isMore = false
+  for (const text of linesOf(bytes)) {
+    const row = text.trim()
+    const isRow = row.startsWith('{"')
+    // There is a comma between two rows, and nowhere else.
+    if (run && isRow !== isMore) return undefined
+    if (!isRow) {
+      run = undefined
+      frame += `${text}\n`
+      continue
+    }
+    if (!run) frame += String(runs.push((run = [])) - 1)
+    isMore = row.endsWith(',')
+    run.push(JSON.parse(isMore ? row.slice(0, -1) : row) as JsonValue)
+  }
+  return { frame, runs }
 }
 
 /** Decoding so much at once takes much less time than decoding each line. */
