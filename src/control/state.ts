@@ -3,7 +3,7 @@ import { emptyBundle } from '../domain/seed.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote, thereAre } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
-import { connectionOf, connectorsOf, serverUrlOf } from '../operations/connections.ts'
+import { connectorsOf, isEnabled, serverUrlOf } from '../operations/connections.ts'
 import { maskAt, masked, maskJson } from '../domain/masking.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import type { Problem } from '../schema/problems.ts'
@@ -66,7 +66,7 @@ export const stateHandlers = {
       display_name: each.display_name,
       description: each.description,
       authorization_type: each.authorization_type,
-      enabled: connectionOf(environment, each.connector)?.enabled ?? true,
+      enabled: isEnabled(environment, each.connector),
       mcp_server_url: serverUrlOf({ ...services, environment, baseUrl }, each.connector),
       people: each.people,
       base_url: each.base_url,

@@ -1,7 +1,7 @@
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
-import { connectionOf } from '../operations/connections.ts'
+import { isEnabled } from '../operations/connections.ts'
 import { type Environment, now } from '../state/environment.ts'
 
 /** Every reason why a link cannot be followed, with the status and the text of its page (G28). */
@@ -116,7 +116,7 @@ export function usableLink(environment: Environment, id: string): OpenLink {
   if (link.expires_at <= now(environment)) throw new LinkProblem('expired')
   const connector = environment.connector(account.connector)
   if (!connector) throw new LinkProblem('connector_removed')
-  if (connectionOf(environment, account.connector)?.enabled === false) throw new LinkProblem('connection_disabled')
+  if (!isEnabled(environment, account.connector)) throw new LinkProblem('connection_disabled')
   return { link, account, connector }
 }
 

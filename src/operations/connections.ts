@@ -83,9 +83,14 @@ export function connectionNamed(environment: Environment, name: string): Connect
   )
 }
 
+/** Whether calls reach a connector: its connection is not switched off. */
+export function isEnabled(environment: Environment, connector: string): boolean {
+  return connectionOf(environment, connector)?.enabled !== false
+}
+
 /** @throws ServiceError CONNECTION_DISABLED when the connection is switched off ("States") */
 export function refuseDisabled(environment: Environment, connector: string): void {
-  if (connectionOf(environment, connector)?.enabled !== false) return
+  if (isEnabled(environment, connector)) return
   const message = `the connection of connector ${quote(connector)} is disabled; enable it to go on`
   throw new ServiceError('CONNECTION_DISABLED', message)
 }

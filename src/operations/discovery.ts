@@ -6,7 +6,7 @@ import { providerView } from '../domain/provider.ts'
 import { instant } from '../domain/instant.ts'
 import { indexOfText } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
-import { connectorsOf, isOfAccounts, withServerUrl } from './connections.ts'
+import { connectorsOf, isEnabled, isOfAccounts, withServerUrl } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** GET /tools: the tools of every connector, or of the connectors whose accounts match the filter. */
@@ -20,11 +20,13 @@ export function listTools({ environment, query }: Call<'list_tools'>): Reply {
   return { status: 200, body: { ...listed, ...rest } }
 }
 
-/** GET /tools/scoped: the tools that the identifier's active accounts can run. */
+/** GET /tools/scoped: the tools that the identifier's active accounts can run, which those of disabled connections are not. */
 export function listScopedTools({ environment, query }: Call<'list_scoped_tools'>): Reply {
   const { identifier } = query
   const matches = chosen(query)
-  const active = accountsWhere(environment, { identifier }).filter(({ status }) => status === 'ACTIVE')
+  const active = accountsWhere(environment, { identifier }).filter(
+    ({ status, connector }) => status === 'ACTIVE' && isEnabled(environment, connector),
+  )
   const tools = active.flatMap((account) => {
     const connector = environment.connector(account.connector)
     const all = connector ? toolsFrom(account.sequence, connector) : []
@@ -44,8 +46,7 @@ export function listScopedTools({ environment, query }: Call<'list_scoped_tools'
 /** GET /tools/available: the tools that the identifier could use, whether it has an account or not: all but those of disabled connections. */
 export function listAvailableTools({ environment, query }: Call<'list_available_tools'>): Reply {
   const matches = chosen(query)
-  const enabled = new Set([...environment.model.tables.connections.values()].map((each) => each.enabled && each.key_id))
-  const connectors = connectorsOf(environment).filter(({ connector }) => enabled.has(connector))
+  const connectors = connectorsOf(environment).filter(({ connector }) => isEnabled(environment, connector))
   const tools = toolsAt(environment, connectors).filter(({ item }) => matches(item))
   const { items, ...rest } = page(environment, 'available tools', tools, query)
   return { status: 200, body: { tools: items.map((item) => toolView(environment, item)), ...rest } }

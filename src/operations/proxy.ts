@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Operation } from '../contract/shapes.ts'
+import { invalidField } from '../domain/errors.ts'
 import type { Locator, LocatorNames } from '../domain/locator.ts'
 import type { ForwardedAnswer, ForwardedRequest } from '../domain/ports.ts'
 import { connectorOf, locateAccount } from './accounts.ts'
@@ -30,13 +31,19 @@ export function locatorOf(headers: Readonly<Record<string, string | string[] | u
   }
 }
 
-/** /proxy/{path}: forwards a request to the third party of an account; refresh, 401 and state as for a tool's call (G44 to G46). */
+/**
+ * /proxy/{path}: forwards a request to the third party of an account; refresh, 401 and state as for a tool's call (G44 to
+ * G46). The contract does not describe its headers, so an identifier is checked here (G66).
+ */
 export async function proxyRequest(
   call: ProxyCall,
   locator: Locator,
   request: ForwardedRequest,
 ): Promise<ProxiedAnswer> {
   const { environment, thirdParty, trace } = call
+  const { identifier = '' } = locator
+  if (!/^$|\S/.test(identifier) || Array.from(identifier).length > 1000)
+    throw invalidField('identifier', 'must not be blank, and have at most 1,000 characters', 'identifier')
   const located = locateAccount(call, locator, ACCOUNT_HEADERS)
   const connector = connectorOf(environment, located)
   refuseDisabled(environment, connector.connector)

@@ -325,10 +325,34 @@ describe('an identifier (G66)', () => {
     }),
   )
 
-  it('that is blank is a 400 of the operations with a query', () =>
+  it.each([
+    ['/connected_accounts', 'identifier', 200],
+    ['/connected_accounts/auth', 'identifier', 404],
+    ['/connected_accounts/details', 'identifier', 404],
+    ['/tools', 'filter.identifier', 200],
+    ['/tools/scoped', 'identifier', 200],
+    ['/tools/available', 'identifier', 200],
+  ])('that is blank or has 1,001 characters is a 400 of GET %s', (path, field, other) =>
     withToolmock({}, async ({ api }) => {
-      for (const path of ['/connected_accounts/auth', '/connected_accounts/details'])
-        expectError(await api.get(path, { connector: 'mail', identifier: ' ' }), 400, 'VALIDATION_FAILED')
+      const get = (identifier: string) =>
+        api.get(path, { ...(other === 404 && { connector: 'mail' }), [field]: identifier })
+      for (const identifier of [' ', '\u00a0', 'x'.repeat(1001)]) {
+        const answer = await get(identifier)
+        expectError(answer, 400, 'VALIDATION_FAILED')
+        expect(fieldsOf(answer)).toEqual([field])
+      }
+      for (const identifier of [' x ', 'x'.repeat(1000)]) expect((await get(identifier)).status).toBe(other)
+    }),
+  )
+
+  it('of more than 1,000 characters is a 400 of the proxy', () =>
+    withToolmock({}, async ({ http, signIn }) => {
+      const headers = { Authorization: `Bearer ${await signIn()}`, connection_name: 'mail' }
+      const get = (identifier: string) => http('get', '/proxy/v1').set({ ...headers, identifier })
+      const answer = await get('x'.repeat(1001))
+      expectError(answer, 400, 'VALIDATION_FAILED')
+      expect(fieldsOf(answer)).toEqual(['identifier'])
+      expectError(await get('x'.repeat(1000)), 404, 'ACCOUNT_NOT_FOUND')
     }))
 })
 

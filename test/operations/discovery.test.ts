@@ -234,6 +234,22 @@ describe.each([
       expect(namesOf(await list(0))).toEqual(forth.slice(0, 10))
     }))
 
+  it('leaves out the tools of disabled connections, which no call could use', () =>
+    withToolmock(
+      { seed: { ...TWO_ACTIVE, connections: [{ key_id: 'mail', enabled: false }] } },
+      async ({ api, http }) => {
+        const list = async () => namesOf((await api.get(path, { identifier: 'ada', page_size: 1000 })).body)
+        const call = { identifier: 'ada', tool_name: 'weather_get_current', tool_input: { city: 'Bergen' } }
+        expect(await list()).toContain('weather_get_current')
+        expect(await list()).not.toContain('mail_get_message')
+        await http('post', '/_mock/connections/mail/enable')
+        await http('post', '/_mock/connections/weather/disable')
+        expect(await list()).toContain('mail_get_message')
+        expect(await list()).not.toContain('weather_get_current')
+        expect((await api.post('/execute_tool', call)).body.details[0].error_code).toBe('CONNECTION_DISABLED')
+      },
+    ))
+
   it('refuses page sizes out of range and the page tokens of another identifier (G4, G5)', () =>
     withToolmock({ seeds: TWELVE_SEEDS, seed: TWO_ACTIVE }, async ({ api }) => {
       const { next_page_token } = (await api.get(path, { identifier: 'ada', page_size: 1 })).body as Page
@@ -311,22 +327,6 @@ describe('GET /tools/available', () => {
       expect(available.status).toBe(200)
       expect((available.body as ToolPage).tools).toEqual((all.body as ToolPage).tools)
       expect((available.body as ToolPage).total_size).toBe((all.body as ToolPage).total_size)
-    }))
-
-  it.each(['', ' ', 'a'.repeat(1001)])('answers 400 to the identifier %j (G66)', (identifier) =>
-    withToolmock({}, async ({ api }) => {
-      for (const path of ['/tools/available', '/tools/scoped'])
-        expect((await api.get(path, { identifier })).status).toBe(400)
-    }),
-  )
-
-  it('leaves out the tools of disabled connections, which no call could use', () =>
-    withToolmock({ seed: { connections: [{ key_id: 'mail', enabled: false }] } }, async ({ api }) => {
-      const { body } = await api.get('/tools/available', { identifier: 'ada', page_size: 1000 })
-      const providers = new Set((body as ToolPage).tools.map(({ provider }) => provider))
-
-      expect(providers).not.toContain('mail')
-      expect(providers).toContain('weather')
     }))
 })
 
