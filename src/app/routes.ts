@@ -4,7 +4,7 @@ import { home } from '../control/home.ts'
 import { controlRoutes } from '../control/routes.ts'
 import type { ExpressApp } from '../http/server.ts'
 import { recordPages } from '../request-journal/page-journal.ts'
-import { hasSeveralHosts, refuseSeveralHosts, unexpectedError, unknownPath } from '../http/refusal.ts'
+import { hasOneHost, refuseHost, unexpectedError, unknownPath } from '../http/refusal.ts'
 import { holdAnswers } from '../http/held-answers.ts'
 import {
   mountMcpMetadata,
@@ -34,7 +34,7 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
       if (!rpc.handle(request, response)) next()
     })
   }
-  app.get('/', home(services))
+  app.get('/', setRequestId(services.requestIds.control), home(services))
   app.use('/_mock', setRequestId(services.requestIds.control), controlRoutes(services))
   app.use(setRequestId(services.requestIds.pages))
   app.use('/third-party', directApiRoutes(services))
@@ -44,7 +44,7 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
   app.use(unknownPath(services))
   app.use(unexpectedError(services))
   return (request, response) => {
-    if (hasSeveralHosts(request)) refuseSeveralHosts(request, response, services)
+    if (!hasOneHost(request)) refuseHost(request, response, services)
     else listener(request, response)
   }
 }

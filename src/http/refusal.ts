@@ -101,19 +101,25 @@ export function unexpectedError(services: ServiceParts): ErrorRequestHandler {
   }
 }
 
-/** Whether a request has more than one `Host`; a server and what is in front of it could take different ones. */
-export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+/** How many `Host` headers a request has; with several, a server and what is in front of it could take different ones. */
+function hostsOf({ rawHeaders }: IncomingMessage): number {
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
   }
-  return hosts > 1
+  return hosts
 }
 
-/** 400 for a request with several `Host` headers (RFC 9112 3.2). */
-export function refuseSeveralHosts(request: IncomingMessage, response: ServerResponse, services: ServiceParts): void {
-  const description = ruleAndFound('must be sent once', 'several')
+/** Whether a request has one `Host`, or none in a version that asks for none (RFC 9112 3.2). */
+export function hasOneHost(request: IncomingMessage): boolean {
+  const hosts = hostsOf(request)
+  return hosts === 1 || (hosts === 0 && request.httpVersion !== '1.1')
+}
+
+/** 400 for a request with several `Host` headers, or none (RFC 9112 3.2). */
+export function refuseHost(request: IncomingMessage, response: ServerResponse, services: ServiceParts): void {
+  const description = ruleAndFound('must be sent once', hostsOf(request) === 0 ? 'none' : 'several')
   const violations = [{ field: 'Host', description, constraint: 'single' }]
   const error = new ServiceError('MALFORMED_BODY', `the header Host ${description}`, { violations })
   refuse(request, response, { error, ids: services.requestIds.control }, services)

@@ -142,7 +142,8 @@ export function limitsOf(asked: Partial<ServerLimits> = {}): ServerLimits {
 function serverOptions({ headersTimeout, requestTimeout, keepAliveTimeout }: ServerLimits): ServerOptions {
   const shortest = Math.min(headersTimeout || Infinity, requestTimeout || Infinity)
   const connectionsCheckingInterval = Math.max(10, Math.min(5000, Math.floor(shortest / 4)))
-  return { headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval }
+  // A request without `Host` is refused as every other, and not by Node, whose 400 has no body and no request id.
+  return { headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval, requireHostHeader: false }
 }
 
 function limitServer(server: Server, { stallTimeout }: ServerLimits): void {

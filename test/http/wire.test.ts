@@ -95,6 +95,7 @@ describe('over a socket', () => {
     ['a method that is none', 'FETCH / HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a header without a colon', 'GET / HTTP/1.1\r\nHost x\r\n\r\n'],
     ['no HTTP at all', 'hello\r\n\r\n'],
+    ['no host', 'GET /api/v1/connections HTTP/1.1\r\nConnection: close\r\n\r\n'],
   ])('a request with %s is a 400 with the error body, and the connection is closed', (_name, text) =>
     withSocket(async (client) => {
       client.write(text)
@@ -209,6 +210,7 @@ describe('paths that are not served (G8)', () => {
 
 describe('X-Request-Id (G18)', () => {
   const PATHS = [
+    '/',
     '/api/v1/connections',
     '/oauth/token',
     '/nowhere',
