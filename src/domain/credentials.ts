@@ -4,6 +4,7 @@ import type { Credentials, CredentialsPatch, OauthToken, TrustedIdp, WorkspaceDw
 import { ServiceError } from './errors.ts'
 import type { Instant } from './instant.ts'
 import type { JsonObject, JsonValue } from './json.ts'
+import { equalValues } from './value-match.ts'
 
 export type { Credentials, CredentialsPatch }
 
@@ -115,6 +116,13 @@ export function promoted(stored: Credentials, fresh: Credentials): Credentials {
   if (trusted_idp)
     return { trusted_idp: { ...trusted_idp, db_user: stored.trusted_idp?.db_user || trusted_idp.db_user } }
   return fresh
+}
+
+/** Whether credentials have the same tokens, for the same subject or user; scopes and domain of an OAuth token may differ. */
+export function haveSameTokens(one: Credentials, other: Credentials): boolean {
+  const tokens = ({ oauth_token, ...rest }: Credentials): JsonValue =>
+    [oauth_token?.access_token ?? null, oauth_token?.refresh_token ?? null, rest] as JsonValue
+  return equalValues(tokens(one), tokens(other))
 }
 
 /** Credentials whose token ends at this time, for the two types that store it there (2.2). */

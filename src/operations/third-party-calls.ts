@@ -1,5 +1,6 @@
 import { type Account, issued, updated, withLive } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
+import { haveSameTokens, promoted } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import type { ForwardedAnswer, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
@@ -92,7 +93,7 @@ function refused<A extends Answer>({ environment, trace }: Context, account: Acc
   environment.model.transact(() => {
     const current = environment.model.tables.accounts.get(account.id)
     // The account was deleted or given other credentials before the answer came: that change is kept.
-    if (current?.credentials !== account.credentials) return
+    if (!current || !haveSameTokens(current.credentials, account.credentials)) return
     environment.model.tables.accounts.put(trace.moved(current, 'credentials_refused', now(environment)))
   })
   return answer
@@ -144,7 +145,7 @@ function startRenewal(context: Context, account: Account): Promise<Renewal> {
   const { renewals, model } = context.environment
   const current = model.tables.accounts.get(account.id)
   // Renewed since the caller looked: a refresh token that was replaced must not be sent again.
-  if (current && current.credentials !== account.credentials)
+  if (current && !haveSameTokens(current.credentials, account.credentials))
     return Promise.resolve({ account: current, outcome: 'renewed', reason: 'renewed in the meantime' })
   const renewal = requestTokens(context, account).finally(() => renewals.delete(account.id))
   renewals.set(account.id, renewal)
@@ -171,12 +172,14 @@ function storeAnswer({ environment, trace }: Context, asked: Account, answer: To
   const current = model.tables.accounts.get(asked.id)
   const reason = answer.granted ? 'renewed' : `${answer.error}: ${answer.description}`
   // The account was deleted, or its owner stored other credentials, before the answer came: that change is kept.
-  if (current?.credentials !== asked.credentials) return { account: current ?? asked, outcome: 'renewed', reason }
+  if (!current || !haveSameTokens(current.credentials, asked.credentials))
+    return { account: current ?? asked, outcome: 'renewed', reason }
   if (!answer.granted && answer.status >= 500) return { account: current, outcome: 'unavailable', reason }
   const present = environment.clock.now()
   const at = instant(present)
-  const account = answer.granted
-    ? updated(current, withLive(current, issued(current, answer.credentials, answer.lifetime_ms, present)), at)
+  const fresh = answer.granted && promoted(current.credentials, answer.credentials)
+  const account = fresh
+    ? updated(current, withLive(current, issued(current, fresh, answer.lifetime_ms, present)), at)
     : trace.moved(current, 'refresh_refused', at)
   model.tables.accounts.put(account)
   return { account, outcome: answer.granted ? 'renewed' : 'refused', reason }

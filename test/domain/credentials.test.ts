@@ -11,6 +11,7 @@ import {
   type Credentials,
   type CredentialsPatch,
   fullDetails,
+  haveSameTokens,
   isEmptyKind,
   mergeCredentials,
   mergeKeys,
@@ -279,5 +280,23 @@ describe('the details of an account', () => {
   ])('of type %s with %j are %j in full, and %j in public (4.5, G22)', (type, credentials, full, shown) => {
     expect(fullDetails(credentials, type)).toEqual(full)
     expect(publicDetails(credentials, type)).toEqual(shown)
+  })
+})
+
+describe('two credentials', () => {
+  const token = { access_token: 'at', refresh_token: 'rt', scopes: ['mail.read'], domain: '' }
+
+  it.each<[Credentials, Credentials, boolean]>([
+    [{ oauth_token: token }, { oauth_token: { ...token, scopes: [], domain: 'acme.example' } }, true],
+    [{ oauth_token: token }, { oauth_token: { ...token, access_token: 'other' } }, false],
+    [{ oauth_token: token }, { oauth_token: { ...token, refresh_token: 'other' } }, false],
+    [{ oauth_token: token }, {}, false],
+    [{ workspace_dwd: DELEGATION }, { workspace_dwd: { ...DELEGATION } }, true],
+    [{ workspace_dwd: DELEGATION }, { workspace_dwd: { ...DELEGATION, subject: 'grace' } }, false],
+    [{ trusted_idp: KEYS }, { trusted_idp: { ...KEYS, db_user: 'writer' } }, false],
+    [{ static_auth: { details: { a: '1' } } }, { static_auth: { details: { a: '2' } } }, false],
+    [{}, {}, true],
+  ])('%j and %j have the same tokens: %j', (one, other, expected) => {
+    expect(haveSameTokens(one, other)).toBe(expected)
   })
 })

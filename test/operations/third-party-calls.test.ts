@@ -77,6 +77,35 @@ describe('while a token is renewed', () => {
     expect(stored()).toMatchObject({ status: 'ACTIVE', credentials: tokens('own') })
   })
 
+  const described = (access_token: string, domain: string): Credentials => ({
+    oauth_token: { ...tokens(access_token).oauth_token!, domain },
+  })
+
+  it.each([
+    ['granted', GRANTED, 'ACTIVE', 'renewed', 'renewed'],
+    ['refused', refusal(400), 'EXPIRED', 'former', 'refused'],
+    ['not possible', refusal(503), 'ACTIVE', 'former', 'unavailable'],
+  ])('the owner sets the domain: it is kept, and the renewal counts, which is %s', async (_, answer, ...expected) => {
+    const { tokenRequest, renewing, store, stored } = mock()
+    const renewal = renewing()
+    const asked = await tokenRequest()
+    store({ credentials: described('former', 'acme.example') })
+    asked.answer(answer)
+    const [status, access_token, outcome] = expected
+    expect(await renewal).toMatchObject({ outcome })
+    expect(stored()).toMatchObject({ status, credentials: described(access_token, 'acme.example') })
+  })
+
+  it('the owner has set the domain before: the token is renewed all the same', async () => {
+    const { asked, tokenRequest, renewing, store, stored } = mock()
+    store({ credentials: described('former', 'acme.example') })
+    const renewal = renewing()
+    ;(await tokenRequest()).answer(GRANTED)
+    await renewal
+    expect(asked).toHaveLength(1)
+    expect(stored()).toMatchObject({ credentials: described('renewed', 'acme.example') })
+  })
+
   it('the account is deleted: it stays so', async () => {
     const { tokenRequest, renewing, remove, stored } = mock()
     const renewal = renewing()
@@ -254,12 +283,19 @@ describe('during a call that gets a 401', () => {
     expect(stored()).toMatchObject({ status: 'EXPIRED' })
   })
 
-  it('the owner stores no credentials: a second 401 makes the account EXPIRED', async () => {
-    const { tokenRequest, calling, stored } = mock()
-    const answer = calling(() => Promise.resolve(UNAUTHORIZED))
-    const asked = await tokenRequest()
-    asked.answer(GRANTED)
-    expect(await answer).toEqual(UNAUTHORIZED)
-    expect(stored()).toMatchObject({ status: 'EXPIRED' })
-  })
+  it.each([{}, { domain: 'acme.example' }])(
+    'the owner stores %j: a second 401 makes the account EXPIRED',
+    async (more) => {
+      const { tokenRequest, calling, store, stored } = mock()
+      let calls = 0
+      const answer = calling(() => {
+        if (++calls === 2) store({ credentials: { oauth_token: { ...tokens('renewed').oauth_token!, ...more } } })
+        return Promise.resolve(UNAUTHORIZED)
+      })
+      const asked = await tokenRequest()
+      asked.answer(GRANTED)
+      expect(await answer).toEqual(UNAUTHORIZED)
+      expect(stored()).toMatchObject({ status: 'EXPIRED' })
+    },
+  )
 })
