@@ -159,8 +159,8 @@ const refreshToken: GrantType = (call) => {
     const current = model.tables.grants.get(spent.id) ?? spent
     model.tables.grants.put(rotates ? { ...current, refresh_revoked: true } : { ...current, refresh_token: '' })
     put()
-    // Another request used the same refresh token since the decision.
-    if (current.refresh_revoked) revokeFamily(environment, spent)
+    // Another request used the same refresh token since the decision. One that its owner has ended was not used.
+    if (current.refresh_revoked && !current.revoked) revokeFamily(environment, spent)
   }
   return { body, apply }
 }

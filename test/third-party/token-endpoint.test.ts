@@ -762,6 +762,19 @@ describe('a token that the service requests', () => {
     expect(grants.map(({ revoked }) => revoked)).toEqual([true, true])
   })
 
+  it('is revoked alone when the owner stores other credentials meanwhile, which stay valid', async () => {
+    const own = { oauth_token: { access_token: 'own', refresh_token: 'own_too', scopes: [], domain: '' } }
+    await using fixture = await interrupted(({ environment, client, connector }, send) => {
+      const account = environment.model.tables.accounts.get('ca_1')!
+      environment.model.transact(() => client.accept(connector, account, own))
+      send()
+    })
+    const account = await fixture.consented()
+    const late = granted(await fixture.refresh(account)).credentials
+    expect(await fixture.call({ ...account, credentials: late })).toMatchObject({ kind: 'unauthorized' })
+    expect(await fixture.call({ ...account, credentials: own })).toMatchObject({ kind: 'result' })
+  })
+
   it('is not visible before the service stores it', async () => {
     const seen: number[] = []
     await using fixture = await interrupted(({ environment }, send) => {
