@@ -79,13 +79,15 @@ const EFFECTS: { readonly [Event in AccountEvent]: Effect } = {
       if (grant.refresh_token !== '') grants.put({ ...grant, refresh_token: '' })
     }
   },
-  /** On both sides; the next use renews the token where it can be renewed (G46). */
+  /** On both sides; the next use renews the token where it can be renewed (G46). One that waits for verification stays valid. */
   expire_access_token: (environment, account) => {
     const { accounts, grants } = environment.model.tables
     const at = now(environment)
     accounts.put({ ...account, credentials: endingAt(account.credentials, at), token_expires_at: at })
+    const waiting = account.pending?.credentials.oauth_token?.access_token
     for (const grant of environment.model.grantIndex.ofAccount(account.id)) {
-      if (grant.expires_at !== undefined && grant.expires_at > at) grants.put({ ...grant, expires_at: at })
+      if (grant.expires_at === undefined || grant.expires_at <= at || grant.access === waiting) continue
+      grants.put({ ...grant, expires_at: at })
     }
   },
 }

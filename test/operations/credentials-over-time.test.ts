@@ -28,6 +28,7 @@ const TOOLS: Readonly<Record<string, object>> = {
   inventory: { tool_name: 'inventory_list_items' },
   mail: { tool_name: 'mail_list_messages' },
   workspace: { tool_name: 'workspace_list_people' },
+  app: { tool_name: 'app_call' },
 }
 
 async function runs({ api }: TestToolmock, id: string, connector: string): Promise<number> {
@@ -93,6 +94,13 @@ describe('an update that changes nothing (G27)', () => {
     }))
 })
 
+const APP = {
+  connector: 'app',
+  authorization_type: 'OAUTH',
+  people: [ADA.identifier],
+  tools: [{ name: 'app_call', call: { method: 'GET', path: '/call' } }],
+  responders: [{ on: { path: '/call' }, respond: { body: {} } }],
+}
 const REFUSING = { connector: 'directory', authorization_type: 'WORKSPACE_DWD', reject: ['*'], tools: [] }
 
 describe('verify ("States")', () => {
@@ -105,6 +113,16 @@ describe('verify ("States")', () => {
       const { oauth_token } = (await authOf(mock, id)).authorization_details
       expect(oauth_token).toMatchObject({ domain: 'acme.example', scopes: ['mail.read', 'mail.send'] })
       expect(oauth_token.access_token).not.toBe('at_1')
+    }))
+
+  it('makes tokens live that are still valid, also after the live one was expired while they waited', () =>
+    withToolmock({ seed: { connectors: [{ ...APP, oauth: { refresh_token: 'none' } }] } }, async (mock) => {
+      const at = { connector: 'app', identifier: ADA.identifier }
+      const { id } = await createActive(mock, at, { oauth_token: { access_token: 'at_1' } })
+      const request = await pendingRequest(mock, at)
+      expect((await mock.http('post', `/_mock/accounts/${id}/expire_access_token`)).status).toBe(200)
+      expect((await verify(mock, request)).status).toBe(200)
+      expect(await runs(mock, id, 'app')).toBe(200)
     }))
 
   it('keeps a domain that an update cleared', () =>
