@@ -224,6 +224,55 @@ describe('bodies of the proxy of more than 1 MiB', () => {
     )
   })
 
+  it.each([
+    ['reset_connection', {}],
+    ['truncate_body', { bytes: 10 }],
+  ])('are sent on as a whole or not at all where %s ends the answer', async (fault, params) => {
+    const sizes: string[] = []
+    const listener = async (received: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const body = Buffer.concat((await received.toArray()) as Buffer[])
+      sizes.push(String(body.length))
+      response.end('x'.repeat(1000))
+    }
+    await withStreams(
+      (received, response) => void listener(received, response),
+      async ({ open, ...mock }) => {
+        const on = { operation: 'proxy_request' }
+        const rules = [{ name: 'cut', at: 'service', on, when: { nth: 1 }, do: [{ [fault]: params }] }]
+        await mock.http('put', '/_mock/scenarios/s').send({ name: 's', rules })
+        await mock.http('post', '/_mock/scenarios/s/start')
+        const lost = await answerOf(open().end(BEGINNING)).catch((error: unknown) => error)
+        expect(lost).toBeInstanceOf(Error)
+        const isSent = fault === 'truncate_body'
+        expect(sizes).toEqual(isSent ? [String(BEGINNING.length)] : [])
+        expect('last_used_at' in (await ada(mock))).toBe(isSent)
+        expect(await answerOf(open().end(BEGINNING))).toEqual({ status: 200, text: 'x'.repeat(1000) })
+        expect(sizes.at(-1)).toBe(String(BEGINNING.length))
+      },
+    )
+  })
+
+  it('are lost when the third party resets the connection in between: a 500 TOOL_ERROR, and the next one arrives', () =>
+    withToolmock({}, async ({ app, api, http, signIn }) => {
+      const key = { static_auth: { details: { api_key: 'key_1' } } }
+      const account = { connector: 'weather', identifier: 'ada', connected_account: { authorization_details: key } }
+      await api.post('/connected_accounts', account)
+      const rule = { name: 'cut', at: 'third_party', on: { connector: 'weather' }, when: { nth: 1 } }
+      const rules = [{ ...rule, do: [{ reset_connection: {} }] }]
+      await http('put', '/_mock/scenarios/s').send({ name: 's', rules })
+      await http('post', '/_mock/scenarios/s/start')
+      const { port } = await app.listen({ host: '127.0.0.1', port: 0 })
+      const headers = { Authorization: `Bearer ${await signIn()}`, connection_name: 'weather', identifier: 'ada' }
+      const send = () =>
+        answerOf(
+          request({ host: '127.0.0.1', port, path: '/proxy/nowhere', method: 'POST', headers, agent: false }).end(
+            BEGINNING,
+          ),
+        )
+      expect(await send()).toEqual({ status: 500, text: expect.stringContaining('TOOL_ERROR') })
+      expect(await send()).toEqual({ status: 404, text: expect.stringContaining('no_responder') })
+    }))
+
   it('are signed as a whole where the credential signs the body', () =>
     withToolmock(
       { seed: { accounts: [{ connector: 'warehouse', identifier: 'ada', status: 'ACTIVE' }] } },
@@ -233,4 +282,23 @@ describe('bodies of the proxy of more than 1 MiB', () => {
         expect([answer.status, answer.body]).toMatchObject([404, { error: 'no_responder' }])
       },
     ))
+})
+
+describe('an answer of the proxy that is not read', () => {
+  it('keeps no other request waiting, and is whole once it is read', async () => {
+    const answer = Buffer.alloc(4 * MIB, 'b')
+    await withStreams(
+      (_received, response) => void response.end(answer),
+      async ({ open, http, signIn, entries }) => {
+        const [slow] = (await once(open({}, 'GET').end(), 'response')) as [IncomingMessage]
+        slow.pause()
+        const headers = { connection_name: 'app', identifier: 'ada', Authorization: `Bearer ${await signIn()}` }
+        const others = await Promise.all([1, 2, 3].map(() => http('get', '/proxy/up').set(headers).buffer(true)))
+        expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
+        expect(await entries()).toHaveLength(4)
+        const read = Buffer.concat((await slow.toArray()) as Buffer[])
+        expect(read.equals(answer)).toBe(true)
+      },
+    )
+  })
 })
