@@ -17,6 +17,8 @@ export interface ListedTool {
   readonly name: string
   /** What its input must hold. */
   readonly required: readonly string[]
+  /** The inputs that may be null. */
+  readonly nullable: readonly string[]
 }
 
 const TOOLS = {
@@ -56,11 +58,25 @@ export class Catalog {
 
   /** A tool of a connector. @throws Skipped when the target has no Discovery, or no such tool */
   async tool(connector: string, what: keyof typeof TOOLS = 'at all'): Promise<ListedTool> {
-    const known = this.#tools.get(connector) ?? this.#listTools(connector)
-    this.#tools.set(connector, known)
-    const found = (await known).find(TOOLS[what])
+    const found = (await this.#toolsOf(connector)).find(TOOLS[what])
     if (found) return found
     throw new Skipped(`the target lists no tool of ${connector} ${what}`)
+  }
+
+  /** A tool that needs no input and has some that may be null, with its connector. @throws Skipped */
+  async nullableTool(): Promise<{ connector: ListedConnector; tool: ListedTool }> {
+    for (const connector of await this.#listed()) {
+      const tools = await this.#toolsOf(connector.name)
+      const tool = tools.find(({ required, nullable }) => required.length === 0 && nullable.length > 0)
+      if (tool) return { connector, tool }
+    }
+    throw new Skipped('the target lists no tool that needs no input and has some that may be null')
+  }
+
+  #toolsOf(connector: string): Promise<ListedTool[]> {
+    const known = this.#tools.get(connector) ?? this.#listTools(connector)
+    this.#tools.set(connector, known)
+    return known
   }
 
   async #list(): Promise<ListedConnector[]> {
@@ -85,8 +101,13 @@ function listedTool(definition: JsonValue | undefined): ListedTool[] {
   const name = own(definition, 'name')
   const schema = own(definition, 'input_schema')
   if (typeof name !== 'string') return []
-  const required = isJsonObject(schema) ? own(schema, 'required') : undefined
-  return [{ name, required: Array.isArray(required) ? required.map(String) : [] }]
+  const member = (field: string) => (isJsonObject(schema) ? own(schema, field) : undefined)
+  const [required, properties] = [member('required'), member('properties')]
+  const nullable = Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([input, property]) => {
+    const type = isJsonObject(property) ? own(property, 'type') : undefined
+    return Array.isArray(type) && type.includes('null') ? [input] : []
+  })
+  return [{ name, required: Array.isArray(required) ? required.map(String) : [], nullable }]
 }
 
 function kindOf(connectionType: string): CredentialKind | null {

@@ -106,9 +106,9 @@ export class CheckContext {
     return this.shared('account', (fresh) => fresh.active())
   }
 
-  /** Calls a tool for an account, without input. */
-  execute({ id }: { id: string }, { name }: { name: string }): Promise<Answer> {
-    return this.api.post('/execute_tool', { connected_account_id: id, tool_name: name, tool_input: {} })
+  /** Calls a tool for an account, without input unless there is some. */
+  execute({ id }: { id: string }, { name }: { name: string }, tool_input: JsonObject = {}): Promise<Answer> {
+    return this.api.post('/execute_tool', { connected_account_id: id, tool_name: name, tool_input })
   }
 
   /** The account object of get-details. @throws Broken */

@@ -81,10 +81,10 @@ export class TestEnvironment {
     await this.#call('POST', `/connections/${encodeURIComponent(keyId)}/${event}`)
   }
 
-  /** Lets the third parties answer every call of a tool with this status. @throws Broken */
-  async thirdPartyAnswers(status: number): Promise<void> {
+  /** Lets the third parties answer every call that matches with this status. @throws Broken */
+  async thirdPartyAnswers(status: number, on: JsonObject = {}): Promise<void> {
     const respond = { status, headers: { 'Retry-After': '2' }, body: { error: 'conform' } }
-    const rule = { name: 'every call', at: 'third_party', do: [{ respond }] }
+    const rule = { name: 'every call', at: 'third_party', on, do: [{ respond }] }
     await this.#call('PUT', '/scenarios/conform', { name: 'conform', rules: [rule] })
     await this.#call('POST', '/scenarios/conform/start')
   }

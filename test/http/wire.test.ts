@@ -224,9 +224,11 @@ describe('X-Request-Id (G18)', () => {
     withToolmock({}, async ({ http }) => {
       const made = await http('get', path)
       const taken = await http('get', path).set('X-Request-Id', 'my-id:1.2')
+      const longest = await http('get', path).set('X-Request-Id', 'x'.repeat(128))
 
       expect(made.headers['x-request-id']).toMatch(/^req_\w+$/)
       expect(taken.headers['x-request-id']).toBe('my-id:1.2')
+      expect(longest.headers['x-request-id']).toBe('x'.repeat(128))
     }),
   )
 

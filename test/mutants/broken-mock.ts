@@ -67,7 +67,8 @@ async function forward(
   const onward = askMock({ host: '127.0.0.1', port, method, path: urlOf(seen), headers, agent: false })
   // The mock may close the connection before it has read the rest of a refused body.
   onward.on('error', () => undefined)
-  request.pipe(onward)
+  if (seen.body === undefined) request.pipe(onward)
+  else onward.end(seen.body)
   const [answer] = (await once(onward, 'response')) as [IncomingMessage]
   const chunks: Buffer[] = await answer.toArray()
   request.unpipe(onward).resume()

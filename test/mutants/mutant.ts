@@ -31,6 +31,8 @@ export interface WireRequest {
   /** The query as it was sent. */
   readonly sentQuery: string
   readonly headers: Record<string, string | string[] | undefined>
+  /** What is sent in place of the body. */
+  body?: string
 }
 
 export interface WireReply {

@@ -196,6 +196,9 @@ describe('a magic link in a type that needs no user ("States")', () => {
         },
       },
       async (mock) => {
+        expect((await createAccount(mock, { connector: 'dw', identifier: 'grace' })).status).toBe('PENDING_AUTH')
+        const calls = (await mock.http('get', '/_mock/requests?operation=create_connected_account')).body.requests
+        expect(calls[0].upstream).toEqual([])
         await linkFor(mock, { connector: 'dw', identifier: 'ada' })
         const { body } = await mock.api.get('/connected_accounts/details', { connector: 'dw', identifier: 'ada' })
         expect(body.connected_account.status).toBe('PENDING_AUTH')
@@ -293,6 +296,61 @@ describe('the times in one answer (G25)', () => {
         expect(shown).toBe(account.token_expires_at)
       }),
   )
+})
+
+/** Runs `work` while each reading of the clock is a millisecond after the one before. */
+async function whileTimePasses<T>({ environment: { clock } }: TestToolmock, work: () => Promise<T>): Promise<T> {
+  const now = clock.now.bind(clock)
+  let passed = 0
+  clock.now = () => now() + passed++
+  return work().finally(() => (clock.now = now))
+}
+
+describe('the times in one answer (G25), where a token is stored later', () => {
+  const lifetime = ({ environment }: TestToolmock, connector: string) =>
+    environment.connector(connector)!.oauth.access_token_lifetime
+  const between = ({ updated_at, token_expires_at }: Record<string, string>) =>
+    Date.parse(token_expires_at!) - Date.parse(updated_at!)
+
+  it('of an update come from one reading', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      const account = await whileTimePasses(mock, () => update(mock, id, { oauth_token: { access_token: 'at_2' } }))
+      expect(between(account)).toBe(lifetime(mock, 'mail'))
+    }))
+
+  it.each(['ledger', 'workspace', 'warehouse'])(
+    'of a link at %s, and of a renewal, come from one reading',
+    (connector) =>
+      withToolmock({}, async (mock) => {
+        await whileTimePasses(mock, () => linkFor(mock, { connector, identifier: 'ada' }))
+        const at = { connector, identifier: 'ada' }
+        const account = (await mock.api.get('/connected_accounts/details', at)).body.connected_account
+        expect(between(account)).toBe(lifetime(mock, connector))
+        mock.time.advance('2h')
+        const renewed = await whileTimePasses(mock, () => authOf(mock, account.id))
+        expect(renewed.updated_at > account.updated_at).toBe(true)
+        expect(between(renewed)).toBe(lifetime(mock, connector))
+      }),
+  )
+})
+
+describe('a refresh token that an update sends alone (G25, G27)', () => {
+  it('leaves how long the stored access token lasts', () =>
+    withToolmock({}, async (mock) => {
+      const { id, token_expires_at } = await createActive(mock)
+      mock.time.advance('1m')
+      const after = await update(mock, id, { oauth_token: { refresh_token: 'rt_2' } })
+      expect(after).toMatchObject({ status: 'ACTIVE', updated_at: LATER, token_expires_at })
+    }))
+
+  it('the same access token stored again has a new expiry, which moves updated_at', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      mock.time.advance('1m')
+      const after = await update(mock, id, { oauth_token: { access_token: 'at_1' } })
+      expect(after).toMatchObject({ updated_at: LATER, token_expires_at: '2026-01-01T01:01:00.000Z' })
+    }))
 })
 
 describe('the user_verify_url of a link (G30)', () => {

@@ -79,9 +79,10 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
   ...checksOf('list_available_tools', {
     'discovery/available (convention:Discovery): available tools are listed as tools, also for an identifier without accounts':
       async (context) => {
-        const { name } = await context.catalog.main()
-        const query = { identifier: context.resources.identifier(), 'filter.providers': name }
-        ;(await ask(context, '/tools/available', query)).has('tools.0.provider', name).string('tools.0.definition.name')
+        const provider = await mainProvider(context)
+        const query = { identifier: context.resources.identifier(), 'filter.providers': provider }
+        const answer = await ask(context, '/tools/available', query)
+        answer.has('tools.0.provider', provider).string('tools.0.definition.name')
       },
     'discovery/available-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools/available'),
     'discovery/available-pages (convention:Discovery): page tokens lead through every available tool once': async (
@@ -95,11 +96,18 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
     'discovery/providers (convention:Discovery): providers are listed, and those of the service are not custom': async (
       context,
     ) => {
-      const { name } = await context.catalog.main()
+      const name = await mainProvider(context)
       const answer = await ask(context, '/providers', { page_size: 100 })
       const provider = answer.objects('providers').find((each) => own(each, 'identifier') === name)
       same(provider && own(provider, 'is_custom'), false, `is_custom of provider ${name}`)
     },
+    'discovery/provider-of-accounts (convention:Discovery): an account has the provider of the tools of its connector':
+      async (context) => {
+        const provider = await mainProvider(context)
+        const { id, created } = await context.account()
+        created.has('connected_account.provider', provider)
+        ;(await context.details(id)).has('connected_account.provider', provider)
+      },
     'discovery/providers-pages (convention:Discovery): page tokens lead through every provider once': (context) =>
       eachOnce(context, '/providers', 'providers', {}, (provider) => own(provider, 'identifier')),
     'discovery/providers-standard (convention:Discovery): filter.provider_type=STANDARD leaves out custom providers':
@@ -138,6 +146,12 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
 
 /** The types of connections that accounts cannot be at (2.5, G49). */
 const SIGN_ON: ReadonlySet<unknown> = new Set(['OIDC', 'SAML', 'PASSWORD', 'PASSWORDLESS', 'WEBAUTHN'])
+
+/** The provider of the connector that most checks use, which may have another name than it. */
+async function mainProvider(context: CheckContext): Promise<string> {
+  const { name } = await context.catalog.main()
+  return (await ask(context, '/tools', { 'filter.connector': name })).string('tools.0.provider')
+}
 
 function pageSizes(path: string): CheckRun {
   return async (context) => {

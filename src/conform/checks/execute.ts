@@ -1,7 +1,7 @@
 import { must, same } from '../answer.ts'
 import { type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
-import type { ListedTool } from '../catalog.ts'
+import { credentialsOf, type ListedTool } from '../catalog.ts'
 
 const PATH = '/execute_tool'
 const NO_TOOL = { name: 'nobody_has_this_tool' }
@@ -99,6 +99,16 @@ export const EXECUTE_CHECKS = checksOf('execute_tool', {
     const account = await context.activeAccount()
     const tool = await context.catalog.tool(account.connector, 'with required input')
     ;(await context.execute(account, tool)).is(400).has('code', 3)
+  },
+  'execute/null-input (convention:G44): null is taken where the schema of the tool has it among the types': async (
+    context,
+  ) => {
+    context.control()
+    const { connector, tool } = await context.catalog.nullableTool()
+    const authorization_details = credentialsOf(connector.kind, context.resources.name('cred'))
+    const account = await context.account({ connector: connector.name, connected_account: { authorization_details } })
+    const input = Object.fromEntries(tool.nullable.map((name) => [name, null]))
+    ;(await context.execute(account, tool, input)).is(200)
   },
   'execute/tool-before-state (convention:G17): an unknown tool is reported before the state of the account': async (
     context,

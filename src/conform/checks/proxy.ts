@@ -43,6 +43,17 @@ export const PROXY_CHECKS = checksOf(PROXY_REQUEST, {
     await ask(context, headersOf(account))
     ;(await context.details(account.id)).string('connected_account.last_used_at')
   },
+  'proxy/body (convention:Discovery): the third party gets query and body as they were sent': async (context) => {
+    const own = await context.ownEnvironment()
+    await probe(own)
+    const account = await own.active()
+    await own.environment.thirdPartyAnswers(422, { query: { a: 'b' }, body: { 'a.b': [1, 'ä'] } })
+    for (const [body, status] of [
+      [{ a: { b: [1, 'ä'] } }, 422],
+      [{ a: { b: [1] } }, 404],
+    ] as const)
+      (await ask(own, headersOf(account), 'POST', body)).is(status)
+  },
   "proxy/status (convention:Discovery): the third party's status is passed on": async (context) => {
     const { answer, account, own } = await answering(context, 422)
     answer.is(422).lacks('details')
@@ -57,10 +68,16 @@ export const PROXY_CHECKS = checksOf(PROXY_REQUEST, {
   },
 })
 
-async function ask({ api }: CheckContext, headers: Record<string, string>, method = 'GET'): Promise<Answer> {
-  const all = Object.entries({ Authorization: `Bearer ${await api.token()}`, ...headers })
+async function ask(
+  { api }: CheckContext,
+  headers: Record<string, string>,
+  method = 'GET',
+  json?: object,
+): Promise<Answer> {
+  const type = json ? { 'Content-Type': 'application/json' } : {}
+  const all = Object.entries({ Authorization: `Bearer ${await api.token()}`, ...type, ...headers })
   const sent = Object.fromEntries(all.filter(([, value]) => value !== ''))
-  return api.target.send({ method, path: `/proxy${PATH}?a=b`, headers: sent })
+  return api.target.send({ method, path: `/proxy${PATH}?a=b`, headers: sent, body: json && JSON.stringify(json) })
 }
 
 /** A request that names no account. @throws Skipped when the target serves no proxy */

@@ -333,6 +333,16 @@ export const LISTING_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: 'accounts-of-other-provider',
+    what: 'the provider of an account is in upper case, and that of its tools is not',
+    caughtBy: 'discovery/provider-of-accounts',
+    mutate: ({ reply }) =>
+      reply(({ body }) => {
+        const account = body?.connected_account
+        if (account) account.provider = account.provider.toUpperCase()
+      }),
+  },
+  {
     name: 'providers-one-page',
     what: 'the first page of providers is said to be the last',
     caughtBy: 'discovery/providers-pages',

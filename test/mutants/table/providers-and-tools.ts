@@ -169,6 +169,16 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     mutate: answersOtherError(EXECUTE, 'TOOL_NOT_FOUND', 'VALIDATION_FAILED'),
   },
   {
+    name: 'execute-no-null-input',
+    what: 'null is refused as an input of a tool, whatever its schema says',
+    caughtBy: 'execute/null-input',
+    mutate: ({ around }) =>
+      around(EXECUTE, (call, handler) => {
+        if (!Object.values(call.body.tool_input ?? {}).includes(null)) return handler(call)
+        throw new ServiceError('INVALID_TOOL_INPUT', 'an input is null')
+      }),
+  },
+  {
     name: 'execute-any-input',
     what: 'input is not checked against the schema of the tool',
     caughtBy: 'execute/invalid-input',

@@ -44,6 +44,26 @@ export const PROXY_MUTANTS: readonly Mutant[] = [
       }),
   },
   {
+    name: 'proxy-empty-object',
+    what: 'the proxy sends an empty object as the body, whatever it was sent',
+    caughtBy: 'proxy/body',
+    mutate: ({ request }) =>
+      request((sent) => {
+        if (!isProxied(sent) || !sent.headers['content-length']) return
+        sent.headers['content-length'] = '2'
+        sent.body = '{}'
+      }),
+  },
+  {
+    name: 'proxy-no-query',
+    what: 'the proxy drops the query',
+    caughtBy: 'proxy/body',
+    mutate: ({ request }) =>
+      request((sent) => {
+        if (isProxied(sent)) for (const name of [...sent.query.keys()]) sent.query.delete(name)
+      }),
+  },
+  {
     name: 'proxy-unused',
     what: 'a request through the proxy leaves last_used_at unset',
     caughtBy: 'proxy/last-used',
