@@ -4,6 +4,7 @@ import type { Connector } from '../domain/connector.ts'
 import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { replaceItems } from '../state/collections.ts'
+import { atOnce } from '../state/slices.ts'
 import type { Environment } from '../state/environment.ts'
 import { changed, type EnvironmentCall, type ControlHandlers } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
@@ -45,10 +46,12 @@ export const collectionHandlers = {
     const problems = keyProblems(collection, body.items, ['items'])
     if (problems.length > 0) throw invalidInput('INVALID_BODY', problems)
     environment.model.transact(() => {
-      replaceItems(
-        environment,
-        place,
-        body.items.map((item) => [keyOf(collection, item) ?? '', item]),
+      atOnce(
+        replaceItems(
+          environment,
+          place,
+          body.items.map((item) => [keyOf(collection, item) ?? '', item]),
+        ),
       )
     })
     return changed(call, `the collection ${place.collection} of ${place.connector} was replaced`)

@@ -37,7 +37,7 @@ export const stateHandlers = {
     const problems: Problem[] = []
     const state = await readState(body, { registry, environment }, (problem) => problems.push(problem))
     if (!state) throw invalidInput('INVALID_STATE', problems)
-    replaceState(environment, state)
+    await replaceState(environment, state)
     return changed(call, 'the state was replaced')
   },
 
@@ -98,10 +98,10 @@ export const stateHandlers = {
     body: viewOf(takeSnapshotOf(environment, checkedName('a snapshot', path.name))),
   }),
 
-  restore_snapshot: (call) => {
+  restore_snapshot: async (call) => {
     const { environment, path } = call
     const snapshot = snapshotNamed(environment, path.name)
-    restoreSnapshot(environment, snapshot)
+    await restoreSnapshot(environment, snapshot)
     return changed(call, `the snapshot ${snapshot.id} was restored`)
   },
 

@@ -4,6 +4,7 @@ import { type Connection, newConnection } from '../domain/connection.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { authorizationTypeOf, isMcp, NEW_PROVIDER, type Provider, providerView, slug } from '../domain/provider.ts'
 import { adoptConnectorType, endRequests } from '../state/account-changes.ts'
+import { atOnce } from '../state/slices.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { connectionOf } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
@@ -37,7 +38,7 @@ export function updateCustomProvider(call: Call<'update_custom_provider'>): Repl
     tables.providers.put(provider)
     const connection = connectionOf(environment, provider.identifier)
     if (connection) tables.connections.put({ ...connection, type: connectionType(provider) })
-    adoptConnectorType(environment, thirdParty, provider.identifier, trace)
+    atOnce(adoptConnectorType(environment, thirdParty, provider.identifier, trace))
   })
   return { status: 200, body: { provider: providerView(provider) } }
 }

@@ -2,6 +2,7 @@ import type { Account } from '../domain/account.ts'
 import { type CollectionItem, type CollectionPlace, itemId, placeId } from '../domain/collection.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Environment } from './environment.ts'
+import { sliced, type Steps } from './slices.ts'
 
 /** The counter of a collection's items. It exists once the collection has got the items that it begins with. */
 export function counterOf(place: CollectionPlace): string {
@@ -28,20 +29,27 @@ export function putItem(
   model.tables.collection_items.put({ id, connector, collection, account_id, sequence, item })
 }
 
+const ITEMS_AT_ONCE = 500
+
 /** Makes these items, in this order, all that a collection holds. Only inside a transaction. */
-export function replaceItems(
+export function* replaceItems(
   environment: Environment,
   place: CollectionPlace,
   items: readonly (readonly [key: string, item: JsonObject])[],
-): void {
+): Steps {
   const { collections, tables } = environment.model
   // From the end, where a removal moves nothing.
-  for (const { id } of collections.at(place).all().reverse()) tables.collection_items.remove(id)
+  const former = collections.at(place).all().reverse()
+  yield* sliced(former, ITEMS_AT_ONCE, ({ id }) => {
+    tables.collection_items.remove(id)
+  })
   const counter = counterOf(place)
-  tables.counters.put({ id: counter, value: tables.counters.get(counter)?.value ?? 0 })
-  for (const [key, item] of items) {
-    putItem(environment, place, { id: itemId(place, key), sequence: nextSequence(environment, place), item })
-  }
+  let value = tables.counters.get(counter)?.value ?? 0
+  tables.counters.put({ id: counter, value })
+  yield* sliced(items, ITEMS_AT_ONCE, ([key, item]) => {
+    putItem(environment, place, { id: itemId(place, key), sequence: ++value, item })
+  })
+  tables.counters.put({ id: counter, value })
 }
 
 /** Removes what an account had in collections. Only inside a transaction. */

@@ -6,7 +6,7 @@ import type { McpKey } from '../domain/session-token.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import type { Ids } from '../domain/ports.ts'
 import { type Capture, type DiskStore, openDisk, type Stored } from './disk-store.ts'
-import { Environment, type RunCounters } from './environment.ts'
+import { type Draft, Environment, type RunCounters } from './environment.ts'
 import { type ClockState, RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, type Model, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import { byName, type EnvironmentRecord, type StateContent } from './model/state-image.ts'
@@ -44,6 +44,8 @@ export interface NewEnvironment {
   idSeed?: number | undefined
   /** Fills the model, in the commit that makes the environment: both are there, or neither is. */
   fill?: ((environment: Environment) => void) | undefined
+  /** Its rows before that. */
+  draft?: Draft | undefined
 }
 
 const CHECKPOINT_AT = 64 * 1024 * 1024
@@ -142,6 +144,7 @@ export class EnvironmentRegistry {
         this.#environments.delete(name)
         environment.isRemoved = true
       },
+      given.draft,
     )
     return environment
   }

@@ -11,8 +11,9 @@ import { EnvironmentClock, RandomIds, SeededIds, type TimeSource } from './model
 import { type ExtraIndexes, Model, SECTION_NAMES, type StoredScenarioRun, TABLE_NAMES } from './model/model.ts'
 import type { EnvironmentImage, EnvironmentRecord, StoredImage } from './model/state-image.ts'
 import type { Change } from './model/table.ts'
+import type { Steps } from './slices.ts'
 import { removed, StorageError } from './wal/state-errors.ts'
-import type { EnvironmentChange, WalChange } from './wal/log-lines.ts'
+import { changesText, type EnvironmentChange, type WalChange } from './wal/log-lines.ts'
 import type { WriteAheadLog } from './wal/write-ahead-log.ts'
 
 /** How a renewal of an account's credentials ended; `unavailable`: neither granted nor refused, the account stays. */
@@ -48,6 +49,16 @@ export interface EnvironmentParts {
   readonly counters?: RunCounters | undefined
   /** Environments that have counted something since their last commit. */
   readonly counting?: Set<Environment> | undefined
+  /** Those of the record when absent. */
+  readonly ids?: Ids | undefined
+}
+
+/** What is to replace the rows of an environment. */
+export interface Draft {
+  readonly environment: Environment
+  /** What it changes, for the log: as text what has been written out, and what has come since. */
+  readonly written: string[]
+  readonly changes: Change[]
 }
 
 function vocabularyOf(words: VocabularyWords): Vocabulary | undefined {
@@ -59,7 +70,6 @@ const CACHED_DETAILS = 1024
 /** A state of its own: rows, settings, clock and ids (1.2). The client credentials of a request choose the environment. */
 export class Environment {
   readonly name: string
-  readonly model: Model
   readonly clock: EnvironmentClock
   readonly ids: Ids
   /** Credential renewals under way, by account id; not stored. */
@@ -76,29 +86,41 @@ export class Environment {
   isRemoved = false
   readonly #log: WriteAheadLog | undefined
   readonly #counting: Set<Environment> | undefined
+  readonly #time: TimeSource | undefined
+  #model: Model
+  /** Ends when no replacement of rows is under way. */
+  #turn: Promise<unknown> = Promise.resolve()
   readonly #connectors = new ConnectorCache()
   #settings: Settings
   #vocabulary: { readonly words: VocabularyWords; readonly vocabulary: Vocabulary | undefined } | undefined
   /** The changes of the rows so far, while `change` gathers them into one commit. */
   #gathered: Change[] | undefined
 
-  constructor({ name, record, time, indexes, log, counters = NO_COUNTERS, counting }: EnvironmentParts) {
+  constructor({ name, record, time, indexes, log, counters = NO_COUNTERS, counting, ids }: EnvironmentParts) {
     this.name = name
     this.#log = log
     this.#counting = counting
+    this.#time = time
     this.#settings = record.settings
-    this.ids = record.ids
-      ? new SeededIds(name, record.ids, (upto, undo) => log?.append({ environment: name, ids: upto }, undo))
-      : new RandomIds()
+    this.ids =
+      ids ??
+      (record.ids
+        ? new SeededIds(name, record.ids, (upto, undo) => log?.append({ environment: name, ids: upto }, undo))
+        : new RandomIds())
     this.clock = new EnvironmentClock(time, record.clock, (before) => {
       this.#commitRecord(() => this.clock.restore(before))
     })
-    this.model = new Model((changes) => this.#commitRows(changes), {
+    this.#model = new Model((changes) => this.#commitRows(changes), {
       present: () => this.clock.now(),
       beforeCommit: () => counters.saveCounts(this),
       scenarioRunChanged: (before, after) => counters.runChanged(this, before, after),
       indexes: indexes?.(this),
     })
+  }
+
+  /** Not to be kept across an `await`: a reset replaces it. */
+  get model(): Model {
+    return this.#model
   }
 
   get settings(): Settings {
@@ -127,19 +149,22 @@ export class Environment {
   /**
    * Runs `work`, which may change rows, settings and the clock, as one commit: all of it is stored, or nothing is.
    * @param onUndo called when the commit is rolled back
+   * @param draft takes the place of all rows before
    */
-  change<R>(work: () => R, onUndo: () => void = () => undefined): R {
+  change<R>(work: () => R, onUndo: () => void = () => undefined, draft?: Draft): R {
     if (this.#gathered) return work()
     const before = this.record
-    const changes: Change[] = (this.#gathered = [])
+    const changes: Change[] = (this.#gathered = draft?.changes ?? [])
     const undo = (): void => {
-      this.model.undo(changes)
+      if (draft) this.#exchange(draft.environment)
+      else this.model.undo(changes)
       this.replay(before, undefined)
       onUndo()
     }
     try {
+      if (draft) this.#exchange(draft.environment)
       const result = this.model.transact(work)
-      this.commit({ record: this.record, changes }, undo)
+      this.commit({ record: this.record, written: draft?.written, changes }, undo)
       return result
     } catch (error) {
       undo()
@@ -149,8 +174,40 @@ export class Environment {
     }
   }
 
+  /** Exchanges rows with another environment that no request knows. */
+  #exchange(other: Environment): void {
+    ;[this.#model, other.#model] = [other.#model, this.#model]
+    this.#model.replace(other.#model)
+    this.replay(undefined, other.idsPosition)
+    // Whatever still has the former model cannot commit a change of it.
+    other.isRemoved = true
+  }
+
+  /** Writes out what a draft changes, so that the log is not busy with it for long. */
+  *writeOut({ changes, written }: Draft): Steps {
+    const some = changes.splice(0)
+    if (!this.#log || some.length === 0) return
+    if (written.length > 0) written.push(',')
+    for (const text of changesText(some)) {
+      written.push(text)
+      yield
+    }
+  }
+
+  /** An empty environment with the same ids, settings and time, whose rows can take the place of this one's. */
+  draft(): Draft {
+    return draftOf({ name: this.name, record: this.record, time: this.#time, ids: this.ids })
+  }
+
+  /** Runs what replaces many rows one after another. */
+  inTurn<R>(work: () => Promise<R>): Promise<R> {
+    const result = this.#turn.then(work)
+    this.#turn = result.catch(() => undefined)
+    return result
+  }
+
   /** Stores what the model already shows. `undo` rolls it back if the disk refuses it. */
-  commit(change: Pick<EnvironmentChange, 'record' | 'changes'>, undo: () => void): void {
+  commit(change: Omit<EnvironmentChange, 'environment' | 'ids'>, undo: () => void): void {
     if (this.isRemoved) throw removed(this.name)
     this.commits++
     this.#log?.append({ environment: this.name, ...change }, () => {
@@ -220,6 +277,14 @@ export class Environment {
   #commitRecord(undo: () => void): void {
     if (!this.#gathered) this.commit({ record: this.record }, undo)
   }
+}
+
+/** An environment that stores nothing and that no request knows. */
+export function draftOf(parts: EnvironmentParts): Draft {
+  const environment = new Environment(parts)
+  // Making them of many rows later takes longer than keeping them.
+  for (const index of environment.model.indexesInUse) index.make()
+  return { environment, written: [], changes: environment.model.begin() }
 }
 
 /** The environment's present time as it is stored and returned (G54). */

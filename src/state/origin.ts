@@ -1,8 +1,11 @@
 import type { Ids } from '../domain/ports.ts'
 import { slug } from '../domain/provider.ts'
 import { mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.ts'
+import { ACCOUNTS_AT_ONCE } from './account-changes.ts'
 import type { Environment } from './environment.ts'
 import type { Origin } from './model/model.ts'
+import { seedExpander } from './seeding.ts'
+import { sliced, type Steps } from './slices.ts'
 
 /*
  * How the origin of an environment is made, and how it changes with its seed.
@@ -14,24 +17,29 @@ export function withoutClients(seed: SeedBundle): SeedBundle {
 }
 
 /**
- * A seed whose generated accounts have been written out, with ids: those that the environment's entities have already, or
- * new ones.
+ * What writes out the accounts that a seed generates, and gives ids: those that the environment's entities have already, or new
+ * ones.
  */
-export function exactSeed(environment: Environment, expanded: SeedBundle): SeedBundle {
+export async function exactSeed(seed: SeedBundle): Promise<(environment: Environment) => Steps<SeedBundle>> {
+  const expand = await seedExpander(seed)
+  return function* (environment) {
+    return yield* withIds(environment, yield* expand(environment))
+  }
+}
+
+function* withIds(environment: Environment, expanded: SeedBundle): Steps<SeedBundle> {
   const { ids, model } = environment
   const known = (account: SeedAccount): string | undefined =>
     model.accountIndex.inScope(account.connector, account.identifier, account)?.id
-  return {
-    ...expanded,
-    providers: expanded.providers.map((provider) => ({
-      ...provider,
-      identifier: provider.identifier ?? generatedIdentifier(provider.display_name, ids),
-    })),
-    accounts: expanded.accounts.map((account) => ({
-      ...account,
-      id: known(account) ?? account.id ?? ids.id('ca'),
-    })),
-  }
+  const providers = expanded.providers.map((provider) => ({
+    ...provider,
+    identifier: provider.identifier ?? generatedIdentifier(provider.display_name, ids),
+  }))
+  const accounts: SeedAccount[] = []
+  yield* sliced(expanded.accounts, ACCOUNTS_AT_ONCE, (account) => {
+    accounts.push({ ...account, id: known(account) ?? account.id ?? ids.id('ca') })
+  })
+  return { ...expanded, providers, accounts }
 }
 
 /** The origin after another seed document was added. */

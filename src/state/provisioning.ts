@@ -10,13 +10,14 @@ import { isSameSecret } from '../domain/secret.ts'
 import { isClientPattern, type SeedBundle } from '../domain/seed.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import type { TestLabel } from '../domain/test-label.ts'
-import type { Environment } from './environment.ts'
+import { draftOf, type Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
 import { type ClockState, systemTime, type TimeSource } from './model/time-and-ids.ts'
-import { type Origin, type StartClock, TABLE_NAMES } from './model/model.ts'
+import type { Origin, StartClock } from './model/model.ts'
 import { changedSeed, exactSeed, extendedOrigin, keptRows, reseededOrigin, withoutClients } from './origin.ts'
-import { putSeed, seedExpander } from './seeding.ts'
-import { TABLES_KEPT_BY_RESET, replaceRows } from './snapshots.ts'
+import { EMPTIED_BY_RESET, rebuild } from './rebuild.ts'
+import { accountsIn, putSeed, rowsIn } from './seeding.ts'
+import { atOnce, inSlices, type Steps } from './slices.ts'
 import { StorageError } from './wal/state-errors.ts'
 
 export interface ProvisioningOptions {
@@ -105,31 +106,35 @@ export class EnvironmentProvisioner {
   }
 
   async #make(request: EnvironmentRequest, seed: SeedBundle, ofServer: boolean): Promise<CreatedEnvironment> {
-    const { registry, thirdParty } = this.#options
-    const expand = await seedExpander(seed)
+    const { registry, thirdParty, time } = this.#options
+    const exactOf = await exactSeed(seed)
     const name = request.name ?? this.#generatedName()
-    if (registry.environment(name)) throw new EnvironmentExistsError(name)
-    const clock = request.clock ?? this.#options.clock ?? {}
-    const environment = registry.create(name, {
-      settings: seed.settings,
-      clock: clockStateOf(clock, (this.#options.time ?? systemTime)()),
-      idSeed: request.idSeed ?? this.#options.idSeed,
-      fill: (made) => {
-        for (const client of this.#clientsOf(made, request)) made.model.tables.clients.put(client)
-        const exact = exactSeed(made, expand(made))
-        putSeed(made, thirdParty(made), withoutClients(exact))
-        made.model.tables.origins.put({
-          id: 'origin',
-          seed,
-          exact,
-          of_server: ofServer,
-          clock: repeatable(clock, made),
-          kept: keptRows(made, exact),
-          ...(request.scenarios && { scenarios: [...request.scenarios] }),
-          ...(request.test && { test: request.test }),
-        })
-      },
+    const refuseExisting = (): void => {
+      if (registry.environment(name)) throw new EnvironmentExistsError(name)
+    }
+    refuseExisting()
+    const start = request.clock ?? this.#options.clock ?? {}
+    const clock = clockStateOf(start, (time ?? systemTime)())
+    const idSeed = request.idSeed ?? this.#options.idSeed
+    const settings = { ...DEFAULT_SETTINGS, ...seed.settings }
+    const ids = idSeed === undefined ? null : { seed: idSeed, position: 0 }
+    const draft = draftOf({ name, record: { settings, clock, ids }, time })
+    const made = draft.environment
+    for (const client of this.#clientsOf(made, request)) made.model.tables.clients.put(client)
+    const exact = await inSlices(exactOf(made))
+    await inSlices(putSeed(made, thirdParty(made), withoutClients(exact)))
+    made.model.tables.origins.put({
+      id: 'origin',
+      seed,
+      exact,
+      of_server: ofServer,
+      clock: repeatable(start, made),
+      kept: keptRows(made, exact),
+      ...(request.scenarios && { scenarios: [...request.scenarios] }),
+      ...(request.test && { test: request.test }),
     })
+    refuseExisting()
+    const environment = registry.create(name, { settings, clock, idSeed, draft })
     const [client] = environment.model.tables.clients.values()
     if (!client) throw new Error(`the environment ${name} was made without a client`)
     return { environment, client }
@@ -178,15 +183,34 @@ export class EnvironmentProvisioner {
 
   /** Adds a seed to an environment, now and for every reset to come. @throws ClientIdTakenError */
   async add(environment: Environment, seed: SeedBundle, trace?: RequestTrace): Promise<void> {
-    const { thirdParty } = this.#options
-    const originNow = await this.#originOf(environment)
-    const expand = await seedExpander(seed)
-    environment.change(() => {
-      const exact = exactSeed(environment, expand(environment))
-      environment.configure(seed.settings)
-      putSeed(environment, thirdParty(environment), exact, trace)
-      environment.model.tables.origins.put(extendedOrigin(originNow(), environment, { seed, exact }))
+    await environment.inTurn(async () => {
+      const origin = await this.#originOf(environment)
+      await this.#put(environment, seed, (exact) => extendedOrigin(origin, environment, { seed, exact }), trace)
     })
+  }
+
+  /** Puts a seed on top of what an environment holds, and what its origin is then, in one commit. */
+  async #put(
+    environment: Environment,
+    seed: SeedBundle,
+    originOf: (exact: SeedBundle) => Origin,
+    trace?: RequestTrace,
+  ): Promise<void> {
+    const { thirdParty } = this.#options
+    const exactOf = await exactSeed(seed)
+    const fill = function* (target: Environment): Steps<SeedBundle> {
+      const exact = yield* exactOf(target)
+      target.configure(seed.settings)
+      yield* putSeed(target, thirdParty(target), exact, trace)
+      return exact
+    }
+    const finish = (exact: SeedBundle): void => {
+      environment.configure(seed.settings)
+      environment.model.tables.origins.put(originOf(exact))
+    }
+    // Copying the rows that are there would take longer than putting a few.
+    if (rowsIn(seed, environment) <= FEW) environment.change(() => finish(atOnce(fill(environment))))
+    else await rebuild(environment, { emptied: new Set(), accounts: accountsIn(seed), fill, finish })
   }
 
   /**
@@ -195,17 +219,14 @@ export class EnvironmentProvisioner {
    * @throws ClientIdTakenError
    */
   async reseed(seed: SeedBundle, ownerOfClients: string): Promise<void> {
-    const { registry, thirdParty } = this.#options
+    const { registry } = this.#options
     for (const environment of registry.environments()) {
-      const originNow = await this.#originOf(environment)
-      const origin = originNow()
-      if (!origin.of_server) continue
-      const changed = changedSeed(origin, environment.name === ownerOfClients ? seed : withoutClients(seed))
-      environment.change(() => {
-        const exact = exactSeed(environment, changed)
-        environment.configure(seed.settings)
-        putSeed(environment, thirdParty(environment), exact)
-        environment.model.tables.origins.put(reseededOrigin(origin, environment, { seed: changed, exact }))
+      await environment.inTurn(async () => {
+        const origin = await this.#originOf(environment)
+        if (!origin.of_server) return
+        const changed = changedSeed(origin, environment.name === ownerOfClients ? seed : withoutClients(seed))
+        const originOf = (exact: SeedBundle): Origin => reseededOrigin(origin, environment, { seed: changed, exact })
+        await this.#put(environment, changed, originOf)
       })
     }
     // New environments are made from it only once no disk can refuse it any more.
@@ -220,37 +241,44 @@ export class EnvironmentProvisioner {
    */
   async reset(environment: Environment, more: () => void = () => undefined, given?: SeedBundle): Promise<void> {
     const { thirdParty, time = systemTime } = this.#options
-    const originNow = await this.#originOf(environment)
     const seed = given && withConnectors(given, await this.serverSeed())
-    const expand = seed && (await seedExpander(seed))
-    environment.change(() => {
-      const before = originNow()
-      const exact = expand && exactSeed(environment, expand(environment))
-      const origin =
-        seed && exact ? { ...before, seed, exact, of_server: false, kept: keptRows(environment, exact) } : before
-      environment.clock.restore(clockStateOf(origin.clock, time()))
-      refill(environment, thirdParty(environment), origin)
-      if (seed && exact) {
-        const { origins, clients } = environment.model.tables
-        for (const client of seed.clients) if (!isClientPattern(client.id)) clients.put(client)
-        origins.put({ ...origin, kept: keptRows(environment, exact) })
-      }
-      more()
+    const exactOf = seed && (await exactSeed(seed))
+    await environment.inTurn(async () => {
+      const before = await this.#originOf(environment)
+      await rebuild(environment, {
+        emptied: EMPTIED_BY_RESET,
+        *fill(draft) {
+          const exact = exactOf && (yield* exactOf(environment))
+          const origin =
+            seed && exact ? { ...before, seed, exact, of_server: false, kept: keptRows(environment, exact) } : before
+          draft.clock.restore(clockStateOf(origin.clock, time()))
+          draft.configure({ ...DEFAULT_SETTINGS, ...origin.exact.settings })
+          const { connections, providers, origins, clients } = draft.model.tables
+          for (const connection of origin.kept.connections) connections.put(connection)
+          for (const provider of origin.kept.providers) providers.put(provider)
+          yield* putSeed(draft, thirdParty(draft), withoutClients(origin.exact))
+          if (!seed || !exact) return
+          for (const client of seed.clients) if (!isClientPattern(client.id)) clients.put(client)
+          origins.put({ ...origin, kept: keptRows(draft, exact) })
+        },
+        finish: (_, draft) => {
+          environment.replay(draft.record, undefined)
+          more()
+        },
+      })
     })
   }
 
-  /** The origin is read when it is needed, because another call can change it while this one waits. */
-  async #originOf(environment: Environment): Promise<() => Origin> {
-    const { origins } = environment.model.tables
-    const made = origins.get('origin') ?? (await this.#originFromServer(environment))
-    return () => origins.get('origin') ?? made
+  /** Only in the turn of the environment, in which nothing else changes it. */
+  async #originOf(environment: Environment): Promise<Origin> {
+    return environment.model.tables.origins.get('origin') ?? this.#originFromServer(environment)
   }
 
   /** What an older state file brought goes back to the server's seed; entities of the seed that are there keep their ids. */
   async #originFromServer(environment: Environment): Promise<Origin> {
     const seed = withoutClients(await this.serverSeed())
-    const expand = await seedExpander(seed)
-    const exact = exactSeed(environment, expand(environment))
+    const exactOf = await exactSeed(seed)
+    const exact = await inSlices(exactOf(environment))
     const clock = repeatable(this.#options.clock ?? {}, environment)
     return { id: 'origin', seed, exact, of_server: true, clock, kept: keptRows(environment, exact) }
   }
@@ -289,15 +317,8 @@ function withConnectors(seed: SeedBundle, ofServer: SeedBundle): SeedBundle {
   return { ...seed, connectors: ofServer.connectors, connections: ofServer.connections }
 }
 
-/** Empties the model and fills it from the origin; clients and bearer tokens stay. Only inside `Environment.change`. */
-function refill(environment: Environment, thirdParty: ThirdParty, origin: Origin): void {
-  const { exact, kept } = origin
-  environment.configure({ ...DEFAULT_SETTINGS, ...exact.settings })
-  for (const table of TABLE_NAMES) if (!TABLES_KEPT_BY_RESET.has(table)) replaceRows(environment, table, [])
-  replaceRows(environment, 'connections', kept.connections)
-  replaceRows(environment, 'providers', kept.providers)
-  putSeed(environment, thirdParty, withoutClients(exact))
-}
+/** Rows that are put in some tens of milliseconds. */
+const FEW = 500
 
 const MAX_NAME = 64
 

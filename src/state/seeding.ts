@@ -1,3 +1,4 @@
+import type { Faker } from '@faker-js/faker'
 import { type Account, issued, type Issued } from '../domain/account.ts'
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import { collectionNamed, type CollectionPlace, keyOf } from '../domain/collection.ts'
@@ -18,9 +19,11 @@ import {
 } from '../domain/seed.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { lazyImport } from '../lazy-import.ts'
-import { adoptConnectorType } from './account-changes.ts'
+import { ACCOUNTS_AT_ONCE, adoptConnectorType } from './account-changes.ts'
 import { replaceItems } from './collections.ts'
 import { type Environment, now } from './environment.ts'
+import { ACCOUNT_SEQUENCE } from './model/model.ts'
+import { atOnce, sliced, type Steps } from './slices.ts'
 
 /**
  * Puts a checked seed into an environment, in one transaction. What is there already under the same name (client,
@@ -29,44 +32,54 @@ import { type Environment, now } from './environment.ts'
  */
 export async function applySeed(environment: Environment, thirdParty: ThirdParty, bundle: SeedBundle): Promise<void> {
   const expand = await seedExpander(bundle)
-  putSeed(environment, thirdParty, expand(environment))
+  environment.model.transact(() => {
+    atOnce(putSeed(environment, thirdParty, atOnce(expand(environment))))
+  })
 }
 
-/**
- * What writes out the accounts that a bundle has generated, so that the rest is synchronous and can be one transaction; loads
- * what generates them only when there are some.
- */
-export async function seedExpander(bundle: SeedBundle): Promise<(environment: Environment) => SeedBundle> {
-  if (bundle.generate.length === 0) return () => bundle
-  const generate = await accountGenerator()
-  return (environment) => {
-    const accounts = [...bundle.accounts, ...generate(bundle, environment)]
-    return { ...bundle, accounts, generate: [] }
-  }
-}
-
-/** The synchronous part of {@link applySeed}, which can be one transaction with other changes; `generate` is not looked at. */
-export function putSeed(
+/** Puts an expanded seed. Only inside a transaction. */
+export function* putSeed(
   environment: Environment,
   thirdParty: ThirdParty,
   bundle: SeedBundle,
   trace: RequestTrace = new RequestTrace(),
-): void {
+): Steps {
   const typeOf = (name: string): AuthorizationType | undefined => environment.connector(name)?.authorization_type
-  environment.model.transact(() => {
-    const types = new Map(connectorNames(bundle).map((name) => [name, typeOf(name)]))
-    const { clients } = environment.model.tables
-    for (const client of bundle.clients) if (!isClientPattern(client.id)) clients.put(client)
-    for (const connector of bundle.connectors) putConnector(environment, connector)
-    for (const connection of bundle.connections) putConnection(environment, connection)
-    for (const provider of bundle.providers) putProvider(environment, provider)
-    for (const [name, type] of types)
-      if (type !== typeOf(name)) adoptConnectorType(environment, thirdParty, name, trace)
-    for (const account of bundle.accounts) putAccount(environment, thirdParty, account)
-    for (const { connector, collection, items } of bundle.collections ?? []) {
-      putCollection(environment, { connector, collection, account_id: '' }, items)
-    }
-  })
+  const types = new Map(connectorNames(bundle).map((name) => [name, typeOf(name)]))
+  const { clients, counters } = environment.model.tables
+  for (const client of bundle.clients) if (!isClientPattern(client.id)) clients.put(client)
+  for (const connector of bundle.connectors) yield* putConnector(environment, connector)
+  for (const connection of bundle.connections) putConnection(environment, connection)
+  for (const provider of bundle.providers) putProvider(environment, provider)
+  for (const [name, type] of types)
+    if (type !== typeOf(name)) yield* adoptConnectorType(environment, thirdParty, name, trace)
+  // A seed counts its accounts once: a change of the counter for each would be a sixth of the log.
+  let last = 0
+  const nextSequence = (): number => (last = last === 0 ? environment.model.count(ACCOUNT_SEQUENCE) : last + 1)
+  for (const [at, account] of bundle.accounts.entries()) {
+    yield* putAccount(environment, thirdParty, account, nextSequence)
+    if (at % ACCOUNTS_AT_ONCE === ACCOUNTS_AT_ONCE - 1) yield
+  }
+  if (last > 0) counters.put({ id: ACCOUNT_SEQUENCE, value: last })
+  for (const { connector, collection, items } of bundle.collections ?? []) {
+    yield* putCollection(environment, { connector, collection, account_id: '' }, items)
+  }
+}
+
+/** How many accounts a seed has. */
+export function accountsIn({ accounts, generate }: SeedBundle): number {
+  return generate.reduce((sum, each) => sum + each.accounts, accounts.length)
+}
+
+/** About how many rows a seed changes: a connector's accounts can change with it. */
+export function rowsIn(bundle: SeedBundle, { model }: Environment): number {
+  const { accounts, collections = [] } = bundle
+  const items = [...collections, ...accounts.flatMap((account) => Object.values(account.collections ?? {}))]
+  const counts = [
+    ...connectorNames(bundle).map((name) => model.accountIndex.ofConnector(name).length),
+    ...items.map((each) => ('items' in each ? each.items : each).length),
+  ]
+  return counts.reduce((sum, count) => sum + count, accountsIn(bundle))
 }
 
 function connectorNames({ connectors, connections, providers }: SeedBundle): string[] {
@@ -81,11 +94,12 @@ function connectorNames({ connectors, connections, providers }: SeedBundle): str
  * Puts a connector with its connection and its provider. A connector that only serves custom providers has neither (G47).
  * Only inside a transaction.
  */
-function putConnector(environment: Environment, connector: Connector): void {
+function* putConnector(environment: Environment, connector: Connector): Steps {
   const { connectors, connections, providers } = environment.model.tables
   const before = connectors.get(connector.connector)
   connectors.put({ ...connector, id: connector.connector })
-  if (before && providerOf(before) !== providerOf(connector)) renameProvider(environment, providerOf(before), connector)
+  if (before && providerOf(before) !== providerOf(connector))
+    yield* renameProvider(environment, providerOf(before), connector)
   if (connector.custom_provider !== null) return
   const { connectionType: type } = TRAITS[connector.authorization_type]
   const connection =
@@ -151,10 +165,11 @@ function standardProvider({ ids, model }: Environment, connector: Connector): Pr
 }
 
 /** Gives the accounts of a connector its new provider, and removes the former one that nothing names any more. */
-function renameProvider({ model }: Environment, former: string, connector: Connector): void {
+function* renameProvider({ model }: Environment, former: string, connector: Connector): Steps {
   const { accounts, connectors, providers } = model.tables
   const provider = providerOf(connector)
-  for (const account of [...model.accountIndex.ofConnector(connector.connector)]) accounts.put({ ...account, provider })
+  const ofConnector = model.accountIndex.ofConnector(connector.connector)
+  yield* sliced(ofConnector, ACCOUNTS_AT_ONCE, (account) => accounts.put({ ...account, provider }))
   if ([...connectors.values()].some((each) => providerOf(each) === former)) return
   for (const each of [...providers.values()])
     if (!each.is_custom && each.identifier === former) providers.remove(each.id)
@@ -210,27 +225,37 @@ const NO_PROVIDER = {
  * when it is `ACTIVE`, none that it would accept when it is `EXPIRED` or `DISCONNECTED`, a pending auth request when it
  * waits for verification. Only inside a transaction.
  */
-function putAccount(environment: Environment, thirdParty: ThirdParty, seed: SeedAccount): void {
+function* putAccount(
+  environment: Environment,
+  thirdParty: ThirdParty,
+  seed: SeedAccount,
+  nextSequence: () => number,
+): Steps {
   const { model } = environment
   const connector = environment.connector(seed.connector)
   if (!connector) throw new Error(`the seed has an account at ${JSON.stringify(seed.connector)}, which is no connector`)
-  const account = withCredentials(environment, connector, seed)
+  const account = withCredentials(environment, connector, seed, nextSequence)
   model.tables.accounts.put(account)
   if (seed.status === 'PENDING_VERIFICATION') putAuthRequest(environment, account)
   const accepted = seed.status === 'ACTIVE' ? account.credentials : account.pending?.credentials
   if (accepted && areLive(accepted, account.authorization_type)) thirdParty.accept(connector, account, accepted)
   for (const [collection, items] of Object.entries(seed.collections ?? {})) {
-    putCollection(environment, { connector: seed.connector, collection, account_id: account.id }, items)
+    yield* putCollection(environment, { connector: seed.connector, collection, account_id: account.id }, items)
   }
 }
 
-function withCredentials(environment: Environment, connector: Connector, seed: SeedAccount): Account {
+function withCredentials(
+  environment: Environment,
+  connector: Connector,
+  seed: SeedAccount,
+  nextSequence: () => number,
+): Account {
   const { id: _decided, authorization_details: _live, collections: _items, ...given } = seed
   const { authorization_type } = connector
   const live = issuedBySeed(environment, connector, seed)
   const obtained = TRAITS[authorization_type].source === 'service' ? live.credentials : {}
   return {
-    ...placeOf(environment, seed),
+    ...placeOf(environment, seed, nextSequence),
     connection_id: connectionNamed(environment, seed.connector)?.id ?? '',
     provider: providerOf(connector),
     authorization_type,
@@ -241,11 +266,11 @@ function withCredentials(environment: Environment, connector: Connector, seed: S
 }
 
 /** Puts the items of a collection in place of those that are there. Only inside a transaction. */
-function putCollection(environment: Environment, place: CollectionPlace, items: readonly JsonObject[]): void {
+function putCollection(environment: Environment, place: CollectionPlace, items: readonly JsonObject[]): Steps {
   const connector = environment.connector(place.connector)
   const definition = connector && collectionNamed(connector, place.collection)
   if (!definition) throw new Error(`the seed has items for ${place.connector}/${place.collection}, which there is not`)
-  replaceItems(
+  return replaceItems(
     environment,
     place,
     items.map((item) => [keyOf(definition, item) ?? '', item]),
@@ -253,12 +278,17 @@ function putCollection(environment: Environment, place: CollectionPlace, items: 
 }
 
 /** The id and place of the account that is there already, or new ones. */
-function placeOf({ ids, model }: Environment, seed: SeedAccount): Pick<Account, 'id' | 'sequence'> {
+function placeOf(
+  { ids, model }: Environment,
+  seed: SeedAccount,
+  nextSequence: () => number,
+): Pick<Account, 'id' | 'sequence'> {
   const before = model.accountIndex.inScope(seed.connector, seed.identifier, seed)
   if (before) return { id: before.id, sequence: before.sequence }
   const id = seed.id ?? ids.id('ca')
-  if (model.tables.accounts.get(id)) throw new SeedConflictError(id)
-  return { id, sequence: model.count('account_sequence') }
+  if (model.tables.accounts.get(id))
+    throw new SeedConflictError(`the seed's account id ${JSON.stringify(id)} is another account's`)
+  return { id, sequence: nextSequence() }
 }
 
 function issuedBySeed(environment: Environment, connector: Connector, seed: SeedAccount): Issued {
@@ -305,44 +335,56 @@ function putAuthRequest(environment: Environment, account: Account): void {
   })
 }
 
-/** A seed has, for one of its accounts, the id that another account of the environment has. */
+/** A seed does not fit an account of the environment, or what other requests have changed meanwhile. */
 export class SeedConflictError extends Error {
   override readonly name = 'SeedConflictError'
-
-  constructor(readonly accountId: string) {
-    super(`the seed's account id ${JSON.stringify(accountId)} is another account's`)
-  }
 }
 
 const loadFaker = lazyImport(() => import('@faker-js/faker/locale/en'))
 
 /**
- * Makes the accounts that a seed's `generate` asks for, with identifiers of invented people that no account of the environment or
- * the seed has. The same ids give the same people.
+ * What writes out the accounts that a seed's `generate` asks for, with identifiers of invented people that no account of the
+ * environment or the seed has. The same ids give the same people. What invents them is loaded only when it is needed.
  */
-async function accountGenerator(): Promise<(bundle: SeedBundle, environment: Environment) => SeedAccount[]> {
-  const { faker } = await loadFaker()
-  return (bundle, environment) => {
-    const taken = new Set([...environment.model.tables.accounts.values(), ...bundle.accounts].map(accountName))
-    // The library's instance is shared by the whole process: it is seeded here, and nothing else runs before its last use.
+export async function seedExpander(bundle: SeedBundle): Promise<(environment: Environment) => Steps<SeedBundle>> {
+  const faker = bundle.generate.length === 0 ? undefined : await ownFaker()
+  return function* (environment) {
+    if (!faker) return bundle
+    const { accountIndex } = environment.model
+    const names = new Set<string>()
+    yield* sliced(bundle.accounts, ACCOUNTS_AT_ONCE, (account) => names.add(accountName(account)))
+    const isNew = (account: SeedAccount): boolean => {
+      const { size } = names
+      const isThere = accountIndex.inScope(account.connector, account.identifier, account) !== undefined
+      return !isThere && names.add(accountName(account)).size > size
+    }
     faker.seed(environment.ids.number())
-    const person = (): string => `${plain(faker.person.firstName())}.${plain(faker.person.lastName())}`
-    return bundle.generate.flatMap((generate) =>
-      Array.from({ length: generate.accounts }, () => account(generate, person(), taken)),
-    )
+    const accounts = [...bundle.accounts]
+    for (const generate of bundle.generate) {
+      for (let count = 1; count <= generate.accounts; count++) {
+        const person = `${plain(faker.person.firstName())}.${plain(faker.person.lastName())}`
+        accounts.push(newAccount(generate, person, isNew))
+        if (count % ACCOUNTS_AT_ONCE === 0) yield
+      }
+    }
+    return { ...bundle, accounts, generate: [] }
   }
 }
 
+/** An instance of its own: what is made in slices does not depend on what else is made meanwhile. */
+async function ownFaker(): Promise<Faker> {
+  const { faker } = await loadFaker()
+  // Importing the class itself would load every locale.
+  return new (faker.constructor as typeof Faker)({ locale: faker.rawDefinitions })
+}
+
 /** `example.com` is reserved (RFC 2606). People of the same name get a number, as in real directories. */
-function account(generate: SeedGenerate, person: string, taken: Set<string>): SeedAccount {
+function newAccount(generate: SeedGenerate, person: string, isNew: (account: SeedAccount) => boolean): SeedAccount {
   const { connector, organization_id, user_id, status } = generate
   for (let number = 1; ; number++) {
     const identifier = `${person}${number === 1 ? '' : String(number)}@example.com`
-    const candidate: SeedAccount = { connector, identifier, organization_id, user_id, status, api_config: {} }
-    const name = accountName(candidate)
-    if (taken.has(name)) continue
-    taken.add(name)
-    return candidate
+    const account: SeedAccount = { connector, identifier, organization_id, user_id, status, api_config: {} }
+    if (isNew(account)) return account
   }
 }
 

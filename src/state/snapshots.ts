@@ -1,11 +1,7 @@
 import { milliseconds } from '../domain/instant.ts'
-import { type Rows, type Snapshot, TABLE_NAMES, type TableName } from './model/model.ts'
-import { now } from './environment.ts'
-import type { Table } from './model/table.ts'
-import type { Environment } from './environment.ts'
-
-/** Clients keep their credentials and bearer tokens when the model goes back to an earlier state. */
-export const TABLES_KEPT_BY_RESET: ReadonlySet<TableName> = new Set(['clients', 'bearer_tokens'])
+import type { Snapshot } from './model/model.ts'
+import { type Environment, now } from './environment.ts'
+import { EMPTIED_BY_RESET, putRows, rebuild } from './rebuild.ts'
 
 /**
  * Takes a snapshot, in place of the one that has the name. It is a commit: when the disk refuses an earlier commit, the
@@ -21,25 +17,18 @@ export function takeSnapshot(environment: Environment, name: string): Snapshot {
  * Restores model, settings and clock from a snapshot, in one commit. The clock goes to the instant of the snapshot, so that
  * what was valid then is valid again; it is frozen if it was frozen then. Clients and bearer tokens stay.
  */
-export function restoreSnapshot(environment: Environment, { taken_at, settings, clock, tables }: Snapshot): void {
-  environment.change(() => {
-    environment.configure(settings)
-    if (clock.frozen_at === null) environment.clock.run()
-    else environment.clock.freeze()
-    environment.clock.set(milliseconds(taken_at))
-    for (const table of TABLE_NAMES)
-      if (!TABLES_KEPT_BY_RESET.has(table)) replaceRows(environment, table, tables[table])
-  })
-}
-
-/** Makes these rows, in this order, all that a table holds. Only inside a transaction. */
-export function replaceRows<Name extends TableName>(
-  { model }: Environment,
-  name: Name,
-  rows: readonly Rows[Name][],
-): void {
-  const table = model.tables[name] as Table<Rows[Name]>
-  // From the end, where a removal moves nothing in the indexes.
-  for (const { id } of [...table.values()].reverse()) table.remove(id)
-  for (const row of rows) table.put(row)
+export function restoreSnapshot(environment: Environment, snapshot: Snapshot): Promise<void> {
+  const { taken_at, settings, clock, tables } = snapshot
+  return environment.inTurn(() =>
+    rebuild(environment, {
+      emptied: EMPTIED_BY_RESET,
+      fill: (draft) => putRows(draft, tables, EMPTIED_BY_RESET),
+      finish: () => {
+        environment.configure(settings)
+        if (clock.frozen_at === null) environment.clock.run()
+        else environment.clock.freeze()
+        environment.clock.set(milliseconds(taken_at))
+      },
+    }),
+  )
 }

@@ -4,7 +4,7 @@ import type { ClockState } from './model/time-and-ids.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { Problem } from '../schema/problems.ts'
 import { isJsonObject } from '../domain/json.ts'
-import { replaceRows } from './snapshots.ts'
+import { putRows, rebuild } from './rebuild.ts'
 import type { Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
 
@@ -49,12 +49,18 @@ function addTables(state: unknown): void {
 }
 
 /** Puts a state in place of everything that an environment has, in one commit. */
-export function replaceState(environment: Environment, state: EnvironmentState): void {
-  environment.change(() => {
-    if (state.settings) environment.configure(state.settings)
-    if (state.clock) environment.clock.restore(state.clock)
-    for (const table of TABLE_NAMES) replaceRows(environment, table, state.tables[table])
-  })
+export function replaceState(environment: Environment, { settings, clock, tables }: EnvironmentState): Promise<void> {
+  const emptied = new Set(TABLE_NAMES)
+  return environment.inTurn(() =>
+    rebuild(environment, {
+      emptied,
+      fill: (draft) => putRows(draft, tables, emptied),
+      finish: () => {
+        if (settings) environment.configure(settings)
+        if (clock) environment.clock.restore(clock)
+      },
+    }),
+  )
 }
 
 /** Of a counter in a state that is given: however long it counts on from there, the state file has a whole number. */

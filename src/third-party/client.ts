@@ -140,7 +140,8 @@ class ThirdPartyClient implements ThirdParty {
     if (typeof api === 'string') return { kind: 'failed', status: null, message: api, arrived: false }
     const context = this.#context(connector)
     const { templates } = context
-    const { model, clock, ids } = this.#environment
+    const environment = this.#environment
+    const { clock, ids } = environment
     const scopeWith = (response: JsonObject): TemplateScope => {
       return { values: { input, account: accountView(account), ...response }, clock, ids }
     }
@@ -148,14 +149,16 @@ class ThirdPartyClient implements ThirdParty {
     try {
       const preparing = templates.prepare(connector)
       if (preparing) await preparing
-      const request = model.transact(() => toolRequest(context, { api, tool, account, scope: scopeWith({}) }))
+      const request = environment.model.transact(() =>
+        toolRequest(context, { api, tool, account, scope: scopeWith({}) }),
+      )
       const { timeout } = tool.call
       const { received } = await this.#send(connector, account, { request, kind: 'api', tool: tool.name, timeout })
       arrived = received.kind === 'answer' || received.sent
       const answer = readAnswer(received)
       if ('kind' in answer) return answer
       if (tool.result === null) return { kind: 'result', data: asObject(answer.response['body'] ?? null) }
-      const data = model.transact(() => templates.render(tool.result, scopeWith(answer)))
+      const data = environment.model.transact(() => templates.render(tool.result, scopeWith(answer)))
       return { kind: 'result', data: data as JsonObject }
     } catch (error) {
       if (error instanceof ServiceError) throw error

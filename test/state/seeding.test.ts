@@ -8,7 +8,7 @@ import type { ThirdParty } from '../../src/domain/ports.ts'
 import { emptyBundle, type SeedAccount, type SeedBundle } from '../../src/domain/seed.ts'
 import type { Environment } from '../../src/state/environment.ts'
 import { TABLE_NAMES } from '../../src/state/model/model.ts'
-import { applySeed, putSeed } from '../../src/state/seeding.ts'
+import { applySeed } from '../../src/state/seeding.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { TWELVE_CONNECTORS } from '../support/twelve-connectors.ts'
 
@@ -208,10 +208,10 @@ describe('an account of a seed', () => {
     expect(onlyAccount(environment)).toMatchObject({ ...details, user_id: '' })
   })
 
-  it('at an unknown connector undoes the whole seed', () => {
+  it('at an unknown connector undoes the whole seed', async () => {
     const environment = testEnvironment()
     const bundle = { ...bundled, accounts: [account('nowhere', {})] }
-    expect(() => putSeed(environment, recorder([]), bundle)).toThrow('"nowhere", which is no connector')
+    await expect(applySeed(environment, recorder([]), bundle)).rejects.toThrow('"nowhere", which is no connector')
     expect(TABLE_NAMES.map((name) => environment.model.tables[name].size)).toEqual(TABLE_NAMES.map(() => 0))
   })
 })

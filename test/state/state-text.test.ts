@@ -109,7 +109,7 @@ describe('the data outside the tables', () => {
         ['one', 1],
         ['two', 2],
       ])
-      restoreSnapshot(restarted, snapshots.get('one')!)
+      await restoreSnapshot(restarted, snapshots.get('one')!)
       expect(accountIds(again)).toEqual(['ca_1'])
       expect(snapshots.size).toBe(2)
       await again.close()

@@ -36,6 +36,9 @@ export function inColumnOrder(table: TableName, row: object): object {
   return ordered
 }
 
+/** The counter of accounts in creation order. */
+export const ACCOUNT_SEQUENCE = 'account_sequence'
+
 /** How the clock of an environment starts (`--clock`, `--freeze`, `POST environments`). */
 export type StartClock = Origin['clock']
 
@@ -104,19 +107,26 @@ export class Model {
   readonly #expiry = new ExpiryIndex()
   readonly tables: { readonly [Name in keyof AllRows]: Table<AllRows[Name]> }
   #open: Change[] | undefined
-  readonly #sink: CommitSink
-  readonly #present: () => number
-  readonly #beforeCommit: () => void
+  /** The changes since {@link watch}. */
+  #watched: Change[] | undefined
+  /** The account sequences up to here belong to what is to replace this model. */
+  #reserved = 0
+  #sink: CommitSink
+  #ports: ModelPorts
 
   constructor(sink: CommitSink, ports: ModelPorts = {}) {
-    const { indexes: extra = {}, present = () => 0, beforeCommit, scenarioRunChanged } = ports
     this.#sink = sink
-    this.#present = present
-    this.#beforeCommit = beforeCommit ?? (() => undefined)
+    this.#ports = ports
     const record = (change: Change): void => {
       if (!this.#open) throw new Error(`${change.table} was changed outside a transaction`)
       this.#open.push(change)
     }
+    const outer = <Name extends TableName>(name: Name): Index<Rows[Name]> => ({
+      update: (before, after) => {
+        const indexes = this.#ports.indexes?.[name]
+        for (const index of indexes ?? []) index.update(before, after)
+      },
+    })
     const own: ExtraIndexes = {
       bearer_tokens: this.#expiry.bearerTokens,
       connections: [this.definitions.connections],
@@ -130,7 +140,7 @@ export class Model {
       collection_items: [this.collections],
     }
     const table = <Name extends TableName>(name: Name): Table<Rows[Name]> =>
-      new Table(name, record, [...(own[name] ?? []), ...(extra[name] ?? [])] as Index<Rows[Name]>[])
+      new Table(name, record, [...((own[name] ?? []) as Index<Rows[Name]>[]), outer(name)])
     const section = <Name extends SectionName>(name: Name): Table<SectionRows[Name]> => new Table(name, record, [])
     this.tables = {
       clients: table('clients'),
@@ -149,7 +159,9 @@ export class Model {
       counters: table('counters'),
       origins: section('origins'),
       scenario_definitions: section('scenario_definitions'),
-      scenario_runs: new Table('scenario_runs', record, scenarioRunChanged ? [{ update: scenarioRunChanged }] : []),
+      scenario_runs: new Table('scenario_runs', record, [
+        { update: (before, after) => this.#ports.scenarioRunChanged?.(before, after) },
+      ]),
       snapshots: section('snapshots'),
     }
   }
@@ -162,10 +174,11 @@ export class Model {
       const result = work()
       if (changes.length > 0) {
         this.#removeExpired()
-        this.#beforeCommit()
+        this.#ports.beforeCommit?.()
       }
       this.#open = undefined
       if (changes.length > 0) this.#sink(changes)
+      if (this.#watched) for (const change of changes) this.#watched.push(change)
       return result
     } catch (error) {
       this.#open = undefined
@@ -176,12 +189,42 @@ export class Model {
 
   /** Commits the rows that only join other commits, if they have changed since the last one. */
   commitPending(): void {
-    this.transact(() => this.#beforeCommit())
+    this.transact(() => this.#ports.beforeCommit?.())
   }
 
   /** Rolls changes back, the last one first. */
   undo(changes: readonly Change[]): void {
     for (const change of changes.toReversed()) this.#table(change).restore(change.id, change.before, change.place)
+  }
+
+  /** Begins a transaction that stays open until the model replaces another one. Returns its changes. */
+  begin(): Change[] {
+    return (this.#open = [])
+  }
+
+  /**
+   * Gathers the changes of transactions from now on, for the model that is to replace this one.
+   * @param sequences how many account sequences the other model gives out
+   */
+  watch(sequences: number): Change[] {
+    this.#reserved = this.#lastCounted(ACCOUNT_SEQUENCE) + sequences
+    return (this.#watched = [])
+  }
+
+  unwatch(): void {
+    this.#watched = undefined
+    this.#reserved = 0
+  }
+
+  /** Takes the place of another model of the same environment. The other model can take it back. */
+  replace(other: Model): void {
+    this.#open = undefined
+    ;[this.#sink, other.#sink] = [other.#sink, this.#sink]
+    ;[this.#ports, other.#ports] = [other.#ports, this.#ports]
+    for (const name of TABLE_NAMES) {
+      const indexes: readonly Index<Row>[] = this.#ports.indexes?.[name] ?? []
+      for (const index of indexes) replaceRows(index, other.#table({ table: name }), this.#table({ table: name }))
+    }
   }
 
   /** Applies a row of the log, or removes it, without a new commit. */
@@ -201,9 +244,17 @@ export class Model {
 
   /** The next value of a counter, starting at 1. Only inside a transaction. */
   count(id: string): number {
-    const value = (this.tables.counters.get(id)?.value ?? 0) + 1
+    const value = Math.max(this.#lastCounted(id), id === ACCOUNT_SEQUENCE ? this.#reserved : 0) + 1
     this.tables.counters.put({ id, value })
     return value
+  }
+
+  #lastCounted(id: string): number {
+    return this.tables.counters.get(id)?.value ?? 0
+  }
+
+  #present(): number {
+    return this.#ports.present?.() ?? 0
   }
 
   /** Every commit also removes some expired rows. */
@@ -215,4 +266,10 @@ export class Model {
   #table(change: Pick<Change, 'table'>): Table<Row> {
     return this.tables[change.table as TableName | SectionName]
   }
+}
+
+/** Puts the rows of a table in place of those of another one in an index over both. */
+function replaceRows(index: Index<Row>, before: Table<Row>, after: Table<Row>): void {
+  for (const row of before.values()) if (after.get(row.id) !== row) index.update(row, undefined)
+  for (const row of after.values()) if (before.get(row.id) !== row) index.update(undefined, row)
 }

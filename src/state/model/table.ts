@@ -52,6 +52,11 @@ export class Table<T extends Row> {
     return this.#slots.get(id)?.row
   }
 
+  ids(): string[] {
+    if (this.#shuffled) this.#sort()
+    return [...this.#slots.keys()]
+  }
+
   *values(): IterableIterator<T> {
     if (this.#shuffled) this.#sort()
     for (const slot of this.#slots.values()) yield slot.row
@@ -61,6 +66,11 @@ export class Table<T extends Row> {
   *placed(): IterableIterator<readonly [place: number, row: T]> {
     if (this.#shuffled) this.#sort()
     for (const { place, row } of this.#slots.values()) yield [place, row]
+  }
+
+  /** Gives new rows places that another table has not given. */
+  continueAfter(other: Table<T>): void {
+    this.#nextPlace = other.#nextPlace
   }
 
   put(row: T): void {
@@ -84,9 +94,9 @@ export class Table<T extends Row> {
   }
 
   /** Puts a row of the state file. False when there is one with its id: the table cannot be used then. */
-  load(row: T): boolean {
+  load(row: T, place = this.#nextPlace++): boolean {
     const { size } = this.#slots
-    this.#slots.set(row.id, { row, place: this.#nextPlace++ })
+    this.#slots.set(row.id, { row, place })
     if (this.#slots.size === size) return false
     for (const index of this.#indexes) index.update(undefined, row)
     return true

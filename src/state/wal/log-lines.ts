@@ -26,6 +26,8 @@ export interface EnvironmentChange {
   record?: EnvironmentRecord | null
   /** Up to where its seeded ids are reserved. */
   ids?: number
+  /** The text of changes before `changes`, which was made while they were. */
+  written?: readonly string[] | undefined
   changes?: readonly Change[]
 }
 
@@ -39,7 +41,8 @@ export type CommitEntry = EnvironmentChange | RequestIdsChange
 export type WalChange = { put: string; row: Row } | { remove: string; id: string }
 
 /** A commit as a log holds it. */
-export type LoggedCommit = (Omit<EnvironmentChange, 'changes'> & { changes?: WalChange[] }) | RequestIdsChange
+export type LoggedCommit =
+  (Omit<EnvironmentChange, 'written' | 'changes'> & { changes?: WalChange[] }) | RequestIdsChange
 
 /** Text of this length is handed on before more is made, so that no batch blocks the event loop for long. */
 const TURN_EVERY = 256 * 1024
@@ -74,17 +77,56 @@ export async function batchLine(entries: readonly CommitEntry[]): Promise<string
 }
 
 function* entryParts(entry: CommitEntry): Generator<string> {
-  const { changes = [], ...rest } = { changes: undefined, ...entry }
-  if (changes.length === 0) {
+  const { written = [], changes = [], ...rest } = { written: undefined, changes: undefined, ...entry }
+  if (written.length + changes.length === 0) {
     yield JSON.stringify(rest)
     return
   }
   yield `${JSON.stringify(rest).slice(0, -1)},"changes":[`
-  for (let at = 0; at < changes.length; at += CHANGES_AT_ONCE) {
-    const texts = changes.slice(at, at + CHANGES_AT_ONCE).map((change) => JSON.stringify(walChange(change)))
-    yield (at > 0 ? ',' : '') + texts.join(',')
-  }
+  yield* written
+  if (written.length > 0 && changes.length > 0) yield ','
+  yield* changesText(changes)
   yield ']}'
+}
+
+/** Changes as a log has them, without the brackets around, in parts that each take little time to make. */
+export function* changesText(changes: readonly Change[]): Generator<string> {
+  let text = ''
+  for (const [at, change] of changes.entries()) {
+    if (at > 0) text += ','
+    if (change.table === 'origins') {
+      for (const part of jsonParts(walChange(change), 3)) {
+        yield text + part
+        text = ''
+      }
+    } else text += JSON.stringify(walChange(change))
+    if (at % CHANGES_AT_ONCE === CHANGES_AT_ONCE - 1) {
+      yield text
+      text = ''
+    }
+  }
+  yield text
+}
+
+/** A value with the lists in it in parts: the origin of an environment may have as many accounts as its table. */
+function* jsonParts(value: unknown, depth: number): Generator<string> {
+  if (Array.isArray(value)) {
+    yield '['
+    for (let at = 0; at < value.length; at += CHANGES_AT_ONCE)
+      yield (at > 0 ? ',' : '') + JSON.stringify(value.slice(at, at + CHANGES_AT_ONCE)).slice(1, -1)
+    yield ']'
+  } else if (isObject(value) && depth > 0) {
+    const members = Object.entries(value).filter(([, member]) => member !== undefined)
+    for (const [at, [name, member]] of members.entries()) {
+      yield `${at > 0 ? ',' : '{'}${JSON.stringify(name)}:`
+      yield* jsonParts(member, depth - 1)
+    }
+    yield members.length > 0 ? '}' : '{}'
+  } else yield JSON.stringify(value)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 function walChange({ table, id, after }: Change): WalChange {

@@ -1,0 +1,125 @@
+import type { Account } from '../domain/account.ts'
+import { type Draft, type Environment, ReadGuard } from './environment.ts'
+import { ACCOUNT_SEQUENCE, type Model, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
+import type { Change, Row, Table } from './model/table.ts'
+import { SeedConflictError } from './seeding.ts'
+import { atOnce, inSlices, sliced, type Steps } from './slices.ts'
+
+/** Rows that are copied in a few milliseconds. */
+const ROWS_AT_ONCE = 1000
+
+/** Clients keep their credentials and bearer tokens when the model goes back to an earlier state. */
+export const EMPTIED_BY_RESET: ReadonlySet<TableName> = new Set(
+  TABLE_NAMES.filter((name) => name !== 'clients' && name !== 'bearer_tokens'),
+)
+
+interface Rebuilding<R> {
+  /** The tables that begin empty. The others begin with their rows, and what other requests change in them is carried over. */
+  readonly emptied: ReadonlySet<TableName>
+  /** At most so many accounts are new. */
+  readonly accounts?: number
+  /** Fills an environment that no request sees yet. */
+  readonly fill: (draft: Environment) => Steps<R>
+  /** What else belongs to the commit, once the rows are in place. */
+  readonly finish: (filled: R, draft: Environment) => void
+}
+
+/**
+ * Replaces rows of an environment in one commit, while requests go on against the rows as they were. Their changes of emptied tables
+ * are lost with those rows. Only in its turn.
+ * @throws SeedConflictError for two accounts of one name; StorageError when a commit was rolled back meanwhile
+ */
+export async function rebuild<R>(environment: Environment, rebuilding: Rebuilding<R>): Promise<void> {
+  const { emptied, accounts = 0, fill, finish } = rebuilding
+  const guard = new ReadGuard(environment)
+  const { model } = environment
+  const draft = environment.draft()
+  const isEmptied = (table: string): boolean => emptied.has(table as TableName)
+  const meanwhile = model.watch(accounts)
+  const writeOut = (): void => atOnce(environment.writeOut(draft))
+  const follow = (): void => {
+    for (const change of meanwhile.splice(0)) takeOver(draft, change, isEmptied(change.table))
+  }
+  try {
+    await inSlices(copy(model, draft, isEmptied), writeOut)
+    const filled = await inSlices(fill(draft.environment), () => {
+      follow()
+      writeOut()
+    })
+    await inSlices(environment.writeOut(draft))
+    follow()
+    if (!isEmptied('counters')) keepHighest(model, draft.environment.model)
+    guard.assertValid()
+    environment.change(() => finish(filled, draft.environment), undefined, draft)
+  } finally {
+    model.unwatch()
+  }
+}
+
+/** Puts the rows of some tables into an environment that has none. */
+export function* putRows(
+  { model }: Environment,
+  tables: { readonly [Name in TableName]: readonly Rows[Name][] },
+  names: ReadonlySet<TableName>,
+): Steps {
+  for (const name of names) {
+    const table = model.tables[name] as Table<Row>
+    yield* sliced<Row>(tables[name], ROWS_AT_ONCE, (row) => {
+      table.put(row)
+    })
+  }
+}
+
+/** Copies the rows of the moment in which it begins; of emptied tables it records that they are removed. */
+function* copy(from: Model, { environment, changes }: Draft, isEmptied: (table: string) => boolean): Steps {
+  const { model: to } = environment
+  const tables = [...TABLE_NAMES, ...SECTION_NAMES].map((name) => {
+    const [source, target]: readonly [Table<Row>, Table<Row>] = [from.tables[name], to.tables[name]]
+    const [ids, rows] = isEmptied(name) ? [source.ids(), []] : [[], [...source.placed()]]
+    return { name, source, target, ids, rows }
+  })
+  for (const { name, source, target, ids, rows } of tables) {
+    target.continueAfter(source)
+    // From the end, where a removal moves nothing when the log is read.
+    yield* sliced(ids.reverse(), ROWS_AT_ONCE, (id) => changes.push(removal(name, id)))
+    yield* sliced(rows, ROWS_AT_ONCE, ([place, row]) => target.load(row, place))
+  }
+  to.definitions.copy(from.definitions)
+}
+
+function removal(table: string, id: string): Change {
+  return { table, id, before: undefined, after: undefined, place: undefined }
+}
+
+/** Takes over a change that another request has made meanwhile. Where both have changed a row, that of the draft stays. */
+function takeOver({ environment: { model }, changes }: Draft, change: Change, isEmptied: boolean): void {
+  const { table, id, before, after } = change
+  const present = model.tables[table as TableName].get(id)
+  if (isEmptied) {
+    if (after && !present) changes.push(removal(table, id))
+    return
+  }
+  if (id === ACCOUNT_SEQUENCE) return
+  if (present === before) {
+    if (table === 'accounts' && after) refuseSecond(model, after as Account)
+    model.restore(table, id, after)
+  }
+  // A counter gives the items of a collection their order.
+  else if (table === 'counters') throw new SeedConflictError(`other requests changed the ${id} meanwhile; ${AGAIN}`)
+}
+
+const AGAIN = 'nothing was changed, send the seed again'
+
+function refuseSecond({ accountIndex }: Model, account: Account): void {
+  const { connector, identifier, id } = account
+  const other = accountIndex.inScope(connector, identifier, account)
+  if (!other || other.id === id) return
+  const name = JSON.stringify(identifier)
+  throw new SeedConflictError(`another request made the account ${name} at ${connector} meanwhile; ${AGAIN}`)
+}
+
+/** Other requests have counted accounts beyond those of the draft. */
+function keepHighest(from: Model, { tables: { counters } }: Model): void {
+  const counter = from.tables.counters.get(ACCOUNT_SEQUENCE)
+  if (counter && counter.value > (counters.get(ACCOUNT_SEQUENCE)?.value ?? 0)) counters.put(counter)
+}

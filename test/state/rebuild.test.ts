@@ -1,0 +1,325 @@
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { ThirdParty } from '../../src/domain/ports.ts'
+import { emptyBundle, type SeedBundle } from '../../src/domain/seed.ts'
+import type { Environment } from '../../src/state/environment.ts'
+import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
+import { EnvironmentProvisioner } from '../../src/state/provisioning.ts'
+import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
+import { replaceState } from '../../src/state/state-replacement.ts'
+import { MemoryDisk } from '../support/memory-disk.ts'
+import { account, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
+
+const MANY = 3000
+const seedAccount = (identifier: string, connector = 'app'): SeedBundle['accounts'][number] => ({
+  connector,
+  identifier,
+  organization_id: '',
+  user_id: '',
+  status: 'PENDING_AUTH',
+  api_config: {},
+})
+const SERVER: SeedBundle = {
+  ...emptyBundle(),
+  clients: [{ id: 'c', client_secret: 's' }],
+  connections: [{ key_id: 'app', type: 'API_KEY' }],
+  accounts: [seedAccount('ada')],
+}
+const generating = (accounts: number): SeedBundle => ({
+  ...emptyBundle(),
+  generate: [{ accounts, connector: 'app', organization_id: '', user_id: '', status: 'PENDING_AUTH' }],
+})
+const LARGE = generating(MANY)
+
+interface Mock {
+  readonly disk: MemoryDisk
+  readonly registry: EnvironmentRegistry
+  readonly environments: EnvironmentProvisioner
+  readonly environment: Environment
+  /** What a start after a crash at this moment finds. */
+  readonly restarted: () => Promise<Environment>
+}
+
+function withMock(work: (mock: Mock) => Promise<void>): Promise<void> {
+  return withDirectory(async (directory) => {
+    const [file, disk] = [join(directory, 'state.json'), new MemoryDisk()]
+    const registry = await openTestRegistry({ file, fileSystem: disk })
+    const thirdParty = { accept: () => undefined } as unknown as ThirdParty
+    const environments = new EnvironmentProvisioner({
+      registry,
+      thirdParty: () => thirdParty,
+      seed: () => Promise.resolve(SERVER),
+    })
+    const { environment } = await environments.createDefault('default')
+    await registry.flushed()
+    let restarts = 0
+    const restarted = async (): Promise<Environment> => {
+      const name = `restarted-${++restarts}`
+      const left = disk.after('power-lost')
+      const other = new MemoryDisk(left.paths().map((path) => [path.replace('state', name), left.file(path)!]))
+      const again = await openTestRegistry({ file: join(directory, `${name}.json`), fileSystem: other })
+      await again.close()
+      return again.environment('default')!
+    }
+    try {
+      await work({ disk, registry, environments, environment, restarted })
+    } finally {
+      await registry.close()
+    }
+  })
+}
+
+/** Does something in each turn of the event loop until `work` has ended; returns how many there were. */
+async function meanwhile(work: Promise<unknown>, each: (turn: number) => void = () => undefined): Promise<number> {
+  let [turns, isOver] = [0, false]
+  const ended = work.catch(() => undefined).then(() => (isOver = true))
+  for (;;) {
+    await nextTurn()
+    if (isOver) break
+    each(++turns)
+  }
+  await ended
+  return turns
+}
+
+const identifiers = ({ model }: Environment): string[] =>
+  [...model.tables.accounts.values()].map((row) => row.identifier)
+const tablesOf = (environment: Environment): unknown => ({ ...environment.stored(true), ids: null })
+
+describe('a large seed that is added', () => {
+  it('is prepared in turns in which requests read and change the state without it', () =>
+    withMock(async ({ environments, registry, environment, restarted }) => {
+      const adding = environments.add(environment, LARGE)
+      const sizes = new Set<number>()
+      const turns = await meanwhile(adding, (turn) => {
+        sizes.add(environment.model.tables.accounts.size)
+        if (turn === 20) addAccount(registry, 'default', { connector: 'app', identifier: 'meanwhile' })
+      })
+      await adding
+      expect(turns).toBeGreaterThan(30)
+      expect([...sizes].sort()).toEqual([1, 2])
+      expect(identifiers(environment)).toHaveLength(MANY + 2)
+      expect(identifiers(environment)).toContain('meanwhile')
+      const sequences = [...environment.model.tables.accounts.values()].map(({ sequence }) => sequence)
+      expect(new Set(sequences)).toEqual(new Set(Array.from({ length: MANY + 2 }, (_, at) => at + 1)))
+      addAccount(registry)
+      await registry.flushed()
+      expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
+    }))
+
+  it('takes over what requests changed and removed meanwhile', () =>
+    withMock(async ({ environments, environment, registry, restarted }) => {
+      const adding = environments.add(environment, LARGE)
+      const { id } = [...environment.model.tables.accounts.values()][0]!
+      const made = addAccount(registry, 'default', { connector: 'app', identifier: 'early' })
+      await meanwhile(adding, (turn) => {
+        const { tables } = environment.model
+        if (turn === 20) environment.model.transact(() => tables.accounts.remove(id))
+        if (turn === 22)
+          environment.model.transact(() => tables.accounts.put({ ...made, last_used_at: made.updated_at }))
+        if (turn === 24) {
+          expect(() =>
+            environment.model.transact(() => {
+              tables.accounts.remove(made.id)
+              throw new Error('refused')
+            }),
+          ).toThrow('refused')
+        }
+      })
+      await adding
+      expect(environment.model.tables.accounts.get(id)).toBeUndefined()
+      expect(environment.model.tables.accounts.get(made.id)?.last_used_at).toBe(made.updated_at)
+      await registry.flushed()
+      expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
+    }))
+
+  it('changes nothing when a request makes an account of the same name meanwhile, and says so', () =>
+    withMock(async ({ environments, environment, registry, restarted }) => {
+      const accounts = Array.from({ length: MANY }, (_, at) => seedAccount(`user${at}`))
+      const adding = environments.add(environment, { ...emptyBundle(), accounts })
+      await meanwhile(adding, (turn) => {
+        if (turn === 60) addAccount(registry, 'default', { connector: 'app', identifier: 'user3' })
+      })
+      await expect(adding).rejects.toThrow('another request made the account "user3" at app meanwhile')
+      expect(identifiers(environment)).toEqual(['ada', 'user3'])
+      await registry.flushed()
+      expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
+      await environments.add(environment, { ...emptyBundle(), accounts })
+      expect(identifiers(environment)).toHaveLength(MANY + 1)
+    }))
+
+  it('changes nothing when its last account cannot be put', () =>
+    withMock(async ({ environments, environment, registry }) => {
+      const before = tablesOf(environment)
+      const accounts = [...Array.from({ length: MANY }, (_, at) => seedAccount(`user${at}`)), seedAccount('x', 'none')]
+      await expect(environments.add(environment, { ...emptyBundle(), accounts })).rejects.toThrow('no connector')
+      await registry.flushed()
+      expect(tablesOf(environment)).toEqual(before)
+      await environments.add(environment, LARGE)
+      expect(identifiers(environment)).toHaveLength(MANY + 1)
+    }))
+
+  it('changes nothing when the disk refuses it, or what came before it', () =>
+    withMock(async ({ environments, environment, registry, disk, restarted }) => {
+      const before = tablesOf(environment)
+      disk.fails = () => new Error('ENOSPC: no space left on device')
+      await environments.add(environment, LARGE)
+      await expect(registry.durable()).rejects.toThrow('no space left')
+      expect(tablesOf(environment)).toEqual(before)
+      const adding = environments.add(environment, LARGE)
+      await meanwhile(adding, (turn) => {
+        if (turn !== 20) return
+        addAccount(registry)
+        void registry.durable()?.catch(() => undefined)
+      })
+      await expect(adding).rejects.toThrow('what this request had read was rolled back')
+      expect(tablesOf(environment)).toEqual(before)
+      disk.fails = () => undefined
+      await environments.add(environment, LARGE)
+      await registry.flushed()
+      expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
+    }))
+
+  it('is not there after a crash before it is durable, and all there afterwards', () =>
+    withMock(async ({ environments, environment, registry, disk, restarted }) => {
+      const adding = environments.add(environment, LARGE)
+      const crashed: Promise<Environment>[] = []
+      await meanwhile(adding, (turn) => {
+        if (turn % 20 === 0) crashed.push(restarted())
+      })
+      let release = (): void => undefined
+      disk.gate = new Promise((resolve) => (release = resolve))
+      const durable = registry.durable()
+      for (let turn = 0; turn < 50; turn++) await nextTurn()
+      crashed.push(restarted())
+      release()
+      await durable
+      for (const each of crashed) expect(identifiers(await each)).toEqual(['ada'])
+      expect(crashed.length).toBeGreaterThan(2)
+      expect(identifiers(await restarted())).toHaveLength(MANY + 1)
+    }))
+
+  it('fails when its environment is removed meanwhile', () =>
+    withMock(async ({ environments, environment, registry }) => {
+      const adding = environments.add(environment, { ...LARGE, clients: [{ id: 'later', client_secret: 's' }] })
+      await meanwhile(adding, (turn) => {
+        if (turn === 20) registry.remove('default')
+      })
+      await expect(adding).rejects.toThrow('was removed')
+      expect([registry.byClient('c'), registry.byClient('later')]).toEqual([undefined, undefined])
+    }))
+
+  it('that brings a client of another environment changes nothing', () =>
+    withMock(async ({ environments, environment, registry }) => {
+      const clients = [{ id: 'taken', client_secret: 's' }]
+      const adding = environments.add(environment, {
+        ...LARGE,
+        clients: [{ id: 'own', client_secret: 's' }, ...clients],
+      })
+      await meanwhile(adding, (turn) => {
+        if (turn === 20) registry.create('other', { clients })
+      })
+      await expect(adding).rejects.toThrow('belongs to the environment other')
+      expect(identifiers(environment)).toEqual(['ada'])
+      expect(registry.byClient('taken')?.environment.name).toBe('other')
+      expect(registry.byClient('own')).toBeUndefined()
+      expect(registry.byClient('c')?.environment).toBe(environment)
+    }))
+})
+
+describe('a reset to a large seed', () => {
+  const large = async (mock: Mock): Promise<void> => {
+    await mock.environments.add(mock.environment, LARGE)
+    await mock.registry.flushed()
+  }
+
+  it('shows the state before it until all of it is there, and drops what was changed meanwhile but clients and tokens', () =>
+    withMock(async (mock) => {
+      const { environments, environment, registry, restarted } = mock
+      await large(mock)
+      const seeded = identifiers(environment)
+      addAccount(registry, 'default', { connector: 'app', identifier: 'before' })
+      const resetting = environments.reset(environment)
+      const seen = new Set<string>()
+      const turns = await meanwhile(resetting, (turn) => {
+        const accounts = environment.model.accountIndex
+        seen.add(`${environment.model.tables.accounts.size} ${accounts.named('app', 'before').length}`)
+        if (turn === 20) {
+          addAccount(registry, 'default', { connector: 'app', identifier: 'meanwhile' })
+          const expires_at = '2027-01-01T00:00:00.000Z'
+          environment.model.transact(() => {
+            environment.model.tables.bearer_tokens.put({ id: 'token', client_id: 'c', expires_at })
+          })
+        }
+      })
+      await resetting
+      expect(turns).toBeGreaterThan(20)
+      expect(seen).toEqual(new Set([`${MANY + 2} 1`, `${MANY + 3} 1`]))
+      expect(identifiers(environment)).toEqual(seeded)
+      expect(registry.byBearer('token')?.environment).toBe(environment)
+      await registry.flushed()
+      expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
+    }))
+
+  it('and what else changes the rows of the environment come one after the other', () =>
+    withMock(async (mock) => {
+      const { environments, environment, registry, restarted } = mock
+      await large(mock)
+      takeSnapshot(environment, 'large')
+      const snapshot = environment.model.tables.snapshots.get('large')!
+      const { tables } = environment.image()
+      const sizes: number[] = []
+      const note = (): void => void sizes.push(identifiers(environment).length)
+      const one = { ...emptyBundle(), accounts: [seedAccount('grace')] }
+      await Promise.all([
+        environments.reset(environment).then(note),
+        environments.add(environment, one).then(note),
+        environments.add(environment, LARGE).then(note),
+        replaceState(environment, { tables: { ...tables, accounts: [] } }).then(note),
+        restoreSnapshot(environment, snapshot).then(note),
+        environments.reset(environment, undefined, { ...SERVER, clients: [] }).then(note),
+      ])
+      expect(sizes).toEqual([MANY + 1, MANY + 2, 2 * MANY + 2, 0, MANY + 1, 1])
+      await registry.flushed()
+      expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
+    }))
+
+  it('brings the same rows back each time, and the state of before when the disk refuses it', () =>
+    withMock(async (mock) => {
+      const { environments, environment, registry, disk } = mock
+      await large(mock)
+      const ids = (): string[] => [...environment.model.tables.accounts.values()].map(({ id }) => id)
+      const before = ids()
+      await environments.reset(environment)
+      await registry.flushed()
+      expect(ids()).toEqual(before)
+      const [first] = before
+      environment.model.transact(() => environment.model.tables.accounts.remove(first ?? ''))
+      await registry.flushed()
+      disk.fails = () => new Error('EIO')
+      await environments.reset(environment)
+      addAccount(registry)
+      expect(ids()).toEqual([...before, 'ca_3002'])
+      await expect(registry.durable()).rejects.toThrow('nothing was changed')
+      expect(ids()).toEqual(before.slice(1))
+      disk.fails = () => undefined
+      environment.model.transact(() => environment.model.tables.accounts.put(account(1)))
+      expect(environment.model.accountIndex.named('mail', 'user1@example.com')).toHaveLength(1)
+    }))
+})
+
+describe('a new environment with a large seed', () => {
+  it('is there once it is complete, and a second one of its name is refused', () =>
+    withMock(async ({ environments, registry }) => {
+      const both = [environments.create({ name: 'ci', seed: LARGE }), environments.create({ name: 'ci', seed: LARGE })]
+      const all = Promise.allSettled(both)
+      const turns = await meanwhile(all, () => {
+        const made = registry.environment('ci')
+        if (made) expect(identifiers(made)).toHaveLength(MANY)
+      })
+      expect(turns).toBeGreaterThan(30)
+      expect((await all).map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+      await expect(both[1]).rejects.toThrow('there is an environment "ci" already')
+    }))
+})
