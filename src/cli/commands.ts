@@ -140,4 +140,10 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     summary: 'exit 0 when a server answers, else 1',
     load: async () => (await import('./healthcheck.ts')).healthcheck,
   },
+  {
+    name: 'completion',
+    operands: ' bash|zsh',
+    summary: 'print the completion of commands and flags for a shell: `source <(npx toolmock completion bash)`',
+    load: async () => (await import('./completion.ts')).completion,
+  },
 ]

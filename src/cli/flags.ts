@@ -23,6 +23,7 @@ export const COMMAND_NAMES = [
   ...CONTROL_COMMANDS,
   'mcp',
   'healthcheck',
+  'completion',
 ] as const
 export type CommandName = (typeof COMMAND_NAMES)[number]
 

@@ -366,6 +366,7 @@ const COMMAND_OUTPUTS: Readonly<Record<CommandName, readonly ControlOperation[] 
   reset: ['reset'],
   mcp: ['call_mcp'],
   healthcheck: ['get_ready'],
+  completion: { left: 'it prints names of commands and flags' },
 }
 
 /** Every tool that shows what clients sent. */

@@ -1,0 +1,53 @@
+import { readArguments } from './arguments.ts'
+import type { CommandContext } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import { UsageError } from './failure.ts'
+import { type Flag, flagsOf } from './flags.ts'
+
+const SHELLS: Readonly<Record<string, string>> = {
+  bash: `_toolmock() {
+  local words="\${COMP_WORDS[*]:1:COMP_CWORD-1}" current="\${COMP_WORDS[COMP_CWORD]}" IFS=$'\\n'
+  COMPREPLY=($(compgen -W "$(_toolmock_words "$words")" -- "$current"))
+}
+complete -o default -F _toolmock toolmock`,
+  // An empty list leaves the word to the completion of files.
+  zsh: `_toolmock() {
+  local -a found=(\${(f)"$(_toolmock_words "\${words[2,CURRENT-1]}")"})
+  (( \${#found} )) && compadd -- $found || _files
+}
+compdef _toolmock toolmock`,
+}
+
+/** `completion bash` and `completion zsh`: a script for the shell, out of the tables of commands and flags. */
+export function completion(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { operands } = readArguments('completion', argv, context)
+  const [shell = '', ...more] = operands
+  const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined
+  if (script === undefined || more.length > 0) throw new UsageError('completion takes one of bash, zsh.')
+  context.out(`${words()}\n${script}`)
+  return Promise.resolve(0)
+}
+
+/** The shell function that prints the words that may follow others, a line each. */
+function words(): string {
+  const names = COMMANDS.map(({ name }) => name)
+  const cases = COMMANDS.map(({ name, operands = '' }) => {
+    const actions = /\[?([a-z-]+(?:\|[a-z-]+)+)/.exec(operands)?.[1]?.split('|') ?? []
+    const flags = flagsOf(name)
+    const all = [...actions, ...flags.map((flag) => `--${flag.name}`)]
+    return [`    '${name}'*)`, ...flags.flatMap(choices), `      printf '%s\\n' ${all.join(' ')} ;;`].join('\n')
+  })
+  return `_toolmock_words() {
+  case "$1" in
+    '') printf '%s\\n' ${names.join(' ')} ;;
+${cases.join('\n')}
+  esac
+}`
+}
+
+/** What follows a flag that takes a value: its words, or nothing, so that the shell offers files. */
+function choices({ name, kind }: Flag): string[] {
+  if (kind.type === 'switch') return []
+  const print = kind.type === 'choice' ? `printf '%s\\n' ${kind.allowed.join(' ')}; ` : ''
+  return [`      case "$1" in *' --${name}') ${print}return ;; esac`]
+}
