@@ -59,7 +59,7 @@ export async function collectDescriptors(folders: readonly string[]): Promise<Co
       ? []
       : methodsOf(
           createFileRegistry(create(FileDescriptorSetSchema, { file })),
-          servedRoutes({ documentedOnly: false, mcp: true }),
+          servedRoutes({ documentedOnly: false, mcp: false }),
         )
   return {
     set: toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file })),

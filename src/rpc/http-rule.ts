@@ -1,5 +1,5 @@
 import { type DescMethod, type DescService, type FileRegistry, getOption, hasOption } from '@bufbuild/protobuf'
-import type { Route } from '../contract/route.ts'
+import { type Route, ROUTES } from '../contract/route.ts'
 import { http } from './generated/google/api/annotations_pb.ts'
 import { Health } from './generated/grpc/health/v1/health_pb.ts'
 import type { HttpRule } from './generated/google/api/http_pb.ts'
@@ -68,7 +68,11 @@ function methodOf(desc: DescMethod, bound: readonly BoundRoute[]): RpcMethod {
   })
   if (bindings.length > 0) return { desc, name, bindings, reason: '' }
   const asked = rules.map(({ verb, template }) => `${verb} ${template}`).join(', ')
-  return refused(asked === '' ? 'its google.api.http rule names no path' : `the mock does not serve ${asked}`)
+  const isOfMcp = rules.some(({ verb, template }) =>
+    ROUTES.some(({ mcp, method, path }) => mcp && method === verb && leadsTo(partsOf(template), path)),
+  )
+  const reason = isOfMcp ? `the mock serves ${asked} with --mcp only` : `the mock does not serve ${asked}`
+  return refused(asked === '' ? 'its google.api.http rule names no path' : reason)
 }
 
 function verbAndTemplate(pattern: HttpRule['pattern']): { verb: string; template: string } | undefined {

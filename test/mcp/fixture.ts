@@ -45,7 +45,8 @@ export async function withMcp(options: AppOptions, work: (mock: McpMock) => Prom
         headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
         ...(body && { body: JSON.stringify(body) }),
       })
-      return (await answer.json()) as T
+      // A deletion has no content.
+      return JSON.parse((await answer.text()) || '{}') as T
     }
     const authorization_details = { oauth_token: { access_token: 'at_1', refresh_token: 'rt_1' } }
     await call('POST', '/connected_accounts', {
