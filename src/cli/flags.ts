@@ -186,7 +186,12 @@ const FLAGS = [
     { ...valued('list', 'FILE'), isPath: always },
     'serve gRPC, gRPC-Web and Connect on the same port, from these protobuf descriptors',
   ),
-  flag('mcp', SERVERS, SWITCH, 'serve a virtual MCP server for each connection, at its mcp_server_url'),
+  flag(
+    'mcp',
+    SERVERS,
+    SWITCH,
+    'serve a virtual MCP server for each connection, at its mcp_server_url, and the calls for configs and session tokens',
+  ),
   flag('watch', ['start'], SWITCH, 'reload seeds, connectors and scenarios when their files change'),
   flag(
     'admin-token',

@@ -11,6 +11,7 @@ export class TestResources {
   readonly prefix: string
   readonly #accounts = new Set<string>()
   readonly #providers = new Set<string>()
+  readonly #configs = new Set<string>()
   #names = 0
 
   constructor(api: Api, prefix: string) {
@@ -45,6 +46,11 @@ export class TestResources {
       this.#providers.add(identifier)
   }
 
+  /** Adds an MCP config that the run has created. */
+  addConfig(id: string): void {
+    this.#configs.add(id)
+  }
+
   /** Removes them, and every other account with the prefix; answers how many are left. */
   async removeAll(): Promise<number> {
     await this.#findAccounts()
@@ -53,7 +59,9 @@ export class TestResources {
     for (const identifier of this.#providers) {
       left += await this.#remaining(this.#api.delete(`/custom-providers/${encodeURIComponent(identifier)}`))
     }
+    for (const id of this.#configs) left += await this.#remaining(this.#api.delete(`/mcp/configs/${id}`))
     this.#accounts.clear()
+    this.#configs.clear()
     this.#providers.clear()
     return left
   }

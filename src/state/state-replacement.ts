@@ -3,8 +3,8 @@ import { lazyImport } from '../lazy-import.ts'
 import type { ClockState } from './model/time-and-ids.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { Problem } from '../schema/problems.ts'
-import { isJsonObject } from '../domain/json.ts'
 import { putRows, rebuild } from './rebuild.ts'
+import { addTables } from './state-file/read-state.ts'
 import type { Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
 
@@ -39,13 +39,6 @@ export async function readState(
   if (wellShaped) problems.push(...contradictions(wellShaped, owner))
   problems.forEach(refuse)
   return problems.length === 0 ? wellShaped : undefined
-}
-
-/** A state that an earlier toolmock answered lacks tables that have come since, which are empty. */
-function addTables(state: unknown): void {
-  if (!isJsonObject(state) || !isJsonObject(state['tables'])) return
-  for (const name of ['collection_items', 'mcp_configs', 'mcp_keys'] as const)
-    if (!Object.hasOwn(state['tables'], name)) state['tables'][name] = []
 }
 
 /** Puts a state in place of everything that an environment has, in one commit. */

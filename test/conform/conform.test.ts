@@ -15,8 +15,9 @@ const EVERYTHING = { controlApi: true, allowProviderChanges: true }
 async function conformed(
   options: Partial<ConformOptions>,
   look: (report: ConformReport, app: App) => void | Promise<void>,
+  mcp = true,
 ): Promise<void> {
-  const app = await createApp()
+  const app = await createApp({ mcp })
   try {
     const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
     const standard = { baseUrl: url, client: app.client, prefix: 'conform-test', validator: await prismValidator() }
@@ -43,22 +44,28 @@ describe('the conformance suite against toolmock', () => {
       expect(summary).toEqual({ total: CHECKS.length, held: CHECKS.length, broken: 0, skipped: 0 })
       expect(leftBehind).toBe(0)
       expect(registry.environments().map(({ name }) => name)).toEqual(['default'])
-      expect([...registry.environment('default')!.model.tables.accounts.values()]).toEqual([])
+      const { accounts, mcp_configs } = registry.environment('default')!.model.tables
+      expect([...accounts.values(), ...mcp_configs.values()]).toEqual([])
     })
   }, 60_000)
 
   it('skips what needs consent, a clock or a changed provider unless that is allowed, with the reason', async () => {
-    await conformed({}, ({ checks, summary }, { services: { registry } }) => {
-      expect(summary.broken).toBe(0)
-      expect(summary.skipped).toBeGreaterThan(60)
-      const reasons = new Set(checks.filter(({ result }) => result === 'skipped').map(({ reason }) => reason))
-      expect([...reasons].join('\n')).toMatch(/--consent control-api/)
-      expect([...reasons].join('\n')).toMatch(/--allow-provider-changes/)
-      const { connections, providers } = registry.environment('default')!.model.tables
-      expect([...providers.values()].filter(({ is_custom }) => is_custom)).toEqual([])
-      // The two sign-on connections have no provider.
-      expect(connections.size).toBe(providers.size + 2)
-    })
+    await conformed(
+      {},
+      ({ checks, summary }, { services: { registry } }) => {
+        expect(summary.broken).toBe(0)
+        expect(summary.skipped).toBeGreaterThan(60)
+        const reasons = new Set(checks.filter(({ result }) => result === 'skipped').map(({ reason }) => reason))
+        expect([...reasons].join('\n')).toMatch(/--consent control-api/)
+        expect([...reasons].join('\n')).toMatch(/--allow-provider-changes/)
+        expect([...reasons].join('\n')).toMatch(/serves no configs of MCP/)
+        const { connections, providers } = registry.environment('default')!.model.tables
+        expect([...providers.values()].filter(({ is_custom }) => is_custom)).toEqual([])
+        // The two sign-on connections have no provider.
+        expect(connections.size).toBe(providers.size + 2)
+      },
+      false,
+    )
   })
 
   it('does not change accounts that it has not created', async () => {

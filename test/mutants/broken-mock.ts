@@ -31,7 +31,7 @@ export async function conformOf(
     request: (change) => void requests.push(change),
     reply: (change) => void replies.push(change),
   })
-  const app = await createApp({ operations: operations as { [Id in Operation]: Handler<Id> } })
+  const app = await createApp({ mcp: true, operations: operations as { [Id in Operation]: Handler<Id> } })
   const mock = await app.listen({ host: '127.0.0.1', port: 0 })
   const front = createServer(
     (request, response) => void forward(request, response, { port: mock.port, requests, replies }),

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts'
 import { ACCOUNT_MUTANTS } from './table/accounts.ts'
 import { LINK_MUTANTS } from './table/links.ts'
 import { LISTING_MUTANTS } from './table/listing.ts'
+import { MCP_MUTANTS } from './table/mcp.ts'
 import { PROVIDER_AND_TOOL_MUTANTS } from './table/providers-and-tools.ts'
 import { PROXY_MUTANTS } from './table/proxy.ts'
 import { SHAPE_MUTANTS } from './table/shapes.ts'
@@ -14,6 +15,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...LISTING_MUTANTS,
   ...LINK_MUTANTS,
   ...PROVIDER_AND_TOOL_MUTANTS,
+  ...MCP_MUTANTS,
   ...PROXY_MUTANTS,
   ...SHAPE_MUTANTS,
 ]

@@ -49,6 +49,45 @@ async function requestsThatStoreNothing(mock: TestToolmock): Promise<string[]> {
   return answers.map(({ headers }) => String(headers['x-request-id']))
 }
 
+describe('MCP, over a crash', () => {
+  it.each(['killed', 'stopped'] as const)(
+    'configs and session tokens are there when the server was %s',
+    async (end) => {
+      let given: { config: { id: string; mcp_server_url: string }; token: string } | undefined
+      await inTurn(2, end, { mcp: true }, async ({ api, http }) => {
+        if (!given) {
+          await api.post('/connected_accounts', { connector: 'app', identifier: 'ada' })
+          const connection_tool_mappings = [{ connection_name: 'app' }]
+          const { config } = (await api.post('/mcp/configs', { name: 'one', connection_tool_mappings })).body
+          const { token } = (await api.post('/mcp/connections/app/tokens', { identifier: 'ada' })).body
+          given = { config, token }
+        }
+        const { config, token } = given
+        const read = (await api.get(`/mcp/configs/${config.id}`)).body.config
+        expect(read).toMatchObject({ ...config, mcp_server_url: expect.any(String) })
+        const list = await http('post', '/mcp/v3/connections/app')
+          .set('Authorization', `Bearer ${token}`)
+          .set('Accept', 'application/json, text/event-stream')
+          .send({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+        expect(list.status).toBe(200)
+      })
+    },
+  )
+
+  it('configs are kept by a start without --mcp', async () => {
+    const disk = new MemoryDisk()
+    const options = { seed, state: join(FOLDER, 'state.json'), fileSystem: disk }
+    await withToolmock(
+      { ...options, mcp: true },
+      async ({ api }) => void (await api.post('/mcp/configs', { name: 'one' })),
+    )
+    await withToolmock(options, async ({ api }) => expect((await api.get('/mcp/configs')).status).toBe(404))
+    await withToolmock({ ...options, mcp: true }, async ({ api }) => {
+      expect((await api.get('/mcp/configs')).body.configs).toMatchObject([{ name: 'one' }])
+    })
+  })
+})
+
 describe('with an id seed, over a crash', () => {
   it('no request gets the X-Request-Id of an earlier one, also when nothing else is stored', async () => {
     const ids: string[] = []

@@ -494,6 +494,55 @@ it('no output contains the metadata of a call of gRPC, binary or not', { timeout
   expect(outputs.flatMap((text) => [...found(text), ...(text.includes(secret) ? [secret] : [])])).toEqual([])
 })
 
+it('no output contains a session token of MCP or the key that signs it', { timeout: 60_000 }, async () => {
+  const outputs: [string, string][] = []
+  const line = (...fields: unknown[]): void => {
+    outputs.push(['log', JSON.stringify(fields)])
+  }
+  const print = (text: string): void => {
+    outputs.push(['stdout', text])
+  }
+  const stdout = new RequestLog({ variables: {}, out: print, err: print }, { json: true, withControl: true })
+  const secrets: string[] = []
+  const log = { error: line, warn: line, info: line, debug: line }
+  await withControl({ mcp: true, log }, async (mock) => {
+    const { http, api, call, token } = mock
+    const environment = mock.app.services.defaultEnvironment()
+    if (!environment) throw new Error('there is no environment')
+    const entries = mock.app.services.journals.of(environment)
+    mock.app.services.journals.observe((entry) => stdout.observe(entry))
+    entries.subscribe((event) => outputs.push(['stream_events', JSON.stringify(event)]))
+    await call('put', '/snapshots/before')
+    const bearer = await token('test_client', 'test_secret')
+    const minted = await api(bearer, 'post', '/mcp/connections/mail/tokens', { identifier: 'ada@example.com' })
+    const session = String((minted.body as { token: string }).token)
+    const [key] = environment.model.tables.mcp_keys.values()
+    secrets.push(session.split('.')[2] ?? '', ...(key?.private_key.split('\n').slice(1, -2) ?? []))
+    expect(secrets.length).toBeGreaterThan(20)
+    for (const path of ['/mcp/v3/connections/mail', '/mcp/v3/connections/weather', '/mcp/v3/servers/none', '/none']) {
+      for (const method of ['tools/list', 'tools/call', 'subscriptions/none']) {
+        const params = { name: 'mail_list_messages', arguments: {} }
+        await http('post', path)
+          .set('Authorization', `Bearer ${session}`)
+          .set('Accept', 'application/json, text/event-stream')
+          .send({ jsonrpc: '2.0', id: 1, method, params })
+      }
+      await http('post', `${path}?access_token=${session}`).send({ token: session })
+    }
+    await api(session, 'get', '/connected_accounts')
+    await api(bearer, 'post', '/mcp/configs', { name: 'a', token: session, description: `Bearer ${session}` })
+    outputs.push(...(await controlOutputs(mock)))
+    for (const { id } of entries.query({ limit: 1000 }))
+      outputs.push(['explain', JSON.stringify(explain(entries, id, environment))])
+    stdout.flush()
+    expect(JSON.stringify((await http('get', '/_mock/state/diff?snapshot=before')).body)).toContain(
+      '"private_key":"***',
+    )
+  })
+  const leaks = outputs.filter(([, text]) => secrets.some((secret) => text.includes(secret)))
+  expect(leaks.map(([name]) => name)).toEqual([])
+})
+
 it('every operation of the control API is looked at, or says why not', () => {
   expect(Object.keys(CONTROL_OUTPUTS)).toEqual(CONTROL_ROUTES.map(({ operation }) => operation))
 })

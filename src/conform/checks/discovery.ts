@@ -162,7 +162,7 @@ function pageSizes(path: string): CheckRun {
 }
 
 /** Follows the page tokens of a list to its end, seven items at a time unless the query says otherwise. */
-async function eachOnce(
+export async function eachOnce(
   context: CheckContext,
   path: string,
   member: string,

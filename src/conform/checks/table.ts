@@ -8,6 +8,7 @@ import { ERROR_CHECKS } from './errors.ts'
 import { EXECUTE_CHECKS } from './execute.ts'
 import { LIST_CHECKS, LIST_FILTER_CHECKS } from './list.ts'
 import { MAGIC_LINK_CHECKS } from './magic-link.ts'
+import { MCP_CHECKS } from './mcp.ts'
 import { PROVIDER_CHECKS } from './providers.ts'
 import { PROXY_CHECKS } from './proxy.ts'
 import { READ_CHECKS } from './read.ts'
@@ -38,6 +39,7 @@ export const CHECKS: readonly Check[] = [
   ...PROVIDER_CHECKS,
   ...EXECUTE_CHECKS,
   ...DISCOVERY_CHECKS,
+  ...MCP_CHECKS,
   ...PROXY_CHECKS,
   ...TIME_CHECKS,
   ...SHAPE_CHECKS,

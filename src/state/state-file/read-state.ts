@@ -20,12 +20,24 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
       `${path}: it is ${found}, and this toolmock reads state files of version ${STATE_VERSION} only; nothing was changed, and --fresh replaces it`,
     )
   }
+  for (const environment of Object.values(state['environments'] as JsonObject)) {
+    addTables(environment)
+    const snapshots = isJsonObject(environment) ? environment['snapshots'] : undefined
+    if (Array.isArray(snapshots)) snapshots.forEach(addTables)
+  }
   if (isStateDocument(state)) return state as unknown as StateImage
   // What says what is wrong takes as long to load as a small server to start.
   const { stateProblem } = await import('./validation.ts')
   const problem = stateProblem(state)
   if (problem) throw refusedAt(bytes, path, problem.path, sentence(problem))
   return state as unknown as StateImage
+}
+
+/** Adds to an environment of an earlier toolmock the tables that have come since; they are empty. */
+export function addTables(environment: unknown): void {
+  if (!isJsonObject(environment) || !isJsonObject(environment['tables'])) return
+  for (const name of ['collection_items', 'mcp_configs', 'mcp_keys'])
+    if (!Object.hasOwn(environment['tables'], name)) environment['tables'][name] = []
 }
 
 /** A state of any version. @throws StateError when the bytes are none */
