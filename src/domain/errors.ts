@@ -154,8 +154,13 @@ export function codeOf(errorCode: string, status: number): number {
 }
 
 /** A 400 about one field. */
-export function invalidField(field: string, description: string, constraint: string): ServiceError {
-  return new ServiceError('VALIDATION_FAILED', violationText({ field, description, constraint }), {
+export function invalidField(
+  field: string,
+  description: string,
+  constraint: string,
+  errorCode: ErrorCode = 'VALIDATION_FAILED',
+): ServiceError {
+  return new ServiceError(errorCode, violationText({ field, description, constraint }), {
     violations: [{ field, description, constraint }],
   })
 }

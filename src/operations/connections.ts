@@ -1,7 +1,7 @@
 import { AUTHORIZATION_TYPES, TRAITS } from '../domain/authorization-type.ts'
 import type { Connection, ConnectionStatus } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
-import { ruleAndFound, ServiceError } from '../domain/errors.ts'
+import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
@@ -56,9 +56,7 @@ export function knownConnector(environment: Environment, name: string, field = '
   if (connector) return connector
   const known = connectorsOf(environment).map((each) => each.connector)
   const description = ruleAndFound(`must be one of ${known.slice(0, 30).join(', ')}`, quote(maskText(name)))
-  throw new ServiceError('INVALID_CONNECTOR', `${field} ${description}`, {
-    violations: [{ field, description, constraint: 'known_connector' }],
-  })
+  throw invalidField(field, description, 'known_connector', 'INVALID_CONNECTOR')
 }
 
 /** Every connector of the environment, in the order of its connections (G42). */

@@ -7,7 +7,7 @@ import { locate } from '../domain/locator.ts'
 import type { McpConfig, McpMapping } from '../domain/session-token.ts'
 import { indexOfText, quote } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
-import { connectionNamed, connectionOf, hasVirtualServers, isOfAccounts, knownConnector } from './connections.ts'
+import { connectionNamed, connectionOf, isOfAccounts, knownConnector } from './connections.ts'
 import { page, positioned } from './discovery.ts'
 import { createMagicLink } from './magic-links.ts'
 import type { Call, Reply } from './operation.ts'
@@ -18,22 +18,19 @@ export const MCP_SERVERS = '/mcp/v3/servers'
 /** GET /mcp/configs (G67). */
 export function listMcpConfigs(call: Call<'list_mcp_configs'>): Reply {
   const { environment, query } = call
+  const { 'filter.id': id, 'filter.provider': provider } = query
   const [name, search] = [query['filter.name'], query.search].map((text) => text?.toLowerCase())
   const uuid = query['filter.mcp_server_url']?.split('/').at(-1)
   const configs = positioned(environment.model.tables.mcp_configs).filter(
     ({ item }) =>
-      (!query['filter.id'] || item.id === query['filter.id']) &&
+      (!id || item.id === id) &&
       (!name || item.name === name) &&
       (!uuid || item.uuid === uuid) &&
       (!search || indexOfText(item.name, search) >= 0) &&
-      (!query['filter.provider'] || mappingsOf(environment, item).some(isOf(query['filter.provider']))),
+      (!provider || mappingsOf(environment, item).some((mapping) => mapping.provider === provider)),
   )
   const { items, ...rest } = page(environment, 'mcp configs', configs, query)
   return { status: 200, body: { configs: items.map((each) => configView(call, each)), ...rest } }
-}
-
-function isOf(wanted: string): (mapping: { readonly provider: string }) => boolean {
-  return ({ provider }) => provider === wanted
 }
 
 /** POST /mcp/configs (G67). */
@@ -41,7 +38,10 @@ export function createMcpConfig(call: Call<'create_mcp_config'>): Reply {
   const { environment, body } = call
   const { ids, model } = environment
   const { name, description = '', connection_tool_mappings = [] } = body
-  for (const other of model.tables.mcp_configs.values()) if (other.name === name) throw duplicate(name)
+  if ([...model.tables.mcp_configs.values()].some((other) => other.name === name)) {
+    const description = ruleAndFound('must be a name that no other config has', quote(name))
+    throw invalidField('name', description, 'unique', 'DUPLICATE_IDENTIFIER')
+  }
   const config: McpConfig = {
     id: `cfg_${ids.number()}${String(ids.number()).padStart(10, '0')}`,
     name,
@@ -83,11 +83,9 @@ const LINK_LIFETIME = 60_000
 export async function listMcpConnectedAccounts(call: Call<'list_mcp_connected_accounts'>): Promise<Reply> {
   const { environment, body, path } = call
   const { identifier } = body
+  const config = knownConfig(environment, path['config_id'])
   const connected_accounts = []
-  for (const { connection_name, connection_id, provider } of mappingsOf(
-    environment,
-    knownConfig(environment, path['config_id']),
-  )) {
+  for (const { connection_name, connection_id, provider } of mappingsOf(environment, config)) {
     const account = accountAt(environment, connection_name, identifier)
     const hasLink = body.include_auth_link === true && connectionOf(environment, connection_name)?.enabled === true
     const locator = account ? { id: account.id } : { connector: connection_name, identifier }
@@ -122,15 +120,12 @@ export function accountAt({ model }: Environment, connector: string, identifier:
   }
 }
 
-/** The URL of a config's server; empty where the environment has no virtual servers. */
-export function configUrl(
-  call: Parameters<typeof hasVirtualServers>[0] & Pick<Call<'get_mcp_config'>, 'baseUrl'>,
-  { uuid }: McpConfig,
-): string {
-  return hasVirtualServers(call) ? `${call.baseUrl()}${MCP_SERVERS}/${uuid}` : ''
+/** The URL of a config's server: where these calls are served, so is the server. */
+export function configUrl({ baseUrl }: Pick<Call<'get_mcp_config'>, 'baseUrl'>, { uuid }: McpConfig): string {
+  return `${baseUrl()}${MCP_SERVERS}/${uuid}`
 }
 
-function configView(call: Parameters<typeof configUrl>[0], config: McpConfig) {
+function configView(call: Pick<Call<'get_mcp_config'>, 'environment' | 'baseUrl'>, config: McpConfig) {
   const { id, name, description } = config
   const connection_tool_mappings = mappingsOf(call.environment, config)
   return { id, name, description, connection_tool_mappings, mcp_server_url: configUrl(call, config) }
@@ -176,16 +171,7 @@ function checkedMappings(
 
 export function notOfAccounts(field: string, name: string): ServiceError {
   const description = ruleAndFound('must be a connection of accounts, not of single sign-on', quote(name))
-  return new ServiceError('INVALID_CONNECTOR', `${field} ${description}`, {
-    violations: [{ field, description, constraint: 'known_connector' }],
-  })
-}
-
-function duplicate(name: string): ServiceError {
-  const description = ruleAndFound('must be a name that no other config has', quote(name))
-  return new ServiceError('DUPLICATE_IDENTIFIER', `name ${description}`, {
-    violations: [{ field: 'name', description, constraint: 'unique' }],
-  })
+  return invalidField(field, description, 'known_connector', 'INVALID_CONNECTOR')
 }
 
 /** A UUID of version 4 (RFC 9562) from an opaque id, so that it repeats where ids do. */

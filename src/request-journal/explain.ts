@@ -187,6 +187,12 @@ const UNREADABLE_REQUEST = formCheck(
   'Check proxies between the client and the mock, and the size of the headers.',
 )
 
+const LACKS_ACCOUNTS = formCheck(
+  'G67',
+  'A connection of the config lacks an ACTIVE account.',
+  'POST /api/v1/mcp/configs/{id}/connected_accounts with include_auth_link answers a link for each connection.',
+)
+
 /** Every error of the service's catalogue with its explanation. */
 const SERVICE: Readonly<Record<ErrorCode, Explainer>> = {
   MALFORMED_BODY: (evidence) => (evidence.entry.operation === null ? UNREADABLE_REQUEST : UNREADABLE_BODY)(evidence),
@@ -232,7 +238,7 @@ const SERVICE: Readonly<Record<ErrorCode, Explainer>> = {
     'Another config has the name.',
     'Send another name, or update the config: GET /api/v1/mcp/configs?filter.name=NAME finds it.',
   ),
-  ACCOUNT_NOT_ACTIVE: accountNotActive,
+  ACCOUNT_NOT_ACTIVE: (evidence) => (evidence.entry.trace.account ? accountNotActive : LACKS_ACCOUNTS)(evidence),
   CONNECTION_DISABLED: formCheck(
     '2.5, States',
     'The connection of the account is disabled.',

@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ADA, createActive } from '../support/accounts.ts'
+import { MemoryDisk } from '../support/memory-disk.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 import { TWELVE_SEEDS } from '../support/twelve-connectors.ts'
 
@@ -125,9 +129,12 @@ describe('MCP configs', () => {
       'connection_tool_mappings[0].tools[0] known_tool',
     ],
   ])('are refused with %s', async (_, config, violation) => {
-    await withConfigs(async ({ api }) => {
+    await withConfigs(async ({ api, http }) => {
       const { status, body } = await api.post('/mcp/configs', config)
       expect([status, violationsOf(body)]).toEqual([400, [violation]])
+      const { requests } = (await http('get', '/_mock/requests?status=400')).body
+      const explained = await http('get', `/_mock/requests/${requests[0].id}/explain`)
+      expect(explained.body.text).not.toContain('""')
       expect((await api.get('/mcp/configs')).body.total_size).toBe(0)
     })
   })
@@ -245,6 +252,46 @@ describe('the account states of a config', () => {
       const none = await api.post(path, {})
       expect([none.status, violationsOf(none.body)]).toEqual([400, ['identifier required']])
     })
+  })
+})
+
+describe('a session token of a config', () => {
+  it('needs an ACTIVE account at each connection, and explain says so', async () => {
+    await withConfigs(async (mock) => {
+      const { api, http } = mock
+      const mappings = [{ connection_name: 'mail' }]
+      const { config } = (await api.post('/mcp/configs', { name: 'one', connection_tool_mappings: mappings })).body
+      const path = `/mcp/configs/${config.id}/tokens`
+      const refused = await api.post(path, { identifier: ADA.identifier })
+      expect([refused.status, codeOf(refused.body)]).toEqual([400, 'ACCOUNT_NOT_ACTIVE'])
+      const { id } = (await http('get', '/_mock/requests?status=400')).body.requests[0]
+      const { text } = (await http('get', `/_mock/requests/${id}/explain`)).body
+      expect(text).toContain('A connection of the config lacks an ACTIVE account.')
+      expect(text).toContain('mail (no account)')
+      await createActive(mock)
+      const made = await api.post(path, { identifier: ADA.identifier })
+      expect([made.status, made.body]).toEqual([200, { token: expect.any(String), expires_at: expect.any(String) }])
+    })
+  })
+
+  it('is refused by the disk with everything else, and its key is then not kept', async () => {
+    const disk = new MemoryDisk()
+    const folder = mkdtempSync(join(tmpdir(), 'toolmock-mcp-'))
+    try {
+      const options = { mcp: true, state: join(folder, 'state.json'), fileSystem: disk }
+      await withToolmock(options, async ({ api, environment }) => {
+        disk.fails = () => new Error('ENOSPC: no space left')
+        const path = '/mcp/connections/mail/tokens'
+        expect((await api.post('/mcp/configs', { name: 'one' })).status).toBe(503)
+        expect((await api.post(path, { identifier: ADA.identifier })).status).toBe(503)
+        const { mcp_keys, mcp_configs, accounts } = environment.model.tables
+        expect([mcp_keys.size, mcp_configs.size, accounts.size]).toEqual([0, 0, 0])
+        disk.fails = () => undefined
+        expect((await api.post(path, { identifier: ADA.identifier })).status).toBe(200)
+      })
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 

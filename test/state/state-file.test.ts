@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { StateError } from '../../src/state/wal/state-errors.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
+import { takeSnapshot } from '../../src/state/snapshots.ts'
 import { account, accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
@@ -36,6 +37,22 @@ async function refusal(file: string, content: string | Buffer): Promise<string> 
 }
 
 describe('the state file', () => {
+  it(
+    'of an earlier toolmock lacks tables that have come since, which are empty, also in snapshots',
+    inDirectory(async (file) => {
+      const text = await stopped(file, (registry) => {
+        takeSnapshot(registry.environment('default')!, 'before')
+      })
+      type Tables = { tables: Record<string, unknown> }
+      const state = JSON.parse(text) as { environments: { default: Tables & { snapshots: Tables[] } } }
+      const { default: environment } = state.environments
+      for (const { tables } of [environment, ...environment.snapshots])
+        for (const name of ['collection_items', 'mcp_configs', 'mcp_keys']) Reflect.deleteProperty(tables, name)
+      await writeFile(file, JSON.stringify(state))
+      expect(JSON.parse(await stopped(file))).toMatchObject(JSON.parse(text) as object)
+    }),
+  )
+
   it(
     'is JSON with one row of a table on each line, and only its owner may read it',
     inDirectory(async (file) => {

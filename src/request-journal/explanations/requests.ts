@@ -44,12 +44,14 @@ export function methodNotAllowed({ entry, message }: Evidence): Cause {
   }
 }
 
-export function invalidConnector({ entry, environment }: Evidence): Cause {
+export function invalidConnector({ entry, environment, message }: Evidence): Cause {
   const sent = sentText(entry, 'connector') ?? ''
   const known = [...(environment?.model.tables.connections.values() ?? [])].map(({ key_id }) => key_id)
   const meant = nearest(sent, known)
   return {
-    because: `No connection of environment ${quote(entry.environment)} has the key_id ${quote(sent)}.`,
+    because: sent
+      ? `No connection of environment ${quote(entry.environment)} has the key_id ${quote(sent)}.`
+      : `${message}.`,
     basis: '4.6, G19',
     facts: [`Its connections: ${known.slice(0, 40).join(', ') || 'none'}.`],
     advice: [
