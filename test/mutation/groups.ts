@@ -24,6 +24,11 @@ export const GROUPS: readonly {
     'third-party-calls',
   ),
   operation('discovery', 'discovery'),
+  {
+    name: 'mcp',
+    files: ['src/operations/mcp-configs.ts', 'src/operations/mcp-tokens.ts'],
+    tests: ['test/mcp/configs.test.ts', 'test/mcp/session-tokens.test.ts'],
+  },
   operation(
     'accounts',
     'accounts-create',
