@@ -42,6 +42,9 @@ const NEEDS = {
     'pytest, xdist and requests in /usr/bin/python3': () =>
       output(PYTHON, '-c', 'import pytest, xdist, requests') !== undefined,
   },
+  go: { go: () => output('go', 'version') !== undefined },
+  java: programs('java'),
+  ruby: programs('ruby'),
   terminal: { 'script of util-linux': () => output('script', '--version')?.includes('util-linux') ?? false },
 } satisfies Record<string, Record<string, () => boolean>>
 
