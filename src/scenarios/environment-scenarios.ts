@@ -99,8 +99,8 @@ export class EnvironmentScenarios {
   #active: readonly ScenarioRun[] = []
   /** Whether this object changes the rows; otherwise a commit is being rolled back. */
   #changing = false
-  /** Runs that are over; reports count them after a reset too. Only the latest ones can be restored by a rollback. */
-  readonly #past = new Set<ScenarioRun>()
+  /** Runs that are over, and whether each was stopped; reports count them after a reset too. Only the latest ones can be restored by a rollback. */
+  readonly #past = new Map<ScenarioRun, boolean>()
   readonly #longPast = new Histories()
   #random: (() => number) | undefined
 
@@ -211,7 +211,7 @@ export class EnvironmentScenarios {
   history(): ScenarioHistory[] {
     const all = new Histories()
     for (const history of this.#longPast.list()) all.add(history)
-    for (const run of this.#past) all.addRun(run)
+    for (const [run, stopped] of this.#past) all.addRun(run, stopped)
     for (const { id, running } of this.#runs.values()) {
       const run = this.#currentRun(id)
       if (run) all.addRun(run, !running)
@@ -362,13 +362,13 @@ export class EnvironmentScenarios {
     const former = before && this.#runOf.get(before)
     const current = after && this.#currentRun(after.id)
     // A run whose start is rolled back is not counted.
-    if (former && former !== current && this.#changing) this.#past.add(former)
+    if (former && former !== current && this.#changing) this.#past.set(former, !before.running)
     if (current) this.#past.delete(current)
     if (after && current === former) current?.restore(after)
     const [oldest] = this.#past
     if (oldest && this.#past.size > MAX_PAST_RUNS) {
-      this.#past.delete(oldest)
-      this.#longPast.addRun(oldest)
+      this.#past.delete(oldest[0])
+      this.#longPast.addRun(...oldest)
     }
     const rows = [...this.#runs.values()]
     this.#active = rows.flatMap(({ id, running }) => (running ? (this.#currentRun(id) ?? []) : []))

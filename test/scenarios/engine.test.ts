@@ -736,6 +736,24 @@ describe('the history of scenarios', () => {
     ])
   })
 
+  it('has the scenarios as stopped whose latest run was stopped, also after any number of resets', async () => {
+    const { scenarios } = mock([])
+    const stopped = (): boolean[] => unfired(scenarios.history()).map((each) => each.stopped)
+    scenarios.define(scenario([{ when: { nth: 9 } }]))
+    for (let round = 0; round < 1100; round += 1) {
+      await scenarios.start('s')
+      scenarios.stop('s')
+      if (round === 0) expect(stopped()).toEqual([true])
+      scenarios.reset()
+      if (round === 0) expect(stopped()).toEqual([true])
+    }
+    expect(stopped()).toEqual([true])
+    await scenarios.start('s')
+    expect(stopped()).toEqual([false])
+    scenarios.reset()
+    expect(stopped()).toEqual([false])
+  })
+
   it('counts for the rules of the latest definition, by name', () => {
     const { scenarios } = mock([scenario([{ name: 'a' }, { name: 'b', on: { operation: 'list_tools' } }])])
     fired(scenarios)

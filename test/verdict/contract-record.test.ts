@@ -174,6 +174,8 @@ describe('GET /_mock/contract', () => {
         'rule "too many" of scenario limited at service never fired in environment default: ' +
           'no request matched it before the scenario was stopped',
       )
+      await control(mock, 'post', '/reset')
+      expect((await contractOf(mock)).total.unfired_rules).toEqual([{ ...unfired, matched: 0, stopped: true }])
       await control(mock, 'post', '/scenarios/limited/start')
       await mock.api.post('/execute_tool', { ...ADA, tool_name: 'mail_list_messages', tool_input: {} })
       const { ok, total } = await contractOf(mock)
