@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { RequestListener } from 'node:http'
 import type { AppServices } from '../control/app-services.ts'
 import { ToolSchemas } from '../contract/tool-schemas.ts'
@@ -75,6 +76,8 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   })
   try {
     const closing = new AbortController()
+    // Each event stream listens; Node.js warns of more than ten.
+    setMaxListeners(0, closing.signal)
     const services = createServices({ registry, thirdParties, scenarios, pauses, closing: closing.signal }, options)
     const notices = [...registry.notices, ...(await seedDefault(services, options))]
     refuseUndocumentedMcp(services)

@@ -50,4 +50,17 @@ describe('event streams', () => {
       stream.destroy()
     })
   })
+
+  it('that are open at once cause no warning of Node.js', async () => {
+    const warnings: string[] = []
+    const note = (warning: Error): void => void warnings.push(warning.message)
+    process.on('warning', note)
+    await withServer({}, async ({ url }) => {
+      const streams = await Promise.all(Array.from({ length: 12 }, () => answerTo(`${url}/_mock/events`)))
+      expect(streams.map(({ statusCode }) => statusCode)).toEqual(streams.map(() => 200))
+      for (const stream of streams) stream.destroy()
+    })
+    process.off('warning', note)
+    expect(warnings).toEqual([])
+  })
 })
