@@ -22,7 +22,7 @@ describe('the bearer token', () => {
   })
 
   it.each(OPERATIONS)('%s answers 401 without a valid one, before anything is validated (G15, G17)', (_name, route) =>
-    withToolmock({}, async (mock) => {
+    withToolmock({ mcp: true }, async (mock) => {
       const token = await mock.signIn()
       const sent = [
         [undefined, 'Bearer'],
@@ -47,7 +47,7 @@ describe('the bearer token', () => {
   )
 
   it.each(OPERATIONS)('%s answers 401 with the reason once it has expired', (_name, route) =>
-    withToolmock({ seed: { settings: { bearer_token_lifetime: '10m' } } }, async (mock) => {
+    withToolmock({ mcp: true, seed: { settings: { bearer_token_lifetime: '10m' } } }, async (mock) => {
       const token = await mock.signIn()
       mock.time.advance('599s')
       expect((await send(mock, route, `Bearer ${token}`)).status).not.toBe(401)
