@@ -475,6 +475,19 @@ describe('the same key in two accounts (G65)', () => {
     }),
   )
 
+  it.each(['one', 'other'])('a call for %s is one of its own at the third party', (identifier) => {
+    const app = {
+      ...{ connector: 'app', authorization_type: 'API_KEY', tools: APP.tools },
+      credentials: { fields: [{ name: 'api_key' }] },
+      responders: [{ on: { path: '/call' }, respond: { body: { who: '{{account.identifier}}' } } }],
+    }
+    return withToolmock({ seed: { connectors: [app] } }, async (mock) => {
+      for (const each of ['one', 'other']) await createActive(mock, { connector: 'app', identifier: each }, KEY)
+      const body = { connector: 'app', identifier, tool_name: 'app_call', tool_input: {} }
+      expect((await mock.api.post('/execute_tool', body)).body).toMatchObject({ data: { who: identifier } })
+    })
+  })
+
   it.each([0, 1])(
     'deleting account %i leaves its refresh token valid for the other, as one that the other has used',
     (deleted) =>

@@ -155,6 +155,15 @@ describe('GET /tools', () => {
       expect(names(whole.body)).toEqual(WEATHER)
     }))
 
+  it('answers the tags of a tool, and whether it is one of the default', () => {
+    const tool = { name: 'app_call', call: { method: 'GET', path: '/call' }, tags: ['read', 'x'], is_default: false }
+    const seed = { connectors: [{ connector: 'app', authorization_type: 'NO_AUTH', tools: [tool] }] }
+    return withToolmock({ seed }, async ({ api }) => {
+      const { body } = await api.get('/tools', { 'filter.connector': 'app' })
+      expect(body).toMatchObject({ tools: [{ tags: ['read', 'x'], is_default: false }] })
+    })
+  })
+
   it('has the tools of a custom provider once there is one', () =>
     withToolmock(
       {
@@ -406,6 +415,18 @@ describe('GET /providers', () => {
       expect(providers[0]).toMatchObject({ identifier: 'mail', display_name: 'Mail', is_custom: false, metadata: {} })
       expect(providers.map(({ is_custom }) => is_custom)).toEqual([...Array.from({ length: 12 }, () => false), true])
       expect(body).toMatchObject({ next_page_token: '', prev_page_token: '', total_size: 13 })
+    }))
+
+  it('answers a renamed provider as its update did', () =>
+    withToolmock({}, async ({ api }) => {
+      const created = await api.post('/custom-providers', { display_name: 'Acme' })
+      const { identifier } = (created.body as { provider: { identifier: string } }).provider
+      const { provider } = (await api.put(`/custom-providers/${identifier}`, { display_name: 'Other' })).body as {
+        provider: object
+      }
+      const { body } = await api.get('/providers', { 'filter.identifier': identifier })
+      expect((body as { providers: object[] }).providers).toEqual([provider])
+      expect(Object.keys(provider)).toEqual(Object.keys((created.body as { provider: object }).provider))
     }))
 
   it('pages ten at a time', () =>
