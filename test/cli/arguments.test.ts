@@ -39,6 +39,7 @@ describe('flags and variables of start', () => {
       'body-limit': 1_048_576,
       'log-level': 'info',
       json: false,
+      detach: false,
       help: false,
       version: false,
     })

@@ -171,13 +171,13 @@ describe('the verdict of toolmock run', () => {
     [['--no-such', 'x', '--', 'true'], '--no-such is not known.'],
     [
       ['--min-operations', 'most', '--', 'true'],
-      '--min-operations most: expected a whole number from 0 to 20, or a percentage from 0% to 100%.',
+      '--min-operations most: expected a whole number from 0 to 28, or a percentage from 0% to 100%.',
     ],
     [
       ['--min-operations', '200', '--', 'true'],
-      '--min-operations 200: expected a whole number from 0 to 20, or a percentage from 0% to 100%.',
+      '--min-operations 200: expected a whole number from 0 to 28, or a percentage from 0% to 100%.',
     ],
-    [['--min-statuses', '101%', '--', 'true'], '--min-statuses 101%: expected a whole number from 0 to 83, or'],
+    [['--min-statuses', '101%', '--', 'true'], '--min-statuses 101%: expected a whole number from 0 to 118, or'],
     [['--allow-violation', 'exectue_tool', '--', 'true'], 'did you mean execute_tool? Allowed are create_token, '],
     [
       ['--allow-violation', 'verify_user:identifier,execute_tool', '--', 'true'],

@@ -41,7 +41,7 @@ const BAD: [string, string, RegExp][] = [
 
 describe.each(WITH_BODY)('a bad body for %s', (_name, route) => {
   it('is a 400 with the reason: malformed, not an object, nested too deeply (G7)', () =>
-    withToolmock({}, async (mock) => {
+    withToolmock({ mcp: true }, async (mock) => {
       for (const [name, body, message] of BAD) {
         const answer = await send(mock, route, body)
 
@@ -61,7 +61,7 @@ describe.each(WITH_BODY)('a bad body for %s', (_name, route) => {
     'application/json, text/plain',
     'application/jsonp',
   ])('is a 400 as %s (G7)', (type) =>
-    withToolmock({}, async (mock) => {
+    withToolmock({ mcp: true }, async (mock) => {
       const answer = await send(mock, route, '{}', type)
 
       expect(answer.status).toBe(400)
@@ -70,14 +70,14 @@ describe.each(WITH_BODY)('a bad body for %s', (_name, route) => {
   )
 
   it('is a 400 when it is missing', () =>
-    withToolmock({}, async (mock) => {
+    withToolmock({ mcp: true }, async (mock) => {
       const answer = await send(mock, route, '', '')
       expect(answer.status).toBe(400)
       expect(answer.body).toMatchObject({ code: 3 })
     }))
 
   it('is a 413 over the limit (G7)', () =>
-    withToolmock({}, async (mock) => {
+    withToolmock({ mcp: true }, async (mock) => {
       const answer = await send(mock, route, JSON.stringify({ identifier: 'x'.repeat(2_000_000) }))
 
       expect(answer.status).toBe(413)
@@ -96,13 +96,13 @@ describe('a body that is accepted', () => {
     'Application/JSON; charset="utf-8"',
     'application/json; profile=x',
   ])('has the form %s', (type) =>
-    withToolmock({}, async (mock) => {
+    withToolmock({ mcp: true }, async (mock) => {
       expect((await send(mock, create, ada, type)).status).toBe(201)
     }),
   )
 
   it('is exactly as large as the limit', () =>
-    withToolmock({ bodyLimit: 1000 }, async (mock) => {
+    withToolmock({ mcp: true, bodyLimit: 1000 }, async (mock) => {
       const exact = ada.replace('{', `{${' '.repeat(1000 - ada.length)}`)
 
       expect((await send(mock, create, exact)).status).toBe(201)
@@ -110,7 +110,7 @@ describe('a body that is accepted', () => {
     }))
 
   it('is as large as the limit once it is decompressed, at any compressed size', () =>
-    withToolmock({ bodyLimit: 100 }, async (mock) => {
+    withToolmock({ mcp: true, bodyLimit: 100 }, async (mock) => {
       const token = await mock.signIn()
       const sendGzip = (body: string) =>
         mock
@@ -137,7 +137,7 @@ describe('a body that is accepted', () => {
   })
 
   it('is as large as the limit without a Content-Length', () =>
-    withToolmock({ bodyLimit: 100 }, async (mock) => {
+    withToolmock({ mcp: true, bodyLimit: 100 }, async (mock) => {
       const token = await mock.signIn()
       const sendChunked = (body: string) => {
         const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
@@ -151,7 +151,7 @@ describe('a body that is accepted', () => {
     }))
 
   it('nests 100 levels deep, and one more is refused', () =>
-    withToolmock({}, async (mock) => {
+    withToolmock({ mcp: true }, async (mock) => {
       const nested = (levels: number): string => {
         const inner = levels - 3
         const value = `${'['.repeat(inner)}${']'.repeat(inner)}`
@@ -165,7 +165,7 @@ describe('a body that is accepted', () => {
     }))
 
   it('nests 90 levels deep, with any number of brackets in its texts', () =>
-    withToolmock({}, async (mock) => {
+    withToolmock({ mcp: true }, async (mock) => {
       const nested = `${'['.repeat(90)}"${'[{'.repeat(500)}\\""${']'.repeat(90)}`
       const body = `{"connector":"mail","identifier":"ada","connected_account":{"api_config":{"a":${nested}}}}`
       const answer = await send(mock, create, body)
@@ -177,7 +177,7 @@ describe('a body that is accepted', () => {
 
 describe('a refused request changes no data', () => {
   it('for any reason of the refusal', () =>
-    withToolmock({}, async (mock) => {
+    withToolmock({ mcp: true }, async (mock) => {
       const before = JSON.stringify([...mock.environment.model.tables.accounts.values()])
       for (const [, route] of WITH_BODY) for (const [, body] of BAD) await send(mock, route, body)
 

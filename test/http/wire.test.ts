@@ -134,7 +134,7 @@ describe('methods that a path does not serve (G8)', () => {
   })
 
   it.each(paths)('on %s are a 405 that names %j', (path, served) =>
-    withToolmock({}, async ({ http }) => {
+    withToolmock({ mcp: true }, async ({ http }) => {
       for (const method of ['get', 'put', 'post', 'patch', 'delete', 'head', 'options'] as const) {
         if (served.includes(method.toUpperCase())) continue
         const answer = await http(method, path.replace('{identifier}', 'x'))
