@@ -1,4 +1,12 @@
-import { follow, operationsOf, readSpec, type Schema, type SpecDocument, SPEC } from './spec-document.ts'
+import {
+  follow,
+  operationsOf,
+  readSpec,
+  type Schema,
+  type SpecDocument,
+  type SpecOperation,
+  SPEC,
+} from './spec-document.ts'
 import type { Step } from './step.ts'
 
 const OUTPUT = 'src/contract/generated/word-tables.ts'
@@ -39,9 +47,9 @@ export const wordTables: Step = {
   make: async (root) => {
     const spec = await readSpec(root)
     const tables = new WordTables(spec)
-    const operations = operationsOf(spec)
-      .filter(({ bearer }) => bearer)
-      .map(({ id, parameters, body, responses }) => {
+    const served = operationsOf(spec).filter(({ bearer }) => bearer)
+    const lines = (operations: readonly SpecOperation[]): string[] =>
+      operations.map(({ id, parameters, body, responses }) => {
         const query = parameters.filter((parameter) => parameter.in === 'query')
         const answers = [...responses].flatMap(([status, schema]) => (schema ? [[status, schema] as const] : []))
         const parts = [
@@ -52,8 +60,12 @@ export const wordTables: Step = {
         for (const { name } of query) tables.name(name)
         return `  ${id}: { ${parts.join(', ')} },\n`
       })
+    const isMcp = ({ tags }: SpecOperation): boolean => tags.includes('MCP')
+    const operations = lines(served.filter((operation) => !isMcp(operation)))
     const error = tables.node({ $ref: '#/components/schemas/ErrorBody' })
+    // A word that only calls of MCP have may stand for another one, since most clients never see those calls.
     const known = JSON.stringify([...tables.words].sort(), null, 2)
+    operations.push(...lines(served.filter(isMcp)))
     const text = [
       HEADER,
       ...tables.constants,

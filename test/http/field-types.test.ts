@@ -63,7 +63,7 @@ describe.each(BODIES)('$id', ({ method, path, fields }) => {
   it.each(fields.map((field) => [field.path.join('.'), field] as const))(
     'refuses every other type for %s, and names it',
     (name, field) =>
-      withToolmock({}, async ({ api, environment }) => {
+      withToolmock({ mcp: true }, async ({ api, environment }) => {
         for (const [type, value] of Object.entries(VALUES)) {
           if (type === field.type || (type === 'integer' && field.type === 'number')) continue
           const target = path.slice('/api/v1'.length).replace('{identifier}', 'nobody')
@@ -86,7 +86,7 @@ describe('query parameters', () => {
   it.each(listed.map(([id, path, parameter]) => [id, text(parameter, 'name'), path, parameter] as const))(
     '%s answers 400 when %s is repeated, unless it is a list',
     (_id, name, path, parameter) =>
-      withToolmock({}, async ({ api }) => {
+      withToolmock({ mcp: true }, async ({ api }) => {
         const required = path.includes('/tools/') ? 'identifier=ada&' : path.endsWith(':search') ? 'query=abc&' : ''
         const other = required.startsWith(`${name}=`) ? '' : required
         const isList = own(follow(member(parameter, 'schema')), 'type') === 'array'
