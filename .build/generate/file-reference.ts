@@ -25,13 +25,13 @@ async function page(): Promise<string> {
   const changing = [...HELPERS].flatMap(([name, { changes }]) => (changes ? [code(name)] : []))
   const { MAX_GENERATED } = await import('../../src/third-party/fake-data.ts')
   const schemas = (await schemaDocuments()) as Readonly<Record<string, JsonSchema>>
-  const { connector = {}, seed = {}, scenario = {} } = schemas
+  const { connector = {}, seed = {}, scenario = {}, extension = {} } = schemas
   const ofConnector = new Map([[identity(connector), 'a [connector file](#connector-file)']])
   return `<!-- Made by \`npm run generate\` from the schemas of the files and the table of helpers: change it there. -->
 
 # File reference
 
-This page lists every key of a connector file, a seed file and a scenario file, and every helper of templates. [Connectors](connectors.md) and [Failing on demand](scenarios.md) show how they are used.
+This page lists every key of a connector file, a seed file, a scenario file and an extension file, and every helper of templates. [Connectors](connectors.md) and [Failing on demand](scenarios.md) show how they are used.
 
 \`[]\` stands for each item of a list, \`*\` for each name that you choose. An unknown key is refused. \`spec/schemas\` has the same as JSON Schema: name one in \`$schema\` and your editor completes the keys.
 
@@ -48,6 +48,10 @@ ${documentTables('seed', seed, ofConnector).join('\n\n')}
 ## Scenario file
 
 ${documentTables('scenario', scenario, new Map()).join('\n\n')}
+
+## Extension file
+
+${documentTables('extension', extension, new Map()).join('\n\n')}
 
 ## Templates
 

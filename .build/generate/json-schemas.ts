@@ -28,6 +28,7 @@ export const jsonSchemas: Step = {
 const TITLES = {
   seed: 'What a toolmock environment starts with',
   connector: 'A connector of toolmock: one fake third-party application',
+  extension: 'An extension of toolmock: answers for a part of the service that the mock does not serve',
   scenario: 'A scenario of toolmock: what goes wrong, when, and where',
   config: 'A configuration of toolmock: what flags say, as a file',
   state: 'The state of toolmock',
@@ -37,11 +38,12 @@ const TITLES = {
 
 /** The JSON Schemas of documents, the state file and reports, by name (`spec/schemas/<name>.schema.json`). */
 export async function schemaDocuments(): Promise<Record<string, object>> {
-  const [{ seedSchema }, { connectorSchema }, { scenarioSchema }, { configurationSchema }, { stateSchema }, reports] =
+  const [{ seedSchema }, { connectorSchema }, { scenarioSchema }, { extensionSchema }, { configurationSchema }, { stateSchema }, reports] =
     await Promise.all([
       import('../../src/documents/seed.ts'),
       import('../../src/documents/connector.ts'),
       import('../../src/documents/scenario.ts'),
+      import('../../src/documents/extension.ts'),
       import('../../src/cli/configuration.ts'),
       import('../../src/schema/state-document.ts'),
       import('../../src/verdict/report-schemas.ts'),
@@ -50,6 +52,7 @@ export async function schemaDocuments(): Promise<Record<string, object>> {
     seed: jsonSchema('seed', seedSchema),
     connector: jsonSchema('connector', connectorSchema),
     scenario: jsonSchema('scenario', scenarioSchema),
+    extension: jsonSchema('extension', extensionSchema),
     config: jsonSchema('config', configurationSchema),
     state: jsonSchema('state', stateSchema),
     'contract-report': jsonSchema('contract-report', reports.contractReportSchema, 'output'),

@@ -3,11 +3,14 @@ import type { RequestListener } from 'node:http'
 import type { AppServices } from '../control/app-services.ts'
 import { ToolSchemas } from '../contract/tool-schemas.ts'
 import { bundledScenario, bundledScenarioNames, bundledScenarios, loadScenarios } from '../documents/load-scenarios.ts'
+import type { DocumentChecks } from '../documents/connector-checks.ts'
+import { loadExtensions } from '../documents/load-extensions.ts'
 import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
 import { once } from '../domain/once.ts'
 import { StartError } from '../domain/start-error.ts'
 import { EnvironmentProvisioner } from '../state/provisioning.ts'
 import { ResponseCache } from '../http/answer.ts'
+import { Extensions } from '../http/extensions.ts'
 import { SILENT } from '../http/log.ts'
 import { refuseExpectation } from '../http/refusal.ts'
 import { createFastExpress, limitsOf, type Serving, servingOf } from '../http/server.ts'
@@ -27,7 +30,7 @@ import { startThirdParties } from '../third-party/client.ts'
 import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
 import { createReports } from '../verdict/reports.ts'
 import { VERSION } from '../version.ts'
-import { documentChecks } from './document-checks.ts'
+import { documentChecks, withExtensions } from './document-checks.ts'
 import { type AppOptions, DEFAULT_ENVIRONMENT, notApplied } from './options.ts'
 import { mountRoutes } from './routes.ts'
 
@@ -66,7 +69,13 @@ const JOURNAL_BYTES = 64 * 1024 * 1024
 /** Starts everything but the listening. @throws StartError for a file that cannot be used */
 export async function createApp(options: AppOptions = {}): Promise<App> {
   const pauses = new Pauses()
-  const scenarios = createScenarios(options)
+  const ownChecks = documentChecks(options.allowOutbound)
+  const extensions = await loadExtensions(options.extensions ?? [], ownChecks)
+  const checks = withExtensions(
+    ownChecks,
+    extensions.map(({ extension }) => extension),
+  )
+  const scenarios = createScenarios(checks)
   const registry = await openEnvironments(options, scenarios)
   const thirdParties = await startThirdParties({
     registry,
@@ -78,7 +87,18 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     const closing = new AbortController()
     // Each event stream listens; Node.js warns of more than ten.
     setMaxListeners(0, closing.signal)
-    const services = createServices({ registry, thirdParties, scenarios, pauses, closing: closing.signal }, options)
+    const services = createServices(
+      {
+        registry,
+        thirdParties,
+        scenarios,
+        pauses,
+        closing: closing.signal,
+        documentChecks: checks,
+        extensions: new Extensions(extensions, { documentedOnly: options.documentedOnly ?? false }),
+      },
+      options,
+    )
     const notices = [...registry.notices, ...(await seedDefault(services, options))]
     refuseUndocumentedMcp(services)
     await startScenarios(services, options)
@@ -101,8 +121,7 @@ function openEnvironments(options: AppOptions, counters: RunCounters): Promise<E
   })
 }
 
-function createScenarios({ allowOutbound }: AppOptions): ScenarioRegistry {
-  const checks = documentChecks(allowOutbound)
+function createScenarios(checks: DocumentChecks): ScenarioRegistry {
   const bundled = {
     named: (name: string, environment: Environment) =>
       bundledScenario(name, { checks, connectors: knownConnectors(environment) }),
@@ -112,11 +131,13 @@ function createScenarios({ allowOutbound }: AppOptions): ScenarioRegistry {
   return new ScenarioRegistry(bundled)
 }
 
-type StartedParts = Pick<AppServices, 'registry' | 'thirdParties' | 'scenarios' | 'pauses' | 'closing'>
+type StartedParts = Pick<
+  AppServices,
+  'registry' | 'thirdParties' | 'scenarios' | 'pauses' | 'closing' | 'documentChecks' | 'extensions'
+>
 
 function createServices(started: StartedParts, options: AppOptions): AppServices {
-  const { registry, thirdParties, scenarios } = started
-  const checks = documentChecks(options.allowOutbound)
+  const { registry, thirdParties, scenarios, documentChecks: checks } = started
   const realTime = options.time ?? systemTime
   const defaultEnvironment = () => registry.environment(DEFAULT_ENVIRONMENT)
   const journals = new Journals({
@@ -164,7 +185,6 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
       documentedOnly,
       mcp,
     }),
-    documentChecks: checks,
     admission: options,
     requestIds: {
       operations: registry.requestIds('operations', options.idSeed),

@@ -12,6 +12,7 @@ export const DOCUMENT_CHECKS: DocumentChecks = {
   checkTemplate,
   templatePaths,
   words: WORDS,
+  routes: ROUTES,
   operations: new Map<string, readonly number[]>([
     ...ROUTES.map(({ operation, statuses }) => [operation, statuses] as const),
     [PROXY_REQUEST, ANY_STATUS],
@@ -21,4 +22,9 @@ export const DOCUMENT_CHECKS: DocumentChecks = {
 /** The same, with connectors allowed to name servers beyond loopback or not (`--allow-outbound`). */
 export function documentChecks(allowOutbound: boolean | undefined): DocumentChecks {
   return { ...DOCUMENT_CHECKS, allowOutbound: allowOutbound ?? false }
+}
+
+/** The checks of a server with these extensions, which scenarios name as operations. */
+export function withExtensions(checks: DocumentChecks, names: readonly string[]): DocumentChecks {
+  return { ...checks, operations: new Map([...checks.operations, ...names.map((name) => [name, ANY_STATUS] as const)]) }
 }

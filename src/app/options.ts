@@ -24,6 +24,8 @@ export interface AppOptions {
   seeds?: readonly string[] | undefined
   /** Scenarios that run from the start in every environment: names of bundled ones, or files. */
   scenarios?: readonly string[] | undefined
+  /** Answers for a part of the service that the mock does not serve: names of bundled extensions, or files. */
+  extensions?: readonly string[] | undefined
   /** Where the clock of a new environment starts; real time when absent. */
   clock?: Instant | undefined
   /** Clocks of new environments are frozen. */

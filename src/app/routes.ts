@@ -7,6 +7,7 @@ import { recordPages } from '../request-journal/page-journal.ts'
 import { hasOneHost, refuseHost, unexpectedError, unknownPath } from '../http/refusal.ts'
 import { holdAnswers } from '../http/held-answers.ts'
 import {
+  mountExtensions,
   mountMcpMetadata,
   mountOauthMetadata,
   mountOperations,
@@ -41,6 +42,7 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
   app.use(['/magic', '/connect', '/third-party'], recordPages(services))
   app.use('/third-party', authorizeRoutes(services))
   app.use(magicLinkRoutes(services))
+  mountExtensions(app, services)
   app.use(unknownPath(services))
   app.use(unexpectedError(services))
   return (request, response) => {

@@ -161,6 +161,12 @@ const FLAGS = [
     'runs from the start, in every environment',
   ),
   flag(
+    'extension',
+    SERVERS,
+    { ...valued('list', 'NAME_OR_FILE'), isPath: isScenarioPath },
+    'answers for a part of the service that the mock does not serve: `organizations`, or a file of your own',
+  ),
+  flag(
     'clock',
     SERVERS,
     valued('instant', 'ISO'),

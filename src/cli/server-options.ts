@@ -83,6 +83,7 @@ export function runOptions(read: RunArguments, log: AppOptions['log']): AppOptio
 function commonOptions({ values, given }: StartArguments | RunArguments): AppOptions {
   return {
     scenarios: values.scenario,
+    extensions: values.extension,
     clock: values.clock,
     freeze: values.freeze,
     idSeed: values['id-seed'],

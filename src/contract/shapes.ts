@@ -7,8 +7,11 @@ export type Operation = keyof operations
 /** Any method below `/proxy/`. OpenAPI has no form for that, and what a third party takes and answers is no contract of the service. */
 export const PROXY_REQUEST = 'proxy_request'
 
-/** Everything that the journal and scenarios know by a name: the operations, and the proxy. */
-export type ServedOperation = Operation | typeof PROXY_REQUEST
+/** The name of an extension, which is no operation. */
+export type ExtensionName = string & { readonly kind: 'extension' }
+
+/** Everything that the journal and scenarios know by a name: the operations, the proxy and extensions. */
+export type ServedOperation = Operation | typeof PROXY_REQUEST | ExtensionName
 
 type Described<Id extends Operation> = operations[Id]
 

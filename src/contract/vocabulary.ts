@@ -3,7 +3,8 @@ import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import { isWellEncoded } from './contract.ts'
 import { ERROR_WORDS, OPERATION_WORDS, type OperationWords, type WordNode } from './generated/word-tables.ts'
-import { PROXY_REQUEST, type ServedOperation } from './shapes.ts'
+import { isOperation } from './route.ts'
+import type { ServedOperation } from './shapes.ts'
 
 /** From the wire to the document, or back. */
 interface Direction {
@@ -14,11 +15,11 @@ interface Direction {
 
 /** The words of an operation's requests and answers; undefined for the token endpoint, whose words are RFC 6749's. */
 function wordsOf(operation: ServedOperation): OperationWords | undefined {
-  if (operation === PROXY_REQUEST) return ERRORS_ONLY
+  if (!isOperation(operation)) return ERRORS_ONLY
   return Object.hasOwn(OPERATION_WORDS, operation) ? OPERATION_WORDS[operation] : undefined
 }
 
-/** Of the proxy, whose requests and other answers are the third party's. */
+/** Of the proxy and extensions, whose requests and other answers are no contract of the service. */
 const ERRORS_ONLY: OperationWords = { query: {}, answers: {} }
 
 /** The body of a request in the document's words. Free-form objects and free strings stay as they are (G48). */

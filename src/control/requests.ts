@@ -19,10 +19,16 @@ import { labelOf } from './environments.ts'
 import { ControlError } from './errors.ts'
 
 export const requestHandlers = {
-  list_requests: ({ journal, query }) => ({ body: { requests: journal.query(readJournalQuery(query)) } }),
+  list_requests: ({ services, journal, query }) => ({
+    body: { requests: journal.query(readJournalQuery(query, services.extensions.names)) },
+  }),
   clear_requests: ({ journal }) => ({ body: {}, onceDurable: () => journal.clear() }),
-  count_requests: ({ journal, body }) => ({ body: { count: journal.count(readMatch(body.match)) } }),
-  verify_requests: ({ journal, body }) => ({ body: journal.verify(readMatch(body.match), body.times) }),
+  count_requests: ({ services, journal, body }) => ({
+    body: { count: journal.count(readMatch(body.match, services.extensions.names)) },
+  }),
+  verify_requests: ({ services, journal, body }) => ({
+    body: journal.verify(readMatch(body.match, services.extensions.names), body.times),
+  }),
 
   wait_for_requests: async ({ services, journal, response, body }) => {
     const { match, times, timeout_ms: timeoutMs } = body
@@ -30,7 +36,7 @@ export const requestHandlers = {
     const leave = (): void => gone.abort()
     response.on('close', leave)
     const signal = AbortSignal.any([gone.signal, services.closing])
-    const result = await journal.wait(readMatch(match), { times, timeoutMs, signal })
+    const result = await journal.wait(readMatch(match, services.extensions.names), { times, timeoutMs, signal })
     response.off('close', leave)
     if (result.ok) return { body: result }
     const { matched, near_misses } = result

@@ -19,6 +19,8 @@ export interface DocumentChecks {
   templatePaths: PathsOf
   /** The operations of the service with the statuses that its spec declares. */
   operations: ReadonlyMap<string, readonly number[]>
+  /** Each of them with its method and path. */
+  routes: readonly { readonly operation: string; readonly method: string; readonly path: string }[]
   /** Every word of the spec (G48). */
   words: readonly string[]
   /** Whether `base_url` may leave loopback (`--allow-outbound`). */
@@ -40,9 +42,17 @@ export async function checkConnector(document: JsonValue, context: DocumentCheck
   return [
     ...outboundProblems(document, context.allowOutbound ?? false),
     ...((await context.toolSchemas?.problems(document)) ?? []),
-    ...templateProblems(document, [...connectorTemplates(document), ...responderTemplates(document)], context),
-    ...resultNameProblems(document, context),
+    ...templateProblems(document, connectorTemplates(document), context),
+    ...responderProblems(document, context),
     ...new References(document).unansweredCalls(),
+  ]
+}
+
+/** What is wrong with the templates of responders and collections. */
+export function responderProblems(document: JsonObject, checks: DocumentChecks): Problem[] {
+  return [
+    ...templateProblems(document, [...responderTemplates(document)], checks),
+    ...resultNameProblems(document, checks),
   ]
 }
 

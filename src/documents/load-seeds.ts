@@ -46,6 +46,10 @@ export function bundledScenarioFolder(): string {
   return join(packageRoot(), 'scenarios')
 }
 
+export function bundledExtensionFolder(): string {
+  return join(packageRoot(), 'extensions')
+}
+
 /** The folder with the files that `toolmock init` writes, a folder for each example. */
 export function starterFolder(): string {
   return join(packageRoot(), 'starter')

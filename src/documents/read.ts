@@ -1,17 +1,25 @@
 import type { z } from 'zod'
 import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import type { Connector } from '../domain/connector.ts'
-import { type DocumentCheckContext, checkConnector, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
+import type { Extension } from '../domain/extension.ts'
+import {
+  type DocumentCheckContext,
+  checkConnector,
+  type DocumentChecks,
+  responderProblems,
+  ToolSchemaCheck,
+} from './connector-checks.ts'
 import { connectorSchema, toConnector } from './connector.ts'
 import { type Problem, problemsOf, MAX_LISTED, moreProblems, shown, valuesAt } from '../schema/problems.ts'
 import { DocumentError, type FileProblem, problemAt } from './problem.ts'
 import { type ParsedSeed, seedSchema } from './seed.ts'
+import { extensionSchema, servedProblems, toExtension } from './extension.ts'
 import { type ParsedScenario, scenarioSchema } from './scenario.ts'
 import { SourceText } from './source-text.ts'
 import { checkVocabulary } from './seed-checks.ts'
 
 /** A file as far as it could be read on its own: what it holds when its shape is right, and what is wrong with it. */
-export type ReadDocument = ReadConnector | ReadSeed | ReadScenario | UnknownDocument
+export type ReadDocument = ReadConnector | ReadSeed | ReadScenario | ReadExtension | UnknownDocument
 
 export interface ReadConnector {
   kind: 'connector'
@@ -35,24 +43,37 @@ export interface ReadScenario {
   shapeProblems: readonly Problem[]
 }
 
+interface ReadExtension {
+  kind: 'extension'
+  source: SourceText
+  extension: Extension | undefined
+  problems: FileProblem[]
+}
+
 interface UnknownDocument {
   kind: 'unknown'
   problems: readonly FileProblem[]
 }
 
 /**
- * Reads one YAML or JSON text and recognises what it is: a file with `connector` at its top is a connector, one with `rules`
+ * Reads one YAML or JSON text and recognises what it is: a file with `connector` at its top is a connector, one with `extension` an
+ * extension, one with `rules`
  * or `name` a scenario, others are seeds.
  */
 export async function readDocument(text: string, file: string, context: DocumentCheckContext): Promise<ReadDocument> {
   const source = open(text, file)
   if (!(source instanceof SourceText)) return { kind: 'unknown', problems: source }
   if (!isJsonObject(source.value)) {
-    const problem = { path: [], found: shown(source.value), allowed: 'an object: a seed, a connector or a scenario' }
+    const problem = {
+      path: [],
+      found: shown(source.value),
+      allowed: 'an object: a seed, a connector, a scenario or an extension',
+    }
     return { kind: 'unknown', problems: [source.problem(problem)] }
   }
   const has = (key: string): boolean => own(source.value as JsonObject, key) !== undefined
   if (has('connector')) return readConnector(source, context)
+  if (has('extension')) return readExtension(source, context)
   return has('rules') || has('name') ? readScenario(source) : readSeed(source, context)
 }
 
@@ -63,6 +84,15 @@ export async function parseConnector(text: string, file: string, checks: Documen
   const { connector, problems } = await readConnector(source, { ...checks, toolSchemas: new ToolSchemaCheck() })
   if (!connector || problems.length > 0) throw new DocumentError(problems)
   return connector
+}
+
+/** One extension document. @throws DocumentError with everything that is wrong with it */
+export async function parseExtension(text: string, file: string, checks: DocumentChecks): Promise<Extension> {
+  const read = await readDocument(text, file, checks)
+  if (read.kind === 'extension' && read.extension && read.problems.length === 0) return read.extension
+  if (read.kind === 'extension' || read.kind === 'unknown') throw new DocumentError(read.problems)
+  const allowed = 'an extension: extension, collections, responders'
+  throw new DocumentError([read.source.problem({ path: [], found: `a ${read.kind}`, allowed })])
 }
 
 /** The problems of a source in their order in the file, each place and text once, up to a bound. */
@@ -87,6 +117,13 @@ async function readConnector(source: SourceText, context: DocumentCheckContext):
   const { data, shape } = parsed(connectorSchema, source)
   const problems = located(source, [...shape, ...(await checkConnector(source.value, context))])
   return { kind: 'connector', source, connector: data && toConnector(data), problems }
+}
+
+function readExtension(source: SourceText, checks: DocumentChecks): ReadExtension {
+  const { data, shape } = parsed(extensionSchema, source)
+  const inside = isJsonObject(source.value) ? responderProblems(source.value, checks) : []
+  const problems = located(source, [...shape, ...inside, ...servedProblems(source.value, checks)])
+  return { kind: 'extension', source, extension: data && toExtension(data), problems }
 }
 
 function readScenario(source: SourceText): ReadScenario {

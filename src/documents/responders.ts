@@ -2,7 +2,18 @@ import { z } from 'zod'
 import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
 import { present } from '../domain/json.ts'
 import { dottedPaths } from '../domain/value-match.ts'
-import { anyJson, headerMap, jsonObject, strict, text, textMap, wholeNumber, withRule } from '../schema/parts.ts'
+import {
+  anyJson,
+  headerMap,
+  jsonObject,
+  nonEmpty,
+  type Report,
+  strict,
+  text,
+  textMap,
+  wholeNumber,
+  withRule,
+} from '../schema/parts.ts'
 import { answerAfter, collections, steps, toStep } from './collections.ts'
 
 /*
@@ -34,67 +45,84 @@ const answer = strict({
     ),
 })
 
-const responder = withRule(
+const responderShape = {
+  on: strict({
+    method: z.enum(METHODS).optional().describe('Absent: any method.'),
+    path: pathPattern
+      .optional()
+      .describe(
+        'Here * matches any text inside one part, and {name} captures one part as request.params.name. Absent: any path.',
+      ),
+    query: textMap.optional().describe('Values by parameter.'),
+    headers: textMap.optional().describe('Values by header.'),
+    body: jsonObject.optional().describe('Values by dotted path into the JSON body; nested objects count as paths.'),
+    account: strict({
+      id: text.optional().describe('Its id.'),
+      identifier: text.optional().describe('Its identifier.'),
+      organization_id: text.optional().describe('Its organization.'),
+      user_id: text.optional().describe('Its user.'),
+      connector: text.optional().describe('Its connector.'),
+    })
+      .optional()
+      .describe('Values by field of the account that calls.'),
+  }).describe('Which requests it answers; in its texts * matches any text.'),
+  steps: steps
+    .optional()
+    .describe(
+      'What it does with collections before it answers, in one transaction. When one fails, nothing is changed.',
+    ),
+  respond: answer.optional().describe('The answer to every such request.'),
+  sequence: z
+    .array(answer)
+    .min(1)
+    .optional()
+    .describe(
+      'In place of respond: the answers to the first such request, the second, and so on, counted in each environment.',
+    ),
+  after_last: z
+    .enum(['repeat', 'restart', 'next'])
+    .optional()
+    .describe(
+      'After the last of a sequence: that one again, the first again, or the next responder that matches. Absent: repeat.',
+    ),
+}
+
+type ParsedResponder = z.output<z.ZodObject<typeof responderShape>>
+
+function checkResponder(
+  { respond, sequence, steps, after_last }: Partial<ParsedResponder>,
+  report: Report,
+  wrong: ReadonlySet<unknown>,
+): void {
+  if (wrong.has('respond') || wrong.has('sequence') || wrong.has('steps')) return
+  const both = respond !== undefined && sequence !== undefined
+  const neither = respond === undefined && sequence === undefined && steps === undefined
+  if (both || neither) {
+    const found = both ? 'with both respond and sequence' : 'without respond and sequence'
+    report([], { found, allowed: 'exactly one of respond and sequence, or steps' })
+  }
+  if (steps !== undefined && sequence !== undefined) {
+    report(['sequence'], { found: 'set beside steps', allowed: 'respond together with steps', atKey: true })
+  }
+  if (after_last !== undefined && sequence === undefined) {
+    const found = 'set without sequence'
+    report(['after_last'], { found, allowed: 'after_last together with sequence', atKey: true })
+  }
+}
+
+const responder = withRule(strict(responderShape), checkResponder)
+
+/** A responder of an extension. */
+export const namedResponder = withRule(
   strict({
-    on: strict({
-      method: z.enum(METHODS).optional().describe('Absent: any method.'),
-      path: pathPattern
-        .optional()
-        .describe(
-          'Here * matches any text inside one part, and {name} captures one part as request.params.name. Absent: any path.',
-        ),
-      query: textMap.optional().describe('Values by parameter.'),
-      headers: textMap.optional().describe('Values by header.'),
-      body: jsonObject.optional().describe('Values by dotted path into the JSON body; nested objects count as paths.'),
-      account: strict({
-        id: text.optional().describe('Its id.'),
-        identifier: text.optional().describe('Its identifier.'),
-        organization_id: text.optional().describe('Its organization.'),
-        user_id: text.optional().describe('Its user.'),
-        connector: text.optional().describe('Its connector.'),
-      })
-        .optional()
-        .describe('Values by field of the account that calls.'),
-    }).describe('Which requests it answers; in its texts * matches any text.'),
-    steps: steps
-      .optional()
-      .describe(
-        'What it does with collections before it answers, in one transaction. When one fails, nothing is changed.',
-      ),
-    respond: answer.optional().describe('The answer to every such request.'),
-    sequence: z
-      .array(answer)
-      .min(1)
-      .optional()
-      .describe(
-        'In place of respond: the answers to the first such request, the second, and so on, counted in each environment.',
-      ),
-    after_last: z
-      .enum(['repeat', 'restart', 'next'])
-      .optional()
-      .describe(
-        'After the last of a sequence: that one again, the first again, or the next responder that matches. Absent: repeat.',
-      ),
+    name: nonEmpty.describe('A unique name in the file; messages name the responder by it.'),
+    ...responderShape,
   }),
-  ({ respond, sequence, steps, after_last }, report, wrong) => {
-    if (wrong.has('respond') || wrong.has('sequence') || wrong.has('steps')) return
-    const both = respond !== undefined && sequence !== undefined
-    const neither = respond === undefined && sequence === undefined && steps === undefined
-    if (both || neither) {
-      const found = both ? 'with both respond and sequence' : 'without respond and sequence'
-      report([], { found, allowed: 'exactly one of respond and sequence, or steps' })
-    }
-    if (steps !== undefined && sequence !== undefined) {
-      report(['sequence'], { found: 'set beside steps', allowed: 'respond together with steps', atKey: true })
-    }
-    if (after_last !== undefined && sequence === undefined) {
-      const found = 'set without sequence'
-      report(['after_last'], { found, allowed: 'after_last together with sequence', atKey: true })
-    }
+  (given, report, wrong) => {
+    checkResponder(given, report, wrong)
+    if (given.on && given.on.path === undefined) report(['on', 'path'], { allowed: 'a path' })
   },
 )
-
-type ParsedResponder = z.output<typeof responder>
 
 /** The keys of a file that say what answers requests. */
 export const responderKeys = {

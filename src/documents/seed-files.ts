@@ -5,14 +5,21 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import { type DocumentCheckContext, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
-import { located, type ReadConnector, readDocument, type ReadScenario, type ReadSeed } from './read.ts'
+import {
+  located,
+  type ReadConnector,
+  type ReadDocument,
+  readDocument,
+  type ReadScenario,
+  type ReadSeed,
+} from './read.ts'
 import { checkSeed, connectorsIn, type KnownConnectors, listedNames, namesIn, possibleNames } from './seed-checks.ts'
 import { toBundle } from './seed.ts'
 
 /** The files at one path that a seed is read from. */
 export interface SeedFiles {
   /** Every file, and what it was taken for. */
-  files: { file: string; kind: 'seed' | 'connector' | 'scenario' | 'unknown' }[]
+  files: { file: string; kind: ReadDocument['kind'] }[]
   seeds: ReadSeed[]
   connectors: ReadConnector[]
   /** No part of a seed: those of a folder are left to `--scenario`. */

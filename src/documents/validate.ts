@@ -155,6 +155,7 @@ export async function validateText(
     case 'seed':
       return { kind, problems: (await readSeed({ text, file }, checks, connectors)).problems }
     case 'connector':
+    case 'extension':
     case 'unknown':
       return { kind, problems: read.problems }
   }

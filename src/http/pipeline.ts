@@ -1,6 +1,8 @@
 import { checkRequest, checkResponse } from '../contract/contract.ts'
+import type { Route } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { ServiceError, violationText } from '../domain/errors.ts'
+import type { ExtensionAnswer } from '../domain/extension.ts'
 import { isJsonObject } from '../domain/json.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import { applyDueEvents } from '../state/account-events.ts'
@@ -8,11 +10,18 @@ import type { Call, Handler } from '../operations/operation.ts'
 import { noteNearMisses, noteProxyNearMisses } from '../operations/near-misses.ts'
 import { locatorOf, proxyRequest } from '../operations/proxy.ts'
 import { type Environment, now, ReadGuard } from '../state/environment.ts'
-import { stackOf, errorCodeOf, errorReply, failureOf, textAnswer, wireAnswer } from './answer.ts'
+import { errorBody, stackOf, errorCodeOf, errorReply, failureOf, textAnswer, wireAnswer } from './answer.ts'
 import { checkContentType, decodeText, parseJsonObject } from './body.ts'
 import { observedExchange } from './observed-exchange.ts'
+import type { ExtensionRoute } from './extensions.ts'
 import { forwardedRequest, proxiedAnswer } from './proxy.ts'
-import type { Authenticated, OperationContext, ProxyContext, RequestContext } from './request-context.ts'
+import type {
+  Authenticated,
+  ExtensionContext,
+  OperationContext,
+  ProxyContext,
+  RequestContext,
+} from './request-context.ts'
 import { applyFaults, scenarioRequest } from './scenario-step.ts'
 import { asTokenError, authenticateClient, readForm } from './token-request.ts'
 import { requestFromWire, wireWords } from './vocabulary-step.ts'
@@ -63,6 +72,23 @@ const PROXY_ANSWER_STEPS: readonly Step<ProxyContext>[] = [
   send,
 ]
 
+/** A request that an extension answers has no contract either. */
+const EXTENSION_REQUEST_STEPS: readonly Step<ExtensionContext>[] = [
+  checkBearer,
+  readAnyBody,
+  applyDue,
+  applyScenarios,
+  extend,
+  commit,
+]
+const EXTENSION_ANSWER_STEPS: readonly Step<ExtensionContext>[] = [
+  translateAnswer,
+  serialize,
+  serializeExtended,
+  record,
+  send,
+]
+
 /**
  * Every request of an operation goes through this once. A request for which no step waits, such as most reads, is answered
  * in the same turn of the event loop.
@@ -73,6 +99,20 @@ export function runPipeline(context: OperationContext, services: ServiceParts): 
 
 export function runProxy(context: ProxyContext, services: ServiceParts): Promise<void> | undefined {
   return run(PROXY_REQUEST_STEPS, PROXY_ANSWER_STEPS, context, services)
+}
+
+function runExtension(context: ExtensionContext, services: ServiceParts): Promise<void> | undefined {
+  return run(EXTENSION_REQUEST_STEPS, EXTENSION_ANSWER_STEPS, context, services)
+}
+
+/** Runs the pipeline of an operation or of an extension. */
+export function runRoute(
+  context: RequestContext & { readonly route: Route | ExtensionRoute },
+  services: ServiceParts,
+): Promise<void> | undefined {
+  const { route } = context
+  if ('extension' in route) return runExtension({ ...context, route, extended: undefined }, services)
+  return runPipeline({ ...context, route }, services)
 }
 
 function run<Context extends RequestContext>(
@@ -170,6 +210,16 @@ function readBody(context: OperationContext, { bodyLimit }: ServiceParts): Promi
     // The journal keeps it: a text is less work for the garbage collector than a buffer.
     context.rawBody = text
     context.body = parseJsonObject(text)
+  })
+}
+
+/** The body of a request to an extension, whatever its type. */
+function readAnyBody(context: ExtensionContext, { bodyLimit }: ServiceParts): Promise<void> | undefined {
+  const { request } = context
+  if (request.call?.refused) throw request.call.refused
+  if (!request.hasBody) return undefined
+  return request.readBody(bodyLimit).then((bytes) => {
+    context.rawBody = bytes
   })
 }
 
@@ -282,6 +332,35 @@ function forward(context: ProxyContext, services: ServiceParts): Promise<void> |
   return proxyRequest(call, locatorOf(request.headers), forwardedRequest(context)).then((answer) => {
     context.forwarded = answer
   })
+}
+
+/** Answers by the responders of an extension, unless a scenario has answered in its place. @throws ServiceError PATH_NOT_FOUND */
+function extend(context: ExtensionContext, services: ServiceParts): Promise<void> | undefined {
+  const { fault, request, route, rawBody, requestId } = context
+  if (fault && (fault.injected || fault.cut)) return undefined
+  context.readGuard?.assertValid()
+  const { method, query, headers } = request
+  const [path = ''] = request.url.split('?', 1)
+  const sent = {
+    method,
+    path,
+    url: `${request.baseUrl(services.baseUrl)}${path}`,
+    query: new URLSearchParams(query),
+    headers,
+    body: Buffer.from(rawBody),
+  }
+  const take = (answer: ExtensionAnswer): void => {
+    const { extension } = route.extension
+    if (!answer) {
+      throw new ServiceError('PATH_NOT_FOUND', `no responder of extension ${extension} answers ${method} ${path}`)
+    }
+    if (answer.kind === 'answer') context.extended = answer
+    else context.reply = { status: answer.status, body: errorBody({ ...answer, context: {} }, requestId) }
+  }
+  const answer = services.thirdParties.answerByExtension(environmentOf(context), route.extension, sent)
+  if (answer instanceof Promise) return answer.then(take)
+  take(answer)
+  return undefined
 }
 
 /** Waits until everything that the answer says is durable. @throws ServiceError STORAGE_UNAVAILABLE (503) */
@@ -406,6 +485,15 @@ function serializeForwarded(context: ProxyContext): void {
   if (forwarded && error === undefined) context.answer = proxiedAnswer(forwarded, requestId)
 }
 
+/** Serializes what a responder answered, unless its commit was refused. */
+function serializeExtended(context: ExtensionContext): void {
+  const { extended, error, requestId } = context
+  if (!extended || error !== undefined) return
+  const { status, headers, body } = extended
+  const length = String(Buffer.byteLength(body))
+  context.answer = { status, headers: { ...headers, 'X-Request-Id': requestId, 'Content-Length': length }, text: body }
+}
+
 function record(context: RequestContext, services: ServiceParts): void {
   const { request, answer, error } = context
   const { call } = request
@@ -440,10 +528,10 @@ function observe(context: OperationContext, services: ServiceParts): void {
   services.observe?.(observedExchange(context))
 }
 
-/** The `error_code` of the answer, whether the mock or a scenario gave it; null for a success. */
-function codeOf({ error, fault, reply }: RequestContext): string | null {
+/** The `error_code` of the answer, whether the mock, a scenario or an extension gave it; null for a success. */
+function codeOf({ route, error, fault, reply }: RequestContext): string | null {
   if (error !== undefined) return errorCodeOf(error)
-  if (!fault?.injected || !isJsonObject(reply?.body)) return null
+  if (!(fault?.injected || 'extension' in route) || !isJsonObject(reply?.body)) return null
   const { details, error: oauthError } = reply.body
   const [info] = Array.isArray(details) ? details : []
   const code = isJsonObject(info) ? info['error_code'] : oauthError

@@ -4,6 +4,7 @@ import type { Route } from '../contract/route.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import type { Client } from '../domain/client.ts'
 import type { FieldViolation } from '../domain/errors.ts'
+import type { ExtensionAnswer } from '../domain/extension.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
@@ -14,6 +15,7 @@ import type { FaultResponse } from '../scenarios/faults/fault-response.ts'
 import type { Environment, ReadGuard } from '../state/environment.ts'
 import type { WireAnswer } from './answer.ts'
 import type { SentBody } from './body.ts'
+import type { ExtensionRoute } from './extensions.ts'
 
 /** A request as it was sent. HTTP/1.1 requests implement it in `node-request.ts`; another protocol adds its own class. */
 export interface SentRequest {
@@ -112,6 +114,11 @@ export interface ProxyContext extends RequestContext {
   /** What follows {@link rawBody} in a long body. */
   rest: SentBody['rest']
   forwarded: ProxiedAnswer | undefined
+}
+
+export interface ExtensionContext extends RequestContext {
+  readonly route: ExtensionRoute
+  extended: Extract<ExtensionAnswer, { kind: 'answer' }> | undefined
 }
 
 /** What the rules of scenarios do to an answer (1.4). */

@@ -8,7 +8,7 @@ import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
 import { publicKey } from '../domain/session-token.ts'
 import { recordPages } from '../request-journal/page-journal.ts'
 import { NodeRequest } from './node-request.ts'
-import { runPipeline, runProxy } from './pipeline.ts'
+import { runPipeline, runProxy, runRoute } from './pipeline.ts'
 import { PROXY_PATHS, PROXY_ROUTE } from './proxy.ts'
 import { refuse, refuseUnexpected, unservedPath } from './refusal.ts'
 import type { AnswerSink, RequestContext, SentRequest } from './request-context.ts'
@@ -63,14 +63,46 @@ export function mountProxy(app: Express, services: ServiceParts): void {
   })
 }
 
+/** Mounts extensions on the paths that nothing else takes, 405 for other methods of them. */
+export function mountExtensions(app: Express, services: ServiceParts): void {
+  app.use((request, response, next) => {
+    if (serveExtension(request, response, services)) return
+    const allowed = services.extensions.methodsAt(pathOf(request)).join(', ')
+    if (allowed === '') next()
+    else {
+      const error = methodNotAllowed(request.method, allowed)
+      refuse(request, response, { error, ids: services.requestIds.operations }, services)
+    }
+  })
+}
+
+/** Whether an extension takes a request; it is answered then. */
+function serveExtension(message: IncomingMessage, response: ServerResponse, services: ServiceParts): boolean {
+  const route = services.extensions.routeOf(message.method ?? '', pathOf(message))
+  if (!route) return false
+  const request = new NodeRequest(message, response, NO_PARAMETERS)
+  const failed = (thrown: unknown): void => refuseUnexpected(thrown, { request: message, response, services })
+  try {
+    runRoute(createContext(route, request, services), services)?.catch(failed)
+  } catch (thrown) {
+    failed(thrown)
+  }
+  return true
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split(/[?#]/, 1).join()
+}
+
 function pathHandler(path: string, served: readonly Route[], services: ServiceParts): PathHandler {
   const byMethod = new Map<string, Route>()
   for (const route of served) if (route.path === path) byMethod.set(route.method, route)
-  const allowed = [...byMethod.keys()].join(', ')
   return (message, response, pathParameters) => {
     const { method = '' } = message
     const route = byMethod.get(method)
     if (!route) {
+      if (serveExtension(message, response, services)) return
+      const allowed = [...byMethod.keys(), ...services.extensions.methodsAt(pathOf(message))].join(', ')
       refuse(
         message,
         response,

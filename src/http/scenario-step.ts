@@ -75,14 +75,15 @@ export function scenarioRequest(context: RequestContext, environment: Environmen
   }
 }
 
-function partsOf({ route, request, rawBody, checked }: RequestContext): Pick<ScenarioRequest, 'body' | 'query'> {
-  if (route.operation === PROXY_REQUEST) {
+function partsOf({ request, rawBody, checked }: RequestContext): Pick<ScenarioRequest, 'body' | 'query'> {
+  // Only the requests of operations have a contract.
+  if (!checked) {
     const type = request.headers['content-type'] ?? ''
     return { body: bodyOf(rawBody.toString(), type), query: fieldsOf(new URLSearchParams(request.query)) }
   }
   return {
-    body: isJsonObject(checked?.body) ? checked.body : undefined,
-    query: isJsonObject(checked?.query) ? checked.query : {},
+    body: isJsonObject(checked.body) ? checked.body : undefined,
+    query: isJsonObject(checked.query) ? checked.query : {},
   }
 }
 

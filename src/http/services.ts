@@ -1,5 +1,6 @@
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import type { ToolSchemas } from '../contract/tool-schemas.ts'
+import type { Extension, ExtensionAnswer, ExtensionRequest } from '../domain/extension.ts'
 import type { Ids, ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { OperationTable } from '../operations/table.ts'
@@ -11,6 +12,7 @@ import type { EnvironmentRegistry } from '../state/environment-registry.ts'
 import type { EnvironmentProvisioner } from '../state/provisioning.ts'
 import type { ContractRecords } from '../verdict/contract-record.ts'
 import type { ResponseCache } from './answer.ts'
+import type { Extensions } from './extensions.ts'
 import type { Log } from './log.ts'
 
 /** What every request of the service needs of the server, over HTTP as over gRPC. */
@@ -22,7 +24,15 @@ export interface ServiceParts {
   readonly defaultEnvironment: () => Environment | undefined
   readonly operations: OperationTable
   /** The service's client for one environment; calls are noted in the trace of the request that causes them. */
-  readonly thirdParties: { client(environment: Environment, trace?: RequestTrace): ThirdParty }
+  readonly thirdParties: {
+    client(environment: Environment, trace?: RequestTrace): ThirdParty
+    answerByExtension(
+      environment: Environment,
+      extension: Extension,
+      request: ExtensionRequest,
+    ): ExtensionAnswer | Promise<ExtensionAnswer>
+  }
+  readonly extensions: Extensions
   readonly scenarios: ScenarioRegistry
   readonly pauses: Pauses
   readonly toolSchemas: ToolSchemas

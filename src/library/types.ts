@@ -5,6 +5,7 @@
 import type { components } from '../contract/generated/control-types.ts'
 
 export type {
+  ExtensionName,
   ServedOperation as OperationName,
   Query as ServiceQuery,
   RequestBody as ServiceRequest,

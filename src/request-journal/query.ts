@@ -63,12 +63,12 @@ export interface Difference {
  * Reads the `match` of a request.
  * @throws JournalQueryError for an unknown key, an unknown operation, a body that is not an object
  */
-export function readMatch(sent: unknown): Match {
+export function readMatch(sent: unknown, extensions: readonly string[] = []): Match {
   if (sent === undefined) return {}
   if (!isJsonObject(sent)) throw new JournalQueryError('match must be an object', 'match')
   for (const [key, value] of Object.entries(sent)) {
     if (!Object.hasOwn(FIELDS, key)) throw unknownName(key, key, MATCH_KEYS)
-    checkValue(key, value)
+    checkValue(key, value, extensions)
     if (key === 'body' && !isJsonObject(value)) {
       throw new JournalQueryError('match.body must be an object of dotted paths and values', 'body')
     }
@@ -94,9 +94,10 @@ const WORDS: Readonly<Partial<Record<MatchKey, readonly string[]>>> = {
 }
 
 /** A mistyped value would never match, and a count of 0 would look like a proof. */
-function checkValue(key: string, value: JsonValue): void {
-  if (Array.isArray(value)) for (const item of value) checkValue(key, item)
-  const words = isMatchKey(key) ? WORDS[key] : undefined
+function checkValue(key: string, value: JsonValue, extensions: readonly string[]): void {
+  if (Array.isArray(value)) for (const item of value) checkValue(key, item, extensions)
+  const known = isMatchKey(key) ? WORDS[key] : undefined
+  const words = known && key === 'operation' ? [...known, ...extensions] : known
   if (words && typeof value === 'string' && !value.includes('*') && !words.includes(value)) {
     throw unknownName(value, key, words)
   }
@@ -164,7 +165,7 @@ const INSTANT = /^\d{4}-\d\d-\d\d(T.+)?$/
 export const QUERY_KEYS: readonly string[] = [...MATCH_KEYS.filter((key) => key !== 'body'), 'since', 'limit']
 
 /** @throws JournalQueryError for a parameter that is unknown or repeated, or whose value cannot be read */
-export function readJournalQuery(parameters: URLSearchParams): JournalQuery {
+export function readJournalQuery(parameters: URLSearchParams, extensions: readonly string[] = []): JournalQuery {
   const match: Partial<Record<MatchKey, string | boolean>> = {}
   for (const key of new Set(parameters.keys())) {
     if (key === 'environment') continue
@@ -173,7 +174,7 @@ export function readJournalQuery(parameters: URLSearchParams): JournalQuery {
     if (more.length > 0) throw new JournalQueryError(`${key} is sent ${more.length + 1} times; send it once`, key)
     if (!isMatchKey(key)) continue
     const wanted = key === 'injected' && /^(?:true|false)$/.test(value) ? value === 'true' : value
-    checkValue(key, wanted)
+    checkValue(key, wanted, extensions)
     match[key] = wanted
   }
   return { match, since: sinceOf(parameters.get('since')), limit: limitOf(parameters.get('limit')) }

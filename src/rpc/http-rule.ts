@@ -1,5 +1,6 @@
 import { type DescMethod, type DescService, type FileRegistry, getOption, hasOption } from '@bufbuild/protobuf'
 import { type Route, ROUTES } from '../contract/route.ts'
+import type { ExtensionRoute } from '../http/extensions.ts'
 import { http } from './generated/google/api/annotations_pb.ts'
 import { Health } from './generated/grpc/health/v1/health_pb.ts'
 import type { HttpRule } from './generated/google/api/http_pb.ts'
@@ -21,9 +22,12 @@ export interface Binding {
 export type TemplatePart =
   { readonly text: string } | { readonly field: readonly string[]; readonly segments: readonly string[] }
 
+/** A route of an operation, or of an extension. */
+export type ServedRoute = Route | ExtensionRoute
+
 /** A route of the mock, with the pattern that reads the parameters of its path. */
 export interface BoundRoute {
-  readonly route: Route
+  readonly route: ServedRoute
   readonly pattern: RegExp
 }
 
@@ -37,7 +41,7 @@ export interface RpcMethod {
 }
 
 /** Every method of every service, with the bindings that lead to the given routes. */
-export function methodsOf(registry: FileRegistry, routes: readonly Route[]): RpcMethod[] {
+export function methodsOf(registry: FileRegistry, routes: readonly ServedRoute[]): RpcMethod[] {
   // The mock has a health service of its own.
   const isService = (desc: { kind: string; typeName?: string }): desc is DescService =>
     desc.kind === 'service' && desc.typeName !== Health.typeName
@@ -47,7 +51,7 @@ export function methodsOf(registry: FileRegistry, routes: readonly Route[]): Rpc
 }
 
 /** The token endpoint takes a form, which no rule can describe. */
-function isBindable({ bearer }: Route): boolean {
+function isBindable({ bearer }: ServedRoute): boolean {
   return bearer
 }
 

@@ -25,7 +25,7 @@ import type { JsonObject } from '../domain/json.ts'
 import { nearMiss } from '../domain/suggestion.ts'
 import { errorBody } from '../http/answer.ts'
 import { requestIdOf } from '../domain/request-headers.ts'
-import { runPipeline } from '../http/pipeline.ts'
+import { runRoute } from '../http/pipeline.ts'
 import { createContext } from '../http/routes.ts'
 import type { Protocol } from '../request-journal/entry.ts'
 import { Health, HealthCheckResponse_ServingStatus } from './generated/grpc/health/v1/health_pb.ts'
@@ -279,7 +279,7 @@ async function answerCall(
   })
   const request = createContext(rest.route, call, services)
   exchange.requestId = request.requestId
-  const done = runPipeline(request, services)
+  const done = runRoute(request, services)
   if (done) await Promise.race([done, cancelled])
   const { answer } = call
   if (!answer) throw new ConnectError('a scenario ended the call', Code.Aborted)

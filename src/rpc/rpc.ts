@@ -24,7 +24,7 @@ export interface Rpc {
 /** @throws StartError for descriptors that cannot be used */
 export async function createRpc(paths: readonly string[], services: ServiceParts): Promise<Rpc> {
   const registry = await readDescriptors(paths)
-  const methods = methodsOf(registry, servedRoutes(services))
+  const methods = methodsOf(registry, [...servedRoutes(services), ...services.extensions.routes()])
   const definitions = { registry, methods, differences: loggedDifferences(services.log) }
   const handle = rpcHandler(definitions, services)
   const table = methodTable(methods, services.defaultEnvironment()?.vocabulary)

@@ -9,15 +9,14 @@ import {
   toJson,
 } from '@bufbuild/protobuf'
 import { Code, ConnectError } from '@connectrpc/connect'
-import type { Route } from '../contract/route.ts'
 import { invalidField } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { fieldOf } from './descriptors.ts'
-import type { Binding, RpcMethod, TemplatePart } from './http-rule.ts'
+import type { Binding, RpcMethod, ServedRoute, TemplatePart } from './http-rule.ts'
 
 /** A call as the REST request that its rule makes of it. */
 export interface RestRequest {
-  readonly route: Route
+  readonly route: ServedRoute
   readonly binding: Binding
   readonly path: string
   readonly pathParameters: Readonly<Record<string, string>>

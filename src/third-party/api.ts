@@ -1,11 +1,12 @@
 import type { Account } from '../domain/account.ts'
 import type { Connector, RateLimit } from '../domain/connector.ts'
 import type { Grant } from '../domain/grant.ts'
+import { pathParts } from '../domain/path-pattern.ts'
 import { plural } from '../domain/text.ts'
 import type { Model } from '../state/model/model.ts'
 import { rateCountersOf } from '../state/collections.ts'
 import { ACCOUNT_HEADER, headerOf, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
-import { answerBy, ERROR_BODY, pathParts, rendered, requestView, type ResponderCall } from './responders.ts'
+import { answerBy, ERROR_BODY, rendered, requestView, type ResponderCall } from './responders.ts'
 import { type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountView } from './template.ts'
 

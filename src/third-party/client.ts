@@ -5,11 +5,13 @@ import { BASE_URL_RULE, isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import type { Credentials, StoredByCallers } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
+import type { Extension, ExtensionAnswer, ExtensionRequest } from '../domain/extension.ts'
 import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own, parsedJson } from '../domain/json.ts'
 import type { ForwardedAnswer, ForwardedRequest, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
 import { fillCollection } from './collections.ts'
+import { answerByExtension } from './extensions.ts'
 import {
   ACCOUNT_HEADER,
   encodePart,
@@ -54,6 +56,12 @@ export interface ThirdParties {
   client(environment: Environment, trace?: RequestTrace): ThirdParty
   /** Answers a call of any program at the API of a third party, as it answers one of the service. */
   answer(call: ThirdPartyRequest, response: ServerResponse): Promise<void>
+  /** Answers a request of the service by the responders of an extension. */
+  answerByExtension(
+    environment: Environment,
+    extension: Extension,
+    request: ExtensionRequest,
+  ): ExtensionAnswer | Promise<ExtensionAnswer>
   /** Loads what the templates of a connector need; undefined when it is there. */
   prepare(connector: Connector): Promise<void> | undefined
   /** Gives a collection the items that it begins with, unless it has had them. */
@@ -73,6 +81,8 @@ export async function startThirdParties(options: ThirdPartiesOptions): Promise<T
     origin: listener.origin,
     client: (of, trace) => new ThirdPartyClient(parts, of, trace),
     answer: (call, response) => respond(parties, call, response),
+    answerByExtension: (environment, extension, request) =>
+      answerByExtension({ environment, templates }, extension, request),
     prepare: (connector) => templates.prepare(connector),
     fillCollection: (of, connector, place) => fillCollection({ environment: of, connector, templates }, place),
     close: async () => {

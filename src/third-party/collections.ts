@@ -34,6 +34,8 @@ export interface ResponderContext {
   readonly environment: Environment
   readonly connector: Pick<Connector, 'connector' | 'collections' | 'error_body' | 'responders'>
   readonly templates: Templates
+  /** Throws in place of the usual answer when a step fails and the file has none of its own. */
+  readonly refuse?: (failure: StepFailure) => never
 }
 
 /** Why a step failed. */

@@ -1,7 +1,7 @@
 import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
 import { fieldsOf, nestsDeeper, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
+import { matchPath, NO_CAPTURES } from '../domain/path-pattern.ts'
 import { matchesAt, matchesGlob, matchesTexts } from '../domain/value-match.ts'
-import { percentDecoded } from '../domain/text.ts'
 import type { Model } from '../state/model/model.ts'
 import { type ResponderContext, runSteps, StepFailure } from './collections.ts'
 import { headerOf, headerValue, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
@@ -32,8 +32,16 @@ export interface ResponderCall {
   readonly person: string | null
 }
 
-/** The answer of the first responder that matches. */
+/** The answer of the first responder that matches, or 404. */
 export function answerBy(context: ResponderContext, call: ResponderCall): ThirdPartyAnswer {
+  const answer = firstAnswer(context, call)
+  if (answer) return answer
+  const { method, path } = call.view
+  return jsonAnswer(404, { error: 'no_responder', method, path, message: `no responder answers ${method} ${path}` })
+}
+
+/** The answer of the first responder that matches; undefined where none does. */
+export function firstAnswer(context: ResponderContext, call: ResponderCall): ThirdPartyAnswer | undefined {
   const { environment, connector } = context
   const { request, view, path, accountId, account, person } = call
   for (const [index, responder] of connector.responders.entries()) {
@@ -52,9 +60,7 @@ export function answerBy(context: ResponderContext, call: ResponderCall): ThirdP
     countHit(environment, responder)
     return rendered(context, answer, values)
   }
-  const { method, path: asked } = view
-  const message = `no responder answers ${method} ${asked}`
-  return jsonAnswer(404, { error: 'no_responder', method, path: asked, message })
+  return undefined
 }
 
 /** The captures of a responder's path; undefined when the responder does not match. */
@@ -73,28 +79,6 @@ function matchResponder(
     matchesAt(on.body, request['body']) &&
     matchesAt(on.account, account)
   return matches ? captured : undefined
-}
-
-const NO_CAPTURES: JsonObject = Object.freeze(Object.create(null) as JsonObject)
-
-/** Part by part: `{name}` captures a part, anything else is a glob for it. */
-function matchPath(pattern: string, path: readonly string[]): JsonObject | undefined {
-  const wanted = pattern.split('/').slice(1)
-  if (wanted.length !== path.length) return undefined
-  let captured: JsonObject | undefined
-  for (const [at, part] of wanted.entries()) {
-    const found = path[at] ?? ''
-    if (isCapture(part)) {
-      if (found === '') return undefined
-      captured ??= Object.create(null) as JsonObject
-      captured[part.slice(1, -1)] = found
-    } else if (!matchesGlob(part, found)) return undefined
-  }
-  return captured ?? NO_CAPTURES
-}
-
-function isCapture(part: string): boolean {
-  return part.length > 2 && part.startsWith('{') && part.endsWith('}')
 }
 
 function countHit({ responderHits }: ResponderContext['environment'], responder: Responder): void {
@@ -127,6 +111,7 @@ function takeSteps(
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error
     const { status, code, message, step } = error
+    if (!(step.otherwise?.body ?? context.connector.error_body)) context.refuse?.(error)
     const { headers = {}, body = context.connector.error_body ?? ERROR_BODY } = step.otherwise ?? {}
     const seen = { ...values, ...error.values, error: { status, code, message } }
     return rendered(context, { status, headers, body }, seen)
@@ -159,12 +144,6 @@ export function rendered(
 function withoutType(headers: Record<string, string>): Record<string, string> {
   const { 'Content-Type': _type, ...rest } = headers
   return rest
-}
-
-/** The decoded parts of a path; undefined when one is not well-formed. */
-export function pathParts(path: string): readonly string[] | undefined {
-  const parts = path.split('/').slice(1).map(percentDecoded)
-  return parts.every((part) => part !== undefined) ? parts : undefined
 }
 
 /** The request as responders see it; undefined when its body claims to be JSON and is not. */

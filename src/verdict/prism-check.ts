@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import { type Disagreement, disagreementsOf, readJson } from '../contract/prism-check.ts'
 import type { PrismValidator } from '../contract/prism-validator.ts'
-import { routeOf } from '../contract/route.ts'
-import { type Operation, PROXY_REQUEST } from '../contract/shapes.ts'
+import { isOperation, routeOf } from '../contract/route.ts'
+import type { Operation } from '../contract/shapes.ts'
 import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
 import type { PrismCheck } from './report-schemas.ts'
 import type { FieldViolation } from '../domain/errors.ts'
@@ -88,7 +88,7 @@ const STORAGE_ERROR = 'STORAGE_UNAVAILABLE'
 /** Undefined for entries without a contract. */
 function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
   const { operation, kind, protocol, vocabulary } = entry
-  if (kind !== 'request' || operation === null || operation === PROXY_REQUEST) return undefined
+  if (kind !== 'request' || operation === null || !isOperation(operation)) return undefined
   const request = uncheckedRequest(entry)
   const answer = uncheckedAnswer(entry)
   const query = protocol === 'mcp' ? '' : queryOf(entry)

@@ -31,7 +31,6 @@ type Checked = [
   Fits<ContractVerdict, library.ContractVerdict>,
   Fits<library.ContractVerdict, ContractVerdict>,
   Fits<library.OperationName, NonNullable<library.JournalEntry['operation']>>,
-  Fits<NonNullable<library.JournalEntry['operation']>, library.OperationName>,
   Fits<keyof library.JournalMatch, keyof Match>,
   Fits<keyof Match, keyof library.JournalMatch>,
   Fits<Exclude<keyof library.JournalQuery, 'since' | 'limit'>, keyof Match>,

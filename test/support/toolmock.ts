@@ -26,7 +26,17 @@ import { recordExchanges } from './recorded-exchanges.ts'
 
 export interface TestOptions extends Pick<
   AppOptions,
-  'strict' | 'documentedOnly' | 'mcp' | 'bodyLimit' | 'seeds' | 'journalCapacity' | 'state' | 'fileSystem' | 'idSeed'
+  | 'strict'
+  | 'extensions'
+  | 'scenarios'
+  | 'documentedOnly'
+  | 'mcp'
+  | 'bodyLimit'
+  | 'seeds'
+  | 'journalCapacity'
+  | 'state'
+  | 'fileSystem'
+  | 'idSeed'
 > {
   /** A seed document (`spec/schemas/seed.schema.json`) on top of the bundled seed, or of `seeds`. */
   seed?: object

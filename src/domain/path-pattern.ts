@@ -1,0 +1,46 @@
+import type { JsonObject } from './json.ts'
+import { percentDecoded } from './text.ts'
+import { matchesGlob } from './value-match.ts'
+
+/*
+ * Patterns of paths: `/items/{id}`, whose parts are `{name}`, or text in which * matches anything.
+ */
+
+/** The decoded parts of a path; undefined when one is not well-formed. */
+export function pathParts(path: string): readonly string[] | undefined {
+  const parts = path.split('/').slice(1).map(percentDecoded)
+  return parts.every((part) => part !== undefined) ? parts : undefined
+}
+
+/** Part by part: `{name}` captures a part, anything else is a glob for it. */
+export function matchPath(pattern: string, path: readonly string[]): JsonObject | undefined {
+  const wanted = pattern.split('/').slice(1)
+  if (wanted.length !== path.length) return undefined
+  let captured: JsonObject | undefined
+  for (const [at, part] of wanted.entries()) {
+    const found = path[at] ?? ''
+    if (isCapture(part)) {
+      if (found === '') return undefined
+      captured ??= Object.create(null) as JsonObject
+      captured[part.slice(1, -1)] = found
+    } else if (!matchesGlob(part, found)) return undefined
+  }
+  return captured ?? NO_CAPTURES
+}
+
+export const NO_CAPTURES: JsonObject = Object.freeze(Object.create(null) as JsonObject)
+
+/** Whether there is a path that both patterns match; of two parts with `*` this is assumed. */
+export function pathsOverlap(one: string, other: string): boolean {
+  const [parts, others] = [one.split('/'), other.split('/')]
+  return parts.length === others.length && parts.every((part, at) => partsOverlap(part, others[at] ?? ''))
+}
+
+export function partsOverlap(one: string, other: string): boolean {
+  if (isCapture(one) || isCapture(other)) return one !== '' && other !== ''
+  return (one.includes('*') && other.includes('*')) || matchesGlob(one, other) || matchesGlob(other, one)
+}
+
+function isCapture(part: string): boolean {
+  return part.length > 2 && part.startsWith('{') && part.endsWith('}')
+}

@@ -1,0 +1,65 @@
+import type { ExtensionName } from '../contract/shapes.ts'
+import { type Extension, serves } from '../domain/extension.ts'
+import { pathParts } from '../domain/path-pattern.ts'
+
+/** The route of a request that an extension answers. */
+export interface ExtensionRoute {
+  readonly operation: ExtensionName
+  readonly bearer: true
+  readonly method: string
+  readonly path: string
+  readonly extension: Extension
+}
+
+const ANY_METHOD = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** The extensions of a server, which serves them in all of its environments; none with `--documented-only`. */
+export class Extensions {
+  readonly #all = new Map<string, Extension>()
+  readonly #isOff: boolean
+
+  constructor(extensions: readonly Extension[], { documentedOnly }: { documentedOnly: boolean }) {
+    this.#isOff = documentedOnly
+    for (const extension of extensions) this.define(extension)
+  }
+
+  /** Adds an extension, or replaces the one with its name. */
+  define(extension: Extension): void {
+    this.#all.set(extension.extension, extension)
+  }
+
+  get all(): readonly Extension[] {
+    return this.#isOff ? [] : [...this.#all.values()]
+  }
+
+  get names(): readonly string[] {
+    return [...this.#all.keys()]
+  }
+
+  /** The route of a request; undefined when no extension takes its method and path. */
+  routeOf(method: string, path: string): ExtensionRoute | undefined {
+    const parts = this.#isOff || this.#all.size === 0 ? undefined : pathParts(path)
+    const extension = parts && this.all.find((each) => serves(each, parts, method))
+    return extension && { operation: extension.extension as ExtensionName, bearer: true, method, path, extension }
+  }
+
+  /** The methods that extensions answer on a path. */
+  methodsAt(path: string): string[] {
+    return ANY_METHOD.filter((method) => this.routeOf(method, path) !== undefined)
+  }
+
+  /** A route for each method and path that a rule of a descriptor can name: none for paths with `*`. */
+  routes(): ExtensionRoute[] {
+    return this.all.flatMap((extension) =>
+      extension.responders.flatMap(({ on: { method, path } }) =>
+        (path.includes('*') ? [] : method === undefined ? ANY_METHOD : [method]).map((each) => ({
+          operation: extension.extension as ExtensionName,
+          bearer: true as const,
+          method: each,
+          path,
+          extension,
+        })),
+      ),
+    )
+  }
+}

@@ -1,0 +1,48 @@
+import { ServiceError } from '../domain/errors.ts'
+import type { Extension, ExtensionAnswer, ExtensionRequest } from '../domain/extension.ts'
+import { pathParts } from '../domain/path-pattern.ts'
+import type { Environment } from '../state/environment.ts'
+import { StepFailure } from './collections.ts'
+import type { ReceivedRequest } from './http-messages.ts'
+import { firstAnswer, requestView } from './responders.ts'
+import type { Templates } from './template.ts'
+
+/** The error code of a failed step, and its number of google.rpc.Code. */
+const FAILURES = {
+  not_found: ['NOT_FOUND', 5],
+  conflict: ['ALREADY_EXISTS', 6],
+  invalid: ['INVALID_ARGUMENT', 3],
+  refused: ['INVALID_ARGUMENT', 3],
+} as const
+
+/** Answers a request by the responders of an extension. A promise while templates load. @throws ServiceError MALFORMED_BODY */
+export function answerByExtension(
+  { environment, templates }: { readonly environment: Environment; readonly templates: Templates },
+  extension: Extension,
+  { path, ...sent }: ExtensionRequest,
+): ExtensionAnswer | Promise<ExtensionAnswer> {
+  const preparing = templates.prepare(extension)
+  if (preparing)
+    return preparing.then(() => answerByExtension({ environment, templates }, extension, { path, ...sent }))
+  const request: ReceivedRequest = { ...sent, rawPath: path, apiPath: path }
+  const parts = pathParts(path) ?? []
+  const view = requestView(request, parts)
+  if (!view) throw new ServiceError('MALFORMED_BODY', 'the body is not JSON')
+  const context = {
+    environment,
+    templates,
+    // No connector has a dot in its name.
+    connector: { ...extension, responders: [...extension.responders], connector: `extension.${extension.extension}` },
+    refuse: (failure: StepFailure) => {
+      throw failure
+    },
+  }
+  try {
+    const answer = firstAnswer(context, { request, view, path: parts, accountId: '', account: null, person: null })
+    return answer && { kind: 'answer', ...answer }
+  } catch (error) {
+    if (!(error instanceof StepFailure)) throw error
+    const [errorCode, code] = FAILURES[error.code]
+    return { kind: 'error', status: error.status, errorCode, code, message: error.message }
+  }
+}

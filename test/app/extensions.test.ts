@@ -1,0 +1,303 @@
+import { writeFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Response } from 'supertest'
+import { describe, expect, it } from 'vitest'
+import { createApp } from '../../src/app/app.ts'
+import { type TestOptions, type TestToolmock, withToolmock } from '../support/toolmock.ts'
+
+type Send = (method: Parameters<TestToolmock['http']>[0], path: string, body?: object) => Promise<Response>
+
+/** A service with these extensions, a file of which is the text of `file`. */
+async function withExtension(
+  { file, scenario, ...options }: TestOptions & { file?: string; scenario?: string },
+  work: (mock: TestToolmock & { send: Send }) => Promise<void>,
+): Promise<void> {
+  await withFiles({ 'own.yaml': file, 'fault.yaml': scenario }, async (paths) => {
+    const extensions = [...(options.extensions ?? []), ...(paths['own.yaml'] ? [paths['own.yaml']] : [])]
+    const scenarios = paths['fault.yaml'] ? { scenarios: [paths['fault.yaml']] } : {}
+    await withToolmock({ ...options, extensions, ...scenarios }, async (mock) => {
+      const token = await mock.signIn()
+      const send: Send = (method, path, body) => {
+        const request = mock.http(method, path).set('Authorization', `Bearer ${token}`)
+        return Promise.resolve(body ? request.send(body) : request)
+      }
+      await work({ ...mock, send })
+    })
+  })
+}
+
+async function withFiles(
+  files: Record<string, string | undefined>,
+  work: (paths: Record<string, string>) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'toolmock-extensions-'))
+  try {
+    const paths: Record<string, string> = {}
+    for (const [name, text] of Object.entries(files)) {
+      if (text === undefined) continue
+      paths[name] = join(folder, name)
+      await writeFile(join(folder, name), text)
+    }
+    await work(paths)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+const O = '/api/v1/organizations'
+const NOTES = `
+extension: notes
+collections: { notes: {} }
+responders:
+  - name: take
+    on: { method: POST, path: /api/v1/notes }
+    steps: [{ create: notes }]
+  - name: show
+    on: { method: GET, path: '/api/v1/notes/{id}' }
+    steps: [{ get: notes, key: '{{request.params.id}}' }]
+  - name: patched
+    on: { method: PATCH, path: /api/v1/tools }
+    respond: { body: { patched: true } }
+`
+
+const errorCode = ({ body }: Response): string => (body as { details: { error_code: string }[] }).details[0]!.error_code
+
+describe('the bundled extension organizations', () => {
+  const withOrganizations = (work: (mock: TestToolmock & { send: Send }) => Promise<void>) =>
+    withExtension({ extensions: ['organizations'] }, work)
+
+  it('is off without --extension', async () => {
+    await withToolmock({}, async ({ api }) => {
+      const { status } = await api.post('/organizations', { display_name: 'Acme' })
+      expect(status).toBe(404)
+    })
+  })
+
+  it('creates an organization', async () => {
+    await withOrganizations(async ({ send }) => {
+      const sent = { display_name: 'Acme', external_id: 'ext_1', metadata: { plan: 'pro' }, slug: 'acme' }
+      const { status, body, headers } = await send('post', O, sent)
+      expect(status).toBe(201)
+      expect(body).toEqual({
+        organization: {
+          id: expect.stringMatching(/^org_\w{1,28}$/) as string,
+          create_time: '2026-01-01T00:00:00.000Z',
+          update_time: '2026-01-01T00:00:00.000Z',
+          region_code: 'US',
+          settings: { features: [] },
+          ...sent,
+        },
+      })
+      expect(headers['x-request-id']).toMatch(/./)
+    })
+  })
+
+  it('refuses an organization without a name, and one whose slug is taken', async () => {
+    await withOrganizations(async ({ send }) => {
+      const nameless = await send('post', O, { slug: 'acme' })
+      expect([nameless.status, errorCode(nameless)]).toEqual([400, 'INVALID_ARGUMENT'])
+      await send('post', O, { display_name: 'Acme', slug: 'acme' })
+      const twice = await send('post', O, { display_name: 'Other', slug: 'acme' })
+      expect([twice.status, errorCode(twice), twice.body.code]).toEqual([409, 'ALREADY_EXISTS', 6])
+    })
+  })
+
+  it('gets an organization by its id and by its external id, or not', async () => {
+    await withOrganizations(async ({ send }) => {
+      const { body } = await send('post', O, { display_name: 'Acme', external_id: 'ext 1' })
+      expect((await send('get', `${O}/${body.organization.id}`)).body).toEqual(body)
+      expect((await send('get', `${O}:external/ext%201`)).body).toEqual(body)
+      const missing = [await send('get', `${O}/org_none`), await send('get', `${O}:external/none`)]
+      expect(missing.map(({ status }) => status)).toEqual([404, 404])
+      expect(missing.map(errorCode)).toEqual(['NOT_FOUND', 'NOT_FOUND'])
+    })
+  })
+
+  it('changes what is sent, and no more', async () => {
+    await withOrganizations(async ({ send, time }) => {
+      const { body } = await send('post', O, { display_name: 'Acme', external_id: 'ext_1', slug: 'acme' })
+      time.advance('1h')
+      const { id } = body.organization
+      const changed = await send('patch', `${O}/${id}`, { display_name: 'Acme Inc.', id: 'org_other', slug: 'acme' })
+      expect(changed.status).toBe(200)
+      const organization = { ...body.organization, display_name: 'Acme Inc.', update_time: '2026-01-01T01:00:00.000Z' }
+      expect(changed.body).toEqual({ organization })
+      expect((await send('patch', `${O}/org_none`, { display_name: 'x' })).status).toBe(404)
+    })
+  })
+
+  it('switches features', async () => {
+    await withOrganizations(async ({ send }) => {
+      const { body } = await send('post', O, { display_name: 'Acme' })
+      const features = [{ name: 'sso', enabled: true }]
+      const changed = await send('patch', `${O}/${body.organization.id}/settings`, { features })
+      expect(changed.status).toBe(200)
+      expect(changed.body.organization.settings).toEqual({ features })
+    })
+  })
+
+  it('deletes an organization', async () => {
+    await withOrganizations(async ({ send }) => {
+      const { body } = await send('post', O, { display_name: 'Acme' })
+      const deleted = await send('delete', `${O}/${body.organization.id}`)
+      expect([deleted.status, deleted.body]).toEqual([200, {}])
+      expect((await send('get', `${O}/${body.organization.id}`)).status).toBe(404)
+    })
+  })
+
+  it('lists organizations in pages, the newest first, and by external id', async () => {
+    await withOrganizations(async ({ send, time }) => {
+      for (let at = 1; at <= 11; at++) {
+        await send('post', O, { display_name: `Org ${at}`, external_id: `ext_${at}` })
+        time.advance('1m')
+      }
+      const names = ({ body }: Response) =>
+        body.organizations.map((each: { display_name: string }) => each.display_name)
+      const first = await send('get', `${O}?page_size=10`)
+      expect(names(first)).toEqual(Array.from({ length: 10 }, (_, at) => `Org ${11 - at}`))
+      const second = await send('get', `${O}?page_size=10&page_token=${first.body.next_page_token}`)
+      expect([names(second), second.body.next_page_token]).toEqual([['Org 1'], ''])
+      expect(names(await send('get', `${O}?external_id=ext_4`))).toEqual(['Org 4'])
+    })
+  })
+})
+
+describe('a request that an extension answers', () => {
+  it('needs a bearer token', async () => {
+    await withExtension({ file: NOTES }, async ({ http }) => {
+      const answer = await http('post', '/api/v1/notes').send({ id: 'a' })
+      expect([answer.status, errorCode(answer)]).toEqual([401, 'UNAUTHENTICATED'])
+      const wrong = await http('post', '/api/v1/notes').set('Authorization', 'Bearer nope').send({ id: 'a' })
+      expect(wrong.headers['www-authenticate']).toBe('Bearer error="invalid_token"')
+    })
+  })
+
+  it('is in the journal under the name of the extension', async () => {
+    await withExtension({ file: NOTES }, async ({ send, http }) => {
+      await send('post', '/api/v1/notes', { id: 'a' })
+      const { body } = await http('get', '/_mock/requests?operation=notes')
+      expect(body.requests).toMatchObject([{ operation: 'notes', method: 'POST', path: '/api/v1/notes', status: 201 }])
+    })
+  })
+
+  it('is no violation, and a path beside it is one', async () => {
+    await withExtension({ file: NOTES }, async ({ send, http }) => {
+      await send('post', '/api/v1/notes', { id: 'a' })
+      await send('get', '/api/v1/notes/none')
+      const clean = await http('get', '/_mock/contract')
+      expect([clean.body.total.violations, clean.body.total.unknown_paths]).toEqual([[], []])
+      await send('get', '/api/v1/note')
+      expect((await http('get', '/_mock/contract')).body.total.unknown_paths).toMatchObject([{ path: '/api/v1/note' }])
+    })
+  })
+
+  it('changes nothing in another environment', async () => {
+    await withExtension({ file: NOTES }, async ({ send, http }) => {
+      const made = await http('post', '/_mock/environments').send({ name: 'other' })
+      const { client_id, client_secret } = made.body.environment ?? made.body
+      const form = { client_id, client_secret, grant_type: 'client_credentials' }
+      const { body } = await http('post', '/oauth/token').type('form').send(form)
+      await send('post', '/api/v1/notes', { id: 'a' })
+      const asOther = http('get', '/api/v1/notes/a').set('Authorization', `Bearer ${body.access_token}`)
+      expect([(await asOther).status, (await send('get', '/api/v1/notes/a')).status]).toEqual([404, 200])
+    })
+  })
+
+  it('meets the rules of scenarios that name the extension', async () => {
+    const scenario = `
+name: slow
+rules: [{ name: busy, at: service, on: { operation: notes, body: { id: b } }, do: [{ respond: { status: 503 } }] }]`
+    await withExtension({ file: NOTES, scenario }, async ({ send }) => {
+      const answers = [
+        await send('post', '/api/v1/notes', { id: 'b' }),
+        await send('post', '/api/v1/notes', { id: 'a' }),
+      ]
+      expect(answers.map(({ status }) => status)).toEqual([503, 201])
+    })
+  })
+
+  it('may have a method that a served path lacks, which joins Allow', async () => {
+    await withExtension({ file: NOTES }, async ({ send }) => {
+      expect((await send('patch', '/api/v1/tools', {})).body).toEqual({ patched: true })
+      const refused = await send('delete', '/api/v1/tools')
+      expect([refused.status, refused.headers['allow']]).toEqual([405, 'GET, PATCH'])
+      const own = await send('delete', '/api/v1/notes')
+      expect([own.status, own.headers['allow']]).toEqual([405, 'POST'])
+    })
+  })
+
+  it('with a body that is not JSON is refused', async () => {
+    await withExtension({ file: NOTES }, async ({ http, signIn }) => {
+      const Authorization = `Bearer ${await signIn()}`
+      const sent = http('post', '/api/v1/notes').set({ Authorization }).type('json').send('{"id":')
+      expect(errorCode(await sent)).toBe('MALFORMED_BODY')
+    })
+  })
+
+  it('is not served with --documented-only', async () => {
+    await withExtension({ file: NOTES, documentedOnly: true }, async ({ send }) => {
+      expect((await send('post', '/api/v1/notes', { id: 'a' })).status).toBe(404)
+    })
+  })
+})
+
+describe('an extension that cannot be used', () => {
+  const responder = (on: string) => `extension: own\nresponders: [{ name: a, on: ${on}, respond: {} }]`
+  const RESERVED = '/_mock, /oauth, /magic, /third-party, /proxy, /mcp, /keys, /connect, /.well-known'
+
+  it.each([
+    [
+      'extension: Own\nresponders: []',
+      [
+        '`extension` is "Own"; allowed: a small letter, then up to 63 small letters, digits, underscores and hyphens',
+        'responders',
+      ],
+    ],
+    ['extension: list_tools\nresponders: [{ name: a, on: { path: /a }, respond: {} }]', ['which is an operation']],
+    [responder('{ method: GET, path: /api/v1/tools }'), ['list_tools (GET /api/v1/tools)']],
+    [responder("{ method: PUT, path: '/api/v1/connected_accounts/{id}' }"), []],
+    [responder('{ path: /_mock/x }'), [`"/_mock/x", which can be a path under /_mock`, RESERVED]],
+    [responder("{ path: '/{any}/x' }"), ['a path under /_mock']],
+    [responder('{ path: /oauth/authorize }'), ['a path under /oauth']],
+    [responder('{ path: / }'), ['the start page']],
+    [responder('{ method: GET }'), ['responders[0].on.path']],
+    ['extension: own\nresponders: [{ on: { path: /a }, respond: {} }]', ['responders[0].name']],
+    [
+      'extension: own\nresponders: [{ name: a, on: { path: /a }, respond: {} }, { name: a, on: { path: /b }, respond: {} }]',
+      ['"a" for the second time'],
+    ],
+    [
+      'extension: own\nresponders: [{ name: a, on: { path: /a }, steps: [{ list: thingz }] }]\ncollections: { things: {} }',
+      ['"thingz" (did you mean things?)'],
+    ],
+    ["extension: own\nresponders: [{ name: a, on: { path: /a }, respond: { body: '{{reqest.path}}' } }]", ['reqest']],
+    ['connector: mail\nauthorization_type: NO_AUTH', ['a connector', 'an extension']],
+  ])('%s', async (file, messages) => {
+    await withFiles({ 'own.yaml': file }, async ({ 'own.yaml': path = '' }) => {
+      const error = await createApp({ extensions: [path] }).then(
+        (app) => app.close().then(() => new Error('started')),
+        (reason: unknown) => reason as Error,
+      )
+      for (const message of messages) expect(error.message).toContain(message)
+    })
+  })
+
+  it('is refused where it is not there, is given twice, or answers what another answers', async () => {
+    await withFiles(
+      { 'a.yaml': NOTES, 'b.yaml': NOTES.replace('extension: notes', 'extension: other') },
+      async (paths) => {
+        const start = (...extensions: string[]) => createApp({ extensions })
+        await expect(start('organisations')).rejects.toThrow(
+          'there is no bundled extension "organisations" (did you mean organizations?); there are organizations, or give the path of a file',
+        )
+        await expect(start('organizations', 'organizations')).rejects.toThrow(
+          'organizations is there for the second time',
+        )
+        await expect(start(paths['a.yaml']!, paths['b.yaml']!)).rejects.toThrow(
+          'responder take answers /api/v1/notes, which responder take of extension notes answers',
+        )
+      },
+    )
+  })
+})
