@@ -38,16 +38,23 @@ const TITLES = {
 
 /** The JSON Schemas of documents, the state file and reports, by name (`spec/schemas/<name>.schema.json`). */
 export async function schemaDocuments(): Promise<Record<string, object>> {
-  const [{ seedSchema }, { connectorSchema }, { scenarioSchema }, { extensionSchema }, { configurationSchema }, { stateSchema }, reports] =
-    await Promise.all([
-      import('../../src/documents/seed.ts'),
-      import('../../src/documents/connector.ts'),
-      import('../../src/documents/scenario.ts'),
-      import('../../src/documents/extension.ts'),
-      import('../../src/cli/configuration.ts'),
-      import('../../src/schema/state-document.ts'),
-      import('../../src/verdict/report-schemas.ts'),
-    ])
+  const [
+    { seedSchema },
+    { connectorSchema },
+    { scenarioSchema },
+    { extensionSchema },
+    { configurationSchema },
+    { stateSchema },
+    reports,
+  ] = await Promise.all([
+    import('../../src/documents/seed.ts'),
+    import('../../src/documents/connector.ts'),
+    import('../../src/documents/scenario.ts'),
+    import('../../src/documents/extension.ts'),
+    import('../../src/cli/configuration.ts'),
+    import('../../src/schema/state-document.ts'),
+    import('../../src/verdict/report-schemas.ts'),
+  ])
   return {
     seed: jsonSchema('seed', seedSchema),
     connector: jsonSchema('connector', connectorSchema),

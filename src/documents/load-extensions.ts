@@ -32,7 +32,7 @@ export async function loadExtensions(names: readonly string[], checks: DocumentC
 }
 
 /** Why an extension cannot be there together with others; undefined where it can. */
-export function conflictWith(added: Extension, others: readonly Extension[]): string | undefined {
+function conflictWith(added: Extension, others: readonly Extension[]): string | undefined {
   for (const { extension, responders } of others) {
     if (extension === added.extension) return `extension ${extension} is there for the second time; give each once`
     for (const { name, on } of added.responders) {
