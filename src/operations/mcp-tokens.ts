@@ -109,8 +109,9 @@ async function minted(call: MintCall, targetOf: () => Target): Promise<Reply> {
 }
 
 /** Another request may make the key of the environment at the same time: the first one is kept. */
-async function makeKey({ model }: Environment): Promise<void> {
+async function makeKey(environment: Environment): Promise<void> {
   const key = await newMcpKey()
+  const { model } = environment
   if (model.tables.mcp_keys.size === 0) model.transact(() => model.tables.mcp_keys.put(key))
 }
 

@@ -154,10 +154,12 @@ export class Environment {
   change<R>(work: () => R, onUndo: () => void = () => undefined, draft?: Draft): R {
     if (this.#gathered) return work()
     const before = this.record
+    if (this.isRemoved) throw removed(this.name)
     const changes: Change[] = (this.#gathered = draft?.changes ?? [])
+    const drafted = changes.length
     const undo = (): void => {
+      this.model.undo(changes.slice(drafted))
       if (draft) this.#exchange(draft.environment)
-      else this.model.undo(changes)
       this.replay(before, undefined)
       onUndo()
     }

@@ -221,12 +221,15 @@ export class EnvironmentProvisioner {
   async reseed(seed: SeedBundle, ownerOfClients: string): Promise<void> {
     const { registry } = this.#options
     for (const environment of registry.environments()) {
-      await environment.inTurn(async () => {
+      const reseeded = environment.inTurn(async () => {
         const origin = await this.#originOf(environment)
         if (!origin.of_server) return
         const changed = changedSeed(origin, environment.name === ownerOfClients ? seed : withoutClients(seed))
         const originOf = (exact: SeedBundle): Origin => reseededOrigin(origin, environment, { seed: changed, exact })
         await this.#put(environment, changed, originOf)
+      })
+      await reseeded.catch((error: unknown) => {
+        if (!environment.isRemoved) throw error
       })
     }
     // New environments are made from it only once no disk can refuse it any more.

@@ -101,13 +101,12 @@ function refused(error: OauthErrorCode, description: string, apply?: () => void)
 /** RFC 6749 4.1.3: a code works once, in time, and with the redirect URI that it was issued for. */
 const authorizationCode: GrantType = (call) => {
   const { environment, connector, form } = call
-  const { authorization_codes } = environment.model.tables
   const id = form.get('code')
   if (id === undefined) return refused('invalid_request', 'code is missing')
-  const code = authorization_codes.get(id)
+  const code = environment.model.tables.authorization_codes.get(id)
   if (!code || code.connector !== connector.connector)
     return refused('invalid_grant', 'the code is unknown or was used before')
-  const consume = (): void => authorization_codes.remove(id)
+  const consume = (): void => environment.model.tables.authorization_codes.remove(id)
   if (code.expires_at <= now(environment)) return refused('invalid_grant', 'the code has expired', consume)
   if (code.redirect_uri !== form.get('redirect_uri'))
     return refused('invalid_grant', 'redirect_uri is not the one of the authorization', consume)
@@ -117,7 +116,7 @@ const authorizationCode: GrantType = (call) => {
   return {
     body: tokenBody(connector, grant),
     apply: () => {
-      const isUsed = !authorization_codes.get(id)
+      const isUsed = !environment.model.tables.authorization_codes.get(id)
       consume()
       put()
       // Since the decision another request used the same code (RFC 6749 4.1.2), or it has expired.
@@ -132,10 +131,9 @@ const authorizationCode: GrantType = (call) => {
  */
 const refreshToken: GrantType = (call) => {
   const { environment, connector, form } = call
-  const { model } = environment
   const presented = form.get('refresh_token')
   if (presented === undefined || presented === '') return refused('invalid_request', 'refresh_token is missing')
-  const { grantIndex } = model
+  const { grantIndex } = environment.model
   const known = grantIndex.byRefreshToken(connector.connector, presented)
   // Several accounts may store the same token: then the grant of the calling account counts (G65).
   const isOwn = (grant: Grant): boolean =>
@@ -156,8 +154,9 @@ const refreshToken: GrantType = (call) => {
   const body = tokenBody(connector, grant)
   if (!rotates) delete body['refresh_token']
   const apply = (): void => {
-    const current = model.tables.grants.get(spent.id) ?? spent
-    model.tables.grants.put(rotates ? { ...current, refresh_revoked: true } : { ...current, refresh_token: '' })
+    const { grants } = environment.model.tables
+    const current = grants.get(spent.id) ?? spent
+    grants.put(rotates ? { ...current, refresh_revoked: true } : { ...current, refresh_token: '' })
     put()
     // Another request used the same refresh token since the decision. One that its owner has ended was not used.
     if (current.refresh_revoked && !current.revoked) revokeFamily(environment, spent)
@@ -254,7 +253,7 @@ type NewGrant = Pick<Grant, 'person' | 'scopes'> &
 /** A new grant and how it is stored, inside a transaction. */
 function newGrant(call: TokenCall, given: NewGrant): { grant: Grant; put: () => void } {
   const { environment, connector } = call
-  const { tables, grantIndex } = environment.model
+  const { grantIndex } = environment.model
   const account_id = given.account_id || call.accountId
   const valid = account_id === '' ? [] : grantIndex.ofAccount(account_id).filter((grant) => !grant.revoked)
   const expires_at = expiryOf(environment, connector)
@@ -272,10 +271,11 @@ function newGrant(call: TokenCall, given: NewGrant): { grant: Grant; put: () => 
     refresh_revoked: false,
   }
   const put = (): void => {
+    const { grants } = environment.model.tables
     removeSpent(environment, account_id)
     // The account was deleted or disconnected since the decision: what it has got is revoked, and so is this.
-    const isRevoked = valid.some(({ id }) => tables.grants.get(id)?.revoked)
-    tables.grants.put(isRevoked ? revoked(environment, grant) : grant)
+    const isRevoked = valid.some(({ id }) => grants.get(id)?.revoked)
+    grants.put(isRevoked ? revoked(environment, grant) : grant)
   }
   return { grant, put }
 }

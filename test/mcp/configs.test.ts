@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { ADA, createActive } from '../support/accounts.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
@@ -147,6 +149,18 @@ describe('MCP configs', () => {
       expect([status, codeOf(body)]).toEqual([400, 'INVALID_CONNECTOR'])
       const token = await api.post('/mcp/connections/corp/tokens', { identifier: 'a' })
       expect([token.status, codeOf(token.body)]).toEqual([400, 'INVALID_CONNECTOR'])
+    })
+  })
+
+  it('give a token also when the rows are replaced while its key is made', async () => {
+    await withConfigs(async (mock) => {
+      const { api, environment } = mock
+      await createActive(mock, ADA)
+      const before = takeSnapshot(environment, 'before')
+      let isAnswered = false
+      const answer = api.post('/mcp/connections/mail/tokens', ADA).finally(() => (isAnswered = true))
+      for (; !isAnswered; await nextTurn()) await restoreSnapshot(environment, before)
+      expect((await answer).status).toBe(200)
     })
   })
 

@@ -210,6 +210,30 @@ describe('a large seed that is added', () => {
       expect([registry.byClient('c'), registry.byClient('later')]).toEqual([undefined, undefined])
     }))
 
+  it('leaves nothing of its environment behind when that is removed while its state is replaced', () =>
+    withMock(async ({ environment, registry }) => {
+      const { tables } = environment.image()
+      const replacing = replaceState(environment, { tables: { ...tables, clients: [] } })
+      registry.remove('default')
+      registry.create('other', { clients: [{ id: 'c', client_secret: 's' }] })
+      await expect(replacing).rejects.toThrow('was removed')
+      expect(registry.byClient('c')?.environment.name).toBe('other')
+    }))
+
+  it('is not put into the environments that are removed while the seed of the server changes', () =>
+    withMock(async ({ environments, registry }) => {
+      await environments.create({ name: 'removed' })
+      await environments.create({ name: 'kept' })
+      const accounts = Array.from({ length: MANY }, (_, at) => seedAccount(`user${at}`))
+      const changing = environments.reseed({ ...SERVER, accounts }, 'default')
+      await meanwhile(changing, () => {
+        const isBefore = registry.environment('default')!.model.tables.accounts.size > 1
+        if (isBefore) registry.remove('removed')
+      })
+      await changing
+      expect(identifiers(registry.environment('kept')!)).toHaveLength(MANY + 1)
+    }))
+
   it('that brings a client of another environment changes nothing', () =>
     withMock(async ({ environments, environment, registry }) => {
       const clients = [{ id: 'taken', client_secret: 's' }]

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../src/domain/json.ts'
 import { signJwt } from '../../src/third-party/jwt.ts'
 import { applicationOf } from '../../src/third-party/schemes.ts'
 import { revokeGrants } from '../../src/state/grants.ts'
+import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { CALLBACK, Fixture, accountOf, connectorOf, granted } from './fixture.ts'
 
 const refreshing = (refresh_token: Connector['oauth']['refresh_token']): Connector => {
@@ -83,6 +84,35 @@ describe('authorization_code', () => {
     const kinds = (await Promise.all(calls)).map(({ kind }) => kind)
     expect(kinds.toSorted()).toEqual(['result', 'unauthorized'])
   })
+
+  it.each(['authorization_code', 'refresh_token'])(
+    'stores the token of %s also when the rows were replaced before the answer came',
+    async (grantType) => {
+      let restore: (() => Promise<void>) | undefined
+      await using fixture = await Fixture.start(refreshing('rotate'), {
+        intercept: ({ kind }) =>
+          kind === 'token'
+            ? async (response, answer) => {
+                const { status, headers, body } = await answer()
+                await restore?.()
+                response.writeHead(status, headers).end(body)
+              }
+            : undefined,
+      })
+      const { environment } = fixture
+      const account = await fixture.consented()
+      const code = fixture.code()
+      restore = () => restoreSnapshot(environment, takeSnapshot(environment, 'before'))
+      const answer = await (grantType === 'refresh_token' ? fixture.refresh(account) : fixture.redeem(account, code))
+      restore = undefined
+      expect(await fixture.call({ ...account, credentials: granted(answer).credentials })).toMatchObject({
+        kind: 'result',
+      })
+      expect(environment.model.tables.authorization_codes.get(code)?.id).toBe(
+        grantType === 'refresh_token' ? code : undefined,
+      )
+    },
+  )
 
   it('accepts a code for ten minutes', async () => {
     await using fixture = await Fixture.start(refreshing('rotate'))
