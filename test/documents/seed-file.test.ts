@@ -237,7 +237,11 @@ generate: { accounts: 5, connector: notes }
       'generate: [{ accounts: 1, connector: x }]\n',
       's.yaml:1:38: `generate[0].connector` is "x"; allowed: a connector that there is (there is none)',
     ],
-    ['a list', '[1]\n', 's.yaml:1:1: the document is a list; allowed: an object: a seed, a connector, a scenario or an extension'],
+    [
+      'a list',
+      '[1]\n',
+      's.yaml:1:1: the document is a list; allowed: an object: a seed, a connector, a scenario or an extension',
+    ],
     [
       'nothing',
       '# nothing\n',
