@@ -151,7 +151,10 @@ module.exports = {
       name: 'known-modules',
       comment: 'a new module gets a line in MODULES above and in AGENTS.md',
       severity: 'error',
-      from: { path: '^src/[^/]+/', pathNot: [...EVERY_MODULE, 'app', 'cli', 'library', 'runners'].map((name) => `^src/${name}/`) },
+      from: {
+        path: '^src/[^/]+/',
+        pathNot: [...EVERY_MODULE, 'app', 'cli', 'library', 'runners'].map((name) => `^src/${name}/`),
+      },
       to: {},
     },
     {
@@ -190,7 +193,7 @@ module.exports = {
     },
     {
       name: 'no-unresolvable',
-      comment: 'sarif is a package of types alone; Jest and Playwright are the project\'s that imports their adapter',
+      comment: "sarif is a package of types alone; Jest and Playwright are the project's that imports their adapter",
       severity: 'error',
       from: {},
       to: { couldNotResolve: true, pathNot: '^(sarif|@jest/globals|@playwright/test)$' },

@@ -68,7 +68,7 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     name: 'report',
     operands: ' [contract|coverage|merge FILE…]',
     summary:
-      'fetch a report of a running server: what clients did wrong (contract, by default) or what of the contract was exercised (coverage); exit 2 when there is no report; merge makes one verdict of the JSON reports of several runs, as of the shards of a CI job, and exits 3 when it fails',
+      'fetch what clients of a running server did wrong (contract, by default) or exercised (coverage); merge makes one verdict of the JSON reports of several runs; exit 2 without a report, 3 when a merged verdict fails',
     load: async () => (await import('./report.ts')).report,
   },
   {
@@ -144,6 +144,9 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     name: 'completion',
     operands: ' bash|zsh',
     summary: 'print the completion of commands and flags for a shell: `source <(npx toolmock completion bash)`',
-    load: async () => (await import('./completion.ts')).completion,
+    load: async () => {
+      const { completion } = await import('./completion.ts')
+      return (argv, context) => Promise.resolve(completion(argv, context, COMMANDS))
+    },
   },
 ]

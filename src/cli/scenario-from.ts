@@ -39,7 +39,8 @@ async function journalEntries(source: string): Promise<JournalEntry[] | undefine
 
 async function replayOfServer({ call }: Session, id: string): Promise<Replay> {
   // The description says `object` where the documents have schemas of their own.
-  return (await call('POST /requests/{id}/scenario', { path: { id } })) as Replay
+  const replay: unknown = await call('POST /requests/{id}/scenario', { path: { id } })
+  return replay as Replay
 }
 
 async function replayOfFile({ values }: Session, file: string, entries: readonly JournalEntry[]): Promise<Replay> {

@@ -88,7 +88,10 @@ describe('toolmock report', () => {
       ['--format', 'pdf'],
       '--format pdf: expected one of json, text, junit, sarif, gitlab, github, html. See npx toolmock report --help.',
     ],
-    [['verdict'], 'report takes one of contract, coverage, or merge with files; found verdict. See npx toolmock report --help.'],
+    [
+      ['verdict'],
+      'report takes one of contract, coverage, or merge with files; found verdict. See npx toolmock report --help.',
+    ],
     [
       ['coverage', '--format', 'junit'],
       'coverage has the formats json and html; the junit of contract contains it too. See npx toolmock report --help.',

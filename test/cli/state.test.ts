@@ -49,9 +49,7 @@ describe('toolmock state', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace('"identifier"', 'identifier'))
     const repaired = await run('repair', file, '--out', join(folder, 'b.json'))
     expect(repaired.code).toBe(1)
-    expect(repaired.out).toMatch(
-      /^left out: line \d+: what cannot be read\n.*b\.json: saved 1 environment, 2 rows; 1 /,
-    )
+    expect(repaired.out).toMatch(/^left out: line \d+: what cannot be read\n.*b\.json: saved 1 environment, 2 rows; 1 /)
     expect(await run('check', join(folder, 'b.json'))).toMatchObject({ code: 0 })
     const again = await run('repair', file, '--out', join(folder, 'b.json'))
     expect(again).toMatchObject({ code: 2, out: '' })

@@ -157,9 +157,14 @@ describe('MCP configs', () => {
       const { api, environment } = mock
       await createActive(mock, ADA)
       const before = takeSnapshot(environment, 'before')
-      let isAnswered = false
-      const answer = api.post('/mcp/connections/mail/tokens', ADA).finally(() => (isAnswered = true))
-      for (; !isAnswered; await nextTurn()) await restoreSnapshot(environment, before)
+      const minting = { isOver: false }
+      const answer = api.post('/mcp/connections/mail/tokens', ADA).finally(() => {
+        minting.isOver = true
+      })
+      while (!minting.isOver) {
+        await restoreSnapshot(environment, before)
+        await nextTurn()
+      }
       expect((await answer).status).toBe(200)
     })
   })

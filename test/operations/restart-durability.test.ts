@@ -77,10 +77,9 @@ describe('MCP, over a crash', () => {
   it('configs are kept by a start without --mcp', async () => {
     const disk = new MemoryDisk()
     const options = { seed, state: join(FOLDER, 'state.json'), fileSystem: disk }
-    await withToolmock(
-      { ...options, mcp: true },
-      async ({ api }) => void (await api.post('/mcp/configs', { name: 'one' })),
-    )
+    await withToolmock({ ...options, mcp: true }, async ({ api }) => {
+      await api.post('/mcp/configs', { name: 'one' })
+    })
     await withToolmock(options, async ({ api }) => expect((await api.get('/mcp/configs')).status).toBe(404))
     await withToolmock({ ...options, mcp: true }, async ({ api }) => {
       expect((await api.get('/mcp/configs')).body.configs).toMatchObject([{ name: 'one' }])

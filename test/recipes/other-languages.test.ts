@@ -21,7 +21,8 @@ async function run(language: string, file: string, command: readonly [string, ..
     const env = { ...process.env, TOOLMOCK_URL: url, GOCACHE: join(folder, 'cache'), GOFLAGS: '-mod=mod', HOME: folder }
     const child = spawn(program, [...args, file], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part) => (output += part))
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (part: string) => (output += part))
     await new Promise((resolve) => child.once('close', resolve))
     return output
   } finally {

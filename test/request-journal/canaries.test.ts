@@ -515,7 +515,7 @@ it('no output contains a session token of MCP or the key that signs it', { timeo
     await call('put', '/snapshots/before')
     const bearer = await token('test_client', 'test_secret')
     const minted = await api(bearer, 'post', '/mcp/connections/mail/tokens', { identifier: 'ada@example.com' })
-    const session = String((minted.body as { token: string }).token)
+    const session = (minted.body as { token: string }).token
     const [key] = environment.model.tables.mcp_keys.values()
     secrets.push(session.split('.')[2] ?? '', ...(key?.private_key.split('\n').slice(1, -2) ?? []))
     expect(secrets.length).toBeGreaterThan(20)
