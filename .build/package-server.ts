@@ -22,9 +22,9 @@ interface Report {
   readonly summary: { readonly total: number; readonly held: number }
 }
 
-/** Starts the installed command on a free port, checks its health and its conformance, and stops it with SIGTERM. */
+/** Starts the installed command on a free port with everything that it serves, checks its health and its conformance, and stops it with SIGTERM. */
 export async function serveAndStop(command: string): Promise<void> {
-  const server = spawn(command, ['start', '--in-memory', '--port', '0', '--json'], {
+  const server = spawn(command, ['start', '--in-memory', '--port', '0', '--json', '--mcp'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exit = once(server, 'exit')
