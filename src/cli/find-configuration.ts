@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
-import { isJsonObject } from '../domain/json.ts'
+import { isJsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { Configuration } from './arguments.ts'
 import { fileFailure } from './failure.ts'
@@ -31,14 +31,10 @@ async function configurationIn(path: string): Promise<{ readonly file: string; r
   return !path.endsWith('package.json') || hasKey(text) ? { file, text } : undefined
 }
 
+/** A package.json that is broken is reported by the programs that it is for. */
 function hasKey(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) && 'toolmock' in value
-  } catch {
-    // A package.json that is broken is reported by the programs that it is for.
-    return false
-  }
+  const value = parsedJson(text)
+  return isJsonObject(value) && 'toolmock' in value
 }
 
 async function textOf(file: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { isJsonObject } from '../domain/json.ts'
+import { isJsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { ReportPair } from '../verdict/report-pair.ts'
 import type { Arguments } from './arguments.ts'
@@ -42,17 +42,9 @@ async function reportIn(file: string): Promise<ReportPair> {
     throw new StartError(`${file} cannot be read (${fileFailure(error)})`)
   })
   const { contractReportSchema, coverageReportSchema } = await import('../verdict/report-schemas.ts')
-  const value = jsonOf(text)
+  const value = parsedJson(text)
   const contract = contractReportSchema.safeParse(isJsonObject(value) ? value['contract'] : undefined)
   const coverage = coverageReportSchema.safeParse(isJsonObject(value) ? value['coverage'] : undefined)
   if (contract.success && coverage.success) return { contract: contract.data, coverage: coverage.data }
   throw new StartError(`${file} is no report of \`toolmock run --report FILE.json\` by this version`)
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

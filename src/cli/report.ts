@@ -1,5 +1,5 @@
 import { replaceFile } from '../disk/replace-file.ts'
-import { isJsonObject, type JsonObject } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import { HttpClient } from '../http-client.ts'
 import { COVERAGE_FORMATS, FORMATS, type ReportFormat } from '../verdict/formats/formats.ts'
@@ -70,7 +70,7 @@ const NO_REPORT = 'the server does not answer with a report; is it a toolmock?'
 
 /** @throws StartError when another server answers at the address */
 function readJson(text: string): JsonObject {
-  const value = parsed(text)
+  const value = parsedJson(text)
   if (isJsonObject(value) && 'schema_version' in value) return value
   throw new StartError(NO_REPORT)
 }
@@ -99,14 +99,6 @@ async function fetchReport(read: Arguments<'report'>, report: string): Promise<s
 
 function refusalText(status: number, text: string, token: string | undefined): string {
   if (status === 401) return adminTokenText(token)
-  const { error } = (parsed(text) ?? {}) as { readonly error?: { readonly message?: string } }
+  const { error } = (parsedJson(text) ?? {}) as { readonly error?: { readonly message?: string } }
   return `answers ${status}${error?.message === undefined ? '; is it a toolmock?' : `: ${error.message}`}`
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

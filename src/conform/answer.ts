@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
 
 /** The expectation does not hold. */
 export class Broken extends Error {
@@ -36,12 +36,9 @@ export class Answer {
 
   /** @throws Broken when the body is no JSON */
   get json(): JsonValue {
+    this.#json ??= parsedJson(this.text)
     if (this.#json !== undefined) return this.#json
-    try {
-      return (this.#json = JSON.parse(this.text) as JsonValue)
-    } catch {
-      throw new Broken(`${this.asked} to answer JSON`, excerpt(this.text))
-    }
+    throw new Broken(`${this.asked} to answer JSON`, excerpt(this.text))
   }
 
   /** The value at `a.b.0.c`; undefined when something on the way is absent. */

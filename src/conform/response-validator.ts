@@ -1,3 +1,4 @@
+import { parsedJson } from '../domain/json.ts'
 import { isOperation, ROUTES } from '../contract/route.ts'
 import type { Answer } from './answer.ts'
 
@@ -35,11 +36,8 @@ function patternOf(path: string): RegExp {
 /** A body that is not JSON is validated as a text. */
 function bodyOf({ text }: Answer): unknown {
   if (text === '') return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  const value = parsedJson(text)
+  return value === undefined ? text : value
 }
 
 /** How many answers of an operation are recorded. */

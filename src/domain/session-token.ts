@@ -1,6 +1,6 @@
 import { createPublicKey, sign, verify } from 'node:crypto'
 import type { McpKey } from './generated/tables.ts'
-import { isJsonObject } from './json.ts'
+import { isJsonObject, parsedJson } from './json.ts'
 
 export type { McpConfig, McpKey, McpMapping } from './generated/tables.ts'
 
@@ -61,10 +61,6 @@ function encoded(part: object): string {
 }
 
 function decoded(part: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString())
-    return isJsonObject(value) ? value : {}
-  } catch {
-    return {}
-  }
+  const value = parsedJson(Buffer.from(part, 'base64url').toString())
+  return isJsonObject(value) ? value : {}
 }

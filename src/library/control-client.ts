@@ -1,4 +1,5 @@
 import type { ControlAnswer, ControlCallRoute, ControlInput } from '../contract/control-call.ts'
+import { parsedJson } from '../domain/json.ts'
 import { failureReason, HttpClient, type HttpResponse } from '../http-client.ts'
 import { checkArgument, TEXT } from './arguments.ts'
 import { type ErrorDetail, ToolmockError } from './toolmock-error.ts'
@@ -99,7 +100,7 @@ function filled(route: ControlCallRoute, template: string, parts: object): strin
 
 /** @throws ToolmockError for an error of the control API, and for an answer that no toolmock gives */
 function answerOf(url: string, { status, text }: HttpResponse): unknown {
-  const value = parsed(text)
+  const value = parsedJson(text)
   if (status >= 200 && status < 300 && value !== undefined) return value
   const { error } = (value ?? {}) as { error?: { code?: unknown; message?: string; details?: readonly ErrorDetail[] } }
   if (typeof error?.code === 'string') {
@@ -107,14 +108,6 @@ function answerOf(url: string, { status, text }: HttpResponse): unknown {
   }
   const message = `${url}/_mock answered ${status}, and not as toolmock's control API does; is the URL that of a toolmock server?`
   throw new ToolmockError('NO_TOOLMOCK', message, { status })
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function unreachable(url: string, cause: unknown): ToolmockError {

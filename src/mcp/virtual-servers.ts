@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from '@modelcontextprotocol/server'
 import { ruleAndFound, ServiceError } from '../domain/errors.ts'
-import { isJsonObject, nestsDeeper } from '../domain/json.ts'
+import { isJsonObject, nestsDeeper, parsedJson } from '../domain/json.ts'
 import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
 import { quote } from '../domain/text.ts'
 import { errorCodeOf, errorReply, failureOf, sendAnswer, stackOf, wireAnswer } from '../http/answer.ts'
@@ -114,22 +114,14 @@ function readMessage(octets: Buffer): McpMessage {
     const violations = [{ field: 'body', description, constraint: 'max_depth' }]
     throw new ServiceError('MALFORMED_BODY', `the body ${description}`, { violations })
   }
-  const parsed = parse(text)
+  // The library says what is wrong with a text that is no JSON.
+  const parsed = parsedJson(text)
   const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed
   const method = isJsonObject(first) && typeof first['method'] === 'string' ? first['method'] : 'POST'
   return { text, parsed, method: method.slice(0, MAX_METHOD) }
 }
 
 const MAX_METHOD = 100
-
-/** The library says what is wrong with a text that is no JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** The headers that the library reads. */
 const READ_HEADER = /^(?:accept|content-type|origin|mcp-.*)$/

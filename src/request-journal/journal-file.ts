@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openForWriting, writeAll } from '../disk/append.ts'
-import { isJsonObject, type JsonValue } from '../domain/json.ts'
+import { isJsonObject, parsedJson } from '../domain/json.ts'
 import { plural } from '../domain/text.ts'
 import type { JournalEntry, RecordedEntry } from './entry.ts'
 import type { Explanation } from './explain.ts'
@@ -113,7 +113,7 @@ export async function* readJournalFile(path: string): AsyncIterable<FiledEntry> 
   for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
     line += 1
     if (text.trim() === '') continue
-    const value = parsed(text)
+    const value = parsedJson(text)
     if (!isJsonObject(value) || typeof value['id'] !== 'string') {
       throw new JournalFileError(`${path}:${line}: expected an entry of a request journal, as --journal writes it`)
     }
@@ -123,12 +123,4 @@ export async function* readJournalFile(path: string): AsyncIterable<FiledEntry> 
 
 export class JournalFileError extends Error {
   override readonly name = 'JournalFileError'
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,6 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { instant } from '../domain/instant.ts'
-import { extentOf, isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { extentOf, isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
 import type { NotedRule, RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import type { ScenarioFault } from '../domain/scenario.ts'
 import { type AccountState, type JournalEntry, type JournalMessage, KEPT, type RecordedEntry } from './entry.ts'
@@ -254,15 +254,7 @@ const SHORTEST_CUT = KEPT / 4
 /** The value of a JSON body, also of one whose end was cut off; undefined for anything else. */
 export function parsedBody(text: string): JsonValue | undefined {
   if (text.length > MAX_DEPTH && extentOf(text).depth > MAX_DEPTH) return undefined
-  return parseJson(text) ?? (text.length >= SHORTEST_CUT ? parseJson(closeJson(text)) : undefined)
-}
-
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
+  return parsedJson(text) ?? (text.length >= SHORTEST_CUT ? parsedJson(closeJson(text)) : undefined)
 }
 
 /** JSON text whose end is missing, cut back to its last whole member and closed; whole text stays as it is. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { basename, dirname, resolve } from 'node:path'
 import { ENVIRONMENT_NAME } from '../domain/environment-name.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import { plural } from '../domain/text.ts'
 import { type Path, pathText, type Problem, sentence } from '../schema/problems.ts'
@@ -146,7 +146,7 @@ function documentOfLines(bytes: Buffer, leaveOut: LeaveOut): JsonObject {
     if (name === frame && value === '{') return true
     const holder = depth === 1 ? state : depth === 3 ? environment : depth === 4 ? environment?.tables : undefined
     if (value === '[') rows = { list: [], depth: depth + 1 }
-    const read = value === '[' ? rows?.list : parsed(value)
+    const read = value === '[' ? rows?.list : parsedJson(value)
     if (!holder || read === undefined) return false
     holder[name] = read
     return true
@@ -156,8 +156,8 @@ function documentOfLines(bytes: Buffer, leaveOut: LeaveOut): JsonObject {
     if (rows && depth < rows.depth) rows = undefined
     if (/^[{[\]}]?$/.test(text)) return undefined
     const { name, value } = MEMBER.exec(text)?.groups ?? {}
-    if (name !== undefined && value !== undefined) return readMember(parsed(name) as string, value, depth)
-    const row = parsed(text)
+    if (name !== undefined && value !== undefined) return readMember(parsedJson(name) as string, value, depth)
+    const row = parsedJson(text)
     if (!isJsonObject(row) || rows?.depth !== depth || (mayHaveLostBytes && text.includes('\ufffd'))) return false
     rows.list.push(row)
     return true
@@ -184,14 +184,6 @@ function documentOfLines(bytes: Buffer, leaveOut: LeaveOut): JsonObject {
   }
   report()
   return state
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
 }
 
 const DEFAULTS: JsonObject = { settings: { ...DEFAULT_SETTINGS }, clock: { offset_ms: 0, frozen_at: null }, ids: null }

@@ -15,7 +15,7 @@ import {
   type Step,
 } from '../domain/collection.ts'
 import type { Connector, Responder } from '../domain/connector.ts'
-import { isBlank, isJsonObject, type JsonObject, type JsonValue, own, setOwn } from '../domain/json.ts'
+import { isBlank, isJsonObject, type JsonObject, type JsonValue, own, parsedJson, setOwn } from '../domain/json.ts'
 import { quote } from '../domain/text.ts'
 import { equalValues } from '../domain/value-match.ts'
 import type { Environment } from '../state/environment.ts'
@@ -415,14 +415,10 @@ function tokenAfter(row: CollectionItem, sort: readonly SortField[], hash: strin
 
 /** The position that a token names; undefined for one of another query, and for any other text. */
 function readToken(token: string, hash: string): ItemPosition | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'))
-    if (!Array.isArray(value) || value[0] !== hash) return undefined
-    const [, sequence, ...keys] = value as [string, number, ...SortKey[]]
-    return { sequence, keys }
-  } catch {
-    return undefined
-  }
+  const value = parsedJson(Buffer.from(token, 'base64url').toString('utf8'))
+  if (!Array.isArray(value) || value[0] !== hash) return undefined
+  const [, sequence, ...keys] = value as [string, number, ...SortKey[]]
+  return { sequence, keys }
 }
 
 /** `-received_at,subject` */

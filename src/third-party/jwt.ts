@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { isJsonObject, type JsonObject } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, parsedJson } from '../domain/json.ts'
 
 /** A JSON Web Token signed with HMAC-SHA256 (RFC 7519, `HS256`). */
 export function signJwt(claims: JsonObject, secret: string): string {
@@ -13,12 +13,8 @@ export function verifyJwt(token: string, secret: string): JsonObject | undefined
   if (header === undefined || claims === undefined || rest.length > 0) return undefined
   if (header !== jwtPart({ alg: 'HS256', typ: 'JWT' }) || given !== jwtSignature(`${header}.${claims}`, secret))
     return undefined
-  try {
-    const value: unknown = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'))
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parsedJson(Buffer.from(claims, 'base64url').toString('utf8'))
+  return isJsonObject(value) ? value : undefined
 }
 
 function jwtPart(value: JsonObject): string {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
 
 export interface InputField {
   readonly name: string
@@ -51,7 +51,7 @@ export function inputOf(
   for (const { name, kind } of fields) {
     const text = values[name] ?? ''
     if (text === '') continue
-    const value = kind === 'text' ? text : parsed(text)
+    const value = kind === 'text' ? text : parsedJson(text)
     if (value === undefined && kind === 'json') return { input: {}, problem: `${name} is not valid JSON.` }
     // An invalid number is sent as text, so that the user sees how the server refuses it.
     input.set(name, value ?? text)
@@ -61,12 +61,4 @@ export function inputOf(
   if (only === WHOLE && whole !== undefined && !isJsonObject(whole))
     return { input: {}, problem: 'The input is not a JSON object.' }
   return { input: isJsonObject(whole) ? whole : Object.fromEntries(input) }
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
 }

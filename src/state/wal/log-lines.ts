@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import type { JsonValue } from '../../domain/json.ts'
+import { type JsonValue, parsedJson } from '../../domain/json.ts'
 import type { Snapshot } from '../model/model.ts'
 import type { EnvironmentRecord } from '../model/state-image.ts'
 import type { Change, Row } from '../model/table.ts'
@@ -155,11 +155,7 @@ export function decodeLine(bytes: Buffer): JsonValue | undefined {
   const { crc } = FRAME.exec(bytes.toString('latin1', 0, FRAME_LENGTH))?.groups ?? {}
   const json = bytes.subarray(FRAME_LENGTH, -1)
   if (crc !== hex(crc32(json)) || bytes.at(-1) !== 0x7d) return undefined
-  try {
-    return JSON.parse(json.toString('utf8')) as JsonValue
-  } catch {
-    return undefined
-  }
+  return parsedJson(json.toString('utf8'))
 }
 
 /** Whether these bytes can be what a crash left of the first line: a part of it, and zeros where the disk did not get to it. */
