@@ -34,7 +34,7 @@ export function benchmarksDocument(run: Run, old: string): string {
 }
 
 const INTRODUCTION = `This page says how fast the mock is and how much memory it uses, each beside a bar that it has to keep. \`npm run bench -- --write\`
-writes it, except for the reasons below the table, which it keeps. All figures of a table come from one run. A ratio compares with a bare \`node:http\` server that answers the same bytes on the same core, round by round in turn, and is
+writes the tables; the reasons below them are written by hand. All figures of a table come from one run. A ratio compares with a bare \`node:http\` server that answers the same bytes on the same core, round by round in turn, and is
 the median of the rounds' own ratios; the spread is the lowest and the highest round. Work that the processor limits is judged
 by the CPU that the server uses for an answer, durable creates by answers a second.`
 

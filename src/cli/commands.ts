@@ -29,7 +29,7 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     name: 'validate',
     operands: ' FILE…',
     summary:
-      'check files and folders as a start with all of them would: seeds, `bundled` among them, connectors and scenarios; exit 1 when one has a problem, 2 when one cannot be read',
+      'check seeds (also `bundled`), connectors and scenarios, files or folders, as `start` does; exit 1 when one has a problem, 2 when one cannot be read',
     load: async () => (await import('./validate.ts')).validate,
   },
   {
@@ -48,7 +48,7 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     name: 'connector',
     operands: ' from-openapi FILE',
     summary:
-      'write a connector out of an OpenAPI document: a tool for each operation, collections where paths form a resource; what of the document it does not have goes to stderr',
+      'write a connector from an OpenAPI document: a tool for each operation, collections where paths form a resource; stderr lists the parts of the document that the connector leaves out',
     load: async () => (await import('./connector.ts')).connector,
   },
   {

@@ -10,7 +10,7 @@ import { fileFailure, UsageError } from './failure.ts'
 import { withSchema, writeNew } from './written-document.ts'
 
 /**
- * `connector from-openapi FILE`: the connector on stdout, or in `--out` with a seed; what of the document it does not have, and
+ * `connector from-openapi FILE`: the connector on stdout, or in `--out` with a seed; the parts of the document that it leaves out, and
  * the next steps, on stderr.
  */
 export async function connector(argv: readonly string[], context: CommandContext): Promise<number> {

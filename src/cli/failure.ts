@@ -12,7 +12,7 @@ export class RefusedError extends Error {
 }
 
 /**
- * Prints what went wrong and answers the exit code: 2 for what the caller can mend, 1 for what a running server refused and for
+ * Prints what went wrong and answers the exit code: 2 for what the caller can fix, 1 for what a running server refused and for
  * a defect of toolmock, the only failure that is shown with its stack. `help` is the command that explains the usage.
  */
 export function reportFailure(error: unknown, help: string, err: (line: string) => void): number {

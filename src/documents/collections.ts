@@ -92,7 +92,9 @@ const page = withRule(
   strict({
     limit: anyJson
       .optional()
-      .describe('How many items the caller wants: a template. No whole number of at least 1: 400.'),
+      .describe(
+        'How many items the caller wants: a template. A value that is not a whole number of at least 1 is answered with 400.',
+      ),
     default: wholeNumber(1, 1000).default(20).describe('The limit where the template comes out empty.'),
     most: wholeNumber(1, 1000).default(100).describe('A larger limit counts as this one.'),
     token: anyJson

@@ -20,13 +20,13 @@ import type { SourceText } from './source-text.ts'
 export interface Validation {
   files: SeedFiles['files']
   problems: FileProblem[]
-  /** What a start accepts and a user may still want to mend. */
+  /** What a start accepts and a user may still want to fix. */
   warnings: FileProblem[]
   unreadable: { file: string; reason: string }[]
 }
 
 /**
- * Checks files and folders as a start with all of them would: seeds as `--seed` takes them, `bundled` among them, scenarios as
+ * Checks files and folders as `start` does: seeds as `--seed` takes them, `bundled` among them, scenarios as
  * `--scenario` does.
  */
 export async function validateFiles(paths: readonly string[], checks: DocumentChecks): Promise<Validation> {

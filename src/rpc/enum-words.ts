@@ -17,7 +17,7 @@ export interface MissingWord {
 
 export interface WordDifferences {
   readonly missing: readonly MissingWord[]
-  /** The lines of `settings.vocabulary` that mend what can be mended (G48). */
+  /** The lines of `settings.vocabulary` that fix what can be fixed (G48). */
   readonly vocabulary: VocabularyWords
 }
 
@@ -27,7 +27,7 @@ export function wordDifferences(methods: readonly RpcMethod[], vocabulary: Vocab
   for (const method of methods) for (const binding of method.bindings) addPlaces(method, binding, found)
   const wire = (word: string): string => vocabulary?.wire(word) ?? word
   const missing: MissingWord[] = []
-  const mended = new Map<string, string>()
+  const fixed = new Map<string, string>()
   for (const { type, words } of found.enums.values()) {
     const lacking = [...words].filter((word) => !has(type, wire(word)))
     const meanings = meantWords(lacking, unusedWords(type, new Set([...words].map(wire))))
@@ -37,16 +37,16 @@ export function wordDifferences(methods: readonly RpcMethod[], vocabulary: Vocab
         (other) => other.words.has(word) && has(other.type, wire(word)),
       )?.type
       missing.push({ word, type, meant, conflictsWith })
-      if (meant !== undefined && !conflictsWith && !mended.has(word)) mended.set(word, meant)
+      if (meant !== undefined && !conflictsWith && !fixed.has(word)) fixed.set(word, meant)
     }
   }
   // A field that is named after a word of an enumeration, such as `workspace_dwd`, has its other name as well.
-  for (const [word, meant] of [...mended]) {
+  for (const [word, meant] of [...fixed]) {
     const [field, other] = [word.toLowerCase(), meant.toLowerCase()]
     if (found.fields.some((fields) => fields.has(field) && fields.lacks(field) && fields.owns(other)))
-      mended.set(field, other)
+      fixed.set(field, other)
   }
-  return { missing, vocabulary: Object.fromEntries(mended) }
+  return { missing, vocabulary: Object.fromEntries(fixed) }
 }
 
 /** What an enumeration most likely says for a word of the document; undefined when nothing in it is near. */

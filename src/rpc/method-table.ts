@@ -8,7 +8,7 @@ export function methodTable(methods: readonly RpcMethod[], vocabulary: Vocabular
   const [served, refused] = [true, false].map((is) => methods.filter(({ bindings }) => bindings.length > 0 === is))
   const width = Math.max(...methods.map(({ name }) => name.length), 0)
   const line = ({ name }: RpcMethod, text: string): string => `  ${name.padEnd(width)}  ${text}`
-  const { missing, vocabulary: mending } = wordDifferences(methods, vocabulary)
+  const { missing, vocabulary: fixes } = wordDifferences(methods, vocabulary)
   return [
     `gRPC, gRPC-Web and Connect serve ${served?.length ?? 0} of ${plural(methods.length, 'method')}:`,
     ...(served ?? []).map((method) => line(method, operationsOf(method))),
@@ -16,7 +16,7 @@ export function methodTable(methods: readonly RpcMethod[], vocabulary: Vocabular
     ...(missing.length > 0 ? ['words of the mock that enumerations of the descriptors lack:'] : []),
     ...missing.flatMap((each) => (each.meant === undefined ? [] : [`  ${missingLine(each, each.meant)}`])),
     ...unknownLines(missing),
-    ...vocabularyLines(mending),
+    ...vocabularyLines(fixes),
   ].join('\n')
 }
 
@@ -28,7 +28,7 @@ function operationsOf({ bindings }: RpcMethod): string {
 function missingLine({ word, type, conflictsWith }: MissingWord, meant: string): string {
   const there = `${type.typeName} has no ${word}`
   if (conflictsWith)
-    return `${there}, but ${meant}: a vocabulary cannot mend it, because ${conflictsWith.typeName} has ${word}`
+    return `${there}, but ${meant}: a vocabulary cannot fix it, because ${conflictsWith.typeName} has ${word}`
   return `${there}, but ${meant}`
 }
 
@@ -44,11 +44,11 @@ function unknownLines(missing: readonly MissingWord[]): string[] {
   })
 }
 
-function vocabularyLines(mending: Readonly<Record<string, string>>): string[] {
-  const lines = Object.entries(mending).map(([word, wire]) => `    ${word}: ${wire}`)
+function vocabularyLines(fixes: Readonly<Record<string, string>>): string[] {
+  const lines = Object.entries(fixes).map(([word, wire]) => `    ${word}: ${wire}`)
   if (lines.length === 0) return []
   return [
-    'these lines of a seed mend it (toolmock descriptors … --seed FILE writes them):',
+    'these lines of a seed fix it (toolmock descriptors … --seed FILE writes them):',
     'settings:',
     '  vocabulary:',
     ...lines,

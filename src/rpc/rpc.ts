@@ -43,7 +43,7 @@ function loggedDifferences(log: Log): Differences {
     word: (word, type) => {
       const meant = likelyWord(word, type) ?? `<one of ${type.values.map(({ name }) => name).join(', ')}>`
       const problem = `${type.typeName} has no word ${word}, so its zero value is sent`
-      once(`${problem}; settings of a seed can mend it: vocabulary: { ${word}: ${meant} }`)
+      once(`${problem}; settings of a seed can fix it: vocabulary: { ${word}: ${meant} }`)
     },
     field: (field, reason) => {
       once(`${field.parent.typeName}.${field.name} does not fit what the mock answers and is left out: ${reason}`)

@@ -340,7 +340,7 @@ interface AskedPage {
   readonly after: ItemPosition | undefined
 }
 
-/** @throws StepFailure for a limit, number or token that is none */
+/** @throws StepFailure for a limit, number or token that is not valid */
 function askedPage(run: Run, step: Step, hash: string): AskedPage {
   const { page } = step
   if (!page) return { limit: Infinity, skip: 0, after: undefined }

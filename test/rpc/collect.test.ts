@@ -85,7 +85,7 @@ describeWith('protoc', 'toolmock descriptors', () => {
     expect(stdout).toContain('\ngRPC, gRPC-Web and Connect serve 16 of 26 methods:\n')
     expect(stdout).toMatch(/WatchAccounts +it is a streaming method\n/)
     expect(stdout).toContain(
-      'OAUTH, but TYPE_OAUTH: a vocabulary cannot mend it, because acme.tools.v1.Account.AuthorizationType has OAUTH\n',
+      'OAUTH, but TYPE_OAUTH: a vocabulary cannot fix it, because acme.tools.v1.Account.AuthorizationType has OAUTH\n',
     )
     const refused = await toolmock.run(['start', '--in-memory', '--descriptors', 'nowhere.binpb'])
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('nowhere.binpb cannot be read (ENOENT)') })

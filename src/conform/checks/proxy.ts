@@ -59,7 +59,7 @@ export const PROXY_CHECKS = checksOf(PROXY_REQUEST, {
     answer.is(422).lacks('details')
     same((await own.details(account.id)).at('connected_account.status'), 'ACTIVE', 'the status of the account')
   },
-  'proxy/refused (convention:Discovery): a 401 that a new token does not mend makes the account EXPIRED': async (
+  'proxy/refused (convention:Discovery): a 401 that a new token does not fix makes the account EXPIRED': async (
     context,
   ) => {
     const { answer, account, own } = await answering(context, 401)

@@ -107,7 +107,7 @@ function result(
   { sentence, location, origin, tests = origin?.tests ?? [], properties }: Found,
 ): Result {
   const fingerprint = fingerprintOf(ruleId, location, properties)
-  // Where the finding can be mended: in the test that is known by its file, else beside the contract.
+  // Where the finding can be fixed: in the test that is known by its file, else beside the contract.
   const places = tests.flatMap(placeOfTest)
   return {
     ruleId,
