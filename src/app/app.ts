@@ -4,7 +4,7 @@ import type { AppServices } from '../control/app-services.ts'
 import { ToolSchemas } from '../contract/tool-schemas.ts'
 import { bundledScenario, bundledScenarioNames, bundledScenarios, loadScenarios } from '../documents/load-scenarios.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
-import { loadExtensions } from '../documents/load-extensions.ts'
+import { loadExtensions, withExtensions } from '../documents/load-extensions.ts'
 import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
 import { once } from '../domain/once.ts'
 import { StartError } from '../domain/start-error.ts'
@@ -30,7 +30,7 @@ import { startThirdParties } from '../third-party/client.ts'
 import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
 import { createReports } from '../verdict/reports.ts'
 import { VERSION } from '../version.ts'
-import { documentChecks, withExtensions } from './document-checks.ts'
+import { documentChecks } from './document-checks.ts'
 import { type AppOptions, DEFAULT_ENVIRONMENT, notApplied } from './options.ts'
 import { mountRoutes } from './routes.ts'
 
@@ -70,11 +70,9 @@ const JOURNAL_BYTES = 64 * 1024 * 1024
 export async function createApp(options: AppOptions = {}): Promise<App> {
   const pauses = new Pauses()
   const ownChecks = documentChecks(options.allowOutbound)
-  const extensions = await loadExtensions(options.extensions ?? [], ownChecks)
-  const checks = withExtensions(
-    ownChecks,
-    extensions.map(({ extension }) => extension),
-  )
+  const { documentedOnly = false } = options
+  const extensions = new Extensions(await loadExtensions(options, ownChecks), { documentedOnly })
+  const checks = withExtensions(ownChecks, extensions)
   const scenarios = createScenarios(checks)
   const registry = await openEnvironments(options, scenarios)
   const thirdParties = await startThirdParties({
@@ -95,7 +93,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
         pauses,
         closing: closing.signal,
         documentChecks: checks,
-        extensions: new Extensions(extensions, { documentedOnly: options.documentedOnly ?? false }),
+        extensions,
       },
       options,
     )

@@ -2,10 +2,8 @@ import { WORDS } from '../contract/generated/word-tables.ts'
 import { ROUTES } from '../contract/route.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
+import { ANY_STATUS } from '../documents/load-extensions.ts'
 import { checkTemplate, templatePaths } from '../third-party/template.ts'
-
-/** A third party may answer any status. */
-const ANY_STATUS = Array.from({ length: 400 }, (_, at) => 200 + at)
 
 /** Gives `documents` the checks of modules that it must not import. */
 export const DOCUMENT_CHECKS: DocumentChecks = {
@@ -22,9 +20,4 @@ export const DOCUMENT_CHECKS: DocumentChecks = {
 /** The same, with connectors allowed to name servers beyond loopback or not (`--allow-outbound`). */
 export function documentChecks(allowOutbound: boolean | undefined): DocumentChecks {
   return { ...DOCUMENT_CHECKS, allowOutbound: allowOutbound ?? false }
-}
-
-/** The checks of a server with these extensions, which scenarios name as operations. */
-export function withExtensions(checks: DocumentChecks, names: readonly string[]): DocumentChecks {
-  return { ...checks, operations: new Map([...checks.operations, ...names.map((name) => [name, ANY_STATUS] as const)]) }
 }

@@ -42,7 +42,7 @@ export interface AppOptions {
   allowHosts?: readonly string[] | undefined
   /** Connectors may name a server that is not on loopback. */
   allowOutbound?: boolean | undefined
-  /** Reload seeds, connectors and scenarios when their files change. */
+  /** Reload seeds, connectors, extensions and scenarios when their files change. */
   watch?: boolean | undefined
   /** Files with protobuf descriptors, from which gRPC, gRPC-Web and Connect are served; none when absent (1.6). */
   descriptors?: readonly string[] | undefined

@@ -1,4 +1,5 @@
 import type { AppServices } from '../control/app-services.ts'
+import { loadExtensions } from '../documents/load-extensions.ts'
 import { loadScenarios } from '../documents/load-scenarios.ts'
 import { isScenarioPath } from '../domain/scenario.ts'
 import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
@@ -21,12 +22,12 @@ interface Source {
   prepare(): Promise<() => Promise<void>>
 }
 
-/** Reads seeds, connectors and scenarios again when their files change, as long as the server runs (`--watch`). */
+/** Reads seeds, connectors, extensions and scenarios again when their files change, as long as the server runs (`--watch`). */
 export async function watchFiles(
-  { seeds = [], scenarios: names = [] }: AppOptions,
+  { seeds = [], scenarios: names = [], extensions: named = [] }: AppOptions,
   services: AppServices,
 ): Promise<{ close(): Promise<void> }> {
-  const { registry, environments, scenarios, documentChecks, log } = services
+  const { registry, environments, scenarios, extensions, documentChecks, log } = services
   const all: Source[] = [
     {
       name: 'the seed',
@@ -34,7 +35,23 @@ export async function watchFiles(
       read: async (path) => [...(await textFiles(path)), ...(await textsBeside(path))],
       prepare: async () => {
         const seed = await loadSeeds(seeds, documentChecks)
-        return () => environments.reseed(seed, DEFAULT_ENVIRONMENT)
+        const read = await loadExtensions({ extensions: named, seeds }, documentChecks)
+        return async () => {
+          await environments.reseed(seed, DEFAULT_ENVIRONMENT)
+          extensions.startWith(read)
+        }
+      },
+    },
+    {
+      name: 'the extensions',
+      paths: named.filter(isScenarioPath),
+      read: textFiles,
+      prepare: async () => {
+        const read = await loadExtensions({ extensions: named, seeds }, documentChecks)
+        return () => {
+          extensions.startWith(read)
+          return Promise.resolve()
+        }
       },
     },
     {
@@ -54,7 +71,7 @@ export async function watchFiles(
   ]
   const sources = all.filter(({ paths }) => paths.length > 0)
   if (sources.length === 0) {
-    log.warn('there is nothing to watch: --watch is about the files that --seed and --scenario name')
+    log.warn('there is nothing to watch: --watch is about the files that --seed, --scenario and --extension name')
     return { close: () => Promise.resolve() }
   }
   const watched = await Promise.all(

@@ -162,7 +162,7 @@ const FLAGS = [
   ),
   flag(
     'extension',
-    SERVERS,
+    [...SERVERS, 'validate'],
     { ...valued('list', 'NAME_OR_FILE'), isPath: isScenarioPath },
     'answers for a part of the service that the mock does not serve: `organizations`, or a file of your own',
   ),
@@ -198,7 +198,7 @@ const FLAGS = [
     SWITCH,
     'serve a virtual MCP server for each connection, at its mcp_server_url, and the calls for configs and session tokens',
   ),
-  flag('watch', ['start'], SWITCH, 'reload seeds, connectors and scenarios when their files change'),
+  flag('watch', ['start'], SWITCH, 'reload seeds, connectors, extensions and scenarios when their files change'),
   flag(
     'admin-token',
     ['start', 'stop', 'env', 'report', 'conform', 'mcp', ...CONTROL_COMMANDS],

@@ -1,5 +1,6 @@
 import { DOCUMENT_CHECKS } from '../app/document-checks.ts'
 import { validateFiles } from '../documents/validate.ts'
+import { loadExtensions, withExtensions } from '../documents/load-extensions.ts'
 import { plural } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
@@ -8,9 +9,12 @@ import { UsageError } from './failure.ts'
 /** Prints each problem of the files; 0 without one, 1 with problems, 2 when a file could not be read. */
 export async function validate(argv: readonly string[], context: CommandContext): Promise<number> {
   const { out, err } = context
-  const { operands } = readArguments('validate', argv, context)
+  const { operands, values } = readArguments('validate', argv, context)
   if (operands.length === 0) throw new UsageError('validate needs at least one FILE or folder.')
-  const { files, problems, warnings, unreadable } = await validateFiles(operands, DOCUMENT_CHECKS)
+  const extensions = await loadExtensions({ extensions: values.extension }, DOCUMENT_CHECKS)
+  const names = extensions.map(({ extension }) => extension)
+  const checks = withExtensions(DOCUMENT_CHECKS, { names })
+  const { files, problems, warnings, unreadable } = await validateFiles(operands, checks)
   for (const { message } of problems) out(message)
   for (const { message } of warnings) out(`warning: ${message}`)
   for (const { file, reason } of unreadable) err(`toolmock: ${file}: ${reason}`)

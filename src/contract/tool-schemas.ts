@@ -1,12 +1,15 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import type { Tool } from '../domain/connector.ts'
 import { type FieldViolation, ServiceError } from '../domain/errors.ts'
-import type { JsonObject } from '../domain/json.ts'
+import type { JsonObject, JsonValue } from '../domain/json.ts'
 import { patternsIn, withoutPatterns } from '../domain/schema-patterns.ts'
 import { quote } from '../domain/text.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { Validator } from './generated/validators.js'
 import { fieldName, violationsOf } from './violation.ts'
+
+/** A schema, and the tool or responder that messages name. */
+export type NamedSchema = Pick<Tool, 'name' | 'input_schema'>
 
 /**
  * Checks tool inputs by the JSON Schemas (2020-12) of the tools. These come from connector files, so Ajv is loaded and compiles
@@ -22,23 +25,21 @@ export class ToolSchemas {
   }
 
   /** Compiles the schema of a tool; undefined when that was done before. @throws Error for a schema that cannot be compiled */
-  prepare({ name, input_schema: schema }: Tool): Promise<void> | undefined {
+  prepare({ name, input_schema: schema }: NamedSchema): Promise<void> | undefined {
     if (this.#compiled.has(schema)) return undefined
     const leftOut = (pattern: string, reason: string): void =>
-      this.#warn(
-        `the tool ${name} does not check the pattern ${quote(pattern)}, which cannot run in linear time: ${reason}`,
-      )
+      this.#warn(`${name} does not check the pattern ${quote(pattern)}, which cannot run in linear time: ${reason}`)
     return compile(schema, leftOut).then((validator) => {
       this.#compiled.set(schema, validator)
     })
   }
 
-  /** The violations of `input`; fields are paths from `tool_input`. The tool has to be prepared. */
-  check(tool: Tool, input: JsonObject): FieldViolation[] {
+  /** The violations of `input`; fields are paths from `root`. The tool has to be prepared. */
+  check(tool: NamedSchema, input: JsonValue, root = 'tool_input'): FieldViolation[] {
     const validator = this.#compiled.get(tool.input_schema)
     if (!validator) throw new Error(`the schema of ${tool.name} was not prepared`)
     if (accepts(validator, input)) return []
-    return violationsOf(validator.errors, input, (path) => fieldName(['tool_input', ...path]))
+    return violationsOf(validator.errors, input, (path) => fieldName([root, ...path]))
   }
 }
 
@@ -46,7 +47,7 @@ export class ToolSchemas {
  * @throws ServiceError INVALID_TOOL_INPUT for an input that leads into a `$ref` cycle, which compiles and never ends, and for one
  * that is too long for the patterns of the schema
  */
-function accepts(validator: Validator, input: JsonObject): boolean {
+function accepts(validator: Validator, input: JsonValue): boolean {
   try {
     return validator(input)
   } catch (error) {

@@ -1,6 +1,6 @@
 import { lazyImport } from '../lazy-import.ts'
 import { collectionNamed, type Collection, type CollectionPlace, keyOf } from '../domain/collection.ts'
-import type { Connector } from '../domain/connector.ts'
+import type { CollectionOwner, Connector } from '../domain/connector.ts'
 import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { replaceItems } from '../state/collections.ts'
@@ -10,8 +10,8 @@ import { changed, type EnvironmentCall, type ControlHandlers } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
 export const collectionHandlers = {
-  list_collections: ({ environment }) => {
-    const collections = connectorsOf(environment).flatMap(({ connector, collections: all = {} }) =>
+  list_collections: (call) => {
+    const collections = ownersOf(call).flatMap(({ connector, collections: all = {} }) =>
       Object.entries(all).map(([collection, { key, per }]) => ({ connector, collection, key, per })),
     )
     return { body: { collections } }
@@ -66,7 +66,7 @@ function prepared(call: EnvironmentCall<'get_collection'>): Promise<void> | unde
 const loadSeedChecks = lazyImport(() => import('../documents/seed-checks.ts'))
 
 interface Named {
-  readonly connector: Connector
+  readonly connector: CollectionOwner
   readonly collection: Collection
   readonly place: CollectionPlace
 }
@@ -74,11 +74,12 @@ interface Named {
 /** @throws ControlError COLLECTION_NOT_FOUND, ACCOUNT_NOT_FOUND, INVALID_QUERY */
 function named(call: EnvironmentCall<'get_collection'> | EnvironmentCall<'put_collection'>): Named {
   const { environment, path, query } = call
-  const connector = environment.connector(path.connector)
+  const owners = ownersOf(call)
+  const connector = environment.connector(path.connector) ?? owners.find((each) => each.connector === path.connector)
   if (!connector)
     throw notFound(
       `connector ${quote(path.connector)}`,
-      connectorsOf(environment).map(({ connector: name }) => name),
+      owners.map(({ connector: name }) => name),
     )
   const collection = collectionNamed(connector, path.collection)
   if (!collection) {
@@ -94,6 +95,13 @@ function notFound(what: string, there: readonly string[]): ControlError {
   return new ControlError('COLLECTION_NOT_FOUND', `there is no ${what}; ${names}`)
 }
 
+function ownersOf({
+  services,
+  environment,
+}: Pick<EnvironmentCall<'list_collections'>, 'services' | 'environment'>): CollectionOwner[] {
+  return [...connectorsOf(environment), ...services.extensions.all]
+}
+
 function connectorsOf(environment: Environment): Connector[] {
   const { connections } = environment.model.tables
   return [...connections.values()].flatMap(({ key_id }) => environment.connector(key_id) ?? [])
@@ -102,7 +110,7 @@ function connectorsOf(environment: Environment): Connector[] {
 /** The id of the account whose items are meant; empty where accounts share them. */
 function accountOf(
   { model }: Environment,
-  { connector }: Connector,
+  { connector }: CollectionOwner,
   { per }: Collection,
   asked: string | undefined,
 ): string {

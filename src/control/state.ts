@@ -1,3 +1,4 @@
+import { conflictWith } from '../domain/extension.ts'
 import type { JsonValue } from '../domain/json.ts'
 import { emptyBundle } from '../domain/seed.ts'
 import { didYouMean } from '../domain/suggestion.ts'
@@ -88,6 +89,17 @@ export const stateHandlers = {
     checkDocumentName('connector', connector.connector, path.name)
     await services.environments.add(environment, { ...emptyBundle(), connectors: [connector] }, call.trace)
     return changed(call, `the connector ${connector.connector} was put`)
+  },
+
+  put_extension: async ({ services, body, path }) => {
+    const { extensions, documentChecks } = services
+    const { parseExtension } = await loadConnectorParser()
+    const extension = await parseExtension(body.text, 'body', documentChecks)
+    checkDocumentName('extension', extension.extension, path.name)
+    const conflict = conflictWith(extension, extensions.except(extension))
+    if (conflict !== undefined) throw new ControlError('INVALID_DOCUMENT', `body: ${conflict}`)
+    extensions.define(extension)
+    return { body: {} }
   },
 
   list_snapshots: ({ environment }) => ({

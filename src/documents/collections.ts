@@ -168,7 +168,9 @@ const step = withRule(
       .describe('Of list: only items that have these words.'),
     sort: text
       .optional()
-      .describe('Fields by comma, - in front of one for descending order: a template. Absent: creation order.'),
+      .describe(
+        'Fields by comma, - in front of one for descending order, - alone for the newest first: a template. Absent: creation order.',
+      ),
     page: page.optional().describe('One page of the list. Absent: all of it.'),
     show: anyJson.optional().describe('How each listed item looks: templates over item. Absent: the item itself.'),
     as: name.optional().describe('The variable of the result. Absent: item, or items where there can be several.'),

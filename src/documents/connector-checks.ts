@@ -106,14 +106,14 @@ const loadAjv = lazyImport(() => import('ajv/dist/2020.js'))
 const loadPatterns = lazyImport(() => import('../linear-pattern.ts'))
 
 /**
- * Finds every `input_schema` that is no JSON Schema 2020-12 of an object. Ajv is loaded when the first file with tools is
+ * Finds every schema that is no JSON Schema 2020-12 of an object: those of tools, and those at other paths. Ajv is loaded when the first file with tools is
  * checked; its meta schemas, which take longer to compile than everything else here, serve all files read together.
  */
 export class ToolSchemaCheck {
   #ajv: { Ajv: new (options: Options) => Ajv2020; meta: Ajv2020 } | undefined
 
-  async problems(document: JsonObject): Promise<Problem[]> {
-    const schemas = valuesAt(document, ['tools', '*', 'input_schema'])
+  async problems(document: JsonObject, at: readonly string[] = ['tools', '*', 'input_schema']): Promise<Problem[]> {
+    const schemas = valuesAt(document, at)
     if (schemas.length === 0) return []
     if (!this.#ajv) {
       // The bundle gives a CommonJS package that is loaded late only a default export.
@@ -152,7 +152,13 @@ function schemaProblems(
 ): Problem[] {
   const type = own(schema, 'type')
   if (type !== undefined && type !== 'object') {
-    return [{ path: [...path, 'type'], found: shown(type), allowed: 'object, because tool_input is an object' }]
+    return [
+      {
+        path: [...path, 'type'],
+        found: shown(type),
+        allowed: `object, because ${path[0] === 'tools' ? 'tool_input' : 'the body'} is an object`,
+      },
+    ]
   }
   if (own(schema, '$async') === true) {
     const allowed = 'no $async, because an input is checked at once'

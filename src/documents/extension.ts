@@ -41,15 +41,16 @@ export function toExtension({
 }: z.output<typeof extensionSchema>): Extension {
   return {
     extension,
+    connector: `extension.${extension}`,
     ...(collections && {
       // A request of the service is of no account.
       collections: Object.fromEntries(
         Object.entries(collections).map(([name, each]) => [name, { ...each, per: 'environment' as const }]),
       ),
     }),
-    responders: responders.map(({ name, ...responder }) => {
+    responders: responders.map(({ name, body_schema, ...responder }) => {
       const { on, ...rest } = toResponder(responder)
-      return { name, ...rest, on: { ...on, path: on.path ?? '' } }
+      return { name, ...rest, on: { ...on, path: on.path ?? '' }, ...(body_schema && { body_schema }) }
     }),
     ...(error_body && { error_body }),
   }

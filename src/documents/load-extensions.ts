@@ -1,47 +1,70 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Extension, servesSame } from '../domain/extension.ts'
+import { conflictWith, type Extension } from '../domain/extension.ts'
 import { isScenarioPath } from '../domain/scenario.ts'
 import { StartError } from '../domain/start-error.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { DocumentChecks } from './connector-checks.ts'
-import { bundledExtensionFolder } from './load-seeds.ts'
+import { BUNDLED, bundledExtensionFolder } from './load-seeds.ts'
 
 /** The parser and its schemas are loaded when the first extension is read. */
 const loadParser = lazyImport(async () => {
-  const [{ textOf }, { parseExtension }] = await Promise.all([import('./seed-files.ts'), import('./read.ts')])
-  return { textOf, parseExtension }
+  const [{ extensionTexts, textOf }, { parseExtension, readDocument }] = await Promise.all([
+    import('./seed-files.ts'),
+    import('./read.ts'),
+  ])
+  return { extensionTexts, textOf, parseExtension, readDocument }
 })
 
 /**
- * The extensions that `--extension` names, in order: a bundled one by its name, or a file by its path.
+ * The extensions that `--extension` names, in order: a bundled one by its name, or a file by its path. Those in seed folders follow.
  * @throws StartError for an unknown name, or two that answer the same; DocumentError with every problem, UnreadableFileError
  */
-export async function loadExtensions(names: readonly string[], checks: DocumentChecks): Promise<Extension[]> {
+export async function loadExtensions(
+  {
+    extensions: names = [],
+    seeds = [],
+  }: { extensions?: readonly string[] | undefined; seeds?: readonly string[] | undefined },
+  checks: DocumentChecks,
+): Promise<Extension[]> {
   const extensions: Extension[] = []
-  for (const name of names) {
-    const file = isScenarioPath(name) ? name : await bundledFile(name)
-    const { textOf, parseExtension } = await loadParser()
-    const extension = await parseExtension(await textOf(file), file, checks)
+  const folders = seeds.filter((path) => path !== BUNDLED)
+  if (names.length + folders.length === 0) return extensions
+  const { extensionTexts, textOf, parseExtension, readDocument } = await loadParser()
+  const add = async (file: string, text: string): Promise<void> => {
+    const extension = await parseExtension(text, file, checks)
     const conflict = conflictWith(extension, extensions)
     if (conflict !== undefined) throw new StartError(`${file}: ${conflict}`)
     extensions.push(extension)
   }
+  for (const name of names) {
+    const file = isScenarioPath(name) ? name : await bundledFile(name)
+    await add(file, await textOf(file))
+  }
+  for (const path of folders) {
+    for (const { file, text } of await extensionTexts(path)) {
+      const { kind } = await readDocument(text, file, checks)
+      if (kind === 'extension') await add(file, text)
+    }
+  }
   return extensions
 }
 
-/** Why an extension cannot be there together with others; undefined where it can. */
-function conflictWith(added: Extension, others: readonly Extension[]): string | undefined {
-  for (const { extension, responders } of others) {
-    if (extension === added.extension) return `extension ${extension} is there for the second time; give each once`
-    for (const { name, on } of added.responders) {
-      const same = responders.find((responder) => servesSame(on, responder.on))
-      if (same)
-        return `responder ${name} answers ${on.path}, which responder ${same.name} of extension ${extension} answers`
-    }
+/** What a third party and an extension may answer. */
+export const ANY_STATUS = Array.from({ length: 400 }, (_, at) => 200 + at)
+
+/** The checks of a server with these extensions, which scenarios name as operations; there may be more later. */
+export function withExtensions(
+  checks: DocumentChecks,
+  extensions: { readonly names: readonly string[] },
+): DocumentChecks {
+  return {
+    ...checks,
+    get operations() {
+      return new Map([...checks.operations, ...extensions.names.map((name) => [name, ANY_STATUS] as const)])
+    },
   }
-  return undefined
 }
 
 async function bundledFile(name: string): Promise<string> {

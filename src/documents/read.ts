@@ -43,7 +43,7 @@ export interface ReadScenario {
   shapeProblems: readonly Problem[]
 }
 
-interface ReadExtension {
+export interface ReadExtension {
   kind: 'extension'
   source: SourceText
   extension: Extension | undefined
@@ -88,7 +88,7 @@ export async function parseConnector(text: string, file: string, checks: Documen
 
 /** One extension document. @throws DocumentError with everything that is wrong with it */
 export async function parseExtension(text: string, file: string, checks: DocumentChecks): Promise<Extension> {
-  const read = await readDocument(text, file, checks)
+  const read = await readDocument(text, file, { ...checks, toolSchemas: new ToolSchemaCheck() })
   if (read.kind === 'extension' && read.extension && read.problems.length === 0) return read.extension
   if (read.kind === 'extension' || read.kind === 'unknown') throw new DocumentError(read.problems)
   const allowed = 'an extension: extension, collections, responders'
@@ -119,10 +119,12 @@ async function readConnector(source: SourceText, context: DocumentCheckContext):
   return { kind: 'connector', source, connector: data && toConnector(data), problems }
 }
 
-function readExtension(source: SourceText, checks: DocumentChecks): ReadExtension {
+async function readExtension(source: SourceText, checks: DocumentCheckContext): Promise<ReadExtension> {
   const { data, shape } = parsed(extensionSchema, source)
-  const inside = isJsonObject(source.value) ? responderProblems(source.value, checks) : []
-  const problems = located(source, [...shape, ...inside, ...servedProblems(source.value, checks)])
+  const document = isJsonObject(source.value) ? source.value : {}
+  const inside = responderProblems(document, checks)
+  const ofSchemas = (await checks.toolSchemas?.problems(document, ['responders', '*', 'body_schema'])) ?? []
+  const problems = located(source, [...shape, ...inside, ...ofSchemas, ...servedProblems(source.value, checks)])
   return { kind: 'extension', source, extension: data && toExtension(data), problems }
 }
 

@@ -117,6 +117,9 @@ export const namedResponder = withRule(
   strict({
     name: nonEmpty.describe('A unique name in the file; messages name the responder by it.'),
     ...responderShape,
+    body_schema: jsonObject
+      .optional()
+      .describe('JSON Schema 2020-12 of the body. One that does not fit is refused with 400 before any step.'),
   }),
   (given, report, wrong) => {
     checkResponder(given, report, wrong)

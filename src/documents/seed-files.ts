@@ -10,6 +10,7 @@ import {
   type ReadConnector,
   type ReadDocument,
   readDocument,
+  type ReadExtension,
   type ReadScenario,
   type ReadSeed,
 } from './read.ts'
@@ -24,6 +25,8 @@ export interface SeedFiles {
   connectors: ReadConnector[]
   /** No part of a seed: those of a folder are left to `--scenario`. */
   scenarios: ReadScenario[]
+  /** Nor are these: those of a folder are the server's. */
+  extensions: ReadExtension[]
   /** Problems of files that are none of these. */
   problems: FileProblem[]
   isFolder: boolean
@@ -41,6 +44,15 @@ export async function textFiles(path: string): Promise<TextFile[]> {
   const files = (await isFolder(path)) ? await filesIn(path) : [path]
   if (files.length === 0) throw new UnreadableFileError(path, 'the folder has no .yaml, .yml or .json file')
   return textsOf(files)
+}
+
+/** The files of a seed folder that can be extensions: only these are read for them. None where there is no folder. */
+export async function extensionTexts(path: string): Promise<TextFile[]> {
+  const files = await stat(path).then(
+    (found) => (found.isDirectory() ? filesIn(path) : []),
+    () => [],
+  )
+  return (await textsOf(files)).filter(({ text }) => /(?:^|[{,])\s*["']?extension["']?\s*:/m.test(text))
 }
 
 /** The texts in the folder `connectors` beside a file; none beside a folder, which has its connectors inside. */
@@ -77,7 +89,16 @@ export async function readBundledFiles(folder: string, checks: DocumentChecks): 
 async function readFiles(
   files: readonly TextFile[],
   context: DocumentCheckContext,
-  read: SeedFiles = { files: [], seeds: [], connectors: [], scenarios: [], problems: [], isFolder: false, beside: [] },
+  read: SeedFiles = {
+    files: [],
+    seeds: [],
+    connectors: [],
+    scenarios: [],
+    extensions: [],
+    problems: [],
+    isFolder: false,
+    beside: [],
+  },
 ): Promise<SeedFiles> {
   for (const { text, file } of files) {
     const document = await readDocument(text, file, context)
@@ -85,6 +106,7 @@ async function readFiles(
     if (document.kind === 'seed') read.seeds.push(document)
     else if (document.kind === 'connector') read.connectors.push(document)
     else if (document.kind === 'scenario') read.scenarios.push(document)
+    else if (document.kind === 'extension') read.extensions.push(document)
     else read.problems.push(...document.problems)
   }
   return read
@@ -99,7 +121,7 @@ export function bundleOf({ seeds, connectors }: SeedFiles): SeedBundle {
 
 /** Everything that is wrong with the files of a seed; `known` are the connectors that there are once it is added. */
 export function problemsOf(files: SeedFiles, known: KnownConnectors): FileProblem[] {
-  const { seeds, connectors, scenarios, problems, isFolder } = files
+  const { seeds, connectors, extensions, problems, isFolder } = files
   const names = new Set(connectors.flatMap(({ source }) => namesIn(source.value)))
   // Names of connectors that cannot be read are known, so that one mistake is reported once.
   const unread = [
@@ -114,20 +136,17 @@ export function problemsOf(files: SeedFiles, known: KnownConnectors): FileProble
     ...seeds.flatMap((seed) => [...seed.problems, ...located(seed.source, checkSeed(seed.source.value, all, names))]),
     ...connectors.flatMap((connector) => connector.problems),
     ...repeatedConnectors(connectors),
-    ...(isFolder ? [] : scenarios).map(({ source }) =>
-      source.problem({
-        path: [],
-        found: 'a scenario',
-        allowed: 'seeds and connectors (scenarios start with --scenario)',
-      }),
-    ),
+    ...extensions.flatMap((extension) => extension.problems),
+    ...(isFolder ? [] : notSeeds(files)),
   ]
 }
 
 /** The files at a path as one document, for a server that reads no files of ours. @throws DocumentError, UnreadableFileError */
 export async function seedDocument(path: string, checks: DocumentChecks): Promise<JsonObject> {
-  const { seeds, connectors, problems } = await readSeedFiles(path, checks)
-  const all = [...problems, ...[...seeds, ...connectors].flatMap((read) => read.problems)]
+  const read = await readSeedFiles(path, checks)
+  const { seeds, connectors, problems, isFolder } = read
+  const unused = isFolder ? [] : notSeeds(read)
+  const all = [...problems, ...unused, ...[...seeds, ...connectors].flatMap((each) => each.problems)]
   if (all.length > 0) throw new DocumentError(all)
   const merged = new Map<string, JsonValue>()
   for (const [key, value] of seeds.flatMap(({ source }) => Object.entries(source.value as JsonObject))) {
@@ -159,6 +178,14 @@ export async function readSeed(
   const files = await readFiles([file], { ...checks, toolSchemas: new ToolSchemaCheck() })
   const bundle = bundleOf(files)
   return { bundle, problems: problemsOf(files, connectorsIn(bundle, there)) }
+}
+
+/** Files that were given as a seed and are none. */
+function notSeeds({ scenarios, extensions }: SeedFiles): FileProblem[] {
+  return [...scenarios, ...extensions].map(({ source, kind }) => {
+    const allowed = `seeds and connectors (${kind}s start with --${kind})`
+    return source.problem({ path: [], found: kind === 'scenario' ? 'a scenario' : 'an extension', allowed })
+  })
 }
 
 function repeatedConnectors(connectors: readonly ReadConnector[]): FileProblem[] {

@@ -6,6 +6,7 @@ import { type Problem, valuesAt } from '../schema/problems.ts'
 import { type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { References } from './connector-references.ts'
 import { connectorSchema } from './connector.ts'
+import { withExtensions } from './load-extensions.ts'
 import { BUNDLED, BUNDLED_SEED, loadSeeds } from './load-seeds.ts'
 import { type FileProblem, UnreadableFileError } from './problem.ts'
 import { type ReadDocument, readDocument } from './read.ts'
@@ -42,7 +43,8 @@ export async function validateFiles(paths: readonly string[], checks: DocumentCh
   }
   const seeds = sources.map(({ files, ...source }) => ({
     ...source,
-    ...(files && { files: { ...files, scenarios: [] } }),
+    // Here a file may be of any kind.
+    ...(files && { files: { ...files, isFolder: true } }),
   }))
   const files = sources.flatMap((source) => source.files?.files ?? [])
   return {
@@ -136,7 +138,9 @@ async function scenarioProblems(sources: readonly ReadSource[], checks: Document
   const scenarios = sources.flatMap(({ files }) => files?.scenarios ?? [])
   if (scenarios.length === 0) return []
   const connectors = await connectorsOf(sources, checks)
-  const { operations } = checks
+  const own = sources.flatMap(({ files }) => files?.extensions ?? [])
+  const names = own.flatMap(({ extension }) => extension?.extension ?? [])
+  const { operations } = withExtensions(checks, { names })
   return scenarios.flatMap((scenario) => problemsOfScenario(scenario, { operations, connectors }))
 }
 

@@ -20,5 +20,8 @@ export function providerOf({ provider, connector }: Connector): string {
   return provider ?? connector
 }
 
+/** A connector or an extension. */
+export type CollectionOwner = Pick<Connector, 'connector' | 'collections'>
+
 /** Milliseconds by share of the calls: `[[0, 80], [1, 400]]` is anything between the two. */
 export type Latency = NonNullable<Connector['latency']>

@@ -83,6 +83,8 @@ export class RequestTrace {
   agent_run_id: string | undefined
   warnings: readonly NotedWarning[] = NOTHING
   link: NotedLink | undefined
+  /** The responder of an extension that answered, and of which. */
+  responder: string | undefined
   /** Due events that were applied before the request was handled. */
   due: readonly Transition[] = NOTHING
   transitions: readonly Transition[] = NOTHING

@@ -11,34 +11,50 @@ export interface ExtensionRoute {
   readonly extension: Extension
 }
 
+const NONE: readonly Extension[] = []
 const ANY_METHOD = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** The extensions of a server, which serves them in all of its environments; none with `--documented-only`. */
 export class Extensions {
-  readonly #all = new Map<string, Extension>()
   readonly #isOff: boolean
+  #ofStart: readonly Extension[] = []
+  #all: readonly Extension[] = []
 
   constructor(extensions: readonly Extension[], { documentedOnly }: { documentedOnly: boolean }) {
     this.#isOff = documentedOnly
-    for (const extension of extensions) this.define(extension)
+    this.startWith(extensions)
+  }
+
+  /** The extensions of the start, or those that were read again (`--watch`), in place of the former ones. */
+  startWith(extensions: readonly Extension[]): void {
+    const names = extensions.map(({ extension }) => extension)
+    const others = this.#all.filter((each) => !this.#ofStart.includes(each) && !names.includes(each.extension))
+    this.#ofStart = extensions
+    this.#all = [...extensions, ...others]
   }
 
   /** Adds an extension, or replaces the one with its name. */
   define(extension: Extension): void {
-    this.#all.set(extension.extension, extension)
+    this.#all = [...this.except(extension), extension]
   }
 
+  /** All but the one with the name of this one. */
+  except({ extension }: Extension): readonly Extension[] {
+    return this.#all.filter((each) => each.extension !== extension)
+  }
+
+  /** Another list after each change. */
   get all(): readonly Extension[] {
-    return this.#isOff ? [] : [...this.#all.values()]
+    return this.#isOff ? NONE : this.#all
   }
 
   get names(): readonly string[] {
-    return [...this.#all.keys()]
+    return this.#all.map(({ extension }) => extension)
   }
 
   /** The route of a request; undefined when no extension takes its method and path. */
   routeOf(method: string, path: string): ExtensionRoute | undefined {
-    const parts = this.#isOff || this.#all.size === 0 ? undefined : pathParts(path)
+    const parts = this.all.length === 0 ? undefined : pathParts(path)
     const extension = parts && this.all.find((each) => serves(each, parts, method))
     return extension && { operation: extension.extension as ExtensionName, bearer: true, method, path, extension }
   }

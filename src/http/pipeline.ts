@@ -1,9 +1,10 @@
 import { checkRequest, checkResponse } from '../contract/contract.ts'
 import type { Route } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
+import type { NamedSchema } from '../contract/tool-schemas.ts'
 import { ServiceError, violationText } from '../domain/errors.ts'
-import type { ExtensionAnswer } from '../domain/extension.ts'
-import { isJsonObject } from '../domain/json.ts'
+import type { ExtensionAnswer, ExtensionResponder } from '../domain/extension.ts'
+import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import type { Call, Handler } from '../operations/operation.ts'
@@ -337,6 +338,7 @@ function forward(context: ProxyContext, services: ServiceParts): Promise<void> |
 /** Answers by the responders of an extension, unless a scenario has answered in its place. @throws ServiceError PATH_NOT_FOUND */
 function extend(context: ExtensionContext, services: ServiceParts): Promise<void> | undefined {
   const { fault, request, route, rawBody, requestId } = context
+  const { toolSchemas } = services
   if (fault && (fault.injected || fault.cut)) return undefined
   context.readGuard?.assertValid()
   const { method, query, headers } = request
@@ -348,19 +350,31 @@ function extend(context: ExtensionContext, services: ServiceParts): Promise<void
     query: new URLSearchParams(query),
     headers,
     body: Buffer.from(rawBody),
+    check: (responder: ExtensionResponder, body: JsonValue) =>
+      schemasOf(responder).flatMap((schema) => toolSchemas.check(schema, body, 'body')),
   }
   const take = (answer: ExtensionAnswer): void => {
     const { extension } = route.extension
     if (!answer) {
       throw new ServiceError('PATH_NOT_FOUND', `no responder of extension ${extension} answers ${method} ${path}`)
     }
+    context.trace.responder = `${answer.responder} of extension ${extension}`
     if (answer.kind === 'answer') context.extended = answer
     else context.reply = { status: answer.status, body: errorBody({ ...answer, context: {} }, requestId) }
   }
-  const answer = services.thirdParties.answerByExtension(environmentOf(context), route.extension, sent)
-  if (answer instanceof Promise) return answer.then(take)
-  take(answer)
-  return undefined
+  const run = (): Promise<void> | undefined => {
+    const answer = services.thirdParties.answerByExtension(environmentOf(context), route.extension, sent)
+    if (answer instanceof Promise) return answer.then(take)
+    take(answer)
+    return undefined
+  }
+  const schemas = route.extension.responders.flatMap(schemasOf)
+  const compiling = schemas.flatMap((schema) => toolSchemas.prepare(schema) ?? [])
+  return compiling.length === 0 ? run() : Promise.all(compiling).then(run)
+}
+
+function schemasOf({ name, body_schema }: ExtensionResponder): NamedSchema[] {
+  return body_schema ? [{ name, input_schema: body_schema }] : []
 }
 
 /** Waits until everything that the answer says is durable. @throws ServiceError STORAGE_UNAVAILABLE (503) */

@@ -25,6 +25,8 @@ export interface ToolmockOptions {
   readonly scenarios?: readonly string[]
   /** Seed files, folders or `bundled`, one after the other; the bundled seed when absent. */
   readonly seeds?: readonly string[]
+  /** Answers for a part of the service that the mock does not serve: names of bundled extensions, or files. */
+  readonly extensions?: readonly string[]
   /** Where clocks start, ISO 8601 with a time zone; at the current time when absent. */
   readonly clock?: string | Date
   /** Clocks are frozen. */
@@ -59,7 +61,7 @@ export interface ToolmockOptions {
   readonly allowHosts?: readonly string[]
   /** Connectors may name a server that is not on loopback. */
   readonly allowOutbound?: boolean
-  /** Reload seeds, connectors and scenarios when their files change. */
+  /** Reload seeds, connectors, extensions and scenarios when their files change. */
   readonly watch?: boolean
   /** Largest request body that is accepted, in bytes; when absent, 1 MiB (G7), and 64 MiB of a call of the control API. */
   readonly bodyLimit?: number
@@ -125,6 +127,7 @@ export async function runningServer(
 /** The flags of `toolmock run` that mean the same as an option of a server. */
 const FLAGS_OF_RUN: Readonly<Record<string, string>> = {
   seeds: '--seed',
+  extensions: '--extension',
   strict: '--strict',
   documentedOnly: '--documented-only',
   mcp: '--mcp',
@@ -201,6 +204,7 @@ const RULES = {
   scenario: TEXT,
   scenarios: TEXTS,
   seeds: TEXTS,
+  extensions: TEXTS,
   clock: CLOCK,
   freeze: BOOLEAN,
   idSeed: wholeNumber(0, 999_999_999),

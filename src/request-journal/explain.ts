@@ -48,7 +48,9 @@ export function explain(journal: Journal, id: string, environment: Environment |
   const summary = summaryOf(entry)
   const because = maskText(cause.because)
   const clock = `The clock said ${instant(entry.at)}.`
-  const facts = [...new Set([...ruleFacts(entry), ...dueFacts(entry), ...(cause.facts ?? []), clock])].map(maskText)
+  const facts = [
+    ...new Set([...responderFacts(entry), ...ruleFacts(entry), ...dueFacts(entry), ...(cause.facts ?? []), clock]),
+  ].map(maskText)
   const { advice } = cause
   return {
     id: entry.id,
@@ -124,6 +126,10 @@ const PLACES = {
   third_party: 'at the third party',
   token_refresh: 'at the token endpoint',
   consent: 'at consent',
+}
+
+function responderFacts({ trace: { responder } }: RecordedEntry): string[] {
+  return responder === undefined ? [] : [`Responder ${responder} answered.`]
 }
 
 function ruleFacts({ trace }: RecordedEntry): string[] {

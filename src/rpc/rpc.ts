@@ -24,10 +24,19 @@ export interface Rpc {
 /** @throws StartError for descriptors that cannot be used */
 export async function createRpc(paths: readonly string[], services: ServiceParts): Promise<Rpc> {
   const registry = await readDescriptors(paths)
-  const methods = methodsOf(registry, [...servedRoutes(services), ...services.extensions.routes()])
-  const definitions = { registry, methods, differences: loggedDifferences(services.log) }
-  const handle = rpcHandler(definitions, services)
-  const table = methodTable(methods, services.defaultEnvironment()?.vocabulary)
+  const { extensions } = services
+  const differences = loggedDifferences(services.log)
+  const serve = () => {
+    const methods = methodsOf(registry, [...servedRoutes(services), ...extensions.routes()])
+    return { served: extensions.all, methods, handler: rpcHandler({ registry, methods, differences }, services) }
+  }
+  let current = serve()
+  const table = methodTable(current.methods, services.defaultEnvironment()?.vocabulary)
+  const handle: RpcHandler = (request, response) => {
+    // Extensions can come and change while the server runs.
+    if (current.served !== extensions.all) current = serve()
+    return current.handler(request, response)
+  }
   return { handle, table, serveHttp2: (server, limits) => serveHttp2(server, limits, handle) }
 }
 

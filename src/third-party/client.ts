@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
 import type { CollectionPlace } from '../domain/collection.ts'
 import { BASE_URL_RULE, isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
-import type { Connector, Tool } from '../domain/connector.ts'
+import type { CollectionOwner, Connector, Tool } from '../domain/connector.ts'
 import type { Credentials, StoredByCallers } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Extension, ExtensionAnswer, ExtensionRequest } from '../domain/extension.ts'
@@ -63,9 +63,9 @@ export interface ThirdParties {
     request: ExtensionRequest,
   ): ExtensionAnswer | Promise<ExtensionAnswer>
   /** Loads what the templates of a connector need; undefined when it is there. */
-  prepare(connector: Connector): Promise<void> | undefined
+  prepare(connector: CollectionOwner): Promise<void> | undefined
   /** Gives a collection the items that it begins with, unless it has had them. */
-  fillCollection(environment: Environment, connector: Connector, place: CollectionPlace): void
+  fillCollection(environment: Environment, connector: CollectionOwner, place: CollectionPlace): void
   close(): Promise<void>
 }
 

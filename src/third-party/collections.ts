@@ -14,7 +14,7 @@ import {
   type SortKey,
   type Step,
 } from '../domain/collection.ts'
-import type { Connector, Responder } from '../domain/connector.ts'
+import type { CollectionOwner, Connector, Responder } from '../domain/connector.ts'
 import { isBlank, isJsonObject, type JsonObject, type JsonValue, own, parsedJson, setOwn } from '../domain/json.ts'
 import { quote } from '../domain/text.ts'
 import { equalValues } from '../domain/value-match.ts'
@@ -32,8 +32,12 @@ import { accountView, asText, type Templates } from './template.ts'
 /** Whose responders answer, and whose collections their steps act on. */
 export interface ResponderContext {
   readonly environment: Environment
-  readonly connector: Pick<Connector, 'connector' | 'collections' | 'error_body' | 'responders'>
+  readonly connector: Pick<Connector, 'connector' | 'collections' | 'error_body'> & {
+    readonly responders: readonly Responder[]
+  }
   readonly templates: Templates
+  /** Called with each responder that a request matches; what it throws is in place of the answer. */
+  readonly matched?: (responder: Responder) => void
   /** Throws in place of the usual answer when a step fails and the file has none of its own. */
   readonly refuse?: (failure: StepFailure) => never
 }
@@ -106,7 +110,10 @@ export function runSteps<Answer>(
 }
 
 /** Gives a collection the items that it begins with, once. Its templates have to be prepared. */
-export function fillCollection(context: ResponderContext, place: CollectionPlace): void {
+export function fillCollection(
+  context: Omit<ResponderContext, 'connector'> & { readonly connector: CollectionOwner },
+  place: CollectionPlace,
+): void {
   const { environment, connector, templates } = context
   const { model, clock, ids } = environment
   const collection = collectionNamed(connector, place.collection)
@@ -260,7 +267,7 @@ function found(items: ItemSet, conditions: ReturnType<typeof conditionsOf>, limi
 
 /** The fields of the collection in their order, each with its default where no value is given, and then what else is given. */
 function withDefaults(
-  context: ResponderContext,
+  context: Pick<ResponderContext, 'environment' | 'templates'>,
   { key, fields }: Collection,
   given: JsonObject,
   { values, sequence }: { values: JsonObject; sequence: number },
@@ -421,12 +428,12 @@ function readToken(token: string, hash: string): ItemPosition | undefined {
   return { sequence, keys }
 }
 
-/** `-received_at,subject` */
+/** `-received_at,subject`; `-` alone is the newest first. */
 function sortOf(text: string): SortField[] {
   return text
     .split(',')
     .map((part) => part.trim())
-    .filter((part) => part !== '' && part !== '-')
+    .filter((part) => part !== '')
     .map((part) =>
       part.startsWith('-') ? { path: part.slice(1), descending: true } : { path: part, descending: false },
     )

@@ -1,4 +1,5 @@
-import { ServiceError } from '../domain/errors.ts'
+import { ServiceError, violationText } from '../domain/errors.ts'
+import type { Responder } from '../domain/connector.ts'
 import type { Extension, ExtensionAnswer, ExtensionRequest } from '../domain/extension.ts'
 import { pathParts } from '../domain/path-pattern.ts'
 import type { Environment } from '../state/environment.ts'
@@ -15,34 +16,47 @@ const FAILURES = {
   refused: ['INVALID_ARGUMENT', 3],
 } as const
 
+/** A body that does not fit the schema of its responder. */
+class InvalidBody extends Error {
+  readonly code = 'invalid'
+  readonly status = 400
+}
+
 /** Answers a request by the responders of an extension. A promise while templates load. @throws ServiceError MALFORMED_BODY */
 export function answerByExtension(
   { environment, templates }: { readonly environment: Environment; readonly templates: Templates },
   extension: Extension,
-  { path, ...sent }: ExtensionRequest,
+  { path, check, ...sent }: ExtensionRequest,
 ): ExtensionAnswer | Promise<ExtensionAnswer> {
   const preparing = templates.prepare(extension)
   if (preparing)
-    return preparing.then(() => answerByExtension({ environment, templates }, extension, { path, ...sent }))
+    return preparing.then(() => answerByExtension({ environment, templates }, extension, { path, check, ...sent }))
   const request: ReceivedRequest = { ...sent, rawPath: path, apiPath: path }
   const parts = pathParts(path) ?? []
   const view = requestView(request, parts)
   if (!view) throw new ServiceError('MALFORMED_BODY', 'the body is not JSON')
+  let responder = ''
   const context = {
     environment,
     templates,
-    // No connector has a dot in its name.
-    connector: { ...extension, responders: [...extension.responders], connector: `extension.${extension.extension}` },
+    connector: extension,
+    matched: (given: Responder) => {
+      const found = extension.responders.find((each) => each === given)
+      responder = found?.name ?? ''
+      const violations = found ? check(found, view.body ?? {}) : []
+      if (violations.length > 0) throw new InvalidBody(violations.map(violationText).join('; '))
+    },
     refuse: (failure: StepFailure) => {
       throw failure
     },
   }
   try {
     const answer = firstAnswer(context, { request, view, path: parts, accountId: '', account: null, person: null })
-    return answer && { kind: 'answer', ...answer }
+    return answer && { kind: 'answer', responder, ...answer }
   } catch (error) {
-    if (!(error instanceof StepFailure)) throw error
+    if (!(error instanceof StepFailure || error instanceof InvalidBody)) throw error
+    const { status, message } = error
     const [errorCode, code] = FAILURES[error.code]
-    return { kind: 'error', status: error.status, errorCode, code, message: error.message }
+    return { kind: 'error', responder, status, errorCode, code, message }
   }
 }

@@ -49,6 +49,7 @@ export function firstAnswer(context: ResponderContext, call: ResponderCall): Thi
     if (!params) continue
     // Each responder that matches replaces the captures of the one before.
     view.params = params
+    context.matched?.(responder)
     const values = { request: view, account, person }
     if (responder.steps) {
       countHit(environment, responder)

@@ -1,6 +1,6 @@
 import { writeFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
@@ -150,7 +150,8 @@ describe('the bundled extension organizations', () => {
     await withOrganizations(async ({ send, time }) => {
       for (let at = 1; at <= 11; at++) {
         await send('post', O, { display_name: `Org ${at}`, external_id: `ext_${at}` })
-        time.advance('1m')
+        // Some are of the same instant.
+        if (at % 3 === 0) time.advance('1m')
       }
       const names = ({ body }: Response) =>
         body.organizations.map((each: { display_name: string }) => each.display_name)
@@ -159,6 +160,70 @@ describe('the bundled extension organizations', () => {
       const second = await send('get', `${O}?page_size=10&page_token=${first.body.next_page_token}`)
       expect([names(second), second.body.next_page_token]).toEqual([['Org 1'], ''])
       expect(names(await send('get', `${O}?external_id=ext_4`))).toEqual(['Org 4'])
+    })
+  })
+
+  const text = (length: number): string => 'x'.repeat(length)
+  const url = (length: number): string => `https://${text(length - 'https://'.length)}`
+  const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key_${at}`, 'v']))
+  it.each<[field: string, allowed: object[], refused: object[]]>([
+    [
+      'display_name',
+      [{ display_name: text(1) }, { display_name: text(200) }],
+      [{ display_name: '' }, { display_name: text(201) }],
+    ],
+    ['slug', [{ slug: text(253) }, { slug: null }], [{ slug: text(254) }]],
+    ['logo_url', [{ logo_url: url(1024) }, { logo_url: '' }], [{ logo_url: url(1025) }, { logo_url: 'http://x.test' }]],
+    ['metadata', [{ metadata: entries(10) }], [{ metadata: entries(11) }]],
+    [
+      'metadata',
+      [{ metadata: { abc: 'v', [text(25)]: text(256) } }],
+      [{ metadata: { ab: 'v' } }, { metadata: { [text(26)]: 'v' } }],
+    ],
+    ['metadata', [], [{ metadata: { abc: '' } }, { metadata: { abc: text(257) } }, { metadata: { abc: 1 } }]],
+    ['external_id', [{ external_id: 'e' }, { external_id: null }], [{ external_id: 1 }]],
+  ])('bounds %s, when it is created and when it is changed', async (field, allowed, refused) => {
+    await withOrganizations(async ({ send }) => {
+      const acme = await send('post', O, { display_name: 'Acme' })
+      for (const fields of allowed) {
+        const created = await send('post', O, { display_name: 'Other', ...fields })
+        const changed = await send('patch', `${O}/${created.body.organization.id}`, fields)
+        expect([created.status, changed.status], JSON.stringify(fields)).toEqual([201, 200])
+      }
+      for (const fields of refused) {
+        const created = await send('post', O, { display_name: 'Other', ...fields })
+        const changed = await send('patch', `${O}/${acme.body.organization.id}`, fields)
+        expect([created.status, changed.status], JSON.stringify(fields)).toEqual([400, 400])
+        expect([errorCode(created), created.body.message]).toEqual([
+          'INVALID_ARGUMENT',
+          expect.stringContaining(`body.${field}`),
+        ])
+      }
+    })
+  })
+
+  it('names every field that a body without them lacks', async () => {
+    await withOrganizations(async ({ send }) => {
+      expect((await send('post', O)).body.message).toBe('body.display_name is required')
+      const { body } = await send('post', O, { display_name: 'Acme' })
+      const settings = `${O}/${body.organization.id}/settings`
+      const wrong = await send('patch', settings, { features: [{ name: 'scim' }] })
+      expect([wrong.status, wrong.body.message]).toEqual([
+        400,
+        expect.stringMatching(/body\.features\[0\]\.enabled is required.*body\.features\[0\]\.name .*sso.*dir_sync/),
+      ])
+    })
+  })
+
+  it.each([
+    [9, 400],
+    [10, 200],
+    [100, 200],
+    [101, 400],
+    ['many', 400],
+  ])('lists %s at once: %i', async (size, status) => {
+    await withOrganizations(async ({ send }) => {
+      expect((await send('get', `${O}?page_size=${size}`)).status).toBe(status)
     })
   })
 })
@@ -238,6 +303,128 @@ rules: [{ name: busy, at: service, on: { operation: notes, body: { id: b } }, do
   it('is not served with --documented-only', async () => {
     await withExtension({ file: NOTES, documentedOnly: true }, async ({ send }) => {
       expect((await send('post', '/api/v1/notes', { id: 'a' })).status).toBe(404)
+    })
+  })
+})
+
+describe('the responder of a request', () => {
+  it('is named by its explanation, also when a step fails', async () => {
+    await withExtension({ file: NOTES }, async ({ send, http }) => {
+      const answers = [await send('post', '/api/v1/notes', { id: 'a' }), await send('get', '/api/v1/notes/none')]
+      const facts = answers.map(async ({ headers }) => {
+        const { body } = await http('get', `/_mock/requests/${headers['x-request-id']}/explain`)
+        return body.facts[0]
+      })
+      expect(await Promise.all(facts)).toEqual([
+        'Responder take of extension notes answered.',
+        'Responder show of extension notes answered.',
+      ])
+    })
+  })
+})
+
+describe('the collections of an extension', () => {
+  it('are listed, read and replaced beside those of connectors', async () => {
+    await withExtension({ file: NOTES }, async ({ send, http }) => {
+      await send('post', '/api/v1/notes', { id: 'a' })
+      const { body } = await http('get', '/_mock/collections')
+      expect(body.collections.at(-1)).toEqual({
+        connector: 'extension.notes',
+        collection: 'notes',
+        key: 'id',
+        per: 'environment',
+      })
+      const path = '/_mock/collections/extension.notes/notes'
+      expect((await http('get', path)).body).toEqual({ items: [{ id: 'a' }] })
+      expect((await http('put', path).send({ items: [{ id: 'b' }] })).status).toBe(200)
+      expect((await send('get', '/api/v1/notes/b')).body).toEqual({ id: 'b' })
+    })
+  })
+})
+
+describe('PUT /_mock/extensions/{name}', () => {
+  const put = ({ http }: TestToolmock, name: string, text: string) =>
+    http('put', `/_mock/extensions/${name}`).type('application/yaml').send(text)
+
+  it('adds an extension, and replaces it with its items kept', async () => {
+    await withExtension({}, async ({ send, ...mock }) => {
+      expect((await send('post', '/api/v1/notes', { id: 'a' })).status).toBe(404)
+      expect((await put(mock, 'notes', NOTES)).status).toBe(200)
+      expect((await send('post', '/api/v1/notes', { id: 'a' })).status).toBe(201)
+      expect((await put(mock, 'notes', NOTES.replaceAll('/notes', '/memos'))).status).toBe(200)
+      expect((await send('get', '/api/v1/notes/a')).status).toBe(404)
+      expect((await send('get', '/api/v1/memos/a')).body).toEqual({ id: 'a' })
+      await mock.http('post', '/_mock/reset')
+      expect((await send('get', '/api/v1/memos/a')).status).toBe(404)
+    })
+  })
+
+  it('makes its name one that scenarios can have', async () => {
+    await withExtension({}, async ({ send, ...mock }) => {
+      const rules = [{ name: 'busy', at: 'service', on: { operation: 'notes' }, do: [{ respond: { status: 503 } }] }]
+      const scenario = () => mock.http('put', '/_mock/scenarios/slow').send({ name: 'slow', rules })
+      expect((await scenario()).body.error.message).toContain('"notes"')
+      await put(mock, 'notes', NOTES)
+      expect((await scenario()).status).toBe(200)
+      await mock.http('post', '/_mock/scenarios/slow/start')
+      expect((await send('post', '/api/v1/notes', { id: 'a' })).status).toBe(503)
+    })
+  })
+
+  it.each([
+    ['other', NOTES, '`extension` is "notes"; allowed: "other", the name in the path'],
+    [
+      'notes',
+      NOTES.replace('/api/v1/notes', '/api/v1/organizations'),
+      'responder take answers /api/v1/organizations, which',
+    ],
+    [
+      'notes',
+      NOTES.replace('PATCH, path: /api/v1/tools', 'GET, path: /api/v1/tools'),
+      'list_tools (GET /api/v1/tools)',
+    ],
+    [
+      'notes',
+      NOTES.replace('- name: take', '- name: take\n    body_schema: { type: list }'),
+      'responders[0].body_schema.type',
+    ],
+    [
+      'notes',
+      NOTES.replace('- name: take', '- name: take\n    body_schema: { properties: { a: { pattern: (a)\\1 } } }'),
+      'cannot run in linear time',
+    ],
+    ['notes', 'connector: notes', 'a connector; allowed: an extension'],
+    ['notes', 'extension: [', 'body:'],
+  ])('%s refuses %s and changes nothing', async (name, text, message) => {
+    await withExtension({ file: NOTES, extensions: ['organizations'] }, async ({ send, ...mock }) => {
+      const refused = await put(mock, name, text)
+      expect([refused.status, refused.body.error.code]).toEqual([400, 'INVALID_DOCUMENT'])
+      expect(JSON.stringify(refused.body).replaceAll('\\"', '"')).toContain(message)
+      expect((await send('post', '/api/v1/notes', { id: 'a' })).status).toBe(201)
+    })
+  })
+})
+
+describe('a seed', () => {
+  it('that is a folder brings its extensions', async () => {
+    await withFiles({ 'seed.yaml': 'settings: {}', 'notes.yaml': NOTES }, async ({ 'seed.yaml': seed = '' }) => {
+      await withExtension({ seeds: ['bundled', dirname(seed)] }, async ({ send }) => {
+        expect((await send('post', '/api/v1/notes', { id: 'a' })).status).toBe(201)
+      })
+    })
+  })
+
+  it('that is a folder with an extension that cannot be used is refused', async () => {
+    const bad = NOTES.replace('/api/v1/notes', '/oauth/notes')
+    await withFiles({ 'seed.yaml': 'settings: {}', 'notes.yaml': bad }, async ({ 'seed.yaml': seed = '' }) => {
+      await expect(createApp({ seeds: [dirname(seed)] })).rejects.toThrow('a path under /oauth')
+    })
+  })
+
+  it('that is an extension file is refused', async () => {
+    await withFiles({ 'notes.yaml': NOTES }, async ({ 'notes.yaml': seeds = '' }) => {
+      const message = 'an extension; allowed: seeds and connectors (extensions start with --extension)'
+      await expect(createApp({ seeds: ['bundled', seeds] })).rejects.toThrow(message)
     })
   })
 })

@@ -137,7 +137,7 @@ export class ToolmockProcess {
 
   async #bundle(): Promise<void> {
     await cp(await bundleOfTheRun(), join(this.folder, 'package/dist'), { recursive: true })
-    for (const name of ['seeds', 'scenarios', 'starter', 'spec', 'package.json'])
+    for (const name of ['seeds', 'scenarios', 'extensions', 'starter', 'spec', 'package.json'])
       symlinkSync(join(ROOT, name), join(this.folder, 'package', name))
   }
 

@@ -122,6 +122,43 @@ describe('toolmock start --watch', () => {
     await serving.stop()
   })
 
+  it('applies changed extensions, those in seed folders too', async () => {
+    const extension = (name: string, says: string): string =>
+      `extension: ${name}\nresponders: [{ name: a, on: { path: /api/v1/${name} }, respond: { body: ${says} } }]\n`
+    const own = put('notes.yaml', extension('notes', 'one'))
+    put('extended/clock.yaml', CONNECTOR('noon'))
+    const inside = put('extended/extensions/memos.yaml', extension('memos', 'one'))
+    const files = ['--seed', 'bundled', '--seed', toolmock.path('extended'), '--extension', own]
+    const serving = await toolmock.start(['--in-memory', '--watch', ...files])
+    const credentials = { grant_type: 'client_credentials', client_id: 'test_client', client_secret: 'test_secret' }
+    const granted = await fetch(`${serving.url}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams(credentials),
+    })
+    const { access_token } = (await granted.json()) as { access_token: string }
+    const says = async (name: string): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${access_token}` }
+      return (await fetch(`${serving.url}/api/v1/${name}`, { headers })).json()
+    }
+    expect([await says('notes'), await says('memos')]).toEqual(['one', 'one'])
+
+    put('notes.yaml', extension('notes', 'two'))
+    expect(await serving.logged(/./)).toEqual([`info reloaded the extensions: ${own}`])
+    expect([await says('notes'), await says('memos')]).toEqual(['two', 'one'])
+
+    put('extended/extensions/memos.yaml', extension('memos', 'two'))
+    expect((await serving.logged(/reloaded the seed/)).at(-1)).toBe(`info reloaded the seed: ${inside}`)
+    expect([await says('notes'), await says('memos')]).toEqual(['two', 'two'])
+
+    put('notes.yaml', extension('memos', 'three'))
+    expect(await serving.logged(/second time/)).toEqual([
+      `warn the extensions stays as it was: ${own} cannot be used`,
+      expect.stringContaining('extension memos is there for the second time'),
+    ])
+    expect([await says('notes'), await says('memos')]).toEqual(['two', 'two'])
+    await serving.stop()
+  })
+
   it('reports when there is no file to watch', async () => {
     const serving = await toolmock.start(['--in-memory', '--watch'])
     expect(await serving.logged(/./)).toEqual([expect.stringMatching(/^warn there is nothing to watch: /)])

@@ -49,6 +49,11 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   list_connectors: { works: true },
   put_connector: { path: '/connectors/notes', body: { connector: 'notes', authorization_type: 'API_KEY' } },
+  put_extension: {
+    path: '/extensions/own',
+    body: { extension: 'own', responders: [{ name: 'a', on: { path: '/a' }, respond: {} }] },
+    works: true,
+  },
   list_collections: { works: true },
   list_third_parties: { works: true },
   get_collection: { path: '/collections/pad/notes' },

@@ -25,7 +25,7 @@ describe('spec/control.openapi.yaml', () => {
   })
 
   it('has a schema for every body except documents and messages of MCP', () => {
-    const documents = ['add_seed', 'put_connector', 'put_scenario', 'validate_document', 'call_mcp']
+    const documents = ['add_seed', 'put_connector', 'put_extension', 'put_scenario', 'validate_document', 'call_mcp']
     const withBody = CONTROL_OPERATIONS.filter(({ operation }) => operation.requestBody !== undefined)
     const names = withBody.map(({ operation }) => operation.operationId)
     expect(names.sort()).toEqual([...Object.keys(BODIES), ...documents].sort())

@@ -68,6 +68,15 @@ describe('createToolmock', () => {
     expect((await client.post('/connected_accounts/magic_link', link)).body['link']).toMatch(/^https:\/\/m\.test\//)
   })
 
+  it('serves extensions', async () => {
+    await using mock = await createToolmock({ extensions: ['organizations'] })
+    const { status } = await (await clientOf(mock)).post('/organizations', { display_name: 'Acme' })
+    expect(status).toBe(201)
+    expect(await mock.collections.get('extension.organizations', 'organizations')).toMatchObject([
+      { display_name: 'Acme' },
+    ])
+  })
+
   it('serves HTTPS with a temporary authority, which is among the variables', async () => {
     await using mock = await createToolmock({ tls: true })
     expect(mock.url).toMatch(/^https:/)
@@ -92,7 +101,8 @@ describe('createToolmock', () => {
   })
 
   it.each([
-    [{ seeed: 1 }, /^createToolmock has no option "seeed"; it has scenario, scenarios, seeds, /],
+    [{ seeed: 1 }, /^createToolmock has no option "seeed"; it has scenario, scenarios, seeds, extensions, /],
+    [{ extensions: 'organizations' }, /extensions is "organizations"; allowed: a list of texts/],
     [{ constructor: 1 }, /no option "constructor"/],
     [null, /^createToolmock takes an object with scenario, .*; found null$/],
     ['token-dies-mid-run', /; found "token-dies-mid-run"$/],

@@ -300,6 +300,7 @@ const CONTROL_OUTPUTS: Readonly<Record<ControlOperation, ControlOutput>> = {
   add_seed: CHANGES,
   list_connectors: { reads: '/connectors' },
   put_connector: CHANGES,
+  put_extension: CHANGES,
   list_collections: { reads: '/collections' },
   get_collection: READ_BACK,
   put_collection: CHANGES,

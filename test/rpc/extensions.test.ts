@@ -36,4 +36,15 @@ describe('a method whose rule names what an extension answers', () => {
       })
     })
   })
+
+  it('is served once the extension is there, however late', async () => {
+    await withRpc({}, async (mock) => {
+      const accounts = clientOf(ConnectedAccounts, mock)
+      expect((await failure(accounts.archiveAccount({ id: 'ca_1' }, mock))).code).toBe(Code.Unimplemented)
+      const headers = { 'content-type': 'application/yaml' }
+      const url = `${mock.url}/_mock/extensions/archive`
+      expect((await fetch(url, { method: 'PUT', headers, body: ARCHIVE })).status).toBe(200)
+      await accounts.archiveAccount({ id: 'ca_1' }, mock)
+    })
+  })
 })

@@ -196,7 +196,7 @@ function sorted(items: Items, [field, ...rest]: readonly SortField[]): Entry<Col
   if (!field) return [...items]
   const byKey = new Map<SortKey, Entry<CollectionItem>[]>()
   for (const entry of items) {
-    const key = sortKey(valueAt(entry.row.item, field.path))
+    const key = keyAt(entry.row, field.path)
     const group = byKey.get(key)
     if (group) group.push(entry)
     else byKey.set(key, [entry])
@@ -216,8 +216,13 @@ function sorted(items: Items, [field, ...rest]: readonly SortField[]): Entry<Col
   return found
 }
 
-export function positionOf({ item, sequence }: CollectionItem, sort: readonly SortField[]): ItemPosition {
-  return { keys: sort.map(({ path }) => sortKey(valueAt(item, path))), sequence }
+/** An empty path is the creation order. */
+function keyAt({ item, sequence }: CollectionItem, path: string): SortKey {
+  return path === '' ? sequence : sortKey(valueAt(item, path))
+}
+
+export function positionOf(row: CollectionItem, sort: readonly SortField[]): ItemPosition {
+  return { keys: sort.map(({ path }) => keyAt(row, path)), sequence: row.sequence }
 }
 
 function comparePositions(a: ItemPosition, b: ItemPosition, sort: readonly SortField[]): number {
