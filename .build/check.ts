@@ -20,6 +20,7 @@ const CODE = {
 const STEPS: Readonly<Record<string, readonly string[]>> = {
   ...CODE,
   package: ['publint --strict', 'tsx .build/package.ts'],
+  image: ['tsx .build/image/check.ts'],
 }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(CODE)
