@@ -26,10 +26,10 @@ import { authorizeRoutes } from '../third-party/authorize.ts'
 /** Mounts all routes of the server, in the order in which they are tried. @returns what answers every request */
 export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | undefined): RequestListener {
   app.use(holdAnswers(services.registry))
+  mountMcp(app, services)
   const listener = mountOperations(app, services)
   mountProxy(app, services)
   mountOauthMetadata(app, services)
-  mountMcp(app, services)
   if (rpc) {
     app.use((request, response, next) => {
       if (!rpc.handle(request, response)) next()

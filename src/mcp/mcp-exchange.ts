@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { baseUrlOf } from '../domain/request-headers.ts'
+import { sendAnswer, type WireAnswer } from '../http/answer.ts'
 import type { Deliver } from '../http/request-context.ts'
 import type { ServiceParts } from '../http/services.ts'
 import type { FaultResponse } from '../scenarios/faults/fault-response.ts'
+import type { Environment } from '../state/environment.ts'
 import type { Caller } from './caller.ts'
 
 type Recorder = (status: number, headers: Record<string, string>, body: string) => void
@@ -12,6 +14,7 @@ export class McpExchange {
   readonly message: IncomingMessage
   readonly response: ServerResponse
   readonly caller: Caller
+  readonly environment: Environment
   readonly requestId: string
   /** Path and query, as they were sent. */
   readonly url: string
@@ -27,23 +30,25 @@ export class McpExchange {
   /** Set when a fault is to end the connection without an answer: progress is not told either. */
   isSilent = false
   #headSent = false
+  #isOver = false
   readonly #gone = new AbortController()
   readonly #newId: () => string
 
   constructor(
-    { message, response }: { message: IncomingMessage; response: ServerResponse },
-    { caller, requestId }: { caller: Caller; requestId: string },
+    { message, response, requestId }: { message: IncomingMessage; response: ServerResponse; requestId: string },
+    { caller, environment }: { caller: Caller; environment: Environment },
     { baseUrl, requestIds }: ServiceParts,
   ) {
     this.message = message
     this.response = response
     this.caller = caller
+    this.environment = environment
     this.requestId = requestId
     this.url = urlOf(message)
     this.baseUrl = baseUrlOf(message, baseUrl)
     this.#newId = () => requestIds.operations.id('req')
     response.once('close', () => {
-      if (!response.writableFinished) this.#gone.abort()
+      if (!response.writableFinished) this.#leave()
     })
   }
 
@@ -53,13 +58,18 @@ export class McpExchange {
   }
 
   get isOver(): boolean {
-    return this.#gone.signal.aborted
+    return this.#isOver
   }
 
   /** Ends a stream whose server is gone. */
   end(): void {
-    this.#gone.abort()
+    this.#leave()
     this.response.end()
+  }
+
+  #leave(): void {
+    this.#isOver = true
+    this.#gone.abort()
   }
 
   /** The id of the request for the first call, another one for each further call of a batch. */
@@ -86,12 +96,22 @@ export class McpExchange {
       if (isEndless || this.pending > 0) await this.#stream(status, headers, chunk)
       else kept.push(chunk)
     }
+    const text = Buffer.concat(kept).toString()
+    if (this.calls === 0 && !isEndless && !this.#isUnwanted) record(status, headers, text)
+    await this.sendRest({ status, headers, text })
+  }
+
+  /** Sends what is left of an answer, as a fault wants it. */
+  async sendRest({ status, headers, text }: WireAnswer): Promise<void> {
+    const { response, deliver, requestId } = this
     if (this.#isUnwanted) return
-    const body = Buffer.concat(kept)
-    if (this.calls === 0 && !isEndless) record(status, headers, body.toString())
-    if (this.deliver) await this.deliver(this.#faultResponse(), { status, headers, body, malformed: malformed(body) })
-    else if (this.#headSent) this.response.end(body)
-    else this.response.writeHead(status, { ...headers, 'Content-Length': body.length }).end(body)
+    const answer = { status, headers: { ...headers, 'X-Request-Id': requestId }, body: text }
+    if (deliver) await deliver(this.#faultResponse(), { ...answer, malformed: malformed(text.toString()) })
+    else if (this.#headSent) response.end(text)
+    else {
+      const length = String(Buffer.byteLength(text))
+      sendAnswer(response, { status, headers: { ...answer.headers, 'Content-Length': length }, text })
+    }
   }
 
   get #isUnwanted(): boolean {
@@ -120,8 +140,8 @@ export class McpExchange {
 }
 
 /** The message of an event is broken, not the event around it. */
-function malformed(body: Buffer): Buffer {
-  return Buffer.from(body.toString().replace(/.(\s*)$/, ',$1'))
+function malformed(text: string): Buffer {
+  return Buffer.from(text.replace(/.(\s*)$/, ',$1'))
 }
 
 /** Express takes the path of a router off `url`. */

@@ -42,27 +42,28 @@ export function toolServer(
   { era }: McpRequestContext,
   services: McpServices,
 ): Server {
-  const listChanged = era === 'modern'
-  const server = new Server(
-    { name: 'toolmock', version: services.version },
-    { capabilities: { tools: { listChanged } } },
-  )
+  const isModern = era === 'modern'
+  const server = new Server(serverInfo(services), { capabilities: { tools: { listChanged: isModern } } })
   server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ tool }) => toolView(tool)), ttlMs: 0 }))
   server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const offered = tools.find(({ tool }) => tool.name === params.name)
-    const connector = (offered ?? tools[0])?.connector.connector ?? ''
-    const refused = offered ? undefined : unknownTool(params.name, tools)
-    const request = { name: params.name, input: params.arguments ?? {}, connector, refused }
+    const { envelope, inputResponses } = context.mcpReq
     const progress = progressOf(context, exchange)
     exchange.pending += 1
     try {
-      return await callTool(request, { exchange, context, era }, services)
+      const call = { ...params, envelope: isModern ? envelope : undefined, isRetry: inputResponses !== undefined }
+      const result = await callTool(call, { tools, exchange }, services)
+      if (!result) throw new Error('a scenario ended the call')
+      return result
     } finally {
       exchange.pending -= 1
       clearInterval(progress)
     }
   })
   return server
+}
+
+export function serverInfo({ version }: McpServices): { name: string; version: string } {
+  return { name: 'toolmock', version }
 }
 
 function toolView({ name, display_name, description, input_schema, annotations }: Tool) {
@@ -93,35 +94,41 @@ interface ToolRequest {
   readonly refused: ServiceError | undefined
 }
 
-interface CallPlace {
-  readonly exchange: McpExchange
-  readonly context: ServerContext
-  readonly era: McpRequestContext['era']
+/** The `params` of tools/call. */
+export interface ToolParams {
+  readonly name: string
+  readonly arguments?: unknown
+  /** What a client of 2026 says about itself in each request. */
+  readonly envelope: unknown
+  /** Whether the client has opened the link that it was asked to open. */
+  readonly isRetry: boolean
 }
 
-async function callTool(
-  request: ToolRequest,
-  { exchange, context, era }: CallPlace,
+/** Undefined when a fault has ended the connection. */
+export async function callTool(
+  { name, arguments: input = {}, envelope, isRetry }: ToolParams,
+  { tools, exchange }: { tools: readonly ServerTool[]; exchange: McpExchange },
   services: ServiceParts,
-): Promise<CallToolResult | InputRequiredResult> {
+): Promise<CallToolResult | InputRequiredResult | undefined> {
+  const offered = tools.find(({ tool }) => tool.name === name)
+  const connector = (offered ?? tools[0])?.connector.connector ?? ''
+  const request = { name, input, connector, refused: offered ? undefined : unknownTool(name, tools) }
   const words = wordsOf(exchange)
   const { body, refused } = bodyOf(request, exchange, words)
-  const call = new McpCall(exchange, { body, refused, mcpClient: clientName(context.mcpReq.envelope) })
+  const call = new McpCall(exchange, { body, refused, mcpClient: clientName(envelope) })
   const link: { url?: string } = {}
   const pipelineContext = createContext(CALL_TOOL, call, services)
   await runPipeline(pipelineContext, { ...services, operations: executing(services.operations, request, link) })
   const { answer } = call
-  // A fault has ended the connection.
-  if (!answer) throw new Error('a scenario ended the call')
+  if (!answer) return undefined
   if (answer.status === 401) exchange.unauthenticated = endedToken(exchange)
   const { requestId, trace } = pipelineContext
   const _meta: Record<string, string> = { [`${META}/request_id`]: requestId }
   if (trace.execution_id) _meta[`${META}/execution_id`] = trace.execution_id
   if (answer.status < 400) return { ...resultOf(answer, words('data')), _meta }
-  const asks = era === 'modern' && context.mcpReq.inputResponses === undefined && opensLinks(context)
   const { url } = link
-  if (url !== undefined && asks) {
-    const message = `Connect your account of ${request.connector} to go on.`
+  if (url !== undefined && !isRetry && opensLinks(envelope)) {
+    const message = `Connect your account of ${connector} to go on.`
     return inputRequired({ inputRequests: { authorize: inputRequired.elicitUrl({ message, url }) } })
   }
   const texts = [textOf(answer), ...(url === undefined ? [] : [`Open this link to connect the account: ${url}`])]
@@ -131,8 +138,7 @@ async function callTool(
 const META = 'dev.toolmock'
 
 /** The words of the wire, in which the pipeline takes requests and gives answers (G48). */
-function wordsOf({ caller }: McpExchange): (word: string) => string {
-  const { vocabulary } = caller.authenticate().environment
+function wordsOf({ environment: { vocabulary } }: McpExchange): (word: string) => string {
   return (word) => vocabulary?.wire(word) ?? word
 }
 
@@ -203,8 +209,7 @@ function textOf({ text }: WireAnswer): string {
 }
 
 /** Whether a client has declared in this request that it can open a link for its user. */
-function opensLinks({ mcpReq }: ServerContext): boolean {
-  const { envelope } = mcpReq
+function opensLinks(envelope: unknown): boolean {
   const capabilities: unknown = isJsonObject(envelope) ? envelope[CLIENT_CAPABILITIES_META_KEY] : undefined
   const elicitation = isJsonObject(capabilities) ? capabilities['elicitation'] : undefined
   return isJsonObject(elicitation) && elicitation['url'] !== undefined

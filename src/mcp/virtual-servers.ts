@@ -9,16 +9,24 @@ import { decodeText, readBody } from '../http/body.ts'
 import type { Authenticated } from '../http/request-context.ts'
 import { PROTECTED_RESOURCE_PATH } from '../http/routes.ts'
 import type { ServiceParts } from '../http/services.ts'
+import type { Environment } from '../state/environment.ts'
 import { type Caller, callerOf } from './caller.ts'
 import { ListenStreams } from './listen-streams.ts'
 import { McpExchange, urlOf } from './mcp-exchange.ts'
-import { type ServerAddress, serverTools } from './server-tools.ts'
+import { answerPlainCall, plainCall } from './plain-call.ts'
+import { type ServerAddress, type ServerTool, serverTools } from './server-tools.ts'
 import { clientText, type McpServices, toolServer } from './tool-server.ts'
 
 /** The virtual MCP servers of all environments (2.5, G61). */
 export interface VirtualServers {
   /** Answers a request to the server at an address. */
   serve(message: IncomingMessage, response: ServerResponse, address: ServerAddress): Promise<void>
+}
+
+/** Who sent a request. */
+interface Asker {
+  readonly caller: Caller
+  readonly environment: Environment
 }
 
 /** A request, as far as it is known before its body is read. */
@@ -51,7 +59,7 @@ export function createVirtualServers(services: McpServices): VirtualServers {
       try {
         const caller = callerOf(message, address, services)
         known = caller.authenticate()
-        await serveKnown(request, caller, { streams, services })
+        await serveKnown(request, { caller, environment: known.environment }, { streams, services })
       } catch (error) {
         refuse(request, error, known, services)
       }
@@ -65,17 +73,40 @@ interface Serving {
 }
 
 /** @throws ServiceError for everything that keeps a request from the library */
-async function serveKnown(request: McpRequest, caller: Caller, { streams, services }: Serving): Promise<void> {
+async function serveKnown(
+  request: McpRequest,
+  { caller, environment }: Asker,
+  { streams, services }: Serving,
+): Promise<void> {
   const { message, address } = request
-  const { environment } = caller.authenticate()
   const tools = serverTools(environment, { caller, address }, services)
   if (!tools) throw new ServiceError('PATH_NOT_FOUND', `there is no MCP server ${quote(address.path)}`)
   if (message.method !== 'POST') throw notPost(message.method)
   const read = readMessage(await readBody(message, services.bodyLimit))
-  const exchange = new McpExchange(request, { caller, requestId: request.requestId }, services)
+  const exchange = new McpExchange(request, { caller, environment }, services)
+  const plain = plainCall(exchange, read.parsed)
+  if (plain) {
+    const reply = await answerPlainCall(plain, tools, exchange, services)
+    if (reply) await exchange.sendRest(reply)
+  } else await serveByLibrary({ request, exchange, read, tools }, { streams, services })
+  if (exchange.unauthenticated) sendError(request, exchange.unauthenticated, services)
+}
+
+interface KnownRequest {
+  readonly request: McpRequest
+  readonly exchange: McpExchange
+  readonly read: McpMessage
+  readonly tools: readonly ServerTool[]
+}
+
+async function serveByLibrary(
+  { request, exchange, read, tools }: KnownRequest,
+  { streams, services }: Serving,
+): Promise<void> {
+  const { caller } = exchange
   const asked = webRequest(exchange, read)
   const isEndless = read.method === 'subscriptions/listen'
-  const listening = isEndless ? streams.open({ address, tools, exchange }) : undefined
+  const listening = isEndless ? streams.open({ address: request.address, tools, exchange }) : undefined
   const handler = createMcpHandler((context) => toolServer(tools, exchange, context, services), { ...listening })
   try {
     const answer =
@@ -86,7 +117,6 @@ async function serveKnown(request: McpRequest, caller: Caller, { streams, servic
       record: (status, headers, body) =>
         record(request, { read, status, headers, body, known: caller.authenticate() }, services),
     })
-    if (exchange.unauthenticated) sendError(request, exchange.unauthenticated, services)
   } finally {
     if (isEndless) streams.close(exchange)
   }
