@@ -67,13 +67,13 @@ function chosenEnvironment(entries: readonly JournalEntry[], { request, environm
 }
 
 /** Writes the documents, and answers how to use them. @throws StartError */
-async function writeReplay({ scenario, seed, clock, notes }: Replay, folder: string): Promise<string> {
+async function writeReplay({ scenario, seed, clock, mcp, notes }: Replay, folder: string): Promise<string> {
   const { documentText } = await import('../documents/document-text.ts')
   const { name, rules } = scenario
   const [scenarioFile, seedFile] = [join(folder, `${name}.yaml`), join(folder, `${name}.seed.yaml`)]
   const hasSeed = Object.keys(seed).length > 0
   const replaying = [
-    'npx toolmock run',
+    mcp ? 'npx toolmock run --mcp' : 'npx toolmock run',
     `--scenario ${scenarioFile}`,
     ...(hasSeed ? [`--seed bundled --seed ${seedFile}`] : []),
     `--clock ${clock}`,

@@ -16,6 +16,9 @@ const REPLACED = /^the state was replaced|^the snapshot .* was restored/
 /** Answers that neither the client nor the model explains. */
 const UNEXPLAINED: ReadonlySet<string> = new Set(['CONNECTION_DISABLED', 'STORAGE_UNAVAILABLE', 'INTERNAL'])
 
+/** The virtual servers, and the calls that configure them. */
+const MCP_PATH = /^\/(?:api\/v1\/)?mcp\//
+
 /** The events that the control API gives an account, with the fault that does the same. */
 const ACCOUNT_EVENTS: Readonly<Record<string, string>> = {
   expire: 'expire_account',
@@ -46,7 +49,8 @@ export function replayOf(
   for (const entry of entries.slice(wanted + 1)) recorder.meet(entry)
   for (const account of present) recorder.meetAccount(account)
   const name = `replay-${(last ?? target.id).replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 80)}`
-  return { ...recorder.documents(name, describe(target, order.filter(isRequest).length)), clock: first.at }
+  const documents = recorder.documents(name, describe(target, order.filter(isRequest).length))
+  return { ...documents, clock: first.at, mcp: order.some(({ path }) => MCP_PATH.test(path)) }
 }
 
 function begin({ real_at, duration_ms }: JournalEntry): number {
@@ -126,7 +130,7 @@ class ReplayRecorder {
     this.#addCalls(entry)
   }
 
-  documents(name: string, description: string): Omit<Replay, 'clock'> {
+  documents(name: string, description: string): Pick<Replay, 'scenario' | 'seed' | 'notes'> {
     const accounts = [...this.#found.values()]
     for (const events of this.#events.values()) if (events.length > 0) this.#notes.push(UNSEEN)
     // A scenario needs a rule. This one has no effect, as its name says.

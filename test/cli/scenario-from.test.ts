@@ -19,6 +19,21 @@ const CLIENT = `
   }
   console.log(statuses.join(' '))
 `
+/** Calls a tool by MCP and prints the status. */
+const MCP_CLIENT = `
+  const { TOOLMOCK_URL: url, TOOLMOCK_CLIENT_ID: client_id, TOOLMOCK_CLIENT_SECRET: client_secret } = process.env
+  const form = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret })
+  const { access_token } = await (await fetch(url + '/oauth/token', { method: 'POST', body: form })).json()
+  const headers = {
+    Authorization: 'Bearer ' + access_token,
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    identifier: 'ada@example.com',
+  }
+  const params = { name: 'mail_list_messages', arguments: {} }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  console.log((await fetch(url + '/mcp/v3/connections/mail', { method: 'POST', headers, body })).status)
+`
 const ADA = { connector: 'mail', identifier: 'ada@example.com' }
 
 function written(name: string, content: string): string {
@@ -55,6 +70,16 @@ describe('toolmock scenario from', () => {
       'bundled',
     ])
     expect(checked.stdout + checked.stderr).not.toMatch(/:\d+:\d+/)
+  })
+
+  it('names --mcp in the command for a run whose client called by MCP', async () => {
+    const client = written('mcp-client.mjs', MCP_CLIENT)
+    const run = (...args: string[]) => toolmock.run(['run', ...args, '--', process.execPath, client])
+    const first = await run('--mcp', '--scenario', 'rate-limited', '--journal', 'mcp.jsonl')
+    expect(first.stdout.trim()).toBe('200')
+    const made = await toolmock.run(['scenario', 'from', 'mcp.jsonl', '--out', 'mcp-replays'])
+    const [, command = ''] = /^npx toolmock run (.*) -- CMD$/m.exec(made.stdout) ?? []
+    expect((await run(...command.split(' '))).stdout).toBe(first.stdout)
   })
 
   it('reads the journal of a running server', async () => {

@@ -3,10 +3,12 @@ import type { JsonObject } from '../../src/domain/json.ts'
 import { ADA, type McpMock, withMcp } from './fixture.ts'
 
 const TOOL = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
+const EVE = 'eve@example.com'
 const ENVELOPE = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'plain', version: '1' },
-  'io.modelcontextprotocol/clientCapabilities': {},
+  [CAPABILITIES]: {},
 }
 const OLD = { 'MCP-Protocol-Version': '2025-11-25' }
 const NEW = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': TOOL.name }
@@ -24,7 +26,18 @@ const CALLS: readonly Row[] = [
   ['of 2025 of another media type', { ...OLD, 'Content-Type': 'text/plain' }, TOOL],
   ['of 2025 from another site', { ...OLD, Origin: 'https://evil.example' }, TOOL],
   ['of 2025 for an unknown tool', OLD, { ...TOOL, name: 'mail_burn' }],
+  ['of 2025 for a user who has no account', { ...OLD, identifier: 'bob@example.com' }, TOOL],
+  ['of 2025 for an account that is not active', { ...OLD, identifier: EVE }, TOOL],
+  ['of 2025 that names no user', { ...OLD, identifier: '' }, TOOL],
   ['of 2026', NEW, { ...TOOL, _meta: ENVELOPE }],
+  ['of 2026 for an account that is not active', { ...NEW, identifier: EVE }, { ...TOOL, _meta: ENVELOPE }],
+  [
+    'of 2026 by a client that opens links, for an account that is not active',
+    { ...NEW, identifier: EVE },
+    { ...TOOL, _meta: { ...ENVELOPE, [CAPABILITIES]: { elicitation: { url: {} } } } },
+  ],
+  ['of 2026 with capabilities that are a list', NEW, { ...TOOL, _meta: { ...ENVELOPE, [CAPABILITIES]: [] } }],
+  ['of 2026 without capabilities', NEW, { ...TOOL, _meta: { ...ENVELOPE, [CAPABILITIES]: undefined } }],
   ['of 2026 by a client that takes only JSON', { ...NEW, Accept: 'application/json' }, { ...TOOL, _meta: ENVELOPE }],
   ['of 2026 with the name of another tool', { ...NEW, 'Mcp-Name': 'mail_burn' }, { ...TOOL, _meta: ENVELOPE }],
   ['of 2026 with the name of another method', { ...NEW, 'Mcp-Method': 'tools/list' }, { ...TOOL, _meta: ENVELOPE }],
@@ -50,7 +63,7 @@ async function answer({ url, token }: McpMock, headers: Record<string, string>, 
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params }),
   })
-  const text = (await response.text()).replaceAll(/(req|exec|msg|thr)_\w{20}/g, '$1')
+  const text = (await response.text()).replaceAll(/(req_|exec_|msg_|thr_|magic\/)[\w-]{20,}/g, '$1')
   const named = ['content-type', 'cache-control', 'x-accel-buffering', 'www-authenticate'].map((name) =>
     response.headers.get(name),
   )
@@ -62,6 +75,7 @@ async function answer({ url, token }: McpMock, headers: Record<string, string>, 
 describe('a call without a token for progress', () => {
   it.each(CALLS)('%s has the answer that the library makes of a call with one', async (_, headers, params) => {
     await withMcp({}, async (mock) => {
+      await mock.call('POST', '/connected_accounts', { connector: 'mail', identifier: EVE })
       const meta = { ...(params['_meta'] as JsonObject | undefined), progressToken: 'p' }
       const byLibrary = await answer(mock, headers, { ...params, _meta: meta })
       expect(await answer(mock, headers, params)).toEqual(byLibrary)
