@@ -37,7 +37,7 @@ const CALLS: readonly Row[] = [
     { ...TOOL, _meta: { ...ENVELOPE, [CAPABILITIES]: { elicitation: { url: {} } } } },
   ],
   ['of 2026 with capabilities that are a list', NEW, { ...TOOL, _meta: { ...ENVELOPE, [CAPABILITIES]: [] } }],
-  ['of 2026 without capabilities', NEW, { ...TOOL, _meta: { ...ENVELOPE, [CAPABILITIES]: undefined } }],
+  ['of 2026 whose capabilities are null', NEW, { ...TOOL, _meta: { ...ENVELOPE, [CAPABILITIES]: null } }],
   ['of 2026 by a client that takes only JSON', { ...NEW, Accept: 'application/json' }, { ...TOOL, _meta: ENVELOPE }],
   ['of 2026 with the name of another tool', { ...NEW, 'Mcp-Name': 'mail_burn' }, { ...TOOL, _meta: ENVELOPE }],
   ['of 2026 with the name of another method', { ...NEW, 'Mcp-Method': 'tools/list' }, { ...TOOL, _meta: ENVELOPE }],
