@@ -57,7 +57,7 @@ export interface EnvironmentParts {
 export interface Draft {
   readonly environment: Environment
   /** What it changes, for the log: as text what has been written out, and what has come since. */
-  readonly written: string[]
+  readonly written: Buffer[]
   readonly changes: Change[]
 }
 
@@ -189,9 +189,10 @@ export class Environment {
   *writeOut({ changes, written }: Draft): Steps {
     const some = changes.splice(0)
     if (!this.#log || some.length === 0) return
-    if (written.length > 0) written.push(',')
+    let separator = written.length > 0 ? ',' : ''
     for (const text of changesText(some)) {
-      written.push(text)
+      written.push(Buffer.from(separator + text))
+      separator = ''
       yield
     }
   }
@@ -237,7 +238,7 @@ export class Environment {
   /** The service's state at this moment. Rows are immutable, so that their arrays are enough. */
   image(): EnvironmentImage {
     const { tables } = this.model
-    const rows = TABLE_NAMES.map((name) => [name, [...tables[name].values()]])
+    const rows = TABLE_NAMES.map((name) => [name, tables[name].rows()])
     const ids = this.ids instanceof SeededIds ? this.ids.state : null
     return { ...this.record, ids, tables: Object.fromEntries(rows) as EnvironmentImage['tables'] }
   }
@@ -245,7 +246,7 @@ export class Environment {
   /** Everything that the state file holds of this environment; `isLast` when nothing comes after it. */
   stored(isLast: boolean): StoredImage {
     const { tables } = this.model
-    const sections = SECTION_NAMES.map((name) => [name, [...tables[name].values()]])
+    const sections = SECTION_NAMES.map((name) => [name, tables[name].rows()])
     return {
       ...this.image(),
       ...(!isLast && { ids: this.record.ids }),

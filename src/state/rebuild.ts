@@ -36,7 +36,9 @@ export async function rebuild<R>(environment: Environment, rebuilding: Rebuildin
   const draft = environment.draft()
   const isEmptied = (table: string): boolean => emptied.has(table as TableName)
   const meanwhile = model.watch(accounts)
-  const writeOut = (): void => atOnce(environment.writeOut(draft))
+  const writeOut = (): void => {
+    if (draft.changes.length >= ROWS_AT_ONCE) atOnce(environment.writeOut(draft))
+  }
   const follow = (): void => {
     for (const change of meanwhile.splice(0)) takeOver(draft, change, isEmptied(change.table))
   }

@@ -2,13 +2,13 @@ import type { Faker } from '@faker-js/faker'
 import { type Account, issued, type Issued } from '../domain/account.ts'
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import { collectionNamed, type CollectionPlace, keyOf } from '../domain/collection.ts'
-import type { Connection } from '../domain/connection.ts'
+import { type Connection, newConnection } from '../domain/connection.ts'
 import { type Connector, providerOf } from '../domain/connector.ts'
 import { areLive, type Credentials, mergeCredentials, takenBy } from '../domain/credentials.ts'
 import { instant } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { ThirdParty } from '../domain/ports.ts'
-import { authorizationTypeOf, isMcp, type Provider, providerView, slug } from '../domain/provider.ts'
+import { authorizationTypeOf, isMcp, NEW_PROVIDER, type Provider, providerView, slug } from '../domain/provider.ts'
 import {
   isClientPattern,
   type SeedAccount,
@@ -102,15 +102,13 @@ function* putConnector(environment: Environment, connector: Connector): Steps {
     yield* renameProvider(environment, providerOf(before), connector)
   if (connector.custom_provider !== null) return
   const { connectionType: type } = TRAITS[connector.authorization_type]
-  const connection =
-    connectionNamed(environment, connector.connector) ?? newConnection(environment, connector.connector)
-  connections.put({ ...connection, type })
+  connections.put({ ...connectionFor(environment, connector.connector), type })
   providers.put(standardProvider(environment, connector))
 }
 
 /** Puts a connection, or changes what a connector's connection has beside its defaults. Only inside a transaction. */
 function putConnection(environment: Environment, seed: SeedConnection): void {
-  const connection = connectionNamed(environment, seed.key_id) ?? newConnection(environment, seed.key_id)
+  const connection = connectionFor(environment, seed.key_id)
   const { connections } = environment.model.tables
   const id = seed.id ?? connection.id
   if (id !== connection.id) connections.remove(connection.id)
@@ -124,21 +122,9 @@ function connectionNamed(environment: Environment, keyId: string): Connection | 
   return undefined
 }
 
-/** A connection as it is made for a name, which identifies its connector (G41). */
-function newConnection({ ids }: Environment, keyId: string): Connection {
-  return {
-    id: ids.id('conn'),
-    key_id: keyId,
-    organization_id: '',
-    organization_name: '',
-    domains: [],
-    enabled: true,
-    provider: 'CUSTOM',
-    provider_key: keyId,
-    status: 'COMPLETED',
-    type: 'API_KEY',
-    mcp_server_url: '',
-  }
+/** The connection of that name, or a new one. */
+function connectionFor(environment: Environment, keyId: string): Connection {
+  return connectionNamed(environment, keyId) ?? newConnection(environment.ids.id('conn'), keyId, 'API_KEY')
 }
 
 /** Each connector is also a provider that is not custom, with its name, or the word that it gives for it, as identifier. */
@@ -150,17 +136,12 @@ function standardProvider({ ids, model }: Environment, connector: Connector): Pr
     id: before?.id ?? ids.id('prv'),
     identifier,
     display_name,
+    ...NEW_PROVIDER,
     description,
     icon_src,
     auth_patterns: [patternOf(connector)],
     categories,
-    coming_soon: false,
-    display_priority: 0,
     is_custom: false,
-    is_custom_mcp: false,
-    metadata: {},
-    proxy_enabled: false,
-    proxy_url: '',
   }
 }
 
@@ -194,7 +175,7 @@ function putProvider(environment: Environment, seed: SeedProvider): void {
   )
   const patterns = seed.auth_patterns ?? before?.auth_patterns ?? []
   const provider: Provider = {
-    ...(before ? providerView(before) : NO_PROVIDER),
+    ...(before ? providerView(before) : NEW_PROVIDER),
     ...seed,
     id: before?.id ?? seed.id ?? ids.id('prv'),
     identifier: seed.identifier ?? `${slug(seed.display_name)}-${ids.id('p').slice(-8)}`,
@@ -203,22 +184,9 @@ function putProvider(environment: Environment, seed: SeedProvider): void {
     is_custom_mcp: isMcp(patterns),
   }
   model.tables.providers.put(provider)
-  const connection =
-    connectionNamed(environment, provider.identifier) ?? newConnection(environment, provider.identifier)
   const type = TRAITS[authorizationTypeOf(patterns)].connectionType
-  model.tables.connections.put({ ...connection, type })
+  model.tables.connections.put({ ...connectionFor(environment, provider.identifier), type })
 }
-
-const NO_PROVIDER = {
-  description: '',
-  icon_src: '',
-  categories: [],
-  coming_soon: false,
-  display_priority: 0,
-  metadata: {},
-  proxy_enabled: false,
-  proxy_url: '',
-} satisfies Partial<Provider>
 
 /**
  * Puts an account in the state that the seed says, with what that state needs: credentials that its third party accepts
@@ -250,19 +218,29 @@ function withCredentials(
   seed: SeedAccount,
   nextSequence: () => number,
 ): Account {
-  const { id: _decided, authorization_details: _live, collections: _items, ...given } = seed
   const { authorization_type } = connector
   const live = issuedBySeed(environment, connector, seed)
   const obtained = TRAITS[authorization_type].source === 'service' ? live.credentials : {}
-  return {
-    ...placeOf(environment, seed, nextSequence),
+  const { id, sequence } = placeOf(environment, seed, nextSequence)
+  // Written out, because a spread of the seed takes as long as the rest of a seed of many accounts.
+  const account: Account = {
+    id,
+    sequence,
+    organization_id: seed.organization_id,
+    user_id: seed.user_id,
     connection_id: connectionNamed(environment, seed.connector)?.id ?? '',
+    connector: seed.connector,
     provider: providerOf(connector),
+    identifier: seed.identifier,
     authorization_type,
+    status: seed.status,
     updated_at: now(environment),
+    api_config: seed.api_config,
     ...(seed.status === 'PENDING_VERIFICATION' ? { credentials: obtained, pending: live } : live),
-    ...given,
   }
+  if (seed.token_expires_at !== undefined) account.token_expires_at = seed.token_expires_at
+  if (seed.last_used_at !== undefined) account.last_used_at = seed.last_used_at
+  return account
 }
 
 /** Puts the items of a collection in place of those that are there. Only inside a transaction. */

@@ -57,6 +57,12 @@ export class Table<T extends Row> {
     return [...this.#slots.keys()]
   }
 
+  /** All rows: with many of them several times faster than {@link values}. */
+  rows(): T[] {
+    if (this.#shuffled) this.#sort()
+    return Array.from(this.#slots.values(), ({ row }) => row)
+  }
+
   *values(): IterableIterator<T> {
     if (this.#shuffled) this.#sort()
     for (const slot of this.#slots.values()) yield slot.row

@@ -27,7 +27,7 @@ export interface EnvironmentChange {
   /** Up to where its seeded ids are reserved. */
   ids?: number
   /** The text of changes before `changes`, which was made while they were. */
-  written?: readonly string[] | undefined
+  written?: readonly Buffer[] | undefined
   changes?: readonly Change[]
 }
 
@@ -46,7 +46,7 @@ export type LoggedCommit =
 
 /** Text of this length is handed on before more is made, so that no batch blocks the event loop for long. */
 const TURN_EVERY = 256 * 1024
-const CHANGES_AT_ONCE = 250
+const CHANGES_AT_ONCE = 500
 
 export function headerLine(header: LogHeader): string {
   const json = JSON.stringify(header)
@@ -54,29 +54,30 @@ export function headerLine(header: LogHeader): string {
 }
 
 /** The line of a batch, in parts, with a turn of the event loop between two of them. */
-export async function batchLine(entries: readonly CommitEntry[]): Promise<string[]> {
-  const texts: string[] = []
+export async function batchLine(entries: readonly CommitEntry[]): Promise<(string | Buffer)[]> {
+  const parts: (string | Buffer)[] = []
   let text = '['
   let crc = 0
   for (const [at, entry] of entries.entries()) {
     if (at > 0) text += ','
     for (const part of entryParts(entry)) {
-      text += part
-      if (text.length < TURN_EVERY) continue
-      crc = crc32(text, crc)
-      texts.push(text)
+      if (typeof part === 'string' && (text += part).length < TURN_EVERY) continue
+      for (const each of typeof part === 'string' ? [text] : [text, part]) {
+        crc = crc32(each, crc)
+        parts.push(each)
+      }
       text = ''
       await nextTurn()
     }
   }
   text += ']'
   crc = crc32(text, crc)
-  texts.push(`${text}}\n`)
-  texts[0] = `${frame(crc)}${texts[0] ?? ''}`
-  return texts
+  parts.push(`${text}}\n`)
+  parts[0] = `${frame(crc)}${String(parts[0])}`
+  return parts
 }
 
-function* entryParts(entry: CommitEntry): Generator<string> {
+function* entryParts(entry: CommitEntry): Generator<string | Buffer> {
   const { written = [], changes = [], ...rest } = { written: undefined, changes: undefined, ...entry }
   if (written.length + changes.length === 0) {
     yield JSON.stringify(rest)
