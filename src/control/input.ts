@@ -11,6 +11,8 @@ import { DECISIONS } from '../magic-links/consent-flow.ts'
 import { CONTRACT_FORMATS, COVERAGE_FORMATS } from '../verdict/formats/formats.ts'
 import { type Problem, problemsOf } from '../schema/problems.ts'
 import { duration, jsonObject, nonEmpty, strict } from '../schema/parts.ts'
+import { parseRowByRow } from '../state/state-file/state-text.ts'
+import { inSlices } from '../state/slices.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { ControlError, type ControlErrorCode, invalidInput } from './errors.ts'
 
@@ -196,7 +198,13 @@ export function readQuery({ operation, environment }: ControlRoute, parameters: 
  * @throws ControlError UNSUPPORTED_CONTENT_TYPE, MALFORMED_BODY, INVALID_BODY; ServiceError BODY_TOO_LARGE, MALFORMED_BODY
  */
 export async function readBody(route: ControlRoute, request: IncomingMessage, limit: number): Promise<unknown> {
-  return readDocumentBody(route, hasBody(request) ? await readDocument(request, limit) : undefined)
+  if (!hasBody(request)) return readDocumentBody(route, undefined)
+  const format = formatOf(request)
+  const bytes = await readBytes(request, limit)
+  // No other body may be as large as a state.
+  const isState = route.operation === 'put_state' && format === 'json'
+  const state = isState ? await inSlices(parseRowByRow(bytes, MAX_DEPTH)) : undefined
+  return state ?? readDocumentBody(route, { text: textOf(bytes), format })
 }
 
 /** The body of a call out of what was sent. @throws ControlError MALFORMED_BODY, INVALID_BODY */
@@ -238,11 +246,9 @@ async function valueOf({ operation }: ControlRoute, { text, format }: SentDocume
   }
 }
 
-async function readDocument(request: IncomingMessage, limit: number): Promise<SentDocument> {
-  const format = formatOf(request)
-  const bytes = await readBytes(request, limit)
+function textOf(bytes: Buffer): string {
   try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), format }
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     throw new ControlError('MALFORMED_BODY', 'the body is not valid UTF-8')
   }

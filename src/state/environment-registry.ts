@@ -12,6 +12,7 @@ import { type ExtraIndexes, type Model, SECTION_NAMES, TABLE_NAMES, type TableNa
 import { byName, type EnvironmentRecord, type StateContent } from './model/state-image.ts'
 import type { Index, Row, Table } from './model/table.ts'
 import { pathText } from '../schema/problems.ts'
+import { SeedConflictError } from './seeding.ts'
 import { refusedAt } from './state-file/read-state.ts'
 import { lockState, type StateLock } from './state-file/state-lock.ts'
 import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
@@ -87,6 +88,7 @@ export class EnvironmentRegistry {
   /** Absent when everything is in memory only. */
   readonly #log: WriteAheadLog | undefined
   #environments = new Map<string, Environment>()
+  #isLoaded = false
   /** Those in which something was counted since their last commit. */
   readonly #counting = new Set<Environment>()
   /** The positions of the ids of requests as they were stored, and the sequences that are in use. */
@@ -109,9 +111,11 @@ export class EnvironmentRegistry {
     this.notices = disk?.stored.notices ?? []
     this.#disk = disk?.store?.((isLast) => this.image(isLast))
     this.#log = this.#disk?.log
-    if (!disk) return
-    this.#load(disk.stored.image)
-    this.#replay(disk.stored.commits)
+    if (disk) {
+      this.#load(disk.stored.image)
+      this.#replay(disk.stored.commits)
+    }
+    this.#isLoaded = true
   }
 
   environment(name: string): Environment | undefined {
@@ -315,13 +319,23 @@ export class EnvironmentRegistry {
   #indexesOf(environment: Environment) {
     return {
       clients: [indexBy(this.#clients, environment, (client) => client.id, refuseSecondClient)],
-      bearer_tokens: [indexBy(this.#bearerTokens, environment, (token) => token.id)],
+      bearer_tokens: [
+        indexBy(this.#bearerTokens, environment, (token) => token.id, this.#refuseSecond('a bearer token')),
+      ],
       magic_links: [
-        indexBy(this.#magicLinks, environment, (link) => link.id),
+        indexBy(this.#magicLinks, environment, (link) => link.id, this.#refuseSecond('a magic link')),
         indexBy(this.#oauthStates, environment, (link) => link.oauth_state),
       ],
-      mcp_keys: [indexBy(this.#mcpKeys, environment, (key) => key.id)],
+      mcp_keys: [indexBy(this.#mcpKeys, environment, (key) => key.id, this.#refuseSecond('a key of session tokens'))],
     } satisfies ExtraIndexes
+  }
+
+  /** Random ids: the same one comes only with a state or a snapshot. What is on disk is loaded as it is. */
+  #refuseSecond(what: string) {
+    return ({ environment: { name } }: Found<Row>): void => {
+      if (this.#isLoaded)
+        throw new SeedConflictError(`${what} of the state belongs to the environment ${name}; nothing was changed`)
+    }
   }
 
   /** Puts the rows of a whole environment into the indexes over all environments, or takes them out. */

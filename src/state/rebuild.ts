@@ -6,7 +6,7 @@ import { SeedConflictError } from './seeding.ts'
 import { atOnce, inSlices, sliced, type Steps } from './slices.ts'
 
 /** Rows that are copied in a few milliseconds. */
-const ROWS_AT_ONCE = 1000
+export const ROWS_AT_ONCE = 1000
 
 /** Clients keep their credentials and bearer tokens when the model goes back to an earlier state. */
 export const EMPTIED_BY_RESET: ReadonlySet<TableName> = new Set(
@@ -40,7 +40,7 @@ export async function rebuild<R>(environment: Environment, rebuilding: Rebuildin
     if (draft.changes.length >= ROWS_AT_ONCE) atOnce(environment.writeOut(draft))
   }
   const follow = (): void => {
-    for (const change of meanwhile.splice(0)) takeOver(draft, change, isEmptied(change.table))
+    for (const change of meanwhile.splice(0)) takeOver(model, draft, change, isEmptied(change.table))
   }
   try {
     await inSlices(copy(model, draft, isEmptied), writeOut)
@@ -94,7 +94,7 @@ function removal(table: string, id: string): Change {
 }
 
 /** Takes over a change that another request has made meanwhile. Where both have changed a row, that of the draft stays. */
-function takeOver({ environment: { model }, changes }: Draft, change: Change, isEmptied: boolean): void {
+function takeOver(from: Model, { environment: { model }, changes }: Draft, change: Change, isEmptied: boolean): void {
   const { table, id, before, after } = change
   const present = model.tables[table as TableName].get(id)
   if (isEmptied) {
@@ -104,7 +104,8 @@ function takeOver({ environment: { model }, changes }: Draft, change: Change, is
   if (id === ACCOUNT_SEQUENCE) return
   if (present === before) {
     if (table === 'accounts' && after) refuseSecond(model, after as Account)
-    model.restore(table, id, after)
+    // The log has it before the rows of the draft.
+    model.restore(table, id, after, from.tables[table as TableName].placeOf(id))
   }
   // A counter gives the items of a collection their order.
   else if (table === 'counters') throw new SeedConflictError(`other requests changed the ${id} meanwhile; ${AGAIN}`)

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { basename, dirname, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { ENVIRONMENT_NAME } from '../domain/environment-name.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
@@ -13,7 +13,7 @@ import { readDocument } from './state-file/read-state.ts'
 import { StateFile } from './state-file/state-file.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'
 import { partProblem, rowProblem, within } from './state-file/validation.ts'
-import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
+import { type FileSystem, hasCode, nodeFileSystem } from './wal/file-system.ts'
 import { type LoggedCommit, logGenerations, logPath } from './wal/log-lines.ts'
 import { headerOf, rawLines } from './wal/recovery.ts'
 import { StateError } from './wal/state-errors.ts'
@@ -36,11 +36,13 @@ export async function repairState(
   out: string,
   fileSystem: FileSystem = nodeFileSystem,
 ): Promise<Repaired> {
+  let reserved: string | undefined
   try {
     const file = await fileSystem.realPath(path)
     await refuseIfHeld(file)
     const target = resolve(out)
-    await refuseTaken(fileSystem, target)
+    await reserve(fileSystem, target)
+    reserved = target
     const leftOut: string[] = []
     const content = await readableContent(fileSystem, file, (what) => leftOut.push(what))
     const environments = Object.values(content.environments)
@@ -55,21 +57,26 @@ export async function repairState(
       .reduce((sum, { length }) => sum + length, 0)
     return { saved: `${plural(environments.length, 'environment')}, ${plural(rows, 'row')}`, leftOut }
   } catch (error) {
+    if (reserved !== undefined) await fileSystem.remove(reserved)
     if (error instanceof Error && 'code' in error)
       throw new StateError(`${path}: ${error.message}; nothing was written`)
     throw error
   }
 }
 
-async function refuseTaken(fileSystem: FileSystem, target: string): Promise<void> {
-  const names = await fileSystem.list(dirname(target)).catch(() => {
+/** Makes an empty file, so that no other program makes one there meanwhile. */
+async function reserve(fileSystem: FileSystem, target: string): Promise<void> {
+  await fileSystem.list(dirname(target)).catch(() => {
     throw new StateError(`${target}: there is no folder ${dirname(target)} that can be read; nothing was written`)
   })
-  const logs = await logGenerations(fileSystem, target)
-  if (logs.length === 0 && !names.includes(basename(target))) return
-  throw new StateError(
+  const taken = new StateError(
     `${target}: it is there already, or its write-ahead log is, and stays as it is; name another file`,
   )
+  if ((await logGenerations(fileSystem, target)).length > 0) throw taken
+  const file = await fileSystem.createNew(target).catch((error: unknown) => {
+    throw hasCode(error, 'EEXIST') ? taken : error
+  })
+  await file.close()
 }
 
 async function readableContent(fileSystem: FileSystem, file: string, leaveOut: LeaveOut): Promise<StateContent> {

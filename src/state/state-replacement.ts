@@ -3,7 +3,8 @@ import { lazyImport } from '../lazy-import.ts'
 import type { ClockState } from './model/time-and-ids.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { Problem } from '../schema/problems.ts'
-import { putRows, rebuild } from './rebuild.ts'
+import { putRows, rebuild, ROWS_AT_ONCE } from './rebuild.ts'
+import { inSlices, sliced, type Steps } from './slices.ts'
 import { addTables } from './state-file/read-state.ts'
 import type { Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
@@ -34,9 +35,9 @@ export async function readState(
   }
   const { stateProblems } = await loadValidation()
   addTables(value)
-  const problems = [...stateProblems(value)]
+  const problems = await inSlices(stateProblems(value))
   const wellShaped = problems.length === 0 ? (value as EnvironmentState) : undefined
-  if (wellShaped) problems.push(...contradictions(wellShaped, owner))
+  if (wellShaped) problems.push(...(await inSlices(contradictions(wellShaped, owner))))
   problems.forEach(refuse)
   return problems.length === 0 ? wellShaped : undefined
 }
@@ -59,13 +60,14 @@ export function replaceState(environment: Environment, { settings, clock, tables
 /** Of a counter in a state that is given: however long it counts on from there, the state file has a whole number. */
 const MAX_COUNTED = 1_000_000_000_000_000
 
-/** Rows that contradict one another, or what other environments have. */
-function contradictions(
+/** Finds rows that contradict one another, or what other environments have. */
+function* contradictions(
   { tables }: EnvironmentState,
   { registry, environment }: { registry: EnvironmentRegistry; environment: Environment },
-): Problem[] {
-  const problems = TABLE_NAMES.flatMap((name) => repeated(name, tables[name], 'id'))
-  problems.push(...repeated('accounts', tables.accounts, 'sequence'))
+): Steps<Problem[]> {
+  const problems: Problem[] = []
+  for (const name of TABLE_NAMES) yield* repeated(name, tables[name], 'id', problems)
+  yield* repeated('accounts', tables.accounts, 'sequence', problems)
   for (const [table, ownerOf] of ownersIn(registry)) {
     for (const [at, { id }] of tables[table].entries()) {
       const owner = ownerOf(id)
@@ -97,18 +99,18 @@ function ownersIn(registry: EnvironmentRegistry) {
   ] as const
 }
 
-function repeated<Key extends string>(
+function* repeated<Key extends string>(
   table: TableName,
   rows: readonly { readonly [Name in Key]: string | number }[],
   key: Key,
-): Problem[] {
+  problems: Problem[],
+): Steps {
   const seen = new Set<string | number>()
-  return rows.flatMap((row, at) => {
-    const value = row[key]
-    if (!seen.has(value)) {
-      seen.add(value)
-      return []
+  yield* sliced(rows.entries(), ROWS_AT_ONCE, ([at, row]) => {
+    if (!seen.has(row[key])) seen.add(row[key])
+    else {
+      const path = ['tables', table, at, key]
+      problems.push({ path, found: 'the same for the second time', allowed: `each ${key} once` })
     }
-    return [{ path: ['tables', table, at, key], found: 'the same for the second time', allowed: `each ${key} once` }]
   })
 }

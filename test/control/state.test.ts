@@ -298,6 +298,16 @@ describe('PUT /_mock/state', () => {
     })
   })
 
+  it('names the place of what is wrong far down a table', async () => {
+    await withControl({}, async (mock) => {
+      const state = await stateOf(mock)
+      const token = (id: number) => ({ id: `${id}`, client_id: 'c', expires_at: '2099-01-01T00:00:00.000Z' })
+      const bearer_tokens = Array.from({ length: 1200 }, (_, at) => (at === 1100 ? { ...token(at), id: 7 } : token(at)))
+      const refused = await mock.call('put', '/state', { ...state, tables: { ...state.tables, bearer_tokens } })
+      expect(refused.body).toMatchObject({ error: { details: [{ path: 'tables.bearer_tokens[1100].id' }] } })
+    })
+  })
+
   it('lists a hundred problems of a state, and counts the others', async () => {
     await withControl({}, async (mock) => {
       const state = await stateOf(mock)

@@ -7,7 +7,7 @@ import type { Environment } from '../../src/state/environment.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { EnvironmentProvisioner } from '../../src/state/provisioning.ts'
 import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
-import { replaceState } from '../../src/state/state-replacement.ts'
+import { readState, replaceState } from '../../src/state/state-replacement.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { account, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
 
@@ -134,6 +134,29 @@ describe('a large seed that is added', () => {
       expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
     }))
 
+  it('stands after what requests made meanwhile, before and after a restart', () =>
+    withMock(async ({ environments, environment, registry, restarted }) => {
+      const adding = environments.add(environment, LARGE)
+      const made: string[] = []
+      await meanwhile(adding, (turn) => {
+        if (turn % 10 !== 0) return
+        made.push(addAccount(registry, 'default', { connector: 'app', identifier: `meanwhile${turn}` }).identifier)
+        const { tables } = environment.model
+        const removed = [...tables.accounts.values()].at(-1)!
+        if (turn % 40 !== 0) return
+        environment.model.transact(() => tables.accounts.remove(removed.id))
+        made.pop()
+        if (turn % 80 !== 0) return
+        environment.model.transact(() => tables.accounts.put(removed))
+        made.push(removed.identifier)
+      })
+      await adding
+      expect(made.length).toBeGreaterThan(5)
+      expect(identifiers(environment).slice(0, made.length + 1)).toEqual(['ada', ...made])
+      await registry.flushed()
+      expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
+    }))
+
   it('changes nothing when a request makes an account of the same name meanwhile, and says so', () =>
     withMock(async ({ environments, environment, registry, restarted }) => {
       const accounts = Array.from({ length: MANY }, (_, at) => seedAccount(`user${at}`))
@@ -249,6 +272,56 @@ describe('a large seed that is added', () => {
       expect(registry.byClient('taken')?.environment.name).toBe('other')
       expect(registry.byClient('own')).toBeUndefined()
       expect(registry.byClient('c')?.environment).toBe(environment)
+    }))
+})
+
+describe('a state that is put', () => {
+  const tablesWith = (environment: Environment, table: string, row: object) => ({
+    tables: { ...environment.image().tables, clients: [], [table]: [row] },
+  })
+  const expires_at = '2099-01-01T00:00:00.000Z'
+  const link = { account_id: 'ca_1', oauth_state: 'o', user_verify_url: '', state: null, expires_at }
+
+  it.each([
+    ['a bearer token', 'bearer_tokens', { id: 'same', client_id: 'c', expires_at }],
+    ['a magic link', 'magic_links', { id: 'same', ...link }],
+    ['a key of session tokens', 'mcp_keys', { id: 'same', n: '', e: '', private_key: '' }],
+  ] as const)('in two environments at once gives %s to one of them', (what, table, row) =>
+    withMock(async ({ environments, environment, registry, restarted }) => {
+      const { environment: other } = await environments.create({ name: 'other' })
+      const before = tablesOf(other)
+      const put = replaceState(environment, tablesWith(environment, table, row))
+      const refused = replaceState(other, tablesWith(other, table, row))
+      await put
+      await expect(refused).rejects.toThrow(`${what} of the state belongs to the environment default`)
+      expect(tablesOf(other)).toEqual(before)
+      await registry.flushed()
+      expect([...(await restarted()).model.tables[table].values()]).toEqual([row])
+    }),
+  )
+
+  it('is not taken back from another environment by a snapshot', () =>
+    withMock(async ({ environments, environment, registry }) => {
+      const row = { id: 'same', ...link }
+      await replaceState(environment, tablesWith(environment, 'magic_links', row))
+      const snapshot = takeSnapshot(environment, 'with-link')
+      await replaceState(environment, { tables: { ...environment.image().tables, magic_links: [] } })
+      const { environment: other } = await environments.create({ name: 'other' })
+      await replaceState(other, tablesWith(other, 'magic_links', row))
+      await expect(restoreSnapshot(environment, snapshot)).rejects.toThrow('belongs to the environment other')
+      expect(registry.byMagicLink('same')?.environment).toBe(other)
+      expect([...environment.model.tables.magic_links.values()]).toEqual([])
+    }))
+
+  it('is checked in turns in which requests are answered', () =>
+    withMock(async ({ environment, registry }) => {
+      const { tables } = environment.image()
+      const accounts = Array.from({ length: MANY }, (_, at) => account(at + 1))
+      const state = { tables: { ...tables, accounts, counters: [{ id: 'account_sequence', value: MANY }] } }
+      const problems: unknown[] = []
+      const reading = readState(state, { registry, environment }, (problem) => problems.push(problem))
+      expect(await meanwhile(reading)).toBeGreaterThan(10)
+      expect([await reading, problems]).toEqual([state, []])
     }))
 })
 

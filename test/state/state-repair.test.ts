@@ -1,9 +1,10 @@
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { repairState } from '../../src/state/state-repair.ts'
 import { checkState } from '../../src/state/state-report.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
+import { nodeFileSystem } from '../../src/state/wal/file-system.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
 
@@ -350,6 +351,33 @@ describe('a repair of a state file', () => {
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([expect.stringContaining('it follows another state file')])
       expect(await opened(out, accountIds)).toEqual(['ca_1'])
+    }),
+  )
+
+  it(
+    'leaves a file alone that appears at the other path meanwhile',
+    inDirectory(async ({ file, out }) => {
+      await stopped(file)
+      const list = async (folder: string): Promise<string[]> => {
+        const names = await nodeFileSystem.list(folder)
+        await writeFile(out, 'mine')
+        return names
+      }
+      await expect(repairState(file, out, { ...nodeFileSystem, list })).rejects.toThrow('it is there already')
+      expect(await readFile(out, 'utf8')).toBe('mine')
+    }),
+  )
+
+  it(
+    'takes the other path before it reads, and gives it back when nothing can be saved',
+    inDirectory(async ({ file, out }) => {
+      await writeFile(file, 'nothing')
+      const read = async (path: string): Promise<Buffer | undefined> => {
+        await expect(writeFile(out, 'mine', { flag: 'wx' })).rejects.toThrow('EEXIST')
+        return nodeFileSystem.read(path)
+      }
+      await expect(repairState(file, out, { ...nodeFileSystem, read })).rejects.toThrow('nothing was written')
+      expect(await readdir(join(out, '..'))).toEqual(['state.json'])
     }),
   )
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseByLine } from '../../src/state/state-file/state-text.ts'
+import { atOnce } from '../../src/state/slices.ts'
+import { parseByLine, parseRowByRow } from '../../src/state/state-file/state-text.ts'
 import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
 import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
@@ -133,4 +134,76 @@ describe('the data outside the tables', () => {
       await registry.close()
     }),
   )
+})
+
+describe('the text of a state that is sent', () => {
+  const parsed = (text: string | Buffer): unknown => atOnce(parseRowByRow(Buffer.from(text), 20))
+  const json = (text: string): unknown => {
+    try {
+      return JSON.parse(text)
+    } catch {
+      return undefined
+    }
+  }
+
+  it('is read row by row as it is read as a whole, with any content and layout', () => {
+    const row = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }))
+    const tables = fc.dictionary(fc.string(), fc.array(row))
+    fc.assert(
+      fc.property(
+        fc.record({ settings: fc.dictionary(fc.string(), fc.string()), tables }),
+        fc.constantFrom(undefined, '\t', 2),
+        (state, indent) => {
+          const text = JSON.stringify(state, null, indent)
+          expect(parsed(text)).toEqual(JSON.parse(text))
+        },
+      ),
+    )
+  })
+
+  it('is read as it is read as a whole, or not, whatever it is', () => {
+    const sign = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '"a":',
+      '{"b":1}',
+      '{"b":1},',
+      '0',
+      ' ',
+      '\\',
+      '"',
+    )
+    const state = (signs: string[]): string => `{"rows":[${signs.join('')}]}`
+    fc.assert(
+      fc.property(fc.array(sign), (signs) => {
+        expect([undefined, json(state(signs))]).toContainEqual(parsed(state(signs)))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it.each([
+    ['one of two rows has no comma before it', '{"rows":[{"a":1} {"a":2}]}'],
+    ['a comma follows the last row', '{"rows":[{"a":1},]}'],
+    ['a form feed is beside a comma', '{"rows":[{"a":1}\f,{"a":2}]}'],
+    ['its end is missing', '{"rows":[{"a":"}]}'],
+    ['it is not UTF-8', Buffer.from('{"rows":[{"a":"\xff"}]}', 'latin1')],
+    ['a row is too deep', `{"rows":[{"a":${'['.repeat(18)}${']'.repeat(18)}}]}`],
+  ])('is not read row by row when %s', (_, text) => {
+    expect(parsed(text)).toBeUndefined()
+  })
+
+  it('may nest as deeply as that', () => {
+    expect(parsed(`{"rows":[{"a":${'['.repeat(17)}${']'.repeat(17)}}]}`)).toBeDefined()
+  })
+
+  it('gives way after some rows', () => {
+    const rows = Array.from({ length: 1200 }, (_, id) => ({ id }))
+    expect([...parseRowByRow(Buffer.from(JSON.stringify({ rows })), 20)]).toHaveLength(2)
+  })
 })

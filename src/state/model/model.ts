@@ -228,8 +228,8 @@ export class Model {
   }
 
   /** Applies a row of the log, or removes it, without a new commit. */
-  restore(table: string, id: string, row: Row | undefined): void {
-    this.#table({ table }).restore(id, row)
+  restore(table: string, id: string, row: Row | undefined, place?: number): void {
+    this.#table({ table }).restore(id, row, place)
   }
 
   /** Links whose flow has not completed, expired ones among them, oldest first. */

@@ -17,6 +17,9 @@ export interface Change {
   place: number | undefined
 }
 
+/** More rows than are put while a table is prepared. */
+const MANY = 1_000_000
+
 interface Slot<T> {
   row: T
   /** Grows from row to row in the table's order. */
@@ -60,7 +63,9 @@ export class Table<T extends Row> {
   /** All rows: with many of them several times faster than {@link values}. */
   rows(): T[] {
     if (this.#shuffled) this.#sort()
-    return Array.from(this.#slots.values(), ({ row }) => row)
+    const rows: T[] = []
+    for (const { row } of this.#slots.values()) rows.push(row)
+    return rows
   }
 
   *values(): IterableIterator<T> {
@@ -74,9 +79,14 @@ export class Table<T extends Row> {
     for (const { place, row } of this.#slots.values()) yield [place, row]
   }
 
-  /** Gives new rows places that another table has not given. */
+  /** Gives new rows places after all that another table has given, and may give while this one is prepared. */
   continueAfter(other: Table<T>): void {
-    this.#nextPlace = other.#nextPlace
+    this.#nextPlace = other.#nextPlace + MANY
+  }
+
+  /** Where a row is in the order. */
+  placeOf(id: string): number | undefined {
+    return this.#slots.get(id)?.place
   }
 
   put(row: T): void {

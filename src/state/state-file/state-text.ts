@@ -1,8 +1,9 @@
-import { isAscii } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
 import { inColumnOrder, type Snapshot, type TableName } from '../model/model.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
+import type { Steps } from '../slices.ts'
 
 /*
  * The text of the state file: JSON, indented by two spaces, with every row of a table on a line of its own. A diff so
@@ -80,22 +81,78 @@ export function* stateText({ state_id, generation, request_ids, environments }: 
 export function parseByLine(bytes: Buffer): JsonObject | undefined {
   try {
     const split = splitRows(bytes)
-    if (!split) return undefined
-    const { frame, runs } = split
-    let used = 0
-    const state = JSON.parse(frame, (_, value: JsonValue) => {
-      if (!Array.isArray(value) || value.length !== 1 || typeof value[0] !== 'number') return value
-      used++
-      return runs[value[0]] ?? value
-    }) as JsonValue
-    return isJsonObject(state) && used === runs.length ? state : undefined
+    return split && withRows(split)
   } catch {
     return undefined
   }
 }
 
-/** The text without its rows. In the place of each run of rows is the number under which `runs` has it. */
-function splitRows(bytes: Buffer): { frame: string; runs: JsonValue[][] } | undefined {
+/**
+ * Parses JSON with the objects of its outermost lists one by one, and gives way after some of them. Undefined when the text has
+ * lists of another kind there, nests deeper than so many levels, or is no JSON.
+ */
+export function* parseRowByRow(bytes: Buffer, levels: number): Steps<JsonObject | undefined> {
+  try {
+    return isUtf8(bytes) ? withRows(yield* splitLists(bytes, levels)) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A text without its rows. In the place of each run of rows is the number under which `runs` has it. */
+interface SplitText {
+  frame: string
+  runs: JsonValue[][]
+}
+
+function withRows({ frame, runs }: SplitText): JsonObject | undefined {
+  let used = 0
+  const state = JSON.parse(frame, (_, value: JsonValue) => {
+    if (!Array.isArray(value) || value.length !== 1 || typeof value[0] !== 'number') return value
+    used++
+    return runs[value[0]] ?? value
+  }) as JsonValue
+  return isJsonObject(state) && used === runs.length ? state : undefined
+}
+
+const [QUOTE, BACKSLASH, BRACKET, BRACE] = [0x22, 0x5c, 0x5b, 0x7b]
+const ROWS_AT_ONCE = 500
+
+function* splitLists(bytes: Buffer, levels: number): Steps<SplitText> {
+  let [frame, start, count] = ['', 0, 0]
+  const runs: JsonValue[][] = []
+  /** What is open: whether it is a list. Inside a row only how much is open. */
+  const open: boolean[] = []
+  let [row, inRow] = [0, 0]
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === QUOTE) at = endOfString(bytes, at)
+    else if (byte === BRACE || byte === BRACKET) {
+      if (inRow > 0) inRow++
+      else if (byte === BRACKET || !open.at(-1)) open.push(byte === BRACKET)
+      else [row, inRow] = [at, 1]
+      if (open.length + inRow > levels) throw new RangeError('too deep')
+    } else if (byte !== BRACE + 2 && byte !== BRACKET + 2) continue
+    else if (inRow === 0) open.pop()
+    else if (--inRow === 0) {
+      const between = decode(bytes.subarray(start, row))
+      if (!/^[ \t\n\r]*,[ \t\n\r]*$/.test(between)) frame += `${between}${runs.push([]) - 1}`
+      start = at + 1
+      runs.at(-1)?.push(JSON.parse(decode(bytes.subarray(row, start))) as JsonValue)
+      if (++count % ROWS_AT_ONCE === 0) yield
+    }
+  }
+  return { frame: frame + decode(bytes.subarray(start)), runs }
+}
+
+/** Where a string ends that begins at a quote. */
+function endOfString(bytes: Buffer, begin: number): number {
+  let at = begin + 1
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1
+  return at
+}
+
+function splitRows(bytes: Buffer): SplitText | undefined {
   let frame = ''
   const runs: JsonValue[][] = []
   let run: JsonValue[] | undefined

@@ -2,8 +2,9 @@ import type { z } from 'zod'
 import { kindOf, type Path, type Problem, problemsOf } from '../../schema/problems.ts'
 import { environmentSchema, environmentStateSchema, stateSchema } from '../../schema/state-document.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../../domain/environment-name.ts'
-import { isJsonObject, type JsonObject } from '../../domain/json.ts'
-import { SECTION_NAMES, type SectionName, type TableName } from '../model/model.ts'
+import { isJsonObject, type JsonObject, own } from '../../domain/json.ts'
+import { SECTION_NAMES, type SectionName, TABLE_NAMES, type TableName } from '../model/model.ts'
+import type { Steps } from '../slices.ts'
 
 /** What is first wrong with a state of the present version. */
 export function stateProblem(state: JsonObject): Problem | undefined {
@@ -14,9 +15,27 @@ export function stateProblem(state: JsonObject): Problem | undefined {
   return { path: ['environments', name], found, allowed: ENVIRONMENT_NAME_RULE }
 }
 
+const ROWS_AT_ONCE = 500
+
 /** Everything that is wrong with what `PUT /_mock/state` is sent. */
-export function stateProblems(value: unknown): Problem[] {
-  return problemsIn(environmentStateSchema, value)
+export function* stateProblems(value: unknown): Steps<Problem[]> {
+  const tables = isJsonObject(value) && isJsonObject(value['tables']) ? value['tables'] : undefined
+  if (!tables) return problemsIn(environmentStateSchema, value)
+  const problems: Problem[] = []
+  for (const name of TABLE_NAMES) {
+    const rows = own(tables, name)
+    for (let at = 0; Array.isArray(rows) && at < rows.length; at += ROWS_AT_ONCE) {
+      const some = problemsIn(environmentSchema.shape.tables.shape[name], rows.slice(at, at + ROWS_AT_ONCE))
+      for (const problem of some) {
+        const [row, ...inside] = problem.path
+        problems.push({ ...problem, path: ['tables', name, at + Number(row), ...inside] })
+      }
+      yield
+    }
+  }
+  const withoutRows = Object.entries(tables).map(([name, rows]) => [name, Array.isArray(rows) ? [] : rows])
+  const rest = { ...(value as object), tables: Object.fromEntries(withoutRows) as object }
+  return [...problems, ...problemsIn(environmentStateSchema, rest)]
 }
 
 /** What is first wrong with a part of an environment that has no rows. */
