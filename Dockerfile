@@ -1,5 +1,5 @@
 # What is published to npm is what runs here: the build stage packs it, the last stage holds nothing else.
-FROM node:24-alpine AS build
+FROM --platform=$BUILDPLATFORM node:24-alpine AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci

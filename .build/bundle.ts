@@ -3,7 +3,7 @@ import { type ChunkingContext, type OutputChunk, type Plugin, rolldown } from 'r
 import { bundledSeed } from './bundled-seed.ts'
 import { SHARED, writeCommonJs } from './commonjs.ts'
 import { ENTRIES } from './entries.ts'
-import { licenseTexts } from './licenses.ts'
+import { billOfMaterials, bundledPackages, licenseTexts } from './licenses.ts'
 import { manifestOf, ROOT } from './project.ts'
 import { emitTypes } from './types.ts'
 
@@ -176,7 +176,9 @@ if (process.argv[1] === import.meta.filename) {
   const modules = await bundleCode(dist)
   // `npm run generate` bundles the dashboard, and `npm run build` runs it first.
   cpSync(`${ROOT}src/ui/generated`, `${dist}/ui`, { recursive: true })
-  writeFileSync(`${dist}/third-party-licenses.txt`, licenseTexts([...modules, ...DASHBOARD_PACKAGES]))
+  const packages = bundledPackages([...modules, ...DASHBOARD_PACKAGES])
+  writeFileSync(`${dist}/third-party-licenses.txt`, licenseTexts(packages))
+  writeFileSync(`${dist}/bill-of-materials.cdx.json`, billOfMaterials(manifestOf(ROOT), packages))
   writeFileSync(`${dist}/bundled-seed.json`, await bundledSeed())
   emitTypes(dist)
 }

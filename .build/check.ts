@@ -21,6 +21,7 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
   ...CODE,
   package: ['publint --strict', 'tsx .build/package.ts'],
   image: ['tsx .build/image/check.ts'],
+  release: ['tsx .build/release/check.ts'],
 }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(CODE)

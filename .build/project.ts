@@ -8,6 +8,7 @@ export interface PackageManifest {
   name: string
   version: string
   license?: string
+  licenses?: readonly { readonly type: string }[]
 }
 
 /** The package.json of a folder. */
