@@ -47,6 +47,9 @@ const HTTP_CLIENT = '^src/http-client\\.ts$'
 /** Dynamic imports of a running server, which are tried again after a failure. Any module may import it. */
 const LAZY_IMPORT = '^src/lazy-import\\.ts$'
 
+/** What differs between operating systems. Any module may import it. */
+const PLATFORM = '^src/platform\\.ts$'
+
 /** Regular expressions of users, in linear time. Any module may import it. */
 const LINEAR_PATTERN = '^src/linear-pattern\\.ts$'
 
@@ -84,7 +87,13 @@ const moduleRule = (name, to) => ({
   from: { path: `^src/${name}/` },
   to: {
     path: '^src/',
-    pathNot: [...[name, ...to].map((allowed) => `^src/${allowed}/`), HTTP_CLIENT, LAZY_IMPORT, LINEAR_PATTERN],
+    pathNot: [
+      ...[name, ...to].map((allowed) => `^src/${allowed}/`),
+      HTTP_CLIENT,
+      LAZY_IMPORT,
+      LINEAR_PATTERN,
+      PLATFORM,
+    ],
   },
 })
 
@@ -119,6 +128,7 @@ module.exports = {
           '^src/contract/generated/rules\\.',
           APP,
           HTTP_CLIENT,
+          PLATFORM,
         ],
       },
     },

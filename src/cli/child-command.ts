@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
+import { commandSignals, isSentToChildren, spawnable, terminalState } from '../platform.ts'
 import type { Variables } from './arguments.ts'
 import { systemCode } from './failure.ts'
 import type { CommandLine } from './server-options.ts'
@@ -12,25 +12,24 @@ export interface CommandEnd {
   readonly notStarted?: true
 }
 
-const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
-
 /** A command that has the input and output of this process. Signals go to it: it decides what they mean. */
 export class ChildCommand {
   #early: NodeJS.Signals | undefined
   #child: ChildProcess | undefined
-  readonly #hadTerminal = terminalState()?.isPresent === true
+  readonly #terminal = terminalState()
+  readonly #signals = commandSignals()
   readonly #forward = (signal: NodeJS.Signals): void => {
     if (!this.#child) this.#early ??= signal
     // The terminal has sent it to the command already, which may take a second one as impatience.
-    else if (!this.#isSentByTerminal(signal)) this.#child.kill(signal)
+    else if (!isSentToChildren(signal, this.#terminal)) this.#child.kill(signal)
   }
 
   constructor() {
-    for (const signal of FORWARDED) process.on(signal, this.#forward)
+    for (const signal of this.#signals) process.on(signal, this.#forward)
   }
 
   /** Runs the command until it ends; a signal that came before keeps it from starting. */
-  run([program, ...args]: CommandLine, variables: Variables): Promise<CommandEnd> {
+  run(command: CommandLine, variables: Variables): Promise<CommandEnd> {
     const early = this.#early
     if (early !== undefined) {
       return Promise.resolve({
@@ -40,43 +39,19 @@ export class ChildCommand {
       })
     }
     return new Promise((resolve) => {
-      const child = spawn(program, args, { stdio: 'inherit', env: variables })
+      const { file, args, ...options } = spawnable(command, variables)
+      const child = spawn(file, args, { stdio: 'inherit', env: variables, ...options })
       this.#child = child
       child.on('error', (error) => {
         // A signal that cannot be sent is an error as well; the command still runs.
-        if (child.pid === undefined) resolve(notStarted(program, error))
+        if (child.pid === undefined) resolve(notStarted(command[0], error))
       })
       child.on('exit', (code, signal) => resolve(endOf(code, signal)))
     })
   }
 
   release(): void {
-    for (const signal of FORWARDED) process.off(signal, this.#forward)
-  }
-
-  /**
-   * A terminal sends Ctrl-C and Ctrl-\ to its whole foreground group, and SIGHUP, when it ends, to all but the session leader.
-   */
-  #isSentByTerminal(signal: NodeJS.Signals): boolean {
-    const now = terminalState()
-    if (signal === 'SIGINT' || signal === 'SIGQUIT') return now ? now.isForeground : process.stderr.isTTY
-    return signal === 'SIGHUP' && this.#hadTerminal && now?.isPresent === false && !now.isSessionLeader
-  }
-}
-
-/** The terminal of this process as Linux describes it; undefined on other systems. */
-function terminalState() {
-  try {
-    // The name of the program is in parentheses, and may hold any characters.
-    const [, fields = ''] = /\) (.*)$/s.exec(readFileSync('/proc/self/stat', 'latin1')) ?? []
-    const [, , group, session, device, foreground] = fields.split(' ')
-    return {
-      isPresent: device !== '0',
-      isForeground: group === foreground,
-      isSessionLeader: session === String(process.pid),
-    }
-  } catch {
-    return undefined
+    for (const signal of this.#signals) process.off(signal, this.#forward)
   }
 }
 

@@ -4,6 +4,7 @@ import { type REPORT_FORMATS, reportText } from '../conform/report-formats.ts'
 import { prismValidator } from '../conform/response-validator.ts'
 import { conform as runConformance } from '../conform/run.ts'
 import { StartError } from '../domain/start-error.ts'
+import { stopSignals } from '../platform.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
@@ -17,7 +18,7 @@ export async function conform(argv: readonly string[], context: CommandContext):
   if (operands.length > 0) throw new UsageError(`conform takes no ${operands.join(' ')}.`)
   const interrupted = new AbortController()
   const stop = (): void => interrupted.abort()
-  process.once('SIGINT', stop).once('SIGTERM', stop)
+  for (const signal of stopSignals()) process.once(signal, stop)
   try {
     const report = await runConformance({
       ...target(values, variables['TOOLMOCK_URL']),
@@ -38,7 +39,7 @@ export async function conform(argv: readonly string[], context: CommandContext):
     if (interrupted.signal.aborted) throw new StartError('the run was interrupted; what it had created was removed')
     return report.summary.broken > 0 ? 1 : 0
   } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop)
+    for (const signal of stopSignals()) process.off(signal, stop)
   }
 }
 

@@ -3,6 +3,7 @@ import { milliseconds } from '../domain/instant.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { plural, quote, thereAre } from '../domain/text.ts'
 import type { AccountView, ClockView, LinkView, ScenarioView } from '../library/types.ts'
+import { browserCommand } from '../platform.ts'
 import type { CommandContext } from './command.ts'
 import { chosenAction, type ControlSession, controlSession, noOperand, oneOperand } from './control-session.ts'
 import { RefusedError, UsageError } from './failure.ts'
@@ -75,20 +76,13 @@ async function openLink(session: ControlSession<'links'>, operands: readonly str
 }
 
 async function openBrowser(url: string, browser: string | undefined): Promise<boolean> {
-  const [program, ...args] = browserCommand(browser)
+  const [program, ...args] = browser === undefined || browser === '' ? browserCommand() : [browser]
   const child = spawn(program, [...args, url], { detached: true, stdio: 'ignore' })
   child.unref()
   return new Promise((resolve) => {
     child.once('spawn', () => resolve(true))
     child.once('error', () => resolve(false))
   })
-}
-
-function browserCommand(browser: string | undefined): [string, ...string[]] {
-  if (browser !== undefined && browser !== '') return [browser]
-  if (process.platform === 'darwin') return ['open']
-  // `start` takes a first text in quotes for the title of a window.
-  return process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open']
 }
 
 /** The link that an operand names by id, address or identifier; the only one without an operand. @throws UsageError, RefusedError */

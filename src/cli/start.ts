@@ -1,8 +1,10 @@
 import { rm } from 'node:fs/promises'
+import { constants } from 'node:os'
 import type { App, createApp } from '../app/app.ts'
 import { isLoopback } from '../domain/loopback.ts'
 import { StartError } from '../domain/start-error.ts'
 import { shellQuote } from '../domain/text.ts'
+import { stopSignals } from '../platform.ts'
 import { VERSION } from '../version.ts'
 import { DETACHED, mistypedVariables } from './arguments.ts'
 import type { CommandContext } from './command.ts'
@@ -37,9 +39,9 @@ function stopRequest(): { readonly ask: () => void; readonly asked: Promise<void
     isStopping = true
     resolve()
   }
-  for (const [signal, number] of [['SIGINT', 2] as const, ['SIGTERM', 15] as const]) {
+  for (const signal of stopSignals()) {
     process.on(signal, () => {
-      if (isStopping) process.exit(128 + number)
+      if (isStopping) process.exit(128 + constants.signals[signal])
       ask()
     })
   }

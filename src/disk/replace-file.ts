@@ -1,5 +1,6 @@
-import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { renameOver } from '../platform.ts'
 import { writeText } from './append.ts'
 import { makeDirectory } from './make-directory.ts'
 
@@ -15,7 +16,7 @@ export async function replaceFile(file: string, content: string | Uint8Array): P
   const draft = `${target}.${process.pid}.tmp`
   try {
     await writeFile(draft, content)
-    await rename(draft, target)
+    await renameOver(draft, target)
   } finally {
     await rm(draft, { force: true })
   }

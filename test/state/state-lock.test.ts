@@ -5,7 +5,7 @@ import { readdir, symlink, writeFile } from 'node:fs/promises'
 import { Server } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { refuseIfHeld } from '../../src/state/state-file/state-lock.ts'
+import { lockState, refuseIfHeld } from '../../src/state/state-file/state-lock.ts'
 import { StateError } from '../../src/state/wal/state-errors.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { openTestRegistry, withDirectory } from '../support/registry.ts'
@@ -24,6 +24,19 @@ describe('the lock of a state file', () => {
       await first.close()
       await (await openTestRegistry({ file })).close()
       expect(await readdir(directory)).toEqual([])
+    }))
+
+  it('by a pipe, as on Windows, names the holder to the second, and is free once the first has released it', () =>
+    withDirectory(async (directory) => {
+      const [file, pipe] = [join(directory, 'state.json'), join(directory, 'pipe')]
+      const time = () => Date.parse('2026-01-01T00:00:00.000Z')
+      const lock = await lockState(file, time, pipe)
+      const held = `${file} is in use by process ${process.pid} since 2026-01-01T00:00:00.000Z`
+      await expect(lockState(file, time, pipe)).rejects.toThrow(held)
+      await expect(refuseIfHeld(file, pipe)).rejects.toThrow(held)
+      await lock.release()
+      await refuseIfHeld(file, pipe)
+      await (await lockState(file, time, pipe)).release()
     }))
 
   it('does not survive a holder that was killed', () =>

@@ -5,6 +5,7 @@ import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { lockPipeOf } from '../../platform.ts'
 import { RandomIds, type TimeSource } from '../model/time-and-ids.ts'
 import { hasCode, nodeFileSystem } from '../wal/file-system.ts'
 import { StateError } from '../wal/state-errors.ts'
@@ -30,9 +31,9 @@ const CLAIM = '.claim'
  * that finds the lock taken asks the holder for its process id.
  * @throws StateError naming the holder
  */
-export async function lockState(file: string, time: TimeSource): Promise<StateLock> {
+export async function lockState(file: string, time: TimeSource, pipe = lockPipeOf(file)): Promise<StateLock> {
   const since = new Date(time()).toISOString()
-  if (process.platform === 'win32') return lockPipe(file, since)
+  if (pipe !== undefined) return lockPipe(pipe, file, since)
   const lockPath = await lockPathOf(file)
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -48,9 +49,9 @@ export async function lockState(file: string, time: TimeSource): Promise<StateLo
 }
 
 /** Refuses a file that a server has open, without taking its lock. @throws StateError naming the holder */
-export async function refuseIfHeld(file: string): Promise<void> {
-  if (process.platform === 'win32') {
-    const holder = await askHolder(pipeOf(file))
+export async function refuseIfHeld(file: string, pipe = lockPipeOf(file)): Promise<void> {
+  if (pipe !== undefined) {
+    const holder = await askHolder(pipe)
     if (holder !== undefined) throw heldBy(file, holder)
     return
   }
@@ -152,15 +153,10 @@ async function release(server: Server, path: string): Promise<void> {
 }
 
 /** The system removes a pipe with its holder. */
-async function lockPipe(file: string, since: string): Promise<StateLock> {
-  const server = await listen(pipeOf(file), since)
+async function lockPipe(pipe: string, file: string, since: string): Promise<StateLock> {
+  const server = await listen(pipe, since)
   if (server) return { release: () => close(server) }
-  throw heldBy(file, (await askHolder(pipeOf(file))) ?? '')
-}
-
-function pipeOf(file: string): string {
-  const digest = createHash('sha256').update(resolve(file)).digest('hex').slice(0, 32)
-  return `\\\\.\\pipe\\toolmock-${digest}`
+  throw heldBy(file, (await askHolder(pipe)) ?? '')
 }
 
 /** Undefined when the address is taken. */

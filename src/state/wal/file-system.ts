@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs'
-import { type FileHandle, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, readdir, readlink, realpath, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { canSyncDirectories, renameOver } from '../../platform.ts'
 import { makeDirectory } from '../../disk/make-directory.ts'
 
 /** An open file, written at given positions. */
@@ -51,7 +52,7 @@ export const nodeFileSystem: FileSystem = {
   create: async (path) => openFile(await open(path, 'w', OWNER_ONLY)),
   createNew: async (path) => openFile(await open(path, 'wx', OWNER_ONLY)),
   reopen: async (path) => openFile(await open(path, 'r+')),
-  rename,
+  rename: (from, to) => renameOver(from, to),
   remove: (path) => rm(path, { force: true }),
   list: (directory) => readdir(directory),
   makeDirectory,
@@ -66,8 +67,7 @@ export const nodeFileSystem: FileSystem = {
     }
   },
   async syncDirectory(path) {
-    // Windows cannot open a directory, and needs no sync of one.
-    if (process.platform === 'win32') return
+    if (!canSyncDirectories()) return
     const directory = await open(path, 'r')
     try {
       await directory.sync()
