@@ -1,0 +1,20 @@
+# Reads the reports of the mock that TOOLMOCK_URL names.
+set -euo pipefail
+
+if [ -z "${TOOLMOCK_URL:-}" ]; then
+  echo '::error::toolmock: no mock was started; use the action toolmock in a step before this one'
+  exit 1
+fi
+toolmock() { npx --yes "toolmock${TOOLMOCK_VERSION:+@$TOOLMOCK_VERSION}" "$@"; }
+
+# Annotations are lines of the log. The summary is indented, so that what clients sent stays text.
+toolmock report --format github
+{
+  printf '\n\n## toolmock\n\n'
+  toolmock report | sed 's/^/    /'
+} >> "$GITHUB_STEP_SUMMARY"
+toolmock report --format sarif --output "$SARIF"
+
+flags=()
+if [ "$ALLOW_NO_REQUESTS" = true ]; then flags+=(--allow-no-requests); fi
+if [ "$FAIL" != false ]; then toolmock report --fail "${flags[@]}" > /dev/null; fi
