@@ -3,7 +3,7 @@ import { ServerProcess } from './server-process.ts'
 import { type Served, served } from './toolmock.ts'
 import type { Answer } from './wire.ts'
 
-const programPath = (name: string): string => fileURLToPath(new URL(`programs/${name}.js`, import.meta.url))
+export const programPath = (name: string): string => fileURLToPath(new URL(`programs/${name}.js`, import.meta.url))
 
 export const PAUSE_PROBE = programPath('pause-probe')
 

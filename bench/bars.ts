@@ -30,6 +30,28 @@ export const BARS = {
     bar: 45,
     moonshot: 30,
   },
+  'library-first': {
+    title: 'loading the library and the first `createToolmock()`',
+    unit: '× bare',
+    better: 'lower',
+    bar: 1.3,
+    moonshot: 0.6,
+  },
+  'library-further': {
+    title: 'each further `createToolmock()`',
+    unit: '× bare',
+    better: 'lower',
+    bar: 0.15,
+    moonshot: 0.05,
+  },
+  'library-reset': { title: '`reset()` by the library', unit: '× bare', better: 'lower', bar: 0.03, moonshot: 0.01 },
+  'library-environment': {
+    title: 'a new environment by the library',
+    unit: '× bare',
+    better: 'lower',
+    bar: 0.03,
+    moonshot: 0.01,
+  },
   memory: { title: 'resident memory, idle', unit: 'MB', better: 'lower', bar: 75, moonshot: 60 },
   'memory-100000': {
     title: 'resident memory, 100,000 accounts',

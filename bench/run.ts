@@ -16,6 +16,7 @@ import { createRow } from './rows/create.ts'
 import { dashboardRow } from './rows/dashboard.ts'
 import { executeToolRow } from './rows/execute-tool.ts'
 import { getDetailsRow } from './rows/get-details.ts'
+import { libraryRow } from './rows/library.ts'
 import { mcpRow } from './rows/mcp.ts'
 import { packageRow } from './rows/package.ts'
 import { itemsRow, pagesRow } from './rows/pages.ts'
@@ -32,6 +33,7 @@ import { figureTable, missedBars, peerTable } from './table.ts'
 
 const ROWS: Readonly<Record<string, (bench: Bench) => Results | Promise<Results>>> = {
   start: startRow,
+  library: libraryRow,
   'get-details': getDetailsRow,
   'request-lines': requestLinesRow,
   dashboard: dashboardRow,
