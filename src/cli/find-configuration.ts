@@ -15,12 +15,17 @@ const NAMES = ['toolmock.config.yaml', 'toolmock.config.json', 'package.json']
  */
 export async function findConfiguration(named: string | undefined): Promise<Configuration | undefined> {
   if (named !== undefined) return read(named, await textOf(named))
+  const [first, second] = await configurationFiles()
+  if (first && second) throw new StartError(`${first.file} and ${second.file} are both configurations: keep one`)
+  return first && read(first.file, first.text)
+}
+
+/** The configurations of the nearest folder that has any; more than one is a mistake. */
+export async function configurationFiles(): Promise<readonly { readonly file: string; readonly text: string }[]> {
   for (let folder = process.cwd(); ; folder = dirname(folder)) {
-    const found = (await Promise.all(NAMES.map((name) => configurationIn(join(folder, name))))).filter((each) => each)
-    const [first, second] = found
-    if (first && second) throw new StartError(`${first.file} and ${second.file} are both configurations: keep one`)
-    if (first) return read(first.file, first.text)
-    if (existsSync(join(folder, '.git')) || dirname(folder) === folder) return undefined
+    const found = await Promise.all(NAMES.map((name) => configurationIn(join(folder, name))))
+    const there = found.filter((each) => each !== undefined)
+    if (there.length > 0 || existsSync(join(folder, '.git')) || dirname(folder) === folder) return there
   }
 }
 

@@ -7,6 +7,7 @@ import { shellQuote } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { UsageError } from './failure.ts'
+import { configurationFiles } from './find-configuration.ts'
 import { writeNew } from './written-document.ts'
 
 /** The default is not the current folder, because other files there are not documents. */
@@ -52,12 +53,13 @@ export async function init(argv: readonly string[], context: CommandContext): Pr
   const [seed, scenario] = [join(folder, SEED), join(folder, SCENARIO)]
   // A state that is there keeps its own seed.
   const state = `.toolmock/${example}.json`
-  const isConfigured = existsSync(CONFIGURATION)
-  if (!isConfigured) {
+  const [configuration] = await configurationFiles()
+  if (configuration) out(`kept ${configuration.file}, the configuration that is there`)
+  else {
     await writeNew('config', CONFIGURATION, configurationText(seed, state))
     out(`wrote ${CONFIGURATION}`)
   }
-  const flags = isConfigured ? ` --seed ${shellQuote(seed)} --state ${state}` : ''
+  const flags = configuration ? ` --seed ${shellQuote(seed)} --state ${state}` : ''
   out('')
   out('Next:')
   out(`  npx toolmock validate ${shellQuote(folder)}`)

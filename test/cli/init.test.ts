@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ToolmockProcess } from './toolmock-process.ts'
 
@@ -72,8 +73,30 @@ describe('toolmock init', () => {
   it('keeps the configuration that is there, and prints the flags', async () => {
     writeFileSync(toolmock.path('toolmock.config.yaml'), '# mine\n')
     const { stdout } = await toolmock.run(['init', 'second'])
+    expect(stdout).toContain('kept toolmock.config.yaml, the configuration that is there\n')
     expect(stdout).toContain('  npx toolmock start --seed second/seeds --state .toolmock/bookings.json --watch\n')
     expect(readFileSync(toolmock.path('toolmock.config.yaml'), 'utf8')).toBe('# mine\n')
+  })
+
+  it.each([
+    ['toolmock.config.json', '{}', '.'],
+    ['package.json', '{"toolmock": {}}', '.'],
+    ['toolmock.config.yaml', 'port: 0', 'inner'],
+  ])('keeps a configuration in %s as well, so that there is one', async (file, text, cwd) => {
+    const folder = mkdtempSync(toolmock.path('kept-'))
+    mkdirSync(join(folder, '.git'))
+    mkdirSync(join(folder, 'inner'))
+    writeFileSync(join(folder, file), text)
+    const run = (...args: string[]) => toolmock.begin(args, { cwd: join(folder, cwd) }).end
+    const { code, stdout } = await run('init')
+    expect({
+      code,
+      kept: stdout.toString().includes(`kept ${join(relative(join(folder, cwd), folder), file)}, `),
+    }).toEqual({
+      code: 0,
+      kept: true,
+    })
+    expect((await run('config')).code).toBe(0)
   })
 
   it('writes the calendar of the guide, which creates, lists, reports conflicts and limits calls', async () => {
