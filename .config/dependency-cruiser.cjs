@@ -20,6 +20,7 @@ const MODULES = {
   http: ['domain', 'state', 'contract', 'request-journal', 'operations', 'scenarios', 'verdict'],
   rpc: ['domain', 'contract', 'http', 'request-journal', 'scenarios'],
   mcp: ['domain', 'state', 'contract', 'http', 'request-journal', 'operations', 'scenarios', 'verdict'],
+  webhooks: ['domain', 'state', 'request-journal', 'scenarios'],
   'third-party': ['domain', 'state', 'request-journal', 'pages', 'scenarios'],
   'magic-links': ['domain', 'state', 'request-journal', 'pages', 'operations', 'third-party', 'http'],
   control: [
@@ -37,6 +38,7 @@ const MODULES = {
     'request-journal',
     'scenarios',
     'verdict',
+    'webhooks',
   ],
 }
 const EVERY_MODULE = Object.keys(MODULES)

@@ -17,6 +17,8 @@ export interface HttpRequest {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | undefined
+  /** Ends the request, and the reading of its answer. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface HttpResponse {
@@ -56,7 +58,7 @@ export class HttpClient {
   }
 
   /** The answer as soon as its head is there; its body is read by the caller. @throws Error when there is no answer */
-  async open({ method, path, headers, body }: HttpRequest): Promise<IncomingMessage> {
+  async open({ method, path, headers, body, signal }: HttpRequest): Promise<IncomingMessage> {
     const { timeoutMs, ca, anyCertificate } = this.#options
     const url = path.startsWith('/') ? this.#base : new URL(path)
     const { Agent, request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
@@ -70,6 +72,7 @@ export class HttpClient {
       headers: { ...(body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }), ...headers },
       ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
       ...(ca === undefined ? {} : { ca }),
+      ...(signal === undefined ? {} : { signal }),
       ...(anyCertificate === true ? { rejectUnauthorized: false } : {}),
     })
     sending.on('timeout', () => sending.destroy(new Error(`does not answer within ${timeoutMs} ms`)))

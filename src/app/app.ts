@@ -6,6 +6,7 @@ import { bundledScenario, bundledScenarioNames, bundledScenarios, loadScenarios 
 import type { DocumentChecks } from '../documents/connector-checks.ts'
 import { loadExtensions, withExtensions } from '../documents/load-extensions.ts'
 import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
+import { mayBeCalled } from '../domain/base-url.ts'
 import { once } from '../domain/once.ts'
 import { StartError } from '../domain/start-error.ts'
 import { EnvironmentProvisioner } from '../state/provisioning.ts'
@@ -23,13 +24,20 @@ import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
-import type { Environment, RunCounters } from '../state/environment.ts'
-import { ClientIdTakenError, type EnvironmentRegistry, openRegistry } from '../state/environment-registry.ts'
+import type { Environment } from '../state/environment.ts'
+import {
+  ClientIdTakenError,
+  type EnvironmentRegistry,
+  openRegistry,
+  type RegistryOptions,
+} from '../state/environment-registry.ts'
 import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
 import { startThirdParties } from '../third-party/client.ts'
 import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
 import { createReports } from '../verdict/reports.ts'
 import { VERSION } from '../version.ts'
+import type { WebhookFinding } from '../webhooks/deliveries.ts'
+import { Webhooks } from '../webhooks/webhooks.ts'
 import { documentChecks } from './document-checks.ts'
 import { type AppOptions, DEFAULT_ENVIRONMENT, notApplied } from './options.ts'
 import { mountRoutes } from './routes.ts'
@@ -63,6 +71,7 @@ const MAX_STATE = 256 * 1024 * 1024
 const MAX_EVENT_STREAMS = 500
 /** Accounts that take about two seconds to generate. */
 const MANY_ACCOUNTS = 20_000
+const WEBHOOK_TIMEOUT = 10_000
 const JOURNAL_CAPACITY = 10_000
 const JOURNAL_BYTES = 64 * 1024 * 1024
 
@@ -74,7 +83,8 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   const extensions = new Extensions(await loadExtensions(options, ownChecks), { documentedOnly })
   const checks = withExtensions(ownChecks, extensions)
   const scenarios = createScenarios(checks)
-  const registry = await openEnvironments(options, scenarios)
+  const webhooks = createWebhooks(options)
+  const registry = await openEnvironments(options, { counters: scenarios, events: webhooks })
   const thirdParties = await startThirdParties({
     registry,
     intercept: thirdPartyInterceptor({ scenarios, pauses }),
@@ -90,6 +100,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
         registry,
         thirdParties,
         scenarios,
+        webhooks,
         pauses,
         closing: closing.signal,
         documentChecks: checks,
@@ -100,6 +111,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     const notices = [...registry.notices, ...(await seedDefault(services, options))]
     refuseUndocumentedMcp(services)
     await startScenarios(services, options)
+    serveWebhooks(services, options)
     return await assemble({ services, notices, closing }, options)
   } catch (error) {
     await thirdParties.close()
@@ -108,15 +120,28 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   }
 }
 
-function openEnvironments(options: AppOptions, counters: RunCounters): Promise<EnvironmentRegistry> {
+function openEnvironments(
+  options: AppOptions,
+  observers: Pick<RegistryOptions, 'counters' | 'events'>,
+): Promise<EnvironmentRegistry> {
   return openRegistry({
     file: options.state ?? undefined,
     fresh: options.fresh,
     durability: options.durability,
     fileSystem: options.fileSystem,
     time: options.time,
-    counters,
+    ...observers,
   })
+}
+
+/** @throws StartError for a webhook that may not be called */
+function createWebhooks({ webhooks = [], allowOutbound = false, documentedOnly = false, log }: AppOptions): Webhooks {
+  for (const { id, url } of webhooks)
+    if (!mayBeCalled(url, allowOutbound))
+      throw new StartError(
+        `the webhook ${id} is not on loopback: name a server on loopback, or allow it with --allow-outbound`,
+      )
+  return new Webhooks({ ofServer: webhooks, isOff: documentedOnly, warn: (message) => log?.warn(message) })
 }
 
 function createScenarios(checks: DocumentChecks): ScenarioRegistry {
@@ -131,7 +156,7 @@ function createScenarios(checks: DocumentChecks): ScenarioRegistry {
 
 type StartedParts = Pick<
   AppServices,
-  'registry' | 'thirdParties' | 'scenarios' | 'pauses' | 'closing' | 'documentChecks' | 'extensions'
+  'registry' | 'thirdParties' | 'scenarios' | 'webhooks' | 'pauses' | 'closing' | 'documentChecks' | 'extensions'
 >
 
 function createServices(started: StartedParts, options: AppOptions): AppServices {
@@ -241,6 +266,15 @@ async function startScenarios(services: AppServices, { scenarios: names }: AppOp
   services.scenarios.of(environment)
 }
 
+/** Events that were not acknowledged before the last stop are sent now. */
+function serveWebhooks(services: AppServices, { webhookTimeout = WEBHOOK_TIMEOUT }: AppOptions): void {
+  const { registry, records, requestIds, webhooks } = services
+  const newRequestId = (): string => requestIds.control.id('req')
+  const found = (finding: WebhookFinding): void => records.of(finding.environment.name).addWebhookFinding(finding)
+  const flushed = (): Promise<void> | undefined => registry.flushed()
+  webhooks.serve({ ...services, flushed, newRequestId, found, timeout: webhookTimeout }, registry.environments())
+}
+
 interface Started {
   readonly services: AppServices
   readonly notices: readonly string[]
@@ -285,6 +319,7 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
       closing.abort()
       services.journals.close()
       services.pauses.close()
+      services.webhooks.close()
       await reloading?.close()
       http2?.close()
       await serving.close()

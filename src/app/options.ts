@@ -5,6 +5,7 @@ import type { ServerLimits } from '../http/server.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import type { OperationTable } from '../operations/table.ts'
 import type { TimeSource } from '../state/model/time-and-ids.ts'
+import type { Webhook } from '../domain/webhook.ts'
 import type { Durability } from '../state/wal/write-ahead-log.ts'
 import type { FileSystem } from '../state/wal/file-system.ts'
 import type { TlsOptions } from '../tls/tls-options.ts'
@@ -40,7 +41,11 @@ export interface AppOptions {
   adminToken?: string | undefined
   /** Host names at which the control API may be called, beside loopback and other safe ones. */
   allowHosts?: readonly string[] | undefined
-  /** Connectors may name a server that is not on loopback. */
+  /** Where events are sent, from every environment, beside the webhooks of seeds and of the control API (G68). */
+  webhooks?: readonly Webhook[] | undefined
+  /** How long the answer of a webhook is waited for, in milliseconds; 10 seconds when absent. */
+  webhookTimeout?: number | undefined
+  /** Connectors and webhooks may name a server that is not on loopback. */
   allowOutbound?: boolean | undefined
   /** Reload seeds, connectors, extensions and scenarios when their files change. */
   watch?: boolean | undefined

@@ -3,6 +3,7 @@ import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { instant } from '../domain/instant.ts'
 import { nearest } from '../domain/suggestion.ts'
+import type { Webhook } from '../domain/webhook.ts'
 import { UsageError } from './failure.ts'
 import {
   allVariables,
@@ -21,6 +22,8 @@ export interface Arguments<Command extends CommandName> {
   readonly values: FlagValues<Command>
   readonly given: ReadonlyMap<string, Origin>
   readonly operands: readonly string[]
+  /** Those of the configuration file. */
+  readonly webhooks: readonly Webhook[]
 }
 
 /** What sets a value: a flag wins over a variable, which wins over the configuration file. */
@@ -42,6 +45,7 @@ export interface Configuration {
   readonly values: ReadonlyMap<string, Value>
   /** Why each allowed violation is allowed, by its text. */
   readonly reasons: ReadonlyMap<string, string>
+  readonly webhooks: readonly Webhook[]
 }
 
 /** What sets values beside flags. */
@@ -74,7 +78,8 @@ export function readArguments<Command extends CommandName>(
     given.set(flag.name, 'flag')
   })
   // The table of flags says which type each name has; a Map cannot carry that.
-  return { values: Object.fromEntries(values) as FlagValues<Command>, given, operands }
+  const webhooks = surroundings.configuration?.webhooks ?? []
+  return { values: Object.fromEntries(values) as FlagValues<Command>, given, operands, webhooks }
 }
 
 /** The value of a flag that is not on the command line, and what set it; undefined for a default. @throws UsageError */

@@ -123,6 +123,13 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     load: async () => (await import('./control-commands.ts')).reset,
   },
   {
+    name: 'webhooks',
+    operands: ' [list|send|resend] [TYPE [ACCOUNT]|EVENT]',
+    summary:
+      'list where events of accounts are sent, with what waits; send an event that has not come about, of the newest account unless ACCOUNT is given; or send one again by its id',
+    load: async () => (await import('./control-commands.ts')).webhooks,
+  },
+  {
     name: 'mcp',
     summary:
       'serve an MCP client, such as a coding agent, on stdin and stdout: tools to see why requests failed and to change accounts, clock and scenarios of a running server; without --url, --port and --host it starts a server of its own',

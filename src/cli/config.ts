@@ -19,6 +19,8 @@ export function config(argv: readonly string[], context: CommandContext): Promis
       const from = origin === 'variable' ? variableOf(flag) : origin === 'file' ? configuration?.file : 'default'
       return { key: keyOf(flag), value: value !== undefined && SECRET.includes(flag.name) ? '***' : value, from }
     })
+  const names = configuration?.webhooks.map(({ id }) => id) ?? []
+  if (names.length > 0) rows.push({ key: 'webhooks', value: names.join(', '), from: configuration?.file })
   if (values.json) out(JSON.stringify({ file: configuration?.file ?? null, settings: rows }, null, 2))
   else {
     out(configuration ? `configuration file: ${configuration.file}` : 'no configuration file')

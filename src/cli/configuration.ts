@@ -6,6 +6,7 @@ import { SourceText } from '../documents/source-text.ts'
 import { isJsonObject } from '../domain/json.ts'
 import { accepted, nonEmpty, schemaReference, strict, wholeNumber } from '../schema/parts.ts'
 import { problemsOf } from '../schema/problems.ts'
+import { webhookList } from '../schema/seed-values.ts'
 import { FORMATS } from '../verdict/formats/formats.ts'
 import { readAllowance, readVerdictOptions, VerdictOptionError } from '../verdict/verdict-options.ts'
 import { type Configuration, readValue, type Value } from './arguments.ts'
@@ -91,6 +92,7 @@ const verdict = strict({
 export const configurationSchema = strict({
   $schema: schemaReference,
   ...Object.fromEntries(KEYED.map((flag) => [keyOf(flag), valueOf(flag).optional().describe(sentence(flag))])),
+  webhooks: webhookList.optional().describe('Where events of accounts are sent, from every environment.'),
   verdict: verdict.optional().describe('How `run` judges its requests.'),
 })
 
@@ -155,7 +157,8 @@ export function readConfiguration(file: string, text: string, folder: string): C
     const value = byFlag[flag.name]
     return value === undefined ? [] : [[flag.name, read(flag, value, folder)] as const]
   })
-  return { file, values: new Map(values), reasons: new Map(allowed.map((each) => [each.violation, each.reason])) }
+  const reasons = new Map(allowed.map((each) => [each.violation, each.reason]))
+  return { file, values: new Map(values), reasons, webhooks: result.data.webhooks ?? [] }
 }
 
 /** A value as the flag has it, its paths as seen from the working directory. */

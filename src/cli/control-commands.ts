@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { milliseconds } from '../domain/instant.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { plural, quote, thereAre } from '../domain/text.ts'
-import type { AccountView, ClockView, LinkView, ScenarioView } from '../library/types.ts'
+import type { AccountView, ClockView, LinkView, ScenarioView, SentEvent, WebhookView } from '../library/types.ts'
 import { browserCommand } from '../platform.ts'
 import type { CommandContext } from './command.ts'
 import { chosenAction, type ControlSession, controlSession, noOperand, oneOperand } from './control-session.ts'
@@ -314,6 +314,47 @@ export async function snapshot(argv: readonly string[], context: CommandContext)
       print(answer, () => `deleted snapshot ${path.name}`)
     },
   })
+}
+
+export async function webhooks(argv: readonly string[], context: CommandContext): Promise<number> {
+  const session = controlSession('webhooks', argv, context)
+  const { call, print } = session
+  const show = (answer: SentEvent): void =>
+    print(answer, () => `${answer.event} (${answer.type}) is sent to ${answer.webhooks.join(', ')}`)
+  return act(session, 'webhooks', 'list', {
+    list: listWebhooks,
+    send: async (_, [given = '', account, ...more]) => {
+      if (given === '' || more.length > 0)
+        throw new UsageError('webhooks send takes one TYPE, and may take one ACCOUNT.')
+      const type = (given.includes('.') ? given : `connected_account.${given}`) as SentEvent['type']
+      show(await call('POST /webhook-events', { body: { type, ...(account !== undefined && { account }) } }))
+    },
+    resend: async (_, operands) => {
+      const id = oneOperand('webhooks resend', 'EVENT', operands)
+      show(await call('POST /webhook-events/{id}/resend', { path: { id } }))
+    },
+  })
+}
+
+async function listWebhooks(session: ControlSession<'webhooks'>, operands: readonly string[]): Promise<void> {
+  noOperand('webhooks list', operands)
+  const { call, print, terminal } = session
+  const [answer, { now }] = [await call('GET /webhooks'), await call('GET /clock')]
+  print(answer, () =>
+    answer.webhooks.length === 0
+      ? 'there is no webhook (PUT /_mock/webhooks/{name}, or webhooks in a seed)'
+      : tableText<WebhookView>(
+          [
+            { title: 'NAME', cell: ({ name }) => name },
+            { title: 'URL', wraps: true, cell: ({ url }) => url },
+            { title: 'EVENTS', cell: ({ types }) => String(types.length) },
+            { title: 'WAITING', cell: ({ waiting }) => String(waiting) },
+            { title: 'NEXT ATTEMPT', cell: ({ next_attempts: [next] }) => (next ? fromNow(next.at, now) : '') },
+          ],
+          answer.webhooks,
+          terminal,
+        ),
+  )
 }
 
 export async function reset(argv: readonly string[], context: CommandContext): Promise<number> {

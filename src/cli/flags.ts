@@ -4,7 +4,17 @@ import { isScenarioPath } from '../domain/scenario.ts'
 import { LOG_LEVELS } from './log.ts'
 
 /** Commands that show and change one environment of a running server by its control API. */
-const CONTROL_COMMANDS = ['logs', 'explain', 'links', 'accounts', 'clock', 'scenario', 'snapshot', 'reset'] as const
+const CONTROL_COMMANDS = [
+  'logs',
+  'explain',
+  'links',
+  'accounts',
+  'clock',
+  'scenario',
+  'snapshot',
+  'reset',
+  'webhooks',
+] as const
 export type ControlCommandName = (typeof CONTROL_COMMANDS)[number]
 
 export const COMMAND_NAMES = [

@@ -80,8 +80,9 @@ export function runOptions(read: RunArguments, log: AppOptions['log']): AppOptio
   }
 }
 
-function commonOptions({ values, given }: StartArguments | RunArguments): AppOptions {
+function commonOptions({ values, given, webhooks }: StartArguments | RunArguments): AppOptions {
   return {
+    webhooks,
     scenarios: values.scenario,
     extensions: values.extension,
     clock: values.clock,

@@ -52,7 +52,7 @@ export const accountHandlers = {
     const { services, environment, path, body, trace } = call
     const account = accountWith(environment, path.id)
     trace.account = account
-    const request = services.requestIds.control.id('req')
+    const { request = '' } = trace
     const sent = { connected_account_id: account.id, tool_name: path.tool, tool_input: body.input ?? {} }
     const reply = await runOperation('execute_tool', call, sent).catch((error: unknown) => {
       if (!(error instanceof ServiceError) || error.errorCode === 'STORAGE_UNAVAILABLE') throw error
@@ -102,7 +102,7 @@ function shownAccount(account: Account): JsonObject {
 }
 
 /** The account with an id, or the only one with an identifier. @throws ControlError ACCOUNT_NOT_FOUND, AMBIGUOUS_ACCOUNT */
-function accountWith({ model }: Environment, name: string): Account {
+export function accountWith({ model }: Environment, name: string): Account {
   const { accounts } = model.tables
   const byId = accounts.get(name)
   const found = byId ? [byId] : [...accounts.values()].filter(({ identifier }) => identifier === name)

@@ -3,6 +3,7 @@ import type { ServiceParts } from '../http/services.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import type { ThirdParties } from '../third-party/client.ts'
 import type { Reports } from '../verdict/reports.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { AdmissionRules } from './admission.ts'
 
 /** Everything that the parts of one server share. `app/app.ts` makes it; each module takes the members that it uses. */
@@ -10,6 +11,7 @@ export interface AppServices extends ServiceParts {
   readonly version: string
   readonly thirdParties: ThirdParties
   readonly reports: Reports
+  readonly webhooks: Webhooks
   readonly documentChecks: DocumentChecks
   readonly admission: AdmissionRules
   readonly controlBodyLimit: number

@@ -58,7 +58,14 @@ export function changed(
 ): ControlReply {
   const { journals, requestIds } = services
   const onceDurable = (): void =>
-    journals.record({ kind, id: requestIds.control.id('req'), environment, url: sentence, status: 200, trace })
+    journals.record({
+      kind,
+      id: trace.request ?? requestIds.control.id('req'),
+      environment,
+      url: sentence,
+      status: 200,
+      trace,
+    })
   return { body, onceDurable }
 }
 

@@ -13,6 +13,8 @@ import { type Problem, problemsOf } from '../schema/problems.ts'
 import { duration, jsonObject, nonEmpty, strict } from '../schema/parts.ts'
 import { parseRowByRow } from '../state/state-file/state-text.ts'
 import { inSlices } from '../state/slices.ts'
+import { webhookSchema } from '../schema/seed-values.ts'
+import { EVENT_TYPES } from '../domain/webhook.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { ControlError, type ControlErrorCode, invalidInput } from './errors.ts'
 
@@ -116,6 +118,8 @@ export const BODIES = {
     user_verify_url: z.string().optional(),
     state: z.string().optional(),
   }),
+  put_webhook: webhookSchema,
+  send_event: strict({ type: z.enum(EVENT_TYPES), account: nonEmpty.optional() }),
   complete_link: strict({ decision: z.enum(DECISIONS), as: nonEmpty.optional() }),
 } as const satisfies Schemas
 

@@ -30,6 +30,7 @@ import { requestHandlers } from './requests.ts'
 import { scenarioHandlers } from './scenarios.ts'
 import { serverHandlers } from './server.ts'
 import { stateHandlers } from './state.ts'
+import { webhookHandlers } from './webhooks.ts'
 
 const loadInput = lazyImport(() => import('./input.ts'))
 const loadDashboard = lazyImport(() => import('./dashboard.ts'))
@@ -46,6 +47,7 @@ const HANDLERS: ControlHandlers = {
   ...scenarioHandlers,
   ...serverHandlers,
   ...stateHandlers,
+  ...webhookHandlers,
   call_mcp: (call) => callMcp(call, callFrom(call)),
 }
 
@@ -176,9 +178,10 @@ function callFrom({ services, request, response, query: { environment } }: Serve
 /** Everything that is due by the environment's clock is applied before a handler looks at it. */
 function inEnvironment(services: AppServices, name: string) {
   const environment = environmentNamed(services, name)
-  const { journals, scenarios } = services
+  const { journals, requestIds, scenarios } = services
   const trace = new RequestTrace()
   applyDueEvents(environment, trace)
+  trace.request = requestIds.control.id('req')
   return { environment, journal: journals.of(environment), scenarios: scenarios.of(environment), trace }
 }
 

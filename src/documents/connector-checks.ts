@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Ajv2020, ErrorObject, Options } from 'ajv/dist/2020.js'
-import { isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
+import { mayBeCalled } from '../domain/base-url.ts'
 import { COLLECTION_NAME } from '../domain/collection.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { patternsIn } from '../domain/schema-patterns.ts'
+import { isWebhookUrl } from '../domain/webhook.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { responderTemplates, type TemplatePlace } from './collections.ts'
 import { type PathsOf, References, textsIn } from './connector-references.ts'
@@ -40,7 +41,7 @@ export interface DocumentCheckContext extends DocumentChecks {
 export async function checkConnector(document: JsonValue, context: DocumentCheckContext): Promise<Problem[]> {
   if (!isJsonObject(document)) return []
   return [
-    ...outboundProblems(document, context.allowOutbound ?? false),
+    ...outboundProblems(['base_url'], own(document, 'base_url'), context.allowOutbound),
     ...((await context.toolSchemas?.problems(document)) ?? []),
     ...templateProblems(document, connectorTemplates(document), context),
     ...responderProblems(document, context),
@@ -56,10 +57,9 @@ export function responderProblems(document: JsonObject, checks: DocumentChecks):
   ]
 }
 
-function outboundProblems(document: JsonObject, allowOutbound: boolean): Problem[] {
-  const url = own(document, 'base_url')
-  if (typeof url !== 'string' || !isBaseUrl(url) || mayBeCalled(url, allowOutbound)) return []
-  return [{ path: ['base_url'], found: shown(url), allowed: 'a URL on loopback (or start with --allow-outbound)' }]
+export function outboundProblems(path: Path, url: JsonValue | undefined, allowOutbound = false): Problem[] {
+  if (typeof url !== 'string' || !isWebhookUrl(url) || mayBeCalled(url, allowOutbound)) return []
+  return [{ path, found: shown(url), allowed: 'a URL on loopback (or start with --allow-outbound)' }]
 }
 
 /** Where a connector document has templates beside those of its responders, and the names that they can use there. */

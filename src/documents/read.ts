@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Extension } from '../domain/extension.ts'
 import {
+  outboundProblems,
   type DocumentCheckContext,
   checkConnector,
   type DocumentChecks,
@@ -136,6 +137,8 @@ function readScenario(source: SourceText): ReadScenario {
 async function readSeed(source: SourceText, context: DocumentCheckContext): Promise<ReadSeed> {
   const { data, shape } = parsed(seedSchema, source)
   const problems = [...shape, ...checkVocabulary(source.value, context.words)]
+  for (const { path, value } of valuesAt(source.value, ['webhooks', '*', 'url']))
+    problems.push(...outboundProblems(path, value, context.allowOutbound))
   for (const { path, value } of valuesAt(source.value, ['connectors', '*'])) {
     const inside = await checkConnector(value, context)
     problems.push(...inside.map((problem) => ({ ...problem, path: [...path, ...problem.path] })))

@@ -70,6 +70,7 @@ const MATCHED: Readonly<Record<RulePlace, readonly (keyof RuleMatch)[]>> = {
   third_party: ['tool', 'connector', 'account', 'method', 'path', 'body', 'query', 'headers'],
   token_refresh: ['connector', 'account', 'body', 'headers'],
   consent: ['connector', 'account'],
+  webhook: ['connector', 'account', 'body'],
 }
 
 /** A time in `when`; undefined for anything else. */
@@ -170,6 +171,10 @@ const rule = withRule(
       if (at === 'consent' && (fault.phase === 'connection' || fault.phase === 'delivery')) {
         const allowed = 'respond with an OAuth error, latency, and faults that change the model'
         report([...path, kind], { found: 'set at consent', allowed, atKey: true })
+      }
+      if ((at === 'webhook') !== (fault.phase === 'webhook') && !(at === 'webhook' && fault.phase === 'wait')) {
+        const allowed = at === 'webhook' ? `latency, ${kindsOf('webhook')}` : `every fault but ${kindsOf('webhook')}`
+        report([...path, kind], { found: `set at ${at}`, allowed, atKey: true })
       }
       const operation = on.operation ?? (on.tool === undefined ? undefined : 'execute_tool')
       fault.check?.(params, { at, operation, off_spec }, (inside, problem) => {

@@ -23,6 +23,7 @@ import {
   seedShape,
   settingsFields,
 } from '../schema/tables.ts'
+import { webhookList } from '../schema/seed-values.ts'
 import { collectionItems } from './collections.ts'
 import { connectorSchema, toConnector } from './connector.ts'
 
@@ -119,6 +120,7 @@ export const seedSchema = strict({
     .describe(
       'Items of collections that accounts share, in place of all that the connector file gives, generated ones among them.',
     ),
+  webhooks: webhookList.optional().describe('Where events of accounts are sent.'),
 })
 
 export type ParsedSeed = z.output<typeof seedSchema>
@@ -137,6 +139,7 @@ export function toBundle(document: ParsedSeed, files: readonly Connector[]): See
     accounts: (document.accounts ?? []).map(toAccount),
     generate: document.generate === undefined ? [] : [document.generate].flat(),
     ...(document.collections && { collections: document.collections }),
+    ...(document.webhooks && { webhooks: document.webhooks }),
   }
 }
 

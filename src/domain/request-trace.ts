@@ -72,6 +72,12 @@ export interface NotedLink {
   readonly verified: boolean
 }
 
+/** A change of an account by an update, or by a renewal of its credentials. */
+export interface NotedChange {
+  readonly account_id: string
+  readonly by: 'update' | 'renewal'
+}
+
 /**
  * What one request is about and what it causes. It is passed along explicitly, and the request journal reads it. Arrays are
  * shared and empty until something is noted.
@@ -91,7 +97,12 @@ export class RequestTrace {
   upstream: readonly UpstreamCall[] = NOTHING
   refreshes: readonly Refresh[] = NOTHING
   rules: readonly NotedRule[] = NOTHING
+  /** What the rows of accounts alone do not say of their changes (G68). */
+  changes: readonly NotedChange[] = NOTHING
   #forcing = false
+
+  /** @param request the id of the request; undefined when the clock is the cause */
+  constructor(public request?: string) {}
 
   /** The account after `event` (`domain/lifecycle.ts`); notes the transition. */
   moved(account: Account, event: LifecycleEvent, at: Instant): Account {
@@ -144,6 +155,10 @@ export class RequestTrace {
 
   refreshed(refresh: Refresh): void {
     this.refreshes = appended(this.refreshes, refresh)
+  }
+
+  changed(account_id: string, by: NotedChange['by']): void {
+    this.changes = appended(this.changes, { account_id, by })
   }
 
   /** `injected`: it answered, or changed the answer on the wire. */

@@ -2,7 +2,7 @@ import type { Instant } from './instant.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 
 /** Where a rule of a scenario acts (1.4). */
-export const RULE_PLACES = ['service', 'third_party', 'token_refresh', 'consent'] as const
+export const RULE_PLACES = ['service', 'third_party', 'token_refresh', 'consent', 'webhook'] as const
 export type RulePlace = (typeof RULE_PLACES)[number]
 
 /** One thing that a rule does: a kind of `scenarios/faults/faults.ts`, with parameters that its schema has accepted. */

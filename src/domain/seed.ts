@@ -22,6 +22,7 @@ export function isClientPattern(clientId: string): boolean {
 export function mergeBundles(bundles: readonly SeedBundle[]): SeedBundle {
   const all = <Part extends keyof SeedBundle>(part: Part): SeedBundle[Part][] => bundles.map((bundle) => bundle[part])
   const collections = all('collections').flatMap((each) => each ?? [])
+  const webhooks = all('webhooks').flatMap((each) => each ?? [])
   return {
     clients: byName(all('clients').flat(), (client) => client.id),
     settings: Object.assign({}, ...all('settings')) as Partial<Settings>,
@@ -31,6 +32,7 @@ export function mergeBundles(bundles: readonly SeedBundle[]): SeedBundle {
     accounts: all('accounts').flat(),
     generate: all('generate').flat(),
     ...(collections.length > 0 && { collections: byName(collections, collectionName) }),
+    ...(webhooks.length > 0 && { webhooks: byName(webhooks, ({ id }) => id) }),
   }
 }
 

@@ -128,13 +128,14 @@ export function createContext<Served extends RequestContext['route']>(
   request: SentRequest & AnswerSink,
   { realTime, requestIds }: ServiceParts,
 ): RequestContext & { readonly route: Served } {
+  const requestId = requestIdOf(request, requestIds.operations)
   return {
     request,
     sink: request,
     route,
-    requestId: requestIdOf(request, requestIds.operations),
+    requestId,
     startedAt: realTime(),
-    trace: new RequestTrace(),
+    trace: new RequestTrace(requestId),
     environment: undefined,
     client: undefined,
     readGuard: undefined,

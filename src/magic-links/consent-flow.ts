@@ -123,7 +123,7 @@ function storeGeneratedCredentials(flow: LinkFlow, { link, connector }: OpenLink
   return flow.environment.model.transact(() => {
     const details = generatedDetails(connector.credentials.fields, flow.environment.ids, person || undefined)
     return approve(flow, link.id, { credentials: { static_auth: { details } }, lifetime: null, entered: true })
-  })
+  }, flow.trace)
 }
 
 function granted(answer: TokenAnswer): Consented {
@@ -160,7 +160,7 @@ export function approve(flow: LinkFlow, linkId: string, consented: Consented): s
     return link.user_verify_url === ''
       ? successUrl(flow)
       : verifyUrl(environment, link, newRequest(environment, account))
-  })
+  }, trace)
 }
 
 /**

@@ -60,7 +60,7 @@ export function createConnectedAccount(call: Call<'create_connected_account'>): 
     const reply = insertAccount(call, account, live)
     if (isLive) thirdParty.accept(connector, account, credentials)
     return reply
-  })
+  }, trace)
 }
 
 /** A new account of a connector, as it is without credentials, and not yet in the model. */
@@ -166,7 +166,7 @@ export function updateConnectedAccount(call: Call<'update_connected_account'>): 
   if (patch.trusted_idp) checkDatabaseUser(credentials, connector)
   const isNew = located.status !== 'ACTIVE' || !isDeepStrictEqual(credentials, located.credentials)
   if (!isNew || !(patch.workspace_dwd ?? patch.trusted_idp)) {
-    return environment.model.transact(() => storeUpdate(call, located.id, patch))
+    return environment.model.transact(() => storeUpdate(call, located.id, patch), trace)
   }
   // A changed subject or database user needs new credentials, which the service obtains itself (2.2).
   return thirdParty.obtain(connector, { ...located, credentials }, (answer) =>
@@ -214,6 +214,7 @@ function storeUpdate(
   }
   next = updated(current, next, at)
   model.tables.accounts.put(next)
+  trace.changed(id, 'update')
   if (changesSecrets(patch)) thirdParty.accept(connector, next, next.credentials, patch)
   return { status: 200, body: { connected_account: withCredentials(next) } }
 }
@@ -307,7 +308,7 @@ export function deleteConnectedAccount(call: Call<'delete_connected_account'>): 
     removeItemsOf(environment, account)
     environment.model.tables.accounts.remove(account.id)
     trace.deleted(account, now(environment))
-  })
+  }, trace)
   return { status: 200 }
 }
 

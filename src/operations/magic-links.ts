@@ -41,8 +41,9 @@ export function createMagicLink(
     return obtained.then((reply) => reply ?? createMagicLink(call, lifetime))
   }
   const nothing = { granted: true, credentials: account.credentials, lifetime_ms: null } as const
-  return environment.model.transact(() =>
-    storeLink(call, account, lifetime, isWithoutUser && source === 'none' ? nothing : undefined),
+  return environment.model.transact(
+    () => storeLink(call, account, lifetime, isWithoutUser && source === 'none' ? nothing : undefined),
+    trace,
   )
 }
 

@@ -39,7 +39,7 @@ export function updateCustomProvider(call: Call<'update_custom_provider'>): Repl
     const connection = connectionOf(environment, provider.identifier)
     if (connection) tables.connections.put({ ...connection, type: connectionType(provider) })
     atOnce(adoptConnectorType(environment, thirdParty, provider.identifier, trace))
-  })
+  }, trace)
   return { status: 200, body: { provider: providerView(provider) } }
 }
 
@@ -56,7 +56,7 @@ export function deleteCustomProvider({ environment, path, trace }: Call<'delete_
       const next = trace.moved(account, 'provider_deleted', now(environment))
       model.tables.accounts.put(withoutPending(next))
     }
-  })
+  }, trace)
   return { status: 200, body: {} }
 }
 

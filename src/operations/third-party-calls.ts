@@ -95,7 +95,7 @@ function refused<A extends Answer>({ environment, trace }: Context, account: Acc
     // The account was deleted or given other credentials before the answer came: that change is kept.
     if (!current || !haveSameTokens(current.credentials, account.credentials)) return
     environment.model.tables.accounts.put(trace.moved(current, 'credentials_refused', now(environment)))
-  })
+  }, trace)
   return answer
 }
 
@@ -163,7 +163,8 @@ async function requestTokens(context: Context, account: Account): Promise<Renewa
       : thirdParty.refresh(connector, account, store)
   }
   const description = connector ? 'there is no refresh token' : 'its connector no longer exists'
-  return environment.model.transact(() => store({ granted: false, status: 400, error: 'invalid_grant', description }))
+  const refusal = { granted: false, status: 400, error: 'invalid_grant', description } as const
+  return environment.model.transact(() => store(refusal), context.trace)
 }
 
 /** Only inside a transaction. */
@@ -182,5 +183,6 @@ function storeAnswer({ environment, trace }: Context, asked: Account, answer: To
     ? updated(current, withLive(current, issued(current, fresh, answer.lifetime_ms, present)), at)
     : trace.moved(current, 'refresh_refused', at)
   model.tables.accounts.put(account)
+  if (fresh) trace.changed(account.id, 'renewal')
   return { account, outcome: answer.granted ? 'renewed' : 'refused', reason }
 }

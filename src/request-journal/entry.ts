@@ -4,12 +4,13 @@ import type { ServedOperation } from '../contract/shapes.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
+import type { WebhookDelivery } from '../domain/webhook.ts'
 
 /**
  * A request to the API (or to a path that is not served), a page for a browser, a call of a third party's API by another program
- * than the service, a change of the clock, another control call.
+ * than the service, a change of the clock, another control call, an event that was sent to a webhook.
  */
-export const ENTRY_KINDS = ['request', 'page', 'third_party', 'clock', 'control'] as const
+export const ENTRY_KINDS = ['request', 'page', 'third_party', 'clock', 'control', 'webhook'] as const
 export type EntryKind = (typeof ENTRY_KINDS)[number]
 
 export const PROTOCOLS = ['http', 'grpc', 'grpc-web', 'connect', 'mcp'] as const
@@ -60,6 +61,8 @@ export interface RecordedEntry {
   readonly didYouMean: string | null
   /** What the answer does not say: the stack of a defect of the mock, the problem behind a page. */
   readonly failure: string | null
+  /** The event that was sent. */
+  readonly webhook: WebhookDelivery | null
 }
 
 type KnownToJournal = 'environment' | 'at' | 'realAt' | 'durationMs' | 'isRequestShortened' | 'isResponseShortened'

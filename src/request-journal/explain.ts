@@ -4,6 +4,7 @@ import type { ErrorCode } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, own } from '../domain/json.ts'
 import type { Environment } from '../state/environment.ts'
+import { RETRY_AFTER, type WebhookDelivery } from '../domain/webhook.ts'
 import type { RecordedEntry } from './entry.ts'
 import {
   accountAlreadyExists,
@@ -68,6 +69,7 @@ export function explain(journal: Journal, id: string, environment: Environment |
 
 function causeOf(evidence: Evidence): Cause {
   const { entry, message } = evidence
+  if (entry.webhook) return eventCause(entry, entry.webhook)
   if (entry.trace.injected) return injected(evidence)
   if (entry.status < 400) return succeeded(evidence)
   if (isPassedOn(entry)) return PASSED_ON(evidence)
@@ -79,6 +81,19 @@ function causeOf(evidence: Evidence): Cause {
     basis: '',
     facts: [...upstreamFacts(evidence), ...accountFacts(evidence)],
     advice: ['Look at the entry: GET /_mock/requests/{id}.'],
+  }
+}
+
+/** What became of an attempt to send an event (G68). */
+function eventCause({ status, failure }: RecordedEntry, { attempts, cause, type }: WebhookDelivery): Cause {
+  const isDone = status >= 200 && status < 300
+  const last = attempts >= RETRY_AFTER.length ? 'it was the last attempt' : 'the next attempt is made by the clock'
+  const answer = failure ?? `the application answered ${status}, which is not 2xx`
+  return {
+    because: isDone ? 'The application acknowledged the event.' : `The event was not acknowledged, ${last}: ${answer}.`,
+    basis: 'G68',
+    facts: [`Attempt ${attempts + 1} of ${type}, caused by ${cause === null ? 'the clock' : `request ${cause}`}.`],
+    advice: isDone ? [] : ['To move the clock: npx toolmock clock advance; to try now: npx toolmock webhooks resend.'],
   }
 }
 
@@ -126,6 +141,7 @@ const PLACES = {
   third_party: 'at the third party',
   token_refresh: 'at the token endpoint',
   consent: 'at consent',
+  webhook: 'at a webhook',
 }
 
 function responderFacts({ trace: { responder } }: RecordedEntry): string[] {

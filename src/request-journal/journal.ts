@@ -115,6 +115,7 @@ export function recordedEntry(input: EntryInput, { environment, realAt, requestH
     responseViolations: input.responseViolations ?? NOTHING,
     didYouMean: input.didYouMean ?? null,
     failure: input.failure ?? null,
+    webhook: input.webhook ?? null,
   }
 }
 
@@ -192,6 +193,12 @@ export class Journal {
   /** As they were recorded, oldest first; they contain secrets. */
   recorded(): readonly RecordedEntry[] {
     return this.#entries.slice(this.#first)
+  }
+
+  /** Those that came after the first so many, as they were recorded. */
+  since(appended: number): readonly RecordedEntry[] {
+    const fresh = Math.min(this.#appended - appended, this.size)
+    return fresh === 0 ? [] : this.recorded().slice(-fresh)
   }
 
   query(query: JournalQuery = {}): JournalEntry[] {

@@ -38,7 +38,7 @@ export interface PageParts {
 
 export function recordPages(services: PageParts): RequestHandler {
   return (request, response, next) => {
-    recordAnswer(services, request, response, () => {
+    pageVisit(response).trace.request = recordAnswer(services, request, response, () => {
       const { environment, form, problem, trace } = pageVisit(response)
       const { body } = request as { body: unknown }
       const requestBody = form ?? (typeof body === 'string' ? body : '')
@@ -53,13 +53,14 @@ export function recordPages(services: PageParts): RequestHandler {
  * begins. All of them are sent by `writeHead` and then `write` or `end`.
  *
  * @param known what its handler knows by then; it is given what is sent of the body at once
+ * @returns the id
  */
 export function recordAnswer(
   { journals, realTime, requestIds }: PageParts,
   request: Request,
   response: Response,
   known: (body: Buffer) => Omit<EntryInput, 'id' | 'startedAt' | 'url' | 'status'>,
-): void {
+): string {
   const id = requestIdOf(request, requestIds.pages)
   const startedAt = realTime()
   response.setHeader('X-Request-Id', id)
@@ -97,6 +98,7 @@ export function recordAnswer(
   response.once('close', () => {
     recordOnce(Buffer.alloc(0))
   })
+  return id
 }
 
 type Send = (...sent: unknown[]) => unknown

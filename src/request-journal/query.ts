@@ -46,6 +46,8 @@ const FIELDS = {
   injected: (entry) => entry.trace.injected,
   scenario: (entry) => entry.trace.rules.map(({ scenario }) => scenario),
   rule: (entry) => entry.trace.rules.map(({ rule }) => rule),
+  event: (entry) => entry.webhook?.event_id ?? null,
+  cause: (entry) => entry.webhook?.cause ?? null,
   body: (entry) => parsedBody(requestText(entry)) ?? null,
 } as const satisfies Record<string, (entry: RecordedEntry) => JsonValue>
 export type MatchKey = keyof typeof FIELDS

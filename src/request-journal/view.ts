@@ -51,6 +51,7 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
     response_violations: entry.responseViolations.map(withoutSecrets),
     did_you_mean: entry.didYouMean,
     failure: entry.failure === null ? null : maskText(entry.failure),
+    webhook: webhookView(entry),
   }
 }
 
@@ -93,8 +94,9 @@ const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } 
   transition: ({ trace }) => trace.transitions.length > 0 || trace.due.length > 0,
   // A server of MCP serves more than operations.
   unserved: ({ kind, operation, protocol }) => kind === 'request' && operation === null && protocol !== 'mcp',
-  defect: ({ responseViolations, status, trace }) =>
-    responseViolations.length > 0 || (status === 500 && trace.rules.length === 0 && trace.upstream.length === 0),
+  defect: ({ kind, responseViolations, status, trace }) =>
+    responseViolations.length > 0 ||
+    (status === 500 && kind !== 'webhook' && trace.rules.length === 0 && trace.upstream.length === 0),
 }
 const MARKS = Object.keys(IS_MARKED) as Mark[]
 
@@ -150,6 +152,12 @@ export function withoutSecrets<Item extends { readonly description: string }>(it
 export function shownTool(entry: RecordedEntry): string | null {
   const tool = toolOf(entry)
   return tool === null ? null : maskText(tool)
+}
+
+function webhookView({ webhook }: RecordedEntry): JournalEntry['webhook'] {
+  if (!webhook) return null
+  const { webhook: name, event_id: event, type, attempts, cause } = webhook
+  return { name, event, type, attempt: attempts + 1, cause }
 }
 
 function accountState({ account }: RequestTrace): AccountState | null {

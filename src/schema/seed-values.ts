@@ -4,7 +4,17 @@ import { isJsonObject } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { plural } from '../domain/text.ts'
 import { type VocabularyWords, WIRE_WORD } from '../domain/vocabulary.ts'
-import { accepted, jsonObject, textMap, withRule } from './parts.ts'
+import {
+  EVENT_TYPES,
+  isWebhookSecret,
+  isWebhookUrl,
+  SECRET_RULE,
+  WEBHOOK_NAME,
+  WEBHOOK_NAME_RULE,
+  WEBHOOK_URL_RULE,
+} from '../domain/webhook.ts'
+import { z } from 'zod'
+import { accepted, jsonObject, strict, textMap, unique, withRule } from './parts.ts'
 import { shown } from './problems.ts'
 
 /* Values of seed files with rules of their own. */
@@ -59,3 +69,29 @@ export const authPattern = withRule(jsonObject, ({ type = null }, report) => {
   const hint = typeof type === 'string' ? didYouMean(type, PATTERN_TYPES) : ''
   report(['type'], { found: `${shown(type)}${hint}`, allowed: PATTERN_TYPES.join(', ') })
 })
+
+/** Where events are sent (G68). */
+const webhookTarget = {
+  url: accepted<string>((value) => typeof value === 'string' && isWebhookUrl(value), WEBHOOK_URL_RULE)
+    .meta({ type: 'string', format: 'uri' })
+    .describe('Where events are sent: a server on loopback, or any with --allow-outbound.'),
+  // The message of a refusal shows what was found, and most of a wrong secret is a secret.
+  secret: accepted<string>((value) => typeof value === 'string' && isWebhookSecret(value), SECRET_RULE)
+    .meta({ type: 'string', pattern: '^whsec_' })
+    .describe('What events are signed with: whsec_ and a key in base64.'),
+  types: z
+    .array(z.enum(EVENT_TYPES))
+    .min(1)
+    .default([...EVENT_TYPES])
+    .describe('The events that it gets. Absent: all.'),
+}
+
+export const webhookSchema = strict(webhookTarget)
+
+export const webhookList = unique(
+  strict({
+    name: z.string().regex(WEBHOOK_NAME, { error: WEBHOOK_NAME_RULE }).describe('Its name in requests and lists.'),
+    ...webhookTarget,
+  }).transform(({ name, ...webhook }) => ({ id: name, ...webhook })),
+  'name',
+)

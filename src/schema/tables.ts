@@ -8,6 +8,7 @@ import { CLOCK_RANGE, CLOCK_YEARS, MAX_DURATION } from '../domain/instant.ts'
 import type { CredentialsPatch } from '../domain/credentials.ts'
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { Scenario } from '../domain/scenario.ts'
+import { EVENT_TYPES } from '../domain/webhook.ts'
 import {
   connectorName,
   duration as givenDuration,
@@ -647,6 +648,28 @@ const seedGenerate = strict({
 })
 const seedCollection = strict({ connector: text, collection: text, items: z.array(jsonObject) })
 
+const webhook = strict({
+  id: text.describe('Its name.'),
+  url: text,
+  secret: text.describe('What events are signed with.'),
+  types: z.array(z.enum(EVENT_TYPES)).describe('The events that it gets.'),
+})
+
+const webhookDelivery = strict({
+  id: text.describe('The id of the event, a slash, and the name of the webhook.'),
+  event_id: text,
+  webhook: text.describe('The name of the webhook.'),
+  type: z.enum(EVENT_TYPES),
+  account_id: text,
+  connector: text,
+  identifier: text,
+  body: text.describe('As it is sent.'),
+  sequence: z.int().describe('Position in the order of events.'),
+  attempts: z.int().describe('How many have failed.'),
+  due_at: instant.describe("When the next attempt is made, by the environment's clock."),
+  cause: text.nullable().describe('The id of the request that caused the event; null when the clock did.'),
+})
+
 /** A seed file once it is read, with every default filled in. */
 const seed = strict({
   clients: z.array(client).describe('Patterns such as ci-* among them.'),
@@ -660,6 +683,7 @@ const seed = strict({
     .exactOptional()
     .describe('What shared collections hold in place of the items of their connector files.'),
   generate: z.array(seedGenerate),
+  webhooks: z.array(webhook).exactOptional().describe('Where events are sent.'),
 })
 
 const origin = strict({
@@ -711,6 +735,8 @@ export const sections = {
   scenario_definitions: z.array(scenarioDefinition).describe('Those that came by the control API.'),
   scenario_runs: z.array(scenarioRun),
   snapshots: z.array(snapshot),
+  webhooks: z.array(webhook).describe('Where events are sent (G68).'),
+  webhook_deliveries: z.array(webhookDelivery).describe('Events that no webhook has acknowledged yet.'),
 }
 
 /** What the rest of the code knows by a name; each becomes an interface in `src/domain/generated/tables.ts`. */
@@ -754,6 +780,8 @@ export const NAMED = {
   SeedGenerate: seedGenerate,
   SeedBundle: seed,
   Origin: origin,
+  Webhook: webhook,
+  WebhookDelivery: webhookDelivery,
   ScenarioDefinition: scenarioDefinition,
   StoredScenarioRun: scenarioRun,
 }

@@ -53,7 +53,7 @@ export function applyAccountEvent(
   if (reason !== undefined) throw new IllegalMoveError(account, event, reason)
   environment.model.transact(() => {
     trace.forcing(() => EFFECTS[event](environment, account, trace))
-  })
+  }, trace)
   applyDueEvents(environment, trace)
   return environment.model.tables.accounts.get(account.id) ?? account
 }
@@ -130,7 +130,7 @@ function expireToken({ model }: Environment, item: Deadline, trace: RequestTrace
   if (!account) throw new Error(`there is no account ${item.id}, which is due`)
   model.transact(() => {
     model.tables.accounts.put(dueMove(trace, account, 'token_expired', item.at))
-  })
+  }, trace)
 }
 
 /** An auth request that was not verified in time answers 404, and its pending tokens are dropped (G32). */
@@ -141,7 +141,7 @@ function expireAuthRequest({ model }: Environment, item: Deadline, trace: Reques
     model.tables.auth_requests.put({ ...request, outcome: 'expired' })
     const account = model.tables.accounts.get(request.account_id)
     if (account) model.tables.accounts.put(withoutPending(dueMove(trace, account, 'auth_request_expired', item.at)))
-  })
+  }, trace)
 }
 
 function dueMove(trace: RequestTrace, account: Account, event: LifecycleEvent, at: Instant): Account {

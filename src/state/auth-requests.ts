@@ -41,5 +41,5 @@ export function consume(environment: Environment, { request, account }: PendingR
       : account
     tables.accounts.put(trace.moved(updated(account, withoutPending(live), at), 'verified', at))
     tables.auth_requests.put({ ...request, outcome: 'consumed' })
-  })
+  }, trace)
 }

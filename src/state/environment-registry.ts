@@ -6,7 +6,7 @@ import type { McpKey } from '../domain/session-token.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import type { Ids } from '../domain/ports.ts'
 import { type Capture, type DiskStore, openDisk, type Stored } from './disk-store.ts'
-import { type Draft, Environment, type RunCounters } from './environment.ts'
+import { type Draft, Environment, type EventSender, type RunCounters } from './environment.ts'
 import { type ClockState, RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, type Model, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import { byName, type EnvironmentRecord, type StateContent } from './model/state-image.ts'
@@ -35,6 +35,8 @@ export interface RegistryOptions {
   lock?: ((file: string) => Promise<StateLock>) | undefined
   /** What counts requests in the environments. */
   counters?: RunCounters | undefined
+  /** What sends events of the environments. */
+  events?: EventSender | undefined
 }
 
 export interface NewEnvironment {
@@ -84,6 +86,7 @@ export class EnvironmentRegistry {
   readonly notices: readonly string[]
   readonly #time: TimeSource
   readonly #counters: RunCounters | undefined
+  readonly #events: EventSender | undefined
   readonly #disk: DiskStore | undefined
   /** Absent when everything is in memory only. */
   readonly #log: WriteAheadLog | undefined
@@ -103,11 +106,12 @@ export class EnvironmentRegistry {
 
   /** @throws Contradiction */
   constructor(
-    options: Pick<RegistryOptions, 'time' | 'counters'>,
+    options: Pick<RegistryOptions, 'time' | 'counters' | 'events'>,
     disk: { readonly stored: Stored; store?: (capture: Capture) => DiskStore } | undefined,
   ) {
     this.#time = options.time ?? systemTime
     this.#counters = options.counters
+    this.#events = options.events
     this.notices = disk?.stored.notices ?? []
     this.#disk = disk?.store?.((isLast) => this.image(isLast))
     this.#log = this.#disk?.log
@@ -277,6 +281,7 @@ export class EnvironmentRegistry {
       time: this.#time,
       log: this.#log,
       counters: this.#counters,
+      events: this.#events,
       counting: this.#log && this.#counting,
       indexes: (environment) => this.#indexesOf(environment),
     })

@@ -8,7 +8,14 @@ import type { Provider } from '../domain/provider.ts'
 import type { Settings } from '../domain/settings.ts'
 import { Vocabulary, type VocabularyWords } from '../domain/vocabulary.ts'
 import { EnvironmentClock, RandomIds, SeededIds, type TimeSource } from './model/time-and-ids.ts'
-import { type ExtraIndexes, Model, SECTION_NAMES, type StoredScenarioRun, TABLE_NAMES } from './model/model.ts'
+import {
+  type Cause,
+  type ExtraIndexes,
+  Model,
+  SECTION_NAMES,
+  type StoredScenarioRun,
+  TABLE_NAMES,
+} from './model/model.ts'
 import type { EnvironmentImage, EnvironmentRecord, StoredImage } from './model/state-image.ts'
 import type { Change } from './model/table.ts'
 import type { Steps } from './slices.ts'
@@ -36,6 +43,14 @@ export interface RunCounters {
   ): void
 }
 
+/** What sends events to webhooks (G68). */
+export interface EventSender {
+  /** Puts the events that changes cause into rows. Called in each transaction that a request, a page or the clock causes. */
+  addEvents(environment: Environment, changes: readonly Change[], cause: Cause): void
+  /** Called after each commit and after each rollback. */
+  committed(environment: Environment): void
+}
+
 const NO_COUNTERS: RunCounters = { saveCounts: () => undefined, runChanged: () => undefined }
 
 export interface EnvironmentParts {
@@ -47,6 +62,7 @@ export interface EnvironmentParts {
   /** Where its commits go; absent when it is in memory only. */
   readonly log?: WriteAheadLog | undefined
   readonly counters?: RunCounters | undefined
+  readonly events?: EventSender | undefined
   /** Environments that have counted something since their last commit. */
   readonly counting?: Set<Environment> | undefined
   /** Those of the record when absent. */
@@ -86,6 +102,7 @@ export class Environment {
   isRemoved = false
   readonly #log: WriteAheadLog | undefined
   readonly #counting: Set<Environment> | undefined
+  readonly #events: EventSender | undefined
   readonly #time: TimeSource | undefined
   #model: Model
   /** Ends when no replacement of rows is under way. */
@@ -96,8 +113,9 @@ export class Environment {
   /** The changes of the rows so far, while `change` gathers them into one commit. */
   #gathered: Change[] | undefined
 
-  constructor({ name, record, time, indexes, log, counters = NO_COUNTERS, counting, ids }: EnvironmentParts) {
+  constructor({ name, record, time, indexes, log, counters = NO_COUNTERS, events, counting, ids }: EnvironmentParts) {
     this.name = name
+    this.#events = events
     this.#log = log
     this.#counting = counting
     this.#time = time
@@ -113,6 +131,7 @@ export class Environment {
     this.#model = new Model((changes) => this.#commitRows(changes), {
       present: () => this.clock.now(),
       beforeCommit: () => counters.saveCounts(this),
+      addEvents: events && ((changes, cause) => events.addEvents(this, changes, cause)),
       scenarioRunChanged: (before, after) => counters.runChanged(this, before, after),
       indexes: indexes?.(this),
     })
@@ -216,7 +235,9 @@ export class Environment {
     this.#log?.append({ environment: this.name, ...change }, () => {
       undo()
       this.rollbacks++
+      this.#events?.committed(this)
     })
+    this.#events?.committed(this)
   }
 
   /** Says that something was counted, which a commit has to store before the next answer leaves. */

@@ -52,10 +52,19 @@ export async function rebuild<R>(environment: Environment, rebuilding: Rebuildin
     follow()
     if (!isEmptied('counters')) keepHighest(model, draft.environment.model)
     guard.assertValid()
-    environment.change(() => finish(filled, draft.environment), undefined, draft)
+    const finishAll = (): void => {
+      finish(filled, draft.environment)
+      if (emptied.size > 0) endDeliveries(environment)
+    }
+    environment.change(finishAll, undefined, draft)
   } finally {
     model.unwatch()
   }
+}
+
+/** What waits to be sent is about rows that are replaced (G68). Only inside a transaction. */
+function endDeliveries({ model: { tables } }: Environment): void {
+  for (const id of tables.webhook_deliveries.ids()) tables.webhook_deliveries.remove(id)
 }
 
 /** Puts the rows of some tables into an environment that has none. */

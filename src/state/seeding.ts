@@ -61,6 +61,7 @@ export function* putSeed(
     if (at % ACCOUNTS_AT_ONCE === ACCOUNTS_AT_ONCE - 1) yield
   }
   if (last > 0) counters.put({ id: ACCOUNT_SEQUENCE, value: last })
+  for (const webhook of bundle.webhooks ?? []) environment.model.tables.webhooks.put(webhook)
   for (const { connector, collection, items } of bundle.collections ?? []) {
     yield* putCollection(environment, { connector, collection, account_id: '' }, items)
   }

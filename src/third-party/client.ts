@@ -206,7 +206,7 @@ class ThirdPartyClient implements ThirdParty {
   async obtain<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R> {
     const form = obtainForm(this.#environment, connector, account)
     if (form) return this.#requestToken(connector, account, form, conclude)
-    return this.#environment.model.transact(() => conclude(NEEDS_USER))
+    return this.#environment.model.transact(() => conclude(NEEDS_USER), this.#trace)
   }
 
   issue(connector: Connector, account: Account): TokenAnswer {
@@ -282,7 +282,7 @@ class ThirdPartyClient implements ThirdParty {
     return environment.model.transact(() => {
       apply?.()
       return conclude(readTokenAnswer(received, connector, account))
-    })
+    }, this.#trace)
   }
 
   /** @throws StorageError when a commit that the call rests on was rolled back, before it or meanwhile */

@@ -53,7 +53,7 @@ interface DirectCall {
 async function answer(services: DirectParts, request: Request, response: Response): Promise<void> {
   const trace = new RequestTrace()
   const entry: DirectCall = { kind: 'third_party', trace, requestBody: '', environment: undefined }
-  recordAnswer(services, request, response, (responseBody) => ({ ...entry, responseBody }))
+  trace.request = recordAnswer(services, request, response, (responseBody) => ({ ...entry, responseBody }))
   // The control API has the same origin: what an application answers must not run there.
   response.setHeader('X-Content-Type-Options', 'nosniff')
   response.setHeader('Content-Security-Policy', 'sandbox')

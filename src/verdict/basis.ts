@@ -15,6 +15,9 @@ const OF_CONSTRAINT: Readonly<Record<string, string>> = {
   repeated: 'convention:G5',
   encoding: 'document:4.1',
   scheme: 'document:5.3',
+  forged: 'convention:G68',
+  stale: 'convention:G68',
+  treated_twice: 'convention:G68',
 }
 const OF_CODE: Readonly<Record<string, string>> = {
   MALFORMED_BODY: 'convention:G7',

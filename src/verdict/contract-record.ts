@@ -120,6 +120,27 @@ export interface Times {
   injected: number
 }
 
+type FoundAt = Pick<RecordedUse, 'request' | 'method' | 'url' | 'clock' | 'body'>
+
+/** A mistake of an application with an event. */
+interface FoundAtWebhook extends Omit<FoundAt, 'method' | 'clock'> {
+  readonly environment: { readonly clock: { now(): number } }
+  readonly mistake: keyof typeof WEBHOOK_RULES
+  readonly found: string
+}
+
+const WEBHOOK_RULES = {
+  forged: {
+    path: 'webhook-signature',
+    allowed: 'must be verified: an event with a wrong signature must not be answered with 2xx',
+  },
+  stale: {
+    path: 'webhook-timestamp',
+    allowed: 'must be verified: an event that is ten minutes old must not be answered with 2xx',
+  },
+  treated_twice: { path: 'webhook-id', allowed: 'must be treated once: an event may be sent again' },
+} as const
+
 type UnservedPath = Omit<UnknownPath, keyof FindingOrigin>
 
 /** How clients used the contract in one environment, since its first request; a reset does not clear it. */
@@ -177,6 +198,12 @@ export class EnvironmentContractRecord {
     this.#addFindings(use)
   }
 
+  /** Adds what an application does with an event that it must not do (G68). */
+  addWebhookFinding({ environment: { clock }, mistake, url, request, found, body }: FoundAtWebhook): void {
+    const finding = { operation: 'webhook', constraint: mistake, error_code: null, found, ...WEBHOOK_RULES[mistake] }
+    this.violations.add(finding, this.#foundIn({ request, method: 'POST', url, clock, body }))
+  }
+
   #addFindings(use: RecordedUse): void {
     const { error, checked, trace } = use
     const hasWarnings = trace.warnings.length > 0 || (checked !== undefined && checked.warnings.length > 0)
@@ -210,7 +237,7 @@ export class EnvironmentContractRecord {
     }
   }
 
-  #foundIn({ request, method, url, clock, body }: RecordedUse): FoundIn {
+  #foundIn({ request, method, url, clock, body }: Omit<FoundAt, 'body'> & { readonly body?: unknown }): FoundIn {
     const { name: environment, test } = this
     return { request, environment, method, url, at: clock?.now() ?? 0, body, test }
   }

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Receiver, SECRET } from '../webhooks/receiver.ts'
 import { type Serving, ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -338,6 +339,29 @@ describe('a command about a running server', () => {
     })
   })
 
+  it('webhooks lists where events are sent, sends one and sends it again', async () => {
+    const { environment, ok, json, run } = await mock()
+    const receiver = new Receiver()
+    const url = await receiver.listen()
+    expect(await ok('webhooks')).toMatch(/^there is no webhook/)
+    await fetch(`${serving.url}/_mock/webhooks/app?environment=${environment}`, {
+      method: 'PUT',
+      body: JSON.stringify({ url, secret: SECRET }),
+      headers: { 'Content-Type': 'application/json' },
+    })
+    const sent = await ok('webhooks', 'send', 'token_refresh_failed', 'ada@example.com')
+    const [, event = ''] = /^(evt_\w+) \(connected_account\.token_refresh_failed\) is sent to app\n$/.exec(sent) ?? []
+    await receiver.answered(1)
+    while ((await json<{ webhooks: { waiting: number }[] }>('webhooks')).webhooks[0]?.waiting !== 0);
+    expect(await ok('webhooks')).toMatch(/^NAME +URL +EVENTS +WAITING +NEXT ATTEMPT\napp +http:\S+ +9 +0 *\n$/)
+    await ok('webhooks', 'resend', event)
+    await receiver.answered(2)
+    expect(receiver.events.map(({ id }) => id)).toEqual([event, event])
+    expect(await run('webhooks', 'send', 'refreshed')).toMatchObject({ code: 2, stdout: '' })
+    expect(await run('webhooks', 'resend', 'evt_x')).toMatchObject({ code: 1, stdout: '' })
+    await receiver.close()
+  })
+
   it('explain prints what a part of the document says', async () => {
     const { code, stdout } = await toolmock.run(['explain', 'document:4.9'])
     expect(code).toBe(0)
@@ -355,6 +379,8 @@ describe('a command about a running server', () => {
     [['links', '--as', 'ada'], '--as goes with links approve and links deny. See npx toolmock links --help.'],
     [['reset', 'all'], 'reset takes no all. See npx toolmock reset --help.'],
     [['snapshot', 'save'], 'snapshot save takes one NAME. See npx toolmock snapshot --help.'],
+    [['webhooks', 'send'], 'webhooks send takes one TYPE, and may take one ACCOUNT. See npx toolmock webhooks --help.'],
+    [['webhooks', 'resend'], 'webhooks resend takes one EVENT. See npx toolmock webhooks --help.'],
     [['scenario', 'start'], 'scenario start takes one NAME. See npx toolmock scenario --help.'],
   ])('%j is refused with exit code 2 and what is allowed', async (args, message) => {
     const { code, stdout, stderr } = await toolmock.run(args, { TOOLMOCK_URL: serving.url })
@@ -383,6 +409,7 @@ const COMMANDS = [
   ['scenario'],
   ['snapshot'],
   ['reset'],
+  ['webhooks'],
 ]
 
 describe('without a server', () => {

@@ -3,6 +3,7 @@ import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withDirectory } from '../support/registry.ts'
+import { withServer } from '../support/server.ts'
 import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
 import { CONTROL_OPERATIONS } from './control-spec.ts'
 
@@ -93,6 +94,11 @@ const CALLS: Readonly<Record<string, Call>> = {
   list_links: { works: true },
   create_link: { path: '/links', body: grace },
   complete_link: { path: '/links/{link}/complete', body: { decision: 'approve' } },
+  list_webhooks: { works: true },
+  put_webhook: { path: '/webhooks/late', body: { url: 'http://127.0.0.1:9/late', secret: 'whsec_c2VjcmV0' } },
+  delete_webhook: { path: '/webhooks/app' },
+  send_event: { body: { type: 'connected_account.updated' } },
+  resend_event: { path: '/webhook-events/{event}/resend' },
   get_contract: { works: true },
   clear_contract: { works: true },
   get_coverage: { works: true },
@@ -143,6 +149,13 @@ const seed = {
 
 /** Runs `work` with an environment that has rows of every kind, on a disk that the test can make fail. */
 async function withRefusingDisk(work: (mock: RefusingMock) => Promise<void>): Promise<void> {
+  await withServer(
+    (_request, response) => response.end(),
+    (receiver) => withRefusingDiskAnd(receiver, work),
+  )
+}
+
+async function withRefusingDiskAnd(receiver: string, work: (mock: RefusingMock) => Promise<void>): Promise<void> {
   await withDirectory(async (directory) => {
     const disk = new MemoryDisk()
     let present = Date.parse(START)
@@ -158,6 +171,14 @@ async function withRefusingDisk(work: (mock: RefusingMock) => Promise<void>): Pr
       await call('put', '/connectors/pad', pad)
       await call('post', '/seed', seed)
       await call('post', '/environments', { name: 'other', seed: { accounts: [grace] } })
+      const types = ['connected_account.deleted', 'connected_account.updated']
+      await call('put', '/webhooks/app', { url: receiver, secret: 'whsec_c2VjcmV0', types })
+      const { event } = (await call('post', '/webhook-events', { type: types[0] })).body as { event: string }
+      const waiting = async (): Promise<number> => {
+        const { webhooks } = (await call('get', '/webhooks')).body as { webhooks: { waiting: number }[] }
+        return webhooks[0]?.waiting ?? 0
+      }
+      while ((await waiting()) > 0) await new Promise((turn) => setImmediate(turn))
       await call('put', '/scenarios/down', down)
       const bearer = await token('test_client', 'test_secret')
       await api(bearer, 'get', '/connections')
@@ -172,6 +193,7 @@ async function withRefusingDisk(work: (mock: RefusingMock) => Promise<void>): Pr
         account: tables['accounts']?.[0]?.id ?? '',
         link: links[0]?.id ?? '',
         request: String(failed.headers['x-request-id']),
+        event,
       }
       const move = (milliseconds: number): void => void (present += milliseconds)
       await work({ ...mock, disk, ids, move })
@@ -181,7 +203,7 @@ async function withRefusingDisk(work: (mock: RefusingMock) => Promise<void>): Pr
 
 const ASKED = [
   ...['state', 'clock', 'scenarios', 'requests', 'snapshots', 'links', 'env', 'due', 'accounts', 'connectors'],
-  ...['collections', 'third-parties'],
+  ...['collections', 'third-parties', 'webhooks'],
 ]
 
 /** The answers of every operation that reads, for every environment, and the state after a reset. */

@@ -64,6 +64,8 @@ describe('the published types', () => {
       injected: true,
       scenario: true,
       rule: true,
+      event: true,
+      cause: true,
       since: true,
       limit: true,
     }

@@ -195,6 +195,16 @@ async function texts({ http, api, call, token }: ControlMock, look: (text: strin
   await call('post', '/scenarios/telling/start')
   await api(bearer, 'get', '/connections')
   await call('post', '/scenarios/telling/stop')
+  const types = ['connected_account.deleted']
+  await call('put', '/webhooks/app', {
+    url: `http://127.0.0.1:9/hooks?key=${CANARY}`,
+    secret: `whsec_${CANARY}0000000`.slice(0, 18),
+    types,
+  })
+  await call('post', '/webhook-events', { type: types[0] })
+  await call('post', '/requests/wait', { match: { kind: 'webhook' } })
+  for (const secret of [CANARY, `whsec_${CANARY}`, { whsec: CANARY }])
+    look((await http('put', '/_mock/webhooks/app').send({ url: `http://ada:${CANARY}@127.0.0.1/`, secret })).text)
 }
 
 const OPERATIONS = [
@@ -334,6 +344,11 @@ const CONTROL_OUTPUTS: Readonly<Record<ControlOperation, ControlOutput>> = {
   export_scenario: { reads: '/requests/{request}/scenario' },
   stream_events: { reads: 'the events, as they come' },
   stream_timeline: { reads: 'the timeline, as it is' },
+  list_webhooks: { reads: '/webhooks' },
+  put_webhook: CHANGES,
+  delete_webhook: CHANGES,
+  send_event: CHANGES,
+  resend_event: CHANGES,
   list_links: DESIGN,
   create_link: DESIGN,
   complete_link: DESIGN,
@@ -365,6 +380,7 @@ const COMMAND_OUTPUTS: Readonly<Record<CommandName, readonly ControlOperation[] 
   scenario: ['list_scenarios', 'start_scenario', 'stop_scenario', 'export_scenario'],
   snapshot: ['list_snapshots', 'take_snapshot', 'restore_snapshot', 'delete_snapshot'],
   reset: ['reset'],
+  webhooks: ['list_webhooks', 'send_event', 'resend_event'],
   mcp: ['call_mcp'],
   healthcheck: ['get_ready'],
   completion: { left: 'it prints names of commands and flags' },

@@ -28,6 +28,7 @@ export function recorded(fields: Partial<RecordedEntry> = {}): RecordedEntry {
     vocabulary: undefined,
     violations: [],
     warnings: [],
+    webhook: null,
     responseViolations: [],
     didYouMean: null,
     failure: null,

@@ -66,6 +66,8 @@ const IN_STEP: { [Name in TableName]: Same<TablesDocument[Name][number], Rows[Na
   scenario_definitions: true,
   scenario_runs: true,
   snapshots: true,
+  webhooks: true,
+  webhook_deliveries: true,
   record: true,
 }
 

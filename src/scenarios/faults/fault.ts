@@ -54,6 +54,16 @@ export interface ModelActions {
   advanceClock(by: number): void
 }
 
+/** How an event is sent to a webhook (G68). */
+export interface WebhookPlan {
+  readonly lost: boolean
+  readonly twice: boolean
+  readonly forged: boolean
+  readonly stale: boolean
+  /** So many later events of its account come first. */
+  readonly after: number
+}
+
 /** What a fault does, by when it does it. Durations are milliseconds. */
 type Action<Parameters> =
   /** Changes the model, at once. */
@@ -69,6 +79,8 @@ type Action<Parameters> =
       phase: 'delivery'
       deliver(connection: FaultConnection, answer: EncodedAnswer, parameters: Parameters): Promise<void>
     }
+  /** Sends an event to a webhook in another way. */
+  | { phase: 'webhook'; plan(parameters: Parameters): Partial<WebhookPlan> }
 
 /** The rule that a fault is written in. */
 export interface FaultRule {

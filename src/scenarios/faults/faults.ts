@@ -16,6 +16,7 @@ import { respond } from './respond.ts'
 import { slowBody } from './slow-body.ts'
 import { timeout } from './timeout.ts'
 import { truncateBody } from './truncate-body.ts'
+import { badSignature, drop, duplicate, reorder, staleTimestamp } from './webhook-faults.ts'
 
 /** Every kind of fault by its name in scenario files. */
 export const FAULTS = {
@@ -34,6 +35,11 @@ export const FAULTS = {
   consume_auth_request: consumeAuthRequest,
   revoke_bearer_tokens: revokeBearerTokens,
   advance_clock: advanceClock,
+  drop,
+  duplicate,
+  reorder,
+  bad_signature: badSignature,
+  stale_timestamp: staleTimestamp,
 } satisfies Readonly<Record<string, Fault>>
 
 export type FaultKind = keyof typeof FAULTS

@@ -89,6 +89,11 @@ export class DueIndex {
     request.outcome === 'pending' ? request.expires_at : undefined,
   )
 
+  /** When something falls due; undefined when nothing does. */
+  get next(): Instant | undefined {
+    return this.#schedule.first?.at
+  }
+
   /** The earliest item that is due. The change of its row that makes it undue also takes it from here. */
   first(now: Instant): Deadline<'accounts' | 'auth_requests'> | undefined {
     const { first } = this.#schedule

@@ -7,10 +7,14 @@ import {
   type ScenarioDefinition,
   type Settings,
   type StoredScenarioRun,
+  type Webhook,
+  type WebhookDelivery,
 } from '../../domain/generated/tables.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { NotedChange, RequestTrace, Transition } from '../../domain/request-trace.ts'
 import { AccountIndex } from './account-index.ts'
 import { CollectionIndex } from './collection-index.ts'
+import { DeliveryQueues } from './delivery-queues.ts'
 import type { ClockState, IdsState } from './time-and-ids.ts'
 import { DefinitionTimes } from './definition-times.ts'
 import { DueIndex, ExpiryIndex } from './deadlines.ts'
@@ -61,6 +65,8 @@ export interface SectionRows {
   scenario_definitions: ScenarioDefinition
   scenario_runs: StoredScenarioRun
   snapshots: Snapshot
+  webhooks: Webhook
+  webhook_deliveries: WebhookDelivery
 }
 export type SectionName = keyof SectionRows
 export const SECTION_NAMES = namesOf<SectionName>({
@@ -68,6 +74,8 @@ export const SECTION_NAMES = namesOf<SectionName>({
   scenario_definitions: true,
   scenario_runs: true,
   snapshots: true,
+  webhooks: true,
+  webhook_deliveries: true,
 })
 
 type AllRows = Rows & SectionRows
@@ -78,6 +86,13 @@ export type ExtraIndexes = { readonly [Name in TableName]?: readonly Index<Rows[
 /** Where the changes of a transaction go once it has succeeded. */
 export type CommitSink = (changes: readonly Change[]) => void
 
+/** What caused a transaction, and what was noted of its accounts. */
+export interface Cause {
+  readonly request: string | undefined
+  readonly transitions: readonly Transition[]
+  readonly changes: readonly NotedChange[]
+}
+
 /** What a model needs of its environment beside that. */
 export interface ModelPorts {
   readonly indexes?: ExtraIndexes | undefined
@@ -85,6 +100,8 @@ export interface ModelPorts {
   readonly present?: () => number
   /** Adds rows to a commit that make no commit by themselves: the counters of scenarios (G63). */
   readonly beforeCommit?: () => void
+  /** Adds the events that the changes of a transaction cause (G68). Called for those that have a cause. */
+  readonly addEvents?: ((changes: readonly Change[], cause: Cause) => void) | undefined
   /** Called for every change of a scenario's run, and for every change of one that is rolled back. */
   readonly scenarioRunChanged?: (before: StoredScenarioRun | undefined, after: StoredScenarioRun | undefined) => void
 }
@@ -103,10 +120,13 @@ export class Model {
     ({ outcome, account_id }) => (outcome === 'pending' ? account_id : undefined),
   )
   readonly due = new DueIndex()
+  readonly deliveryQueues = new DeliveryQueues()
   readonly definitions = new DefinitionTimes(() => this.#present())
   readonly #expiry = new ExpiryIndex()
   readonly tables: { readonly [Name in keyof AllRows]: Table<AllRows[Name]> }
   #open: Change[] | undefined
+  /** The trace of the open transaction, and how much it had noted before. */
+  #cause: { readonly trace: RequestTrace; readonly transitions: number; readonly changes: number } | undefined
   /** The changes since {@link watch}. */
   #watched: Change[] | undefined
   /** The account sequences up to here belong to what is to replace this model. */
@@ -163,16 +183,23 @@ export class Model {
         { update: (before, after) => this.#ports.scenarioRunChanged?.(before, after) },
       ]),
       snapshots: section('snapshots'),
+      webhooks: section('webhooks'),
+      webhook_deliveries: new Table('webhook_deliveries', record, [this.deliveryQueues]),
     }
   }
 
-  /** Runs `work`; when it throws, all its changes are rolled back. A transaction inside another is part of it. */
-  transact<R>(work: () => R): R {
+  /**
+   * Runs `work`; when it throws, all its changes are rolled back. A transaction inside another is part of it.
+   * @param trace of the request that causes the changes; without one, as for seeds, they cause no events
+   */
+  transact<R>(work: () => R, trace?: RequestTrace): R {
+    if (trace) this.#cause ??= { trace, transitions: trace.transitions.length, changes: trace.changes.length }
     if (this.#open) return work()
     const changes: Change[] = (this.#open = [])
     try {
       const result = work()
       if (changes.length > 0) {
+        this.#addEvents(changes)
         this.#removeExpired()
         this.#ports.beforeCommit?.()
       }
@@ -184,7 +211,19 @@ export class Model {
       this.#open = undefined
       this.undo(changes)
       throw error
+    } finally {
+      this.#cause = undefined
     }
+  }
+
+  #addEvents(changes: readonly Change[]): void {
+    if (!this.#cause) return
+    const { trace, transitions, changes: noted } = this.#cause
+    this.#ports.addEvents?.(changes, {
+      request: trace.request,
+      transitions: trace.transitions.slice(transitions),
+      changes: trace.changes.slice(noted),
+    })
   }
 
   /** Commits the rows that only join other commits, if they have changed since the last one. */
@@ -219,6 +258,7 @@ export class Model {
   /** Takes the place of another model of the same environment. The other model can take it back. */
   replace(other: Model): void {
     this.#open = undefined
+    this.#cause = undefined
     ;[this.#sink, other.#sink] = [other.#sink, this.#sink]
     ;[this.#ports, other.#ports] = [other.#ports, this.#ports]
     for (const name of TABLE_NAMES) {

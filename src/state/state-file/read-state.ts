@@ -22,6 +22,7 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
   }
   for (const environment of Object.values(state['environments'] as JsonObject)) {
     addTables(environment)
+    if (isJsonObject(environment)) for (const name of NEW_SECTIONS) environment[name] ??= []
     const snapshots = isJsonObject(environment) ? environment['snapshots'] : undefined
     if (Array.isArray(snapshots)) snapshots.forEach(addTables)
   }
@@ -32,6 +33,8 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
   if (problem) throw refusedAt(bytes, path, problem.path, sentence(problem))
   return state as unknown as StateImage
 }
+
+const NEW_SECTIONS = ['webhooks', 'webhook_deliveries']
 
 /** Adds to an environment of an earlier toolmock the tables that have come since; they are empty. */
 export function addTables(environment: unknown): void {

@@ -1,0 +1,83 @@
+import type { Account } from '../domain/account.ts'
+import { TRAITS } from '../domain/authorization-type.ts'
+import type { Instant } from '../domain/instant.ts'
+import { equalValues } from '../domain/value-match.ts'
+import type { JsonValue } from '../domain/json.ts'
+import type { MagicLink } from '../domain/magic-link.ts'
+import { wireWord } from '../domain/vocabulary.ts'
+import type { EventType } from '../domain/webhook.ts'
+import type { Environment } from '../state/environment.ts'
+import type { Cause, Model } from '../state/model/model.ts'
+import type { Change } from '../state/model/table.ts'
+
+/** What has become of an account. */
+export interface AccountEvent {
+  readonly type: EventType
+  readonly account: Account
+  readonly old_status?: Account['status']
+}
+
+/** The events that the changes of one transaction cause, in their order (G68). */
+export function eventsOf({ tables }: Model, changes: readonly Change[], cause: Cause): AccountEvent[] {
+  return changes.flatMap(({ table, before, after }): AccountEvent[] => {
+    if (table === 'accounts') return accountEvents(before as Account | undefined, after as Account | undefined, cause)
+    const account = table === 'magic_links' && !before && tables.accounts.get((after as MagicLink).account_id)
+    return account ? [{ type: 'connected_account.magic_link_generated', account }] : []
+  })
+}
+
+function accountEvents(before: Account | undefined, after: Account | undefined, cause: Cause): AccountEvent[] {
+  if (!after) return before ? [{ type: 'connected_account.deleted', account: before }] : []
+  if (!before) return [{ type: 'connected_account.created', account: after }]
+  const isOfAccount = ({ account_id }: { account_id: string }): boolean => account_id === after.id
+  const moves = cause.transitions.filter(isOfAccount).map(({ event }) => event)
+  const noted = cause.changes.filter(isOfAccount).map(({ by }) => by)
+  const isConsent = TRAITS[after.authorization_type].source === 'consent'
+  const isLive = moves.includes('consent_approved')
+  const event = (name: string, given: boolean): AccountEvent[] =>
+    given ? [{ type: `connected_account.${name}` as EventType, account: after }] : []
+  return [
+    ...event('oauth_tokens_fetched', isConsent && (isLive || moves.includes('consent_approved_unverified'))),
+    ...event('oauth_succeeded', isConsent && (isLive || moves.includes('verified'))),
+    ...event('token_refresh_succeeded', noted.includes('renewal')),
+    ...event('token_refresh_failed', moves.includes('refresh_refused')),
+    ...event('updated', noted.includes('update') && !equalValues(asJson(before), asJson(after))),
+    ...event('status_updated', before.status !== after.status).map((each) => ({ ...each, old_status: before.status })),
+  ]
+}
+
+function asJson({ updated_at: _at, ...account }: Account): JsonValue {
+  return account as unknown as JsonValue
+}
+
+/** The body of an event, in the words of the environment's vocabulary (G48). */
+export function eventBody(
+  { name, settings }: Environment,
+  { account, old_status, type }: AccountEvent,
+  { id, at }: { id: string; at: Instant },
+): string {
+  const word = (text: string): string => wireWord(settings.vocabulary, text)
+  const data = {
+    id: account.id,
+    identifier: account.identifier,
+    connection_id: account.connection_id,
+    connection_name: account.connector,
+    provider: account.provider,
+    status: word(account.status),
+    authorization_type: word(account.authorization_type),
+    token_expires_at: account.token_expires_at,
+    last_used_at: account.last_used_at,
+    ...(old_status && { old_status: word(old_status) }),
+  }
+  return JSON.stringify({
+    spec_version: '1',
+    id,
+    type,
+    object: 'ConnectedAccount',
+    // In nanoseconds, of which the clock knows the milliseconds.
+    occurred_at: at.replace('Z', '000000Z'),
+    environment_id: `env_${name}`,
+    ...(account.organization_id !== '' && { organization_id: account.organization_id }),
+    data: Object.fromEntries(Object.entries(data).map(([field, value]) => [word(field), value])),
+  })
+}

@@ -1,0 +1,326 @@
+import { instant, milliseconds } from '../domain/instant.ts'
+import { parsedJson } from '../domain/json.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
+import { RETRY_AFTER, type Webhook, type WebhookDelivery } from '../domain/webhook.ts'
+import type { RecordedEntry } from '../request-journal/entry.ts'
+import type { Journals } from '../request-journal/journal.ts'
+import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
+import type { MatchedFault, WebhookPlan } from '../scenarios/faults/fault.ts'
+import type { Pauses } from '../scenarios/pauses.ts'
+import { applyDueEvents } from '../state/account-events.ts'
+import type { Environment } from '../state/environment.ts'
+import { queueOf } from '../state/model/delivery-queues.ts'
+import { LOST, sendEvent } from './attempt.ts'
+
+export interface DeliveryParts {
+  /** Resolves once all commits made so far are durable. */
+  readonly flushed: () => Promise<void> | undefined
+  readonly journals: Journals
+  readonly scenarios: ScenarioRegistry
+  readonly pauses: Pauses
+  readonly realTime: () => number
+  readonly newRequestId: () => string
+  /** Told what an application has done that it must not do. */
+  readonly found: (finding: WebhookFinding) => void
+  /** How long an answer is waited for, in real milliseconds. */
+  readonly timeout: number
+}
+
+/** An application takes what it must refuse, or does twice what it must do once. */
+export interface WebhookFinding {
+  readonly environment: Environment
+  readonly mistake: 'forged' | 'stale' | 'treated_twice'
+  readonly url: string
+  /** The id of the attempt, or of the request that came for the second time. */
+  readonly request: string
+  readonly found: string
+  /** That of the event. */
+  readonly body: unknown
+}
+
+/** Attempts that are under way at one webhook. */
+export const MAX_SENDING = 16
+/** How long an event waits for those that a fault puts in front of it, in real milliseconds. */
+const REORDER_WAIT = 5000
+/** The longest time that a timer of Node.js takes. */
+const MAX_TIMER = 2 ** 31 - 1
+
+/** What the rules that fired make of the sending of an event. */
+interface Rules {
+  readonly trace: RequestTrace
+  readonly faults: readonly MatchedFault[]
+  readonly plan: WebhookPlan
+}
+
+const PLAIN: WebhookPlan = { lost: false, twice: false, forged: false, stale: false, after: 0 }
+
+/**
+ * Sends the events of one environment: each once its commit is durable, those of one account to one webhook one after another,
+ * those of others meanwhile. What waits is in the state; all that is here may be lost.
+ */
+export class Deliveries {
+  readonly #environment: Environment
+  readonly #parts: DeliveryParts
+  readonly #webhook: (name: string) => Webhook | undefined
+  /** Queues to look at, by webhook. */
+  readonly #idle = new Map<string, Set<string>>()
+  /** Queues whose first delivery is not due, with its time, and the earliest of these times. */
+  readonly #later = new Map<string, number>()
+  #earliest = Infinity
+  /** Attempts under way, by queue. */
+  readonly #sending = new Map<string, { readonly row: WebhookDelivery; readonly over: AbortController }>()
+  /** By id those that wait for later events of their account, with how many. */
+  readonly #held = new Map<string, { readonly rules: Rules; after: number }>()
+  /** Acknowledged ones: the disk may refuse that they are removed. */
+  readonly #done = new WeakSet<WebhookDelivery>()
+  #timer: NodeJS.Timeout | undefined
+  #isScheduled = false
+  #isClosed = false
+
+  constructor(environment: Environment, parts: DeliveryParts, webhook: (name: string) => Webhook | undefined) {
+    this.#environment = environment
+    this.#parts = parts
+    this.#webhook = webhook
+  }
+
+  /** Looks at what has changed, in a later turn of the event loop. */
+  wake(): void {
+    if (this.#isScheduled || this.#isClosed) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#look()
+    })
+  }
+
+  /** Ends the attempts under way. Their deliveries stay in the state, for the next start. */
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    for (const { over } of this.#sending.values()) over.abort()
+  }
+
+  #look(): void {
+    if (this.#environment.isRemoved) this.close()
+    if (this.#isClosed) return
+    for (const { row, over } of this.#sending.values()) if (!this.#isCurrent(row)) over.abort()
+    const { changed } = this.#environment.model.deliveryQueues
+    for (const key of changed) this.#enqueue(key)
+    changed.clear()
+    const present = this.#environment.clock.now()
+    this.#enqueueDue(present)
+    for (const [name, queues] of this.#idle) {
+      let free = MAX_SENDING - [...this.#sending.values()].filter(({ row }) => row.webhook === name).length
+      for (const key of queues) {
+        if (free <= 0) break
+        queues.delete(key)
+        if (this.#begin(key, present)) free -= 1
+      }
+    }
+    this.#setTimer(present)
+  }
+
+  #enqueue(key: string): void {
+    this.#later.delete(key)
+    const name = key.slice(0, key.indexOf('/'))
+    this.#idle.set(name, (this.#idle.get(name) ?? new Set<string>()).add(key))
+  }
+
+  #enqueueDue(present: number): void {
+    if (this.#earliest > present) return
+    this.#earliest = Infinity
+    for (const [key, at] of this.#later) {
+      if (at <= present) this.#enqueue(key)
+      else this.#earliest = Math.min(this.#earliest, at)
+    }
+  }
+
+  /** @returns whether an attempt began */
+  #begin(key: string, present: number): boolean {
+    const row = this.#queue(key).find(({ id }) => (this.#held.get(id)?.after ?? 0) === 0)
+    if (!row || this.#sending.has(key)) return false
+    const at = milliseconds(row.due_at)
+    if (at > present) {
+      this.#later.set(key, at)
+      this.#earliest = Math.min(this.#earliest, at)
+      return false
+    }
+    const over = new AbortController()
+    this.#sending.set(key, { row, over })
+    void this.#deliver(row, over.signal).finally(() => {
+      this.#sending.delete(key)
+      this.#enqueue(key)
+      this.wake()
+    })
+    return true
+  }
+
+  /** For the next attempt, and for what falls due: no request comes by which the end of a token would be noticed. */
+  #setTimer(present: number): void {
+    clearTimeout(this.#timer)
+    const { clock, model } = this.#environment
+    const next = Math.min(this.#earliest, model.due.next === undefined ? Infinity : milliseconds(model.due.next))
+    if (clock.frozen || next === Infinity) return
+    const fire = (): void => {
+      if (this.#environment.isRemoved) return
+      applyDueEvents(this.#environment, new RequestTrace())
+      this.wake()
+    }
+    this.#timer = setTimeout(fire, Math.min(Math.max(next - present, 1), MAX_TIMER)).unref()
+  }
+
+  #queue(key: string): readonly WebhookDelivery[] {
+    return this.#environment.model.deliveryQueues.get(key)
+  }
+
+  /** Whether a delivery is still to be made: not after a reset, a rollback, or the end of its webhook or environment. */
+  #isCurrent(row: WebhookDelivery): boolean {
+    const { isRemoved, model } = this.#environment
+    return !this.#isClosed && !isRemoved && model.tables.webhook_deliveries.get(row.id) === row
+  }
+
+  async #deliver(row: WebhookDelivery, signal: AbortSignal): Promise<void> {
+    // A commit that the disk refuses takes its row back.
+    await this.#parts.flushed()?.catch(() => undefined)
+    if (!this.#isCurrent(row)) return
+    const webhook = this.#webhook(row.webhook)
+    if (!webhook || this.#done.has(row)) {
+      this.#store(row, undefined)
+      return
+    }
+    const rules = this.#held.get(row.id)?.rules ?? this.#match(row)
+    if (!this.#held.delete(row.id) && this.#hold(row, rules)) return
+    await this.#wait(rules, signal)
+    if (!this.#isCurrent(row)) return
+    const isDone = await this.#send(webhook, row, rules, signal)
+    if (isDone) this.#done.add(row)
+    if (!this.#isCurrent(row)) return
+    const delay = isDone ? undefined : RETRY_AFTER[row.attempts]
+    if (delay === undefined) this.#store(row, undefined)
+    else {
+      const due_at = instant(this.#environment.clock.now() + delay)
+      this.#store(row, { ...row, attempts: row.attempts + 1, due_at })
+    }
+    if (isDone) this.#release(queueOf(row))
+  }
+
+  #store(row: WebhookDelivery, next: WebhookDelivery | undefined): void {
+    const { model } = this.#environment
+    const table = model.tables.webhook_deliveries
+    model.transact(() => (next ? table.put(next) : table.remove(row.id)))
+  }
+
+  #match(row: WebhookDelivery): Rules {
+    const scenarios = this.#parts.scenarios.of(this.#environment)
+    const { account_id: id, connector, identifier } = row
+    const trace = new RequestTrace()
+    const account = (trace.account = this.#environment.model.tables.accounts.get(id))
+    const about = { connector, account, locator: { id, connector, identifier }, body: parsedJson(row.body) }
+    const request = { at: 'webhook', ...about, query: {}, headers: {}, trace } as const
+    const faults = (scenarios.active ? scenarios.match(request)?.faults : undefined) ?? []
+    const plans = faults.map(({ fault, params }) => (fault.phase === 'webhook' ? fault.plan(params) : {}))
+    return { trace, faults, plan: Object.assign({}, PLAIN, ...plans) as WebhookPlan }
+  }
+
+  /** Lets later events of the account go first. One event of an account waits at a time. */
+  #hold(row: WebhookDelivery, rules: Rules): boolean {
+    const key = queueOf(row)
+    const { after } = rules.plan
+    if (after === 0 || this.#queue(key).some(({ id }) => this.#held.has(id))) return false
+    const held = { rules, after }
+    this.#held.set(row.id, held)
+    void this.#parts.pauses.wait(REORDER_WAIT).then(() => {
+      held.after = 0
+      this.#enqueue(key)
+      this.wake()
+    })
+    return true
+  }
+
+  /** An event was delivered for which another one may wait. */
+  #release(key: string): void {
+    for (const { id } of this.#queue(key)) {
+      const held = this.#held.get(id)
+      if (held && held.after > 0) held.after -= 1
+    }
+  }
+
+  async #wait({ faults }: Rules, signal: AbortSignal): Promise<void> {
+    const { pauses, scenarios } = this.#parts
+    const over = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    for (const { fault, params } of faults) {
+      if (fault.phase !== 'wait') continue
+      const ms = fault.delay(params, () => scenarios.of(this.#environment).random())
+      await Promise.race([pauses.wait(ms), over])
+    }
+  }
+
+  /** Makes an attempt, or the two of an event that is sent twice. @returns whether the event is acknowledged */
+  async #send(webhook: Webhook, row: WebhookDelivery, rules: Rules, signal: AbortSignal): Promise<boolean> {
+    const journal = this.#parts.journals.of(this.#environment)
+    const started = journal.appended
+    const isDone = await this.#attempt(webhook, row, rules, signal)
+    if (!rules.plan.twice || rules.plan.lost || signal.aborted) return isDone
+    const repeated = journal.appended
+    const isRepeated = await this.#attempt(webhook, row, rules, signal)
+    const second = journal.since(repeated)
+    const both = journal.since(started)
+    const again = isDone && actedTwice(row, both.slice(0, both.length - second.length), second)
+    if (again)
+      this.#find('treated_twice', webhook, row, { request: again.id, found: `${String(again.operation)} twice` })
+    return isDone || isRepeated
+  }
+
+  async #attempt(webhook: Webhook, row: WebhookDelivery, rules: Rules, signal: AbortSignal): Promise<boolean> {
+    const { journals, newRequestId, realTime, timeout } = this.#parts
+    const { plan, trace } = rules
+    const startedAt = realTime()
+    const sending = { now: startedAt / 1000, signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]) }
+    const attempt = plan.lost ? LOST : await sendEvent(webhook, row, plan, sending)
+    const { status, headers, answerHeaders, answer, failure } = attempt
+    if (signal.aborted && status === 0) return false
+    const id = newRequestId()
+    journals.record({
+      kind: 'webhook',
+      id,
+      environment: this.#environment,
+      startedAt,
+      method: 'POST',
+      url: webhook.url,
+      requestHeaders: Object.entries(headers).flat(),
+      requestBody: row.body,
+      status,
+      responseHeaders: answerHeaders,
+      responseBody: answer,
+      failure,
+      trace,
+      webhook: row,
+    })
+    const isDone = status >= 200 && status < 300
+    if (isDone && plan.forged) this.#find('forged', webhook, row, { request: id, found: String(status) })
+    if (isDone && plan.stale) this.#find('stale', webhook, row, { request: id, found: String(status) })
+    return isDone
+  }
+
+  #find(
+    mistake: WebhookFinding['mistake'],
+    { url }: Webhook,
+    { body }: WebhookDelivery,
+    what: Pick<WebhookFinding, 'request' | 'found'>,
+  ): void {
+    this.#parts.found({ environment: this.#environment, mistake, url, body: parsedJson(body), ...what })
+  }
+}
+
+/** What an application has done to the account of an event while it was given it, in the same words both times. */
+function actedTwice(
+  { account_id }: WebhookDelivery,
+  first: readonly RecordedEntry[],
+  second: readonly RecordedEntry[],
+): RecordedEntry | undefined {
+  const isAction = ({ kind, method, status, trace }: RecordedEntry): boolean =>
+    kind === 'request' && method !== 'GET' && status >= 200 && status < 300 && trace.account?.id === account_id
+  const wordsOf = ({ operation, requestBody }: RecordedEntry): string => `${String(operation)} ${String(requestBody)}`
+  const known = new Set(first.filter(isAction).map(wordsOf))
+  return second.find((entry) => isAction(entry) && known.has(wordsOf(entry)))
+}

@@ -1,0 +1,144 @@
+import type { Account } from '../domain/account.ts'
+import type { EventType, Webhook, WebhookDelivery } from '../domain/webhook.ts'
+import type { RecordedEntry } from '../request-journal/entry.ts'
+import { type Environment, type EventSender, now } from '../state/environment.ts'
+import type { Cause } from '../state/model/model.ts'
+import type { Change } from '../state/model/table.ts'
+import { type AccountEvent, eventBody, eventsOf } from './account-events.ts'
+import { Deliveries, type DeliveryParts } from './deliveries.ts'
+
+/** The counter of deliveries. */
+const SEQUENCE = 'webhook_deliveries'
+
+/** Deliveries that wait in one environment. Beyond that the oldest is given up. */
+export const MAX_WAITING = 20_000
+
+interface WebhooksOptions {
+  /** Those of the configuration file, which every environment has. */
+  readonly ofServer: readonly Webhook[]
+  /** Whether no event is sent (`--documented-only`). */
+  readonly isOff: boolean
+  readonly warn: (message: string) => void
+}
+
+/** The webhooks of every environment: the events of its accounts become rows with their changes, and are then sent (G68). */
+export class Webhooks implements EventSender {
+  readonly #options: WebhooksOptions
+  readonly #ofServer: ReadonlyMap<string, Webhook>
+  readonly #deliveries = new Map<Environment, Deliveries>()
+  #parts: DeliveryParts | undefined
+
+  constructor(options: WebhooksOptions) {
+    this.#options = options
+    this.#ofServer = new Map(options.ofServer.map((webhook) => [webhook.id, webhook]))
+  }
+
+  /** Begins to send; what these environments have not sent before comes first. */
+  serve(parts: DeliveryParts, environments: Iterable<Environment>): void {
+    this.#parts = parts
+    for (const environment of environments) this.committed(environment)
+  }
+
+  /** Stops sending; what is not acknowledged stays in the state. */
+  close(): void {
+    this.#parts = undefined
+    for (const deliveries of this.#deliveries.values()) deliveries.close()
+  }
+
+  get isOff(): boolean {
+    return this.#options.isOff
+  }
+
+  /** Those of an environment; of one name its own counts. */
+  of({ model }: Environment): Webhook[] {
+    const own = [...model.tables.webhooks.values()].map((webhook) => [webhook.id, webhook] as const)
+    return [...new Map([...this.#ofServer, ...own]).values()]
+  }
+
+  named({ model }: Environment, name: string): Webhook | undefined {
+    return model.tables.webhooks.get(name) ?? this.#ofServer.get(name)
+  }
+
+  addEvents(environment: Environment, changes: readonly Change[], cause: Cause): void {
+    if (this.isOff || !this.#hasWebhooks(environment)) return
+    for (const event of eventsOf(environment.model, changes, cause)) this.#add(environment, event, cause.request)
+  }
+
+  committed(environment: Environment): void {
+    let deliveries = this.#deliveries.get(environment)
+    if (environment.isRemoved) this.#deliveries.delete(environment)
+    else if (!deliveries && this.#parts && !this.isOff && this.#hasWebhooks(environment)) {
+      deliveries = new Deliveries(environment, this.#parts, (name) => this.named(environment, name))
+      this.#deliveries.set(environment, deliveries)
+    }
+    deliveries?.wake()
+  }
+
+  /** Sends an event that has not come about. @returns its deliveries; none where no webhook gets it */
+  send(environment: Environment, type: EventType, account: Account, cause: string | undefined): WebhookDelivery[] {
+    const old_status = account.status === 'ACTIVE' ? 'PENDING_AUTH' : 'ACTIVE'
+    const isMove = type === 'connected_account.status_updated'
+    const event: AccountEvent = isMove ? { type, account, old_status } : { type, account }
+    return environment.model.transact(() => this.#add(environment, event, cause))
+  }
+
+  /** Sends an event again, by its id: what waits at once, else what the journal has of it. @returns its deliveries */
+  resend(
+    environment: Environment,
+    id: string,
+    { entries, cause }: { entries: readonly RecordedEntry[]; cause: string | undefined },
+  ): WebhookDelivery[] {
+    const { model } = environment
+    const { webhook_deliveries: table } = model.tables
+    const sent = entries.flatMap(({ webhook }) => (webhook?.event_id === id ? [[webhook.id, webhook] as const] : []))
+    const waiting = [...table.values()].filter(({ event_id }) => event_id === id)
+    const due_at = now(environment)
+    return model.transact(() => {
+      const rows = [...new Map([...sent, ...waiting.map((row) => [row.id, row] as const)]).values()]
+      for (const row of rows.filter((each) => this.named(environment, each.webhook))) {
+        if (table.get(row.id)) table.put({ ...row, due_at })
+        else table.put({ ...row, due_at, attempts: 0, sequence: model.count(SEQUENCE), cause: cause ?? null })
+      }
+      return rows
+    })
+  }
+
+  #hasWebhooks({ model: { tables } }: Environment): boolean {
+    return tables.webhooks.size + tables.webhook_deliveries.size + this.#ofServer.size > 0
+  }
+
+  /** Only inside a transaction. */
+  #add(environment: Environment, event: AccountEvent, cause: string | undefined): WebhookDelivery[] {
+    const webhooks = this.of(environment).filter(({ types }) => types.includes(event.type))
+    if (webhooks.length === 0) return []
+    const { ids, model } = environment
+    const { webhook_deliveries: table } = model.tables
+    const at = environment.clock.instant()
+    const event_id = ids.id('evt')
+    const body = eventBody(environment, event, { id: event_id, at })
+    const { id: account_id, connector, identifier } = event.account
+    return webhooks.map(({ id: webhook }) => {
+      const [oldest] = table.size < MAX_WAITING ? [] : table.values()
+      if (oldest) {
+        this.#options.warn(`${MAX_WAITING} events wait for webhooks; ${oldest.id} is given up`)
+        table.remove(oldest.id)
+      }
+      const row: WebhookDelivery = {
+        id: `${event_id}/${webhook}`,
+        event_id,
+        webhook,
+        type: event.type,
+        account_id,
+        connector,
+        identifier,
+        body,
+        sequence: model.count(SEQUENCE),
+        attempts: 0,
+        due_at: at,
+        cause: cause ?? null,
+      }
+      table.put(row)
+      return row
+    })
+  }
+}
