@@ -169,6 +169,15 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
     ],
   },
   {
+    title: 'Webhooks',
+    limits: [
+      limit('the answer of a webhook', 'src/app/app.ts', 'WEBHOOK_TIMEOUT', time, 'the attempt has failed'),
+      limit('attempts under way at a webhook', 'src/webhooks/deliveries.ts', 'MAX_SENDING', count, 'others wait'),
+      limit('deliveries that wait', 'src/webhooks/webhooks.ts', 'MAX_WAITING', count, 'the oldest is given up'),
+      limit('of an answer', 'src/webhooks/attempt.ts', 'MAX_ANSWER', bytes, 'the rest is not read'),
+    ],
+  },
+  {
     title: 'Rows that have ended',
     limits: [
       limit(

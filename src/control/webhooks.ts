@@ -1,7 +1,7 @@
 import { mayBeCalled } from '../domain/base-url.ts'
 import { maskUrl } from '../domain/masking.ts'
 import { quote, thereAre } from '../domain/text.ts'
-import { WEBHOOK_NAME, WEBHOOK_NAME_RULE, type WebhookDelivery } from '../domain/webhook.ts'
+import { EVENT_TYPES, WEBHOOK_NAME, WEBHOOK_NAME_RULE, type WebhookDelivery } from '../domain/webhook.ts'
 import { accountWith } from './accounts.ts'
 import { changed, type ControlHandlers, type ControlReply, type EnvironmentCall } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
@@ -30,8 +30,9 @@ export const webhookHandlers = {
       const allowed = 'a server on loopback; --allow-outbound allows others'
       throw invalidInput('INVALID_BODY', [{ path: ['url'], found: quote(maskUrl(body.url)), allowed }])
     }
+    const { types = [...EVENT_TYPES] } = body
     const { tables } = environment.model
-    environment.model.transact(() => tables.webhooks.put({ id: path.name, ...body }))
+    environment.model.transact(() => tables.webhooks.put({ id: path.name, ...body, types }))
     return changed(call, `the webhook ${path.name} was put`)
   },
 

@@ -80,9 +80,9 @@ const webhookTarget = {
     .meta({ type: 'string', pattern: '^whsec_' })
     .describe('What events are signed with: whsec_ and a key in base64.'),
   types: z
-    .array(z.enum(EVENT_TYPES))
+    .array(z.enum(EVENT_TYPES).meta({ title: 'type of event' }))
     .min(1)
-    .default([...EVENT_TYPES])
+    .optional()
     .describe('The events that it gets. Absent: all.'),
 }
 
@@ -92,6 +92,6 @@ export const webhookList = unique(
   strict({
     name: z.string().regex(WEBHOOK_NAME, { error: WEBHOOK_NAME_RULE }).describe('Its name in requests and lists.'),
     ...webhookTarget,
-  }).transform(({ name, ...webhook }) => ({ id: name, ...webhook })),
+  }).transform(({ name, types = [...EVENT_TYPES], ...webhook }) => ({ id: name, ...webhook, types })),
   'name',
 )

@@ -58,6 +58,7 @@ describe('recording', () => {
       responseViolations: [],
       didYouMean: null,
       failure: null,
+      webhook: null,
     })
   })
 

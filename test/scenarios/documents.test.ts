@@ -57,14 +57,16 @@ describe('docs/grpc.md', () => {
 
 describe('a fault', () => {
   it.each(FAULT_KINDS)('%s accepts its own example', async (kind) => {
-    const rule = { name: 'r', at: 'third_party', do: [{ [kind]: FAULTS[kind].example }] }
+    const at = FAULTS[kind].phase === 'webhook' ? 'webhook' : 'third_party'
+    const rule = { name: 'r', at, do: [{ [kind]: FAULTS[kind].example }] }
     const text = JSON.stringify({ name: 's', rules: [rule] })
     const scenario = await parseScenario({ file: 'example', text }, DOCUMENT_CHECKS, connectors)
     expect(scenario.rules[0]?.do).toMatchObject([{ kind }])
   })
 
   it('of every kind has a test of what its caller sees', async () => {
-    const tests = ['wire', 'places'].map((name) => join(ROOT, `test/scenarios/${name}.test.ts`))
+    const names = ['scenarios/wire', 'scenarios/places', 'webhooks/faults']
+    const tests = names.map((name) => join(ROOT, `test/${name}.test.ts`))
     const bundled = (await bundledScenarioNames()).map((name) => join(bundledScenarioFolder(), `${name}.yaml`))
     const texts = await Promise.all([...tests, ...bundled].map((file) => readFile(file, 'utf8')))
     const untested = FAULT_KINDS.filter((kind) => !texts.some((text) => text.includes(`${kind}:`)))

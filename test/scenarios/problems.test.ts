@@ -68,7 +68,7 @@ describe('a scenario file is refused', () => {
     [
       'an unknown place',
       'at: servce, do: [{ timeout: {} }]',
-      /^`at` is "servce" \(did you mean service\?\); allowed: service, third_party, token_refresh, consent$/,
+      /^`at` is "servce" \(did you mean service\?\); allowed: service, third_party, token_refresh, consent, webhook$/,
     ],
     [
       'an unknown connector',

@@ -59,31 +59,31 @@ describe('faults at webhook', () => {
     })
   })
 
-  it.each([
-    ['bad_signature', 'webhook-signature', 'forged'],
-    ['stale_timestamp', 'webhook-timestamp', 'stale'],
-  ])('%s is refused by an application that verifies', async (fault) => {
-    await withWebhook({}, async (mock) => {
-      const { call, service, receiver, attempted } = mock
-      await rule(mock, { [fault]: {} }, { on: { body: { type: 'connected_account.created' } }, ...FIRST })
-      await service('post', '/connected_accounts', account('ada'))
-      await attempted(1)
-      expect(receiver.answers).toEqual([401])
-      await call('put', '/clock', { advance: '5s' })
-      await attempted(2)
-      expect(receiver.types).toEqual(['created'])
-      expect(await findings(mock)).toEqual([])
-    })
-  })
+  it.each([{ bad_signature: {} }, { stale_timestamp: {} }])(
+    '%j is refused by an application that verifies',
+    async (fault) => {
+      await withWebhook({}, async (mock) => {
+        const { call, service, receiver, attempted } = mock
+        await rule(mock, fault, { on: { body: { type: 'connected_account.created' } }, ...FIRST })
+        await service('post', '/connected_accounts', account('ada'))
+        await attempted(1)
+        expect(receiver.answers).toEqual([401])
+        await call('put', '/clock', { advance: '5s' })
+        await attempted(2)
+        expect(receiver.types).toEqual(['created'])
+        expect(await findings(mock)).toEqual([])
+      })
+    },
+  )
 
   it.each([
-    ['bad_signature', 'webhook-signature', 'forged'],
-    ['stale_timestamp', 'webhook-timestamp', 'stale'],
-  ])('%s is a finding when an application takes it', async (fault, path, constraint) => {
+    [{ bad_signature: {} }, 'webhook-signature', 'forged'],
+    [{ stale_timestamp: {} }, 'webhook-timestamp', 'stale'],
+  ])('%j is a finding when an application takes it', async (fault, path, constraint) => {
     await withWebhook({}, async (mock) => {
       const { service, receiver, attempted, attempts } = mock
       receiver.answer = () => 204
-      await rule(mock, { [fault]: {} }, FIRST)
+      await rule(mock, fault, FIRST)
       await service('post', '/connected_accounts', account('ada'))
       await attempted(1)
       const [attempt] = await attempts()
