@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { RETRY_AFTER } from '../../src/domain/webhook.ts'
 import { MAX_SENDING } from '../../src/webhooks/deliveries.ts'
 import { signatureOf } from '../../src/webhooks/signature.ts'
+import { SILENT } from '../../src/http/log.ts'
+import { MAX_WAITING } from '../../src/webhooks/webhooks.ts'
 import { withControl } from '../control/control-mock.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withDirectory } from '../support/registry.ts'
@@ -109,6 +111,29 @@ describe('the order of events', () => {
       expect(receiver.mostOpen).toBeLessThanOrEqual(MAX_SENDING)
       expect(new Set(receiver.events.map(({ data }) => data['identifier'])).size).toBe(100)
     })
+  })
+})
+
+it(`of more than ${MAX_WAITING} deliveries that wait, the oldest is given up`, async () => {
+  const warnings: string[] = []
+  const log = { ...SILENT, warn: (message: string) => void warnings.push(message) }
+  await withWebhook({ log }, async ({ app, call, service }) => {
+    await service('post', '/connected_accounts', account('ada'))
+    const { webhooks, defaultEnvironment } = app.services
+    const environment = defaultEnvironment()
+    const [ada] = environment?.model.tables.accounts.values() ?? []
+    if (!environment || !ada) throw new Error('there is no account')
+    const { webhook_deliveries: table } = environment.model.tables
+    const sent = environment.model.transact(() =>
+      Array.from(
+        { length: MAX_WAITING + 1 },
+        () => webhooks.send(environment, 'connected_account.updated', ada, undefined)[0],
+      ),
+    )
+    expect(table.size).toBe(MAX_WAITING)
+    expect([table.get(String(sent[0]?.id)), table.get(String(sent.at(-1)?.id))]).toEqual([undefined, sent.at(-1)])
+    expect(warnings[0]).toContain('is given up')
+    await call('post', '/reset')
   })
 })
 
@@ -223,9 +248,10 @@ describe('events that are not acknowledged when the server stops', () => {
         await service('post', '/connected_accounts', account('ada'))
         await beginning
       })
-      await withControl({ state }, async ({ app }) => {
+      await withControl({ state }, ({ app }) => {
         const [row] = app.services.defaultEnvironment()?.model.tables.webhook_deliveries.values() ?? []
         expect(row).toMatchObject({ type: CREATED[0], attempts: 0 })
+        return Promise.resolve()
       })
     })
   })

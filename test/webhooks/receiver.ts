@@ -13,7 +13,7 @@ export interface Event {
 }
 
 /** Whether a request is what its sender signed, at most five minutes ago: the public recipe. */
-export function isGenuine({ headers }: Pick<IncomingMessage, 'headers'>, body: string, now = Date.now()): boolean {
+function isGenuine({ headers }: Pick<IncomingMessage, 'headers'>, body: string, now = Date.now()): boolean {
   const [id = '', timestamp = '', signatures = ''] = ['id', 'timestamp', 'signature'].map((name) =>
     String(headers[`webhook-${name}`]),
   )
