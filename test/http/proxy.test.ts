@@ -118,6 +118,22 @@ describe('/proxy/{path}', () => {
       },
     ))
 
+  it('keeps what names the account for itself', () =>
+    withThirdParty(
+      {},
+      () => ({}),
+      async ({ proxy, environment }, arrived) => {
+        const { id = '' } = [...environment.model.tables.accounts.values()].at(-1) ?? {}
+        const named = { ...ADA, connected_account_id: id, organization_id: '', user_id: '' }
+        expect((await proxy('get', '/', named)).status).toBe(200)
+
+        for (const name of [...Object.keys(ADA), 'connected_account_id', 'organization_id', 'user_id'])
+          expect(arrived[0]?.headers).not.toHaveProperty([name])
+        const { base_url } = environment.connector('app') ?? {}
+        expect(arrived[0]?.headers.host).toBe(new URL(base_url ?? '').host)
+      },
+    ))
+
   /** Headers of one connection (RFC 9110 7.6.1), and one that `Connection` names. */
   const OF_ONE_CONNECTION = {
     'Keep-Alive': 'timeout=71',
@@ -234,6 +250,9 @@ describe('/proxy/{path}', () => {
     ['no identifier', { connection_name: 'app' }, 400, 'MISSING_LOCATOR', 'identifier'],
     ['an empty identifier', { connection_name: 'app', identifier: '' }, 400, 'MISSING_LOCATOR', 'identifier'],
     ['an unknown account', { connection_name: 'app', identifier: 'bob' }, 404, 'ACCOUNT_NOT_FOUND', 'bob'],
+    ['a blank identifier', { connection_name: 'app', identifier: '\u00a0' }, 400, 'VALIDATION_FAILED', 'identifier'],
+    ['too long an identifier', { ...ADA, identifier: 'a'.repeat(1001) }, 400, 'VALIDATION_FAILED', 'identifier'],
+    ['the longest identifier', { ...ADA, identifier: 'a'.repeat(1000) }, 404, 'ACCOUNT_NOT_FOUND', 'aaa'],
     ['an unknown connection', { connection_name: 'nil', identifier: 'ada' }, 404, 'ACCOUNT_NOT_FOUND', 'nil'],
     ['an unknown id', { connected_account_id: 'ca_no' }, 404, 'ACCOUNT_NOT_FOUND', 'ca_no'],
     [

@@ -194,6 +194,12 @@ describe('an account that is not ACTIVE (G44)', () => {
     }),
   )
 
+  it.each(['DRAFT', 'IN_PROGRESS', 'COMPLETED'])('runs at a connection that is %s ("States")', (status) =>
+    withToolmock({ seed: { ...appSeed([ECHO]), connections: [{ key_id: 'app', status }] } }, async (mock) => {
+      expect((await run(mock, 'echo')).status).toBe(200)
+    }),
+  )
+
   it('answers 400 with code 9 when its connection is disabled', () =>
     withToolmock({ seed: { ...appSeed([ECHO]), connections: [{ key_id: 'app', enabled: false }] } }, async (mock) => {
       const answer = await run(mock, 'echo')

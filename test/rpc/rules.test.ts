@@ -358,6 +358,17 @@ describe('a method that is not served', () => {
 })
 
 describe('the words of an environment', () => {
+  it('are applied once: two words that stand for each other are exchanged', () =>
+    withRpc({}, async (mock) => {
+      const { app, headers } = mock
+      const vocabulary = { OAUTH: 'API_KEY', API_KEY: 'OAUTH' }
+      app.services.registry.environment('default')?.configure({ vocabulary })
+      const accounts = clientOf(ConnectedAccounts, mock)
+      const account = { connector: 'mail', identifier: 'ada@example.com' }
+      const { connectedAccount } = await accounts.createAccount(account, { headers })
+      expect(connectedAccount?.authorizationType).toBe(Account_AuthorizationType.API_KEY)
+    }))
+
   it('send the zero value of an enumeration for a word that it lacks, and log the setting that fixes it once', async () => {
     const lines: string[] = []
     const log = {
