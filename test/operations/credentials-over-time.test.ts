@@ -101,8 +101,8 @@ const APP = {
   tools: [{ name: 'app_call', call: { method: 'GET', path: '/call' } }],
   responders: [{ on: { path: '/call' }, respond: { body: {} } }],
 }
-const PROVISIONED = { connector: 'database', authorization_type: 'TRUSTED_IDP', cluster: 'provisioned', tools: [] }
 const REFUSING = { connector: 'directory', authorization_type: 'WORKSPACE_DWD', reject: ['*'], tools: [] }
+const PROVISIONED = { ...REFUSING, connector: 'database', authorization_type: 'TRUSTED_IDP', cluster: 'provisioned' }
 
 describe('verify ("States")', () => {
   it('keeps the domain that an update set while its request waited', () =>
@@ -146,22 +146,31 @@ describe('verify ("States")', () => {
     }))
 
   it.each([
-    ['workspace', 'workspace_dwd', 'subject'],
+    ['directory', 'workspace_dwd', 'subject'],
     ['database', 'trusted_idp', 'db_user'],
-  ])('at %s keeps the %s.%s that an update set while a request of the seed waited', (connector, details, field) => {
-    const authorization_details = { [details]: { [field]: 'before' } }
-    const account = { id: 'ca_1', connector, identifier: 'ada', status: 'PENDING_VERIFICATION', authorization_details }
-    return withToolmock({ seed: { connectors: [PROVISIONED], accounts: [account] } }, async (mock) => {
-      const [request] = mock.environment.model.tables.auth_requests.ids()
-      await update(mock, 'ca_1', { [details]: { [field]: 'after' } })
-      expect((await verify(mock, request!, 'ada')).status).toBe(200)
-      const { status, authorization_details: stored } = await authOf(mock, 'ca_1')
-      expect([status, (stored as unknown as Record<string, object>)[details]]).toMatchObject([
-        'ACTIVE',
-        { [field]: 'after' },
-      ])
-    })
-  })
+  ])(
+    'at %s keeps the %s.%s that an update set while a request waited, where the service got no token for it',
+    (connector, details, field) => {
+      const authorization_details = { [details]: { [field]: 'before' } }
+      const account = {
+        id: 'ca_1',
+        connector,
+        identifier: 'ada',
+        status: 'PENDING_VERIFICATION',
+        authorization_details,
+      }
+      return withToolmock({ seed: { connectors: [REFUSING, PROVISIONED], accounts: [account] } }, async (mock) => {
+        const [request] = mock.environment.model.tables.auth_requests.ids()
+        await update(mock, 'ca_1', { [details]: { [field]: 'after' } })
+        expect((await verify(mock, request!, 'ada')).status).toBe(200)
+        const { status, authorization_details: stored } = await detailsOf(mock, 'ca_1')
+        expect([status, (stored as unknown as Record<string, object>)[details]]).toMatchObject([
+          'ACTIVE',
+          { [field]: 'after' },
+        ])
+      })
+    },
+  )
 
   it.each(['', ' ', 'a b', 'a+b', 'a/b', 'ä'])('answers 400 for the malformed auth_request_id %j (G30)', (id) =>
     withToolmock({}, async (mock) => {
