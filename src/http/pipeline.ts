@@ -358,7 +358,7 @@ function extend(context: ExtensionContext, services: ServiceParts): Promise<void
     if (!answer) {
       throw new ServiceError('PATH_NOT_FOUND', `no responder of extension ${extension} answers ${method} ${path}`)
     }
-    context.trace.responder = `${answer.responder} of extension ${extension}`
+    context.trace.responder = `"${answer.responder}" of extension ${extension}`
     if (answer.kind === 'answer') context.extended = answer
     else context.reply = { status: answer.status, body: errorBody({ ...answer, context: {} }, requestId) }
   }

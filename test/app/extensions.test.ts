@@ -316,8 +316,8 @@ describe('the responder of a request', () => {
         return body.facts[0]
       })
       expect(await Promise.all(facts)).toEqual([
-        'Responder take of extension notes answered.',
-        'Responder show of extension notes answered.',
+        'Responder "take" of extension notes answered.',
+        'Responder "show" of extension notes answered.',
       ])
     })
   })
