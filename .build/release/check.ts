@@ -61,7 +61,12 @@ function checkVersions(): void {
   const notes = releaseNotes(readFileSync(`${ROOT}CHANGELOG.md`, 'utf8'), version, process.env.RELEASE_TAG)
   const lock = JSON.parse(readFileSync(`${ROOT}package-lock.json`, 'utf8')) as { version: string }
   const python = /^version = "(.*)"$/m.exec(readFileSync(`${ROOT}integrations/pytest/pyproject.toml`, 'utf8'))?.[1]
-  const others = { 'package-lock.json': lock.version, 'integrations/pytest/pyproject.toml': python }
+  const { version: testcontainers } = manifestOf(`${ROOT}integrations/testcontainers`)
+  const others = {
+    'package-lock.json': lock.version,
+    'integrations/testcontainers/package.json': testcontainers,
+    'integrations/pytest/pyproject.toml': python,
+  }
   for (const [file, found] of Object.entries(others))
     if (found !== version) throw new Error(`${file} has version ${found ?? 'none'}, and package.json ${version}`)
   console.log(
