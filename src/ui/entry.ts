@@ -3,7 +3,7 @@ import { ALL, environment, go, route } from './hash-route.ts'
 
 /** Whether the entry is a request with an answer. Changes of the clock and other control calls are not. */
 export function isAnswered({ kind }: Pick<TimelineEntry, 'kind'>): boolean {
-  return kind === 'request' || kind === 'page' || kind === 'third_party'
+  return kind === 'request' || kind === 'page' || kind === 'third_party' || kind === 'webhook'
 }
 
 export function titleOf(entry: Pick<TimelineEntry, 'kind' | 'tool' | 'operation' | 'method' | 'path'>): string {

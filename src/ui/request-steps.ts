@@ -55,7 +55,7 @@ export function stepsOf(request: Request): Step[] {
   addRules(({ call }) => call !== null && call >= upstream.length)
   steps.push(...moves.due.map((move) => moveStep(move, 'by the clock')))
   steps.push(...moves.transitions.map((move) => moveStep(move)))
-  if (['request', 'page', 'third_party'].includes(request.kind)) steps.push(replyStep(request))
+  if (['request', 'page', 'third_party', 'webhook'].includes(request.kind)) steps.push(replyStep(request))
   return steps
 }
 
@@ -91,21 +91,26 @@ function causes({ do: faults }: Rule, { account_id, event, forced, at }: Transit
   })
 }
 
-function requestStep({ kind, method, path, operation, tool }: Request): Step {
+function requestStep({ kind, method, path, operation, tool, webhook }: Request): Step {
+  if (webhook)
+    return { ...TO_WEBHOOK, text: `${method} ${path}`, detail: `${webhook.type}, attempt ${webhook.attempt}` }
   if (kind === 'clock' || kind === 'control')
     return { from: 'caller', to: 'service', text: shorten(path, 200), detail: 'control API' }
   const detail = [operation, tool].filter((part) => part !== null).join(' · ')
   return { from: 'caller', to: 'service', text: `${method} ${path}`, ...(detail === '' ? {} : { detail }) }
 }
 
-function replyStep({ status, error_code, duration_ms, injected }: Request): Step {
+/** An application that gets events is the one that calls the service. */
+const TO_WEBHOOK = { from: 'service', to: 'caller' } as const
+
+function replyStep({ status, error_code, duration_ms, injected, webhook }: Request): Step {
   const took = `after ${tookOf(duration_ms)}`
-  if (status === 0)
-    return { from: 'service', to: 'caller', text: 'no answer: the connection ended', detail: took, tone: 'error' }
+  const { from: to, to: from } = webhook ? TO_WEBHOOK : ({ from: 'caller', to: 'service' } as const)
+  if (status === 0) return { from, to, text: 'no answer: the connection ended', detail: took, tone: 'error' }
   const detail = [error_code, injected ? 'injected by a scenario' : null, took]
     .filter((part) => part !== null)
     .join(' · ')
-  return { from: 'service', to: 'caller', text: String(status), detail, tone: toneOf(status) }
+  return { from, to, text: String(status), detail, tone: toneOf(status) }
 }
 
 function callStep({ kind, grant, method, url, connector, environment }: Upstream, isRetry: boolean): Step {

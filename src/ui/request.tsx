@@ -60,8 +60,9 @@ function LoadedRequest({
       <Section title="What happened">
         <Sequence steps={stepsOf(request)} />
       </Section>
+      <EventsOf id={request.id} where={where} />
       {request.operation !== null && <NextTime request={request} where={where} />}
-      {isAnswered(request) && <SaveAsScenario request={request} where={where} />}
+      {isAnswered(request) && !request.webhook && <SaveAsScenario request={request} where={where} />}
       {request.violations.length + nearMisses.length > 0 && (
         <Section title="Contract violations">
           <Violations violations={request.violations} basis={explanation?.basis ?? null} />
@@ -110,6 +111,16 @@ function LoadedRequest({
             ['Agent run', request.agent_run_id && <code>{request.agent_run_id}</code>],
             ['Did you mean', request.did_you_mean && <code>{request.did_you_mean}</code>],
             ['Failure', request.failure],
+            ['Event', request.webhook && <code>{request.webhook.event}</code>],
+            ['Webhook', request.webhook?.name],
+            [
+              'Caused by',
+              request.webhook?.cause && (
+                <a href={linkTo('timeline', request.webhook.cause, { in: where.environment })}>
+                  <code>{request.webhook.cause}</code>
+                </a>
+              ),
+            ],
             ['Environment', request.environment],
           ]}
         />
@@ -118,7 +129,10 @@ function LoadedRequest({
         <>
           <Section
             title="Request"
-            note={request.protocol === 'http' && <CopyButton label="Copy as curl" text={() => curlOf(request, base)} />}
+            note={
+              request.protocol === 'http' &&
+              !request.webhook && <CopyButton label="Copy as curl" text={() => curlOf(request, base)} />
+            }
           >
             <p class="mono address">
               {request.method} {request.path}
@@ -163,6 +177,27 @@ function Why({ explanation, failed }: Readonly<{ explanation: Explanation; faile
           ))}
         </ul>
       )}
+    </Section>
+  )
+}
+
+/** The attempts to send the events that a request caused. */
+function EventsOf({ id, where }: Readonly<{ id: string; where: { readonly environment: string } }>) {
+  const { value } = useApi<{ requests: readonly Request[] }>('/requests', { ...where, cause: id })
+  if (!value || value.requests.length === 0) return null
+  return (
+    <Section title="Events sent">
+      <ul class="plain">
+        {value.requests.map(({ id: attempt, status, webhook }) => (
+          <li key={attempt}>
+            <Status status={status} />{' '}
+            <a href={linkTo('timeline', attempt, { in: where.environment })}>
+              {webhook?.type.replace('connected_account.', '')}
+            </a>{' '}
+            to {webhook?.name}, attempt {webhook?.attempt}
+          </li>
+        ))}
+      </ul>
     </Section>
   )
 }

@@ -3,6 +3,7 @@ import axe from 'axe-core'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterEach, expect, it } from 'vitest'
 import { createToolmock, type Toolmock } from '../../src/index.ts'
+import { Receiver, SECRET } from '../webhooks/receiver.ts'
 import { describeInBrowser } from './browser.ts'
 import { Session } from './session.ts'
 
@@ -136,6 +137,24 @@ describeInBrowser('the dashboard', (open) => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
       `curl -X POST ${mock.url}/api/v1/execute_tool`,
     )
+  })
+
+  it('shows the events that a request caused beside it, and from each the way back', async () => {
+    const { page, session, complaints } = await opened('#/timeline')
+    const receiver = new Receiver()
+    await session.control('PUT', '/webhooks/app', { url: await receiver.listen(), secret: SECRET })
+    const who = { connector: 'mail', identifier: 'events@example.com' }
+    const { id } = await session.api('POST', '/connected_accounts', who)
+    await receiver.answered(1)
+    await page.goto(`${mock.url}/_mock/ui#/timeline/${id}`)
+    await detail(page).getByRole('heading', { name: 'Events sent' }).waitFor()
+    await detail(page).getByRole('link', { name: 'created' }).click()
+    await detail(page).getByText('The application acknowledged the event.').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await detail(page).getByRole('link', { name: id }).click()
+    await detail(page).getByRole('heading', { name: 'create_connected_account' }).waitFor()
+    expect(serious(complaints)).toEqual([])
+    await receiver.close()
   })
 
   it('is navigated by keyboard, goes back, and restores the view', async () => {

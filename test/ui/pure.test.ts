@@ -43,6 +43,7 @@ const REQUEST: Request = {
   response_violations: [],
   did_you_mean: null,
   failure: null,
+  webhook: null,
 }
 
 const call = (kind: 'api' | 'token', status: number | null): Request['upstream'][number] => ({
@@ -80,6 +81,14 @@ describe('the steps of a request', () => {
     ])
     const [, , , , , , again] = stepsOf({ ...REQUEST, upstream, refreshes })
     expect(again?.detail).toBe('mail · again')
+  })
+
+  it('of an attempt to send an event go to the application and back', () => {
+    const type = 'connected_account.created' as const
+    const webhook = { name: 'app', event: 'evt_1', type, attempt: 2, cause: 'req_1' }
+    const sent = { kind: 'webhook' as const, operation: null, tool: null, path: 'http://127.0.0.1:3000/', webhook }
+    expect(stepTexts(sent)).toEqual(['service > caller: POST http://127.0.0.1:3000/', 'caller > service: 200'])
+    expect(stepTexts({ ...sent, status: 0 })[1]).toBe('caller > service: no answer: the connection ended')
   })
 
   it('has a refused renewal before the transition that it caused', () => {

@@ -47,6 +47,10 @@ describe('an attempt to send an event', () => {
       expect((body as { requests: object[] }).requests).toEqual([attempt])
       const explained = await call('get', `/requests/${String(attempt?.id)}/explain`)
       expect((explained.body as { because: string }).because).toContain('the application answered 418')
+      // What the mock sends is no part of a scenario that reproduces a run.
+      const exported = await call('post', `/requests/${cause}/scenario`)
+      expect([exported.status, exported.text.includes('/events')]).toEqual([200, false])
+      expect((await call('post', `/requests/${String(attempt?.id)}/scenario`)).status).toBe(404)
     })
   })
 
