@@ -65,7 +65,7 @@ function Items({ collection, account }: Readonly<{ collection: Schemas['Collecti
   const { value, error } = useApi<Schemas['CollectionItems']>(path, { account })
   if (error) return <Problem error={error} />
   if (!value) return null
-  if (value.items.length === 0) return <p class="quiet">No items yet. Tools of the connector create them.</p>
+  if (value.items.length === 0) return <p class="quiet">No items yet. Calls create them.</p>
   const keys = [...new Set([collection.key, ...value.items.flatMap((item) => Object.keys(item))])].slice(0, MAX_COLUMNS)
   return (
     <Table

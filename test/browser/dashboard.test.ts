@@ -271,6 +271,19 @@ describeInBrowser('the dashboard', (open) => {
     expect(serious(complaints)).toEqual([])
   })
 
+  it('shows the items of an extension, and its requests by its name', async () => {
+    const { page, session, complaints } = await opened('#/data')
+    const on = { method: 'POST', path: '/api/v1/memos' }
+    const responders = [{ name: 'take', on, steps: [{ create: 'memos' }] }]
+    await session.control('PUT', '/extensions/memos', { extension: 'memos', collections: { memos: {} }, responders })
+    await session.api('POST', '/memos', { id: 'memo_1', text: 'Gamma' })
+    await page.getByLabel('Collection', { exact: true }).selectOption('extension.memos/memos')
+    await page.getByRole('cell', { name: 'Gamma' }).waitFor()
+    await view(page, 'Timeline')
+    await page.locator('.line').filter({ hasText: 'memos' }).waitFor()
+    expect(serious(complaints)).toEqual([])
+  })
+
   it('shows what a client of MCP takes, with which one calls, and its requests', async () => {
     const { page, session, complaints } = await opened('#/data?connector=mail')
     const { mcpServers } = JSON.parse(await page.locator('.connectors details[open] .command pre').innerText()) as {
