@@ -64,12 +64,28 @@ export async function schemaDocuments(): Promise<Record<string, object>> {
     state: jsonSchema('state', stateSchema),
     'contract-report': jsonSchema('contract-report', reports.contractReportSchema, 'output'),
     'coverage-report': jsonSchema('coverage-report', reports.coverageReportSchema, 'output'),
+    document: DOCUMENT,
   }
+}
+
+const having = (key: string): object => ({ type: 'object', required: [key] })
+
+/** A file of any kind, told by the key that only its kind requires. Its references are to the files beside it. */
+const DOCUMENT = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'A file of toolmock: a seed, connector, scenario or extension',
+  if: having('connector'),
+  then: { $ref: 'connector.schema.json' },
+  else: {
+    if: having('extension'),
+    then: { $ref: 'extension.schema.json' },
+    else: { if: having('rules'), then: { $ref: 'scenario.schema.json' }, else: { $ref: 'seed.schema.json' } },
+  },
 }
 
 /** By default of what is written, before defaults and durations are worked out. */
 function jsonSchema(name: keyof typeof TITLES, schema: z.ZodType, io: 'input' | 'output' = 'input'): object {
   // Free-form parts say their type in their metadata.
   const { $schema, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' })
-  return { $schema, $id: `${name}.schema.json`, title: TITLES[name], ...rest }
+  return { $schema, $id: `urn:toolmock:schema:${name}`, title: TITLES[name], ...rest }
 }
