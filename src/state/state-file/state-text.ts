@@ -93,7 +93,7 @@ export function parseByLine(bytes: Buffer): JsonObject | undefined {
  */
 export function* parseRowByRow(bytes: Buffer, levels: number): Steps<JsonObject | undefined> {
   try {
-    return isUtf8(bytes) ? withRows(yield* splitLists(bytes, levels)) : undefined
+    return withRows(yield* splitLists(bytes, levels))
   } catch {
     return undefined
   }
@@ -120,6 +120,11 @@ const ROWS_AT_ONCE = 500
 
 function* splitLists(bytes: Buffer, levels: number): Steps<SplitText> {
   let [frame, start, count] = ['', 0, 0]
+  const text = (from: number, end?: number): string => {
+    const part = bytes.subarray(from, end)
+    if (!isUtf8(part)) throw new TypeError('not UTF-8')
+    return decode(part)
+  }
   const runs: JsonValue[][] = []
   /** What is open: whether it is a list. Inside a row only how much is open. */
   const open: boolean[] = []
@@ -135,14 +140,14 @@ function* splitLists(bytes: Buffer, levels: number): Steps<SplitText> {
     } else if (byte !== BRACE + 2 && byte !== BRACKET + 2) continue
     else if (inRow === 0) open.pop()
     else if (--inRow === 0) {
-      const between = decode(bytes.subarray(start, row))
+      const between = text(start, row)
       if (!/^[ \t\n\r]*,[ \t\n\r]*$/.test(between)) frame += `${between}${runs.push([]) - 1}`
       start = at + 1
-      runs.at(-1)?.push(JSON.parse(decode(bytes.subarray(row, start))) as JsonValue)
+      runs.at(-1)?.push(JSON.parse(text(row, start)) as JsonValue)
       if (++count % ROWS_AT_ONCE === 0) yield
     }
   }
-  return { frame: frame + decode(bytes.subarray(start)), runs }
+  return { frame: frame + text(start), runs }
 }
 
 /** Where a string ends that begins at a quote. */
