@@ -169,7 +169,7 @@ const rule = withRule(
     for (const { path, kind, fault, params } of faults) {
       // The answer of a consent is a redirect of the browser: there is no connection to end and no body to break.
       if (at === 'consent' && (fault.phase === 'connection' || fault.phase === 'delivery')) {
-        const allowed = 'respond with an OAuth error, latency, and faults that change the model'
+        const allowed = 'respond with an OAuth error, latency, hold_until, and faults that change the model'
         report([...path, kind], { found: 'set at consent', allowed, atKey: true })
       }
       if ((at === 'webhook') !== (fault.phase === 'webhook') && !(at === 'webhook' && fault.phase === 'wait')) {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Account, AccountStatus } from './account.ts'
 import type { Instant } from './instant.ts'
 import { type LifecycleEvent, type LifecycleState, moved } from './lifecycle.ts'
@@ -49,6 +50,20 @@ export interface NotedRule extends FiredRule {
   readonly injected: boolean
   /** At a third party: on which call of `upstream` it fired. */
   readonly call: number | null
+  /** That its barrier opened by its time; absent where it did not. */
+  readonly late?: string
+}
+
+/** What a request did with refresh tokens of a third party that rotates them; a token is told by its digest. */
+export type TokenEvent =
+  | { readonly kind: 'renewed'; readonly token: string; readonly next: string }
+  /** Spent before, and presented again by a client itself. */
+  | { readonly kind: 'replayed'; readonly token: string }
+  /** Stored by a client, in place of another one. */
+  | { readonly kind: 'stored'; readonly token: string; readonly former: string }
+
+export function tokenDigest(token: string): string {
+  return hash('sha256', token, 'base64url')
 }
 
 /** A warning for the author of a request (G6, G10). */
@@ -99,6 +114,8 @@ export class RequestTrace {
   rules: readonly NotedRule[] = NOTHING
   /** What the rows of accounts alone do not say of their changes (G68). */
   changes: readonly NotedChange[] = NOTHING
+  tokens: readonly TokenEvent[] = NOTHING
+  #answered: (() => void) | undefined
   #forcing = false
 
   /** @param request the id of the request; undefined when the clock is the cause */
@@ -166,6 +183,28 @@ export class RequestTrace {
     // A call is noted once it is over.
     const call = rule.at === 'third_party' || rule.at === 'token_refresh' ? this.upstream.length : null
     this.rules = appended(this.rules, { ...rule, injected, call })
+  }
+
+  /** The barrier of a rule that has fired opened by its time. */
+  openedLate({ scenario, rule }: { scenario: string; rule: string }, late: string): void {
+    this.rules = this.rules.map((noted) =>
+      noted.scenario === scenario && noted.rule === rule
+        ? { ...noted, late, sentence: `${noted.sentence}; ${late}` }
+        : noted,
+    )
+  }
+
+  tokenUsed(event: TokenEvent): void {
+    this.tokens = appended(this.tokens, event)
+  }
+
+  onAnswer(listener: () => void): void {
+    this.#answered = listener
+  }
+
+  /** The request is recorded, and its answer is sent next. */
+  answered(): void {
+    this.#answered?.()
   }
 
   ignored(field: string, description: string): void {

@@ -23,7 +23,12 @@ export async function applyFaults(
 ): Promise<void> {
   const { sink, route, requestId } = context
   const { operation } = route
-  const connection = { response: sink.response, pauses, random: () => scenarios.of(environment).random() }
+  const connection = {
+    response: sink.response,
+    pauses,
+    random: () => scenarios.of(environment).random(),
+    trace: context.trace,
+  }
   if (faults.some(({ fault }) => fault.phase === 'connection')) context.request.call?.silence?.()
   const end = await actBefore(faults, connection)
   if (end) {

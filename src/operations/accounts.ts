@@ -27,7 +27,7 @@ import { nextStatus } from '../domain/lifecycle.ts'
 import { locate, type Locator, type LocatorNames } from '../domain/locator.ts'
 import { type PageTokenBinding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
 import type { TokenAnswer } from '../domain/ports.ts'
-import type { RequestTrace } from '../domain/request-trace.ts'
+import { type RequestTrace, tokenDigest } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
 import { removeItemsOf } from '../state/collections.ts'
 import { type Environment, now } from '../state/environment.ts'
@@ -215,6 +215,9 @@ function storeUpdate(
   next = updated(current, next, at)
   model.tables.accounts.put(next)
   trace.changed(id, 'update')
+  const [token = '', former = ''] = [next, current].map((row) => row.credentials.oauth_token?.refresh_token)
+  if (token !== '' && former !== '' && token !== former)
+    trace.tokenUsed({ kind: 'stored', token: tokenDigest(token), former: tokenDigest(former) })
   if (changesSecrets(patch)) thirdParty.accept(connector, next, next.credentials, patch)
   return { status: 200, body: { connected_account: withCredentials(next) } }
 }

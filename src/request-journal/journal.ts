@@ -59,6 +59,7 @@ export class Journals {
     const entry = recordedEntry(input, { environment, realAt: realTime(), requestHeaders })
     this.of(environment ?? this).append(entry)
     for (const observe of this.#observers) observe(entry)
+    entry.trace.answered()
   }
 
   of(environment: object): Journal {

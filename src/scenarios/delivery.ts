@@ -13,6 +13,7 @@ export async function actBefore(
   for (const matched of faults) {
     const { fault, params } = matched
     if (fault.phase === 'wait') await pauses.wait(fault.delay(params, random), response)
+    if (fault.phase === 'barrier') await matched.barrier?.pass(connection)
     if (fault.phase === 'connection') {
       await earlierAnswersSent(response)
       await fault.end(connection, params)

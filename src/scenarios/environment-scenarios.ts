@@ -247,7 +247,7 @@ export class EnvironmentScenarios {
         faults.push(...others)
         request.trace.fired(
           fired,
-          others.some(({ fault }) => fault.phase !== 'wait'),
+          others.some(({ fault: { phase } }) => phase !== 'wait' && phase !== 'barrier'),
         )
         count.hits += 1
         if (rule.then !== null) run.state = rule.then
@@ -371,7 +371,9 @@ export class EnvironmentScenarios {
       this.#longPast.addRun(...oldest)
     }
     const rows = [...this.#runs.values()]
+    const acting = this.#active
     this.#active = rows.flatMap(({ id, running }) => (running ? (this.#currentRun(id) ?? []) : []))
+    for (const run of acting) if (!this.#active.includes(run)) run.release()
   }
 
   /** The last run of a scenario, made from its row where the state file holds it; undefined when it never ran. */

@@ -1,5 +1,11 @@
 import type { FaultResponse, FaultSocket } from './faults/fault-response.ts'
 
+/** A pause that has begun. */
+export interface Pause {
+  readonly over: Promise<void>
+  readonly end: () => void
+}
+
 /** Waiting in real time, which never keeps a server from closing. */
 export class Pauses {
   readonly #waiting = new Set<() => void>()
@@ -7,12 +13,17 @@ export class Pauses {
 
   /** Waits so many milliseconds, or until the client has gone or the server closes. */
   wait(ms: number, response?: FaultResponse): Promise<void> {
+    return this.start(ms, response).over
+  }
+
+  /** The same as {@link wait}, for a pause that something else can end. */
+  start(ms: number, response?: FaultResponse): Pause {
     return this.#pause(response?.req.socket, ms)
   }
 
   /** Waits until the client has gone or the server closes. */
   untilClosed(response: FaultResponse): Promise<void> {
-    return this.#pause(response.req.socket, undefined)
+    return this.#pause(response.req.socket, undefined).over
   }
 
   /** Ends every pause, those to come too. */
@@ -21,18 +32,20 @@ export class Pauses {
     for (const end of [...this.#waiting]) end()
   }
 
-  #pause(socket: FaultSocket | undefined, ms: number | undefined): Promise<void> {
-    if (this.#closed || ms === 0 || socket?.destroyed) return Promise.resolve()
-    return new Promise((resolve) => {
-      const end = (): void => {
+  #pause(socket: FaultSocket | undefined, ms: number | undefined): Pause {
+    if (this.#closed || ms === 0 || socket?.destroyed) return { over: Promise.resolve(), end: () => undefined }
+    let end = (): void => undefined
+    const over = new Promise<void>((resolve) => {
+      end = () => {
         clearTimeout(timer)
         socket?.off('close', end)
         this.#waiting.delete(end)
         resolve()
       }
-      const timer = ms === undefined ? undefined : setTimeout(end, ms)
-      socket?.on('close', end)
-      this.#waiting.add(end)
     })
+    const timer = ms === undefined ? undefined : setTimeout(end, ms)
+    socket?.on('close', end)
+    this.#waiting.add(end)
+    return { over, end }
   }
 }

@@ -2,6 +2,7 @@ import type { RulePlace, Scenario, ScenarioFault, ScenarioRule } from '../domain
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote, thereAre } from '../domain/text.ts'
 import type { StoredScenarioRun } from '../state/model/model.ts'
+import { Barrier } from './barrier.ts'
 import type { MatchedFault } from './faults/fault.ts'
 import { type FaultKind, FAULTS } from './faults/faults.ts'
 
@@ -30,7 +31,17 @@ export class ScenarioRun {
     this.scenario = scenario
     this.startedAt = row.started_at
     this.startedManually = row.started_manually
-    this.counts = scenario.rules.map((rule) => ({ rule, faults: rule.do.map(matchedFault), matched: 0, hits: 0 }))
+    this.counts = scenario.rules.map((rule, index) => {
+      // In a run that the state file holds, what waited is gone with the former process.
+      const isOpen = (row.rules[index]?.hits ?? 0) > 0
+      const faults = rule.do.map(matchedFault).map((matched): MatchedFault => {
+        const { fault, params } = matched
+        if (fault.phase !== 'barrier') return matched
+        const barrier = new Barrier(fault.terms(params), { scenario: scenario.name, rule: rule.name }, isOpen)
+        return { ...matched, barrier }
+      })
+      return { rule, faults, matched: 0, hits: 0 }
+    })
     this.restore(row)
   }
 
@@ -42,6 +53,11 @@ export class ScenarioRun {
       const { matched = 0, hits = 0 } = rules[index] ?? {}
       Object.assign(count, { matched, hits })
     }
+  }
+
+  /** Lets go of the requests that wait at its barriers. */
+  release(): void {
+    for (const { faults } of this.counts) for (const { barrier } of faults) barrier?.open()
   }
 
   row(running: boolean): StoredScenarioRun {

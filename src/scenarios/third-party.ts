@@ -49,7 +49,7 @@ export function thirdPartyInterceptor({ scenarios: registry, pauses }: Context) 
     const fired = request && scenarios.match(request)
     if (!fired || fired.faults.length === 0) return undefined
     return async (response, plain) => {
-      const connection = { response, pauses, random: () => scenarios.random() }
+      const connection = { response, pauses, random: () => scenarios.random(), trace: request.trace }
       if (await actBefore(fired.faults, connection)) return
       const injected = injectedAnswer(fired.faults, { ...NOT_AT_SERVICE, at: request.at })
       const answer = injected ? encoded(injected) : await plain()
@@ -116,8 +116,9 @@ export async function consentFault(
   const request = { connector: connector.connector, account, trace, body: undefined, query: {}, headers: {} }
   const fired = scenarios.match({ at: 'consent', ...request })
   if (!fired) return undefined
-  // At consent the only faults beside those on the model are respond and latency (`documents/scenario.ts`).
-  for (const { fault, params } of fired.faults) {
+  // At consent the only faults beside those on the model are respond, latency and hold_until (`documents/scenario.ts`).
+  for (const { fault, params, barrier } of fired.faults) {
+    await barrier?.pass({ pauses, trace })
     if (fault.phase === 'wait') await pauses.wait(fault.delay(params, () => scenarios.random()))
   }
   const answer = injectedAnswer(fired.faults, { ...NOT_AT_SERVICE, at: 'consent' })

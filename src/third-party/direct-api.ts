@@ -16,6 +16,7 @@ import {
   type ThirdPartyAnswer,
 } from './http-messages.ts'
 import { failureAnswer } from './listener.ts'
+import { accountIdIn, clientIdIn } from './tokens.ts'
 import { SCHEMES } from './schemes.ts'
 import { Templates } from './template.ts'
 import type { EnvironmentRegistry } from '../state/environment-registry.ts'
@@ -31,13 +32,16 @@ interface DirectParts extends PageParts {
 const ENVIRONMENT_HEADER = 'x-toolmock-environment'
 
 /**
- * The API of every third party for programs that call it themselves, mounted at `/third-party`: below `/{connector}/api`. The
- * credential of the call identifies its environment.
+ * The API of every third party for programs that call it themselves, mounted at `/third-party`: below `/{connector}/api`, and
+ * its token endpoint at `/{connector}/oauth/token`. The credential of the call identifies its environment.
  */
 export function directApiRoutes(services: DirectParts): Router {
   const router = Router({ caseSensitive: true, strict: true })
   router.all('/:connector/api{/*path}', async (request, response) => {
-    await answer(services, request, response)
+    await answer(services, request, response, 'api')
+  })
+  router.all('/:connector/oauth/token', async (request, response) => {
+    await answer(services, request, response, 'token')
   })
   return router
 }
@@ -50,7 +54,12 @@ interface DirectCall {
   environment: Environment | undefined
 }
 
-async function answer(services: DirectParts, request: Request, response: Response): Promise<void> {
+async function answer(
+  services: DirectParts,
+  request: Request,
+  response: Response,
+  kind: 'api' | 'token',
+): Promise<void> {
   const trace = new RequestTrace()
   const entry: DirectCall = { kind: 'third_party', trace, requestBody: '', environment: undefined }
   trace.request = recordAnswer(services, request, response, (responseBody) => ({ ...entry, responseBody }))
@@ -65,16 +74,17 @@ async function answer(services: DirectParts, request: Request, response: Respons
   entry.requestBody = body
   const received = receivedRequest(request, body)
   const name = String(request.params['connector'])
-  const found = foundAt(services, name, received)
+  const found = foundAt(services, name, received, kind)
   if ('status' in found) {
     sendThirdPartyAnswer(response, found)
     return
   }
   const { environment, connector } = found
   entry.environment = environment
-  const account = environment.model.tables.accounts.get(headerOf(received, ACCOUNT_HEADER))
+  const presented = kind === 'token' ? accountIdIn(environment, connector.connector, received) : undefined
+  const account = environment.model.tables.accounts.get(presented ?? headerOf(received, ACCOUNT_HEADER))
   trace.account ??= account
-  const asked = { environment, connector, kind: 'api', request: received, account } as const
+  const asked = { environment, connector, kind, request: received, account } as const
   try {
     await services.thirdParties.answer({ ...asked, tool: undefined, trace, ticket: '' }, response)
   } catch (error) {
@@ -105,8 +115,10 @@ function foundAt(
   { registry, defaultEnvironment }: DirectParts,
   name: string,
   request: ReceivedRequest,
+  kind: 'api' | 'token',
 ): { environment: Environment; connector: Connector } | ThirdPartyAnswer {
-  const named = headerOf(request, ENVIRONMENT_HEADER)
+  const owner = kind === 'token' ? registry.byClient(clientIdIn(request) ?? '')?.environment.name : undefined
+  const named = owner ?? headerOf(request, ENVIRONMENT_HEADER)
   const asked = named === '' ? registry.environments() : [registry.environment(named)]
   const there = asked.flatMap((environment) => {
     const connector = environment?.connector(name)

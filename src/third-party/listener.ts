@@ -199,10 +199,12 @@ async function onceFlushed(
 
 function answerAsTokenEndpoint(
   options: ListenerOptions,
-  { environment, connector, request, ticket }: ThirdPartyRequest,
+  { environment, connector, request, trace, ticket }: ThirdPartyRequest,
 ): ThirdPartyAnswer | Promise<ThirdPartyAnswer> {
-  const { answer: answered, apply } = answerToken(environment, connector, request)
+  const { answer: answered, apply, event } = answerToken(environment, connector, request)
   const call = options.calls.find(ticket)
+  // What the service presents again, such as after an answer that was lost, is no mistake of a client.
+  if (event && (event.kind === 'renewed' || !call)) trace?.tokenUsed(event)
   if (call) {
     call.apply = apply
     return answered

@@ -3,6 +3,8 @@ import type { Connector } from '../domain/connector.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import type { Grant } from '../domain/grant.ts'
 import { type JsonObject, own } from '../domain/json.ts'
+import { type TokenEvent, tokenDigest } from '../domain/request-trace.ts'
+import { isSameSecret } from '../domain/secret.ts'
 import { percentDecoded } from '../domain/text.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { revoked } from '../state/grants.ts'
@@ -33,7 +35,7 @@ type OauthErrorCode =
  * What the token endpoint decided. `apply` makes the change that goes with it, inside a transaction: for its own client that
  * is the transaction in which the service stores the tokens, so that a crash cannot come between the two.
  */
-type TokenReply = { readonly apply?: () => void } & (
+type TokenReply = { readonly apply?: () => void; readonly event?: TokenEvent } & (
   { readonly body: JsonObject } | { readonly error: OauthErrorCode; readonly description: string }
 )
 
@@ -44,14 +46,15 @@ export function answerToken(
   environment: Environment,
   connector: Connector,
   request: ReceivedRequest,
-): { readonly answer: ThirdPartyAnswer; readonly apply?: (() => void) | undefined } {
+): Pick<TokenReply, 'event'> & { readonly answer: ThirdPartyAnswer; readonly apply?: (() => void) | undefined } {
   if (request.method !== 'POST') return { answer: jsonAnswer(405, { error: 'invalid_request' }, { Allow: 'POST' }) }
   const reply = decide(environment, connector, request)
-  const { apply } = reply
+  const { apply, event } = reply
+  const noted = event && { event }
   const headers = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
-  if ('body' in reply) return { answer: jsonAnswer(200, reply.body, headers), apply }
+  if ('body' in reply) return { answer: jsonAnswer(200, reply.body, headers), apply, ...noted }
   const body = { error: reply.error, error_description: reply.description }
-  if (reply.error !== 'invalid_client') return { answer: jsonAnswer(400, body, headers), apply }
+  if (reply.error !== 'invalid_client') return { answer: jsonAnswer(400, body, headers), apply, ...noted }
   return { answer: jsonAnswer(401, body, { ...headers, 'WWW-Authenticate': 'Basic realm="token"' }) }
 }
 
@@ -59,8 +62,11 @@ function decide(environment: Environment, connector: Connector, request: Receive
   const form = readForm(request)
   if (!form) return refused('invalid_request', 'send each field once, as application/x-www-form-urlencoded')
   const application = applicationOf(environment, connector.connector)
-  const { id, secret } = basicCredentials(request) ?? { id: form.get('client_id'), secret: form.get('client_secret') }
-  if (id !== application.client_id || secret !== application.client_secret) {
+  const { id = '', secret = '' } = applicationIn(request, form)
+  // A client that renews tokens itself names the application by its own credentials at the service.
+  const client = environment.model.tables.clients.get(id)
+  const expected = id === application.client_id ? application.client_secret : client?.client_secret
+  if (expected === undefined || !isSameSecret(secret, expected)) {
     return refused('invalid_client', 'the application is not registered here, or its secret is wrong')
   }
   const name = form.get('grant_type')
@@ -70,6 +76,23 @@ function decide(environment: Environment, connector: Connector, request: Receive
   if (!grantType.allows(connector.authorization_type))
     return refused('unauthorized_client', 'not for applications of this kind')
   return grantType.run({ environment, connector, application, form, accountId: headerOf(request, ACCOUNT_HEADER) })
+}
+
+/** The client id of a token request; undefined where it names none. */
+export function clientIdIn(request: ReceivedRequest): string | undefined {
+  return applicationIn(request, readForm(request)).id
+}
+
+/** The account whose refresh token a request presents. */
+export function accountIdIn({ model }: Environment, connector: string, request: ReceivedRequest): string | undefined {
+  return model.grantIndex.byRefreshToken(connector, readForm(request)?.get('refresh_token') ?? '')?.account_id
+}
+
+function applicationIn(
+  request: ReceivedRequest,
+  form: ReadonlyMap<string, string> | undefined,
+): { id: string | undefined; secret: string | undefined } {
+  return basicCredentials(request) ?? { id: form?.get('client_id'), secret: form?.get('client_secret') }
 }
 
 function readForm(request: ReceivedRequest): Map<string, string> | undefined {
@@ -143,7 +166,8 @@ const refreshToken: GrantType = (call) => {
   if (spent.revoked) return refused('invalid_grant', 'the refresh token has been revoked')
   if (spent.refresh_revoked) {
     const description = 'the refresh token was used before; everything issued from it is revoked'
-    return refused('invalid_grant', description, () => revokeFamily(environment, spent))
+    const replayed = { kind: 'replayed', token: tokenDigest(presented) } as const
+    return { ...refused('invalid_grant', description, () => revokeFamily(environment, spent)), event: replayed }
   }
   if (connector.oauth.refresh_token === 'none')
     return refused('unauthorized_client', 'this application renews no tokens')
@@ -161,7 +185,8 @@ const refreshToken: GrantType = (call) => {
     // Another request used the same refresh token since the decision. One that its owner has ended was not used.
     if (current.refresh_revoked && !current.revoked) revokeFamily(environment, spent)
   }
-  return { body, apply }
+  if (!rotates) return { body, apply }
+  return { body, apply, event: { kind: 'renewed', token: tokenDigest(presented), next: tokenDigest(refresh_token) } }
 }
 
 /** Revokes everything that was issued from the same consent. */

@@ -4,7 +4,7 @@ import { isJsonObject } from '../domain/json.ts'
 import type { CheckedRequest } from '../contract/contract.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { FieldViolation } from '../domain/errors.ts'
-import type { RequestTrace } from '../domain/request-trace.ts'
+import type { NotedRule, RequestTrace } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import { pathOf } from '../request-journal/view.ts'
@@ -22,6 +22,7 @@ import {
   violationsOf,
   warningsOf,
 } from './findings.ts'
+import { TokenRaces } from './token-races.ts'
 import { LinkFlows } from './link-flows.ts'
 import type { FindingOrigin, UnknownPath } from './report-schemas.ts'
 
@@ -158,6 +159,7 @@ export class EnvironmentContractRecord {
   /** By `from event to`. */
   readonly moves = new Map<string, Times>()
   readonly flows = new LinkFlows()
+  readonly races = new TokenRaces()
   /** Of removed environments of this name. */
   readonly scenarios = new Histories()
   readonly #declared: ContractFields
@@ -218,6 +220,25 @@ export class EnvironmentContractRecord {
     }
   }
 
+  /** A barrier opened by its time: what the scenario is for did not take place. */
+  addLateBarrier(
+    { scenario, rule, at, late }: Pick<NotedRule, 'scenario' | 'rule' | 'at'> & { readonly late: string },
+    { id: request, environment, method, url, at: time, operation }: RecordedEntry,
+  ): void {
+    const kind = 'barrier_opened_late'
+    const path = `rule ${JSON.stringify(rule)} of scenario ${scenario}`
+    const item = {
+      kind,
+      constraint: kind,
+      operation: operation ?? at,
+      path,
+      error_code: null,
+      found: 'fewer',
+      allowed: late,
+    } as const
+    this.warnings.add(item, { request, environment, method, url, at: time, test: this.test })
+  }
+
   add(other: EnvironmentContractRecord): void {
     this.requests += other.requests
     this.injected += other.injected
@@ -228,6 +249,7 @@ export class EnvironmentContractRecord {
     addTimes(this.outcomes, other.outcomes)
     addTimes(this.moves, other.moves)
     this.flows.add(other.flows)
+    this.races.add(other.races)
     for (const history of other.scenarios.list()) this.scenarios.add(history)
     for (const [operation, parts] of other.fields) {
       for (const [part, reached] of Object.entries(parts) as [Part, Uint8Array][]) {
@@ -285,6 +307,12 @@ export function recordEntry(records: ContractRecords, entry: RecordedEntry): voi
     const { flows, test } = records.of(environment)
     flows.see(entry, test)
   }
+  if (trace.tokens.length > 0) {
+    const { races, test } = records.of(environment)
+    races.see(entry, test)
+  }
+  for (const { scenario, rule, at, late } of trace.rules)
+    if (late !== undefined) records.of(environment).addLateBarrier({ scenario, rule, at, late }, entry)
   // A path of the API is never looked for with MCP.
   if (entry.protocol === 'mcp') return
   if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return

@@ -56,9 +56,9 @@ const finding = z.strictObject({
 
 const warning = finding.extend({
   kind: z
-    .enum(['unread', 'output_only', 'alias', 'ignored', 'similar_identifier', 'unverified_flow'])
+    .enum(['unread', 'output_only', 'alias', 'ignored', 'similar_identifier', 'unverified_flow', 'barrier_opened_late'])
     .describe(
-      'A name that nothing reads; a field that is only ever answered; another name than the document’s; a value without effect; an identifier that differs from a known one by case or blanks alone; a flow that ended without verification although the client verifies elsewhere',
+      'A name that nothing reads; a field that is only ever answered; another name than the document’s; a value without effect; an identifier that differs from a known one by case or blanks alone; a flow that ended without verification although the client verifies elsewhere; a barrier of a scenario that opened by its time',
     ),
 })
 

@@ -23,6 +23,7 @@ import type { Counted, NewFinding } from './findings.ts'
 import { render, type ReportFormat } from './formats/formats.ts'
 import type { JournalOf } from './prism-check.ts'
 import { unverifiedFlows } from './link-flows.ts'
+import { tokenRaces } from './token-races.ts'
 import { isKept } from './report-pair.ts'
 import type { EnvironmentRegistry } from '../state/environment-registry.ts'
 import type { Journals } from '../request-journal/journal.ts'
@@ -199,7 +200,7 @@ function contractRecordOf(
   return {
     requests: record.requests,
     injected: record.injected,
-    violations: [...violations.list()].map(finding),
+    violations: [...violations.list(), ...tokenRaces(subjects.map(({ record: { races } }) => races))].map(finding),
     answer_violations: [...answerViolations.list()].map(finding),
     unknown_paths: [...unknownPaths.list()].map((counted) => ({ ...counted.item, ...originOf(counted) })),
     warnings: [...warnings.list(), ...unverifiedFlows(flows)].map((counted) => {

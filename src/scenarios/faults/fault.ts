@@ -1,8 +1,10 @@
 import type { Account } from '../../domain/account.ts'
 import type { ErrorContent } from '../../domain/errors.ts'
+import type { RequestTrace } from '../../domain/request-trace.ts'
 import type { RulePlace } from '../../domain/scenario.ts'
 import type { Report, z } from '../../schema/parts.ts'
 import type * as parts from '../../schema/parts.ts'
+import type { Barrier, BarrierTerms } from '../barrier.ts'
 import type { Pauses } from '../pauses.ts'
 import type { FaultResponse } from './fault-response.ts'
 
@@ -31,6 +33,7 @@ export interface FaultConnection {
   readonly pauses: Pauses
   /** From 0 to below 1, seeded. */
   readonly random: () => number
+  readonly trace: RequestTrace
 }
 
 /** The request that an injected answer is for, as far as its default body depends on it. */
@@ -70,6 +73,8 @@ type Action<Parameters> =
   | { phase: 'model'; apply(actions: ModelActions, parameters: Parameters): void }
   /** Waits before anything is carried out, so many milliseconds. */
   | { phase: 'wait'; delay(parameters: Parameters, random: () => number): number }
+  /** Waits for other requests before anything is carried out. */
+  | { phase: 'barrier'; terms(parameters: Parameters): BarrierTerms }
   /** Ends the connection before anything is carried out: there is no answer. */
   | { phase: 'connection'; end(connection: FaultConnection, parameters: Parameters): Promise<void> }
   /** Answers in place of the plain answer: nothing is carried out. */
@@ -114,4 +119,6 @@ export interface MatchedFault {
   readonly kind: string
   readonly fault: Fault
   readonly params: unknown
+  /** That of the scenario's run, for a fault that waits for other requests. */
+  readonly barrier?: Barrier
 }

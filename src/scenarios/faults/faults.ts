@@ -1,6 +1,7 @@
 import { advanceClock } from './advance-clock.ts'
 import { emptyResponse } from './empty-response.ts'
 import type { Fault } from './fault.ts'
+import { holdUntil } from './hold-until.ts'
 import { latency } from './latency.ts'
 import { malformedJson } from './malformed-json.ts'
 import {
@@ -22,6 +23,7 @@ import { badSignature, drop, duplicate, reorder, staleTimestamp } from './webhoo
 export const FAULTS = {
   respond,
   latency,
+  hold_until: holdUntil,
   timeout,
   reset_connection: resetConnection,
   empty_response: emptyResponse,

@@ -222,6 +222,11 @@ const RULES = {
     short: 'The flow of a magic link ended without verification',
     help: `Create the link with a user_verify_url and verify the user. ${EXPLAIN}`,
   },
+  barrier_opened_late: {
+    level: 'warning',
+    short: 'A barrier of a scenario opened by its time, with fewer requests than it waits for',
+    help: `Send the requests at the same time, or give the barrier more time. ${EXPLAIN}`,
+  },
 } as const satisfies Readonly<Record<string, Rule>>
 
 type RuleId = keyof typeof RULES

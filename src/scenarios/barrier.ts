@@ -1,0 +1,78 @@
+import type { RequestTrace } from '../domain/request-trace.ts'
+import type { FaultResponse } from './faults/fault-response.ts'
+import type { Pause, Pauses } from './pauses.ts'
+
+export interface BarrierTerms {
+  /** How many requests open it. */
+  readonly requests: number
+  /** Milliseconds of real time after which it opens with fewer. */
+  readonly within: number
+  readonly release: 'arrival' | 'reverse'
+}
+
+/** A request that comes to a barrier. */
+interface Arrival {
+  readonly pauses: Pauses
+  readonly trace: RequestTrace
+  /** Absent at `consent`. */
+  readonly response?: FaultResponse
+}
+
+interface Waiter extends Arrival {
+  readonly pause: Pause
+  readonly go: () => void
+}
+
+/**
+ * Requests that wait for each other, once in a run of a scenario. Then they go on one by one, each when the one before has
+ * been answered. One that is never answered, such as by the fault `timeout`, is waited for as long as the barrier has.
+ */
+export class Barrier {
+  readonly #terms: BarrierTerms
+  /** By which the request journal names it. */
+  readonly #rule: { readonly scenario: string; readonly rule: string }
+  #waiting: Waiter[] = []
+  #isOpen: boolean
+
+  constructor(terms: BarrierTerms, rule: { scenario: string; rule: string }, isOpen: boolean) {
+    this.#terms = terms
+    this.#rule = rule
+    this.#isOpen = isOpen
+  }
+
+  /** Returns when it is the request's turn, or its client has gone. */
+  async pass(arrival: Arrival): Promise<void> {
+    if (this.#isOpen) return
+    const { requests, within } = this.#terms
+    const { pauses, response } = arrival
+    const pause = pauses.start(within, response)
+    const turn = new Promise<void>((go) => this.#waiting.push({ ...arrival, pause, go }))
+    if (this.#waiting.length === requests) this.open()
+    await pause.over
+    if (this.#isOpen) return turn
+    if (response?.req.socket.destroyed) this.#waiting = this.#waiting.filter((other) => other.pause !== pause)
+    else {
+      const text = `the barrier opened after ${within} ms with ${this.#waiting.length} of ${requests} requests`
+      for (const { trace } of this.#waiting) trace.openedLate(this.#rule, text)
+      this.open()
+      return turn
+    }
+  }
+
+  open(): void {
+    this.#isOpen = true
+    const waiting = this.#terms.release === 'reverse' ? this.#waiting.toReversed() : this.#waiting
+    this.#waiting = []
+    for (const { pause } of waiting) pause.end()
+    void this.#letGo(waiting)
+  }
+
+  async #letGo(waiting: readonly Waiter[]): Promise<void> {
+    for (const { pauses, response, trace, go } of waiting) {
+      const answering = pauses.start(this.#terms.within, response)
+      trace.onAnswer(answering.end)
+      go()
+      await answering.over
+    }
+  }
+}

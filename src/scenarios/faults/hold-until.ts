@@ -1,0 +1,32 @@
+import type { BarrierTerms } from '../barrier.ts'
+import { defineFault } from './fault.ts'
+
+const MAX_WITHIN = 60_000
+
+/** A barrier: requests that come one after the other meet, as they do under load. */
+export const holdUntil = defineFault({
+  parameters: ({ strict, wholeNumber, wait, accepted, withRule }) =>
+    withRule(
+      strict({
+        requests: wholeNumber(2, 1000).describe('How many requests have to be there.'),
+        within: wait.describe('The longest wait, in real time: at most 60s. Then those that are there go on.'),
+        release: accepted<BarrierTerms['release']>(
+          (value) => value === 'arrival' || value === 'reverse',
+          'arrival or reverse',
+        )
+          .default('arrival')
+          .describe('In which order they go on: that of their arrival, or the reverse.')
+          .meta({ type: 'string', enum: ['arrival', 'reverse'] }),
+      }),
+      ({ within = 1 }, report) => {
+        if (within < 1 || within > MAX_WITHIN) report(['within'], { allowed: 'more than 0 and at most 60s' })
+      },
+    ),
+  description:
+    'Requests wait until so many are there, once for each start of the scenario. Then they go on one by one, each when the one before has been answered.',
+  example: { requests: 2, within: '5s' },
+  sentence: ({ requests, within, release }) =>
+    `waits until ${requests} requests are there or ${within} ms are over${release === 'reverse' ? ', and goes on in the reverse order' : ''}`,
+  phase: 'barrier',
+  terms: (parameters) => parameters,
+})

@@ -1,0 +1,239 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { JournalEntry } from '../../src/request-journal/entry.ts'
+import type { ContractReport } from '../../src/verdict/report-schemas.ts'
+import { type ScenarioMock, withScenarios } from './scenario-mock.ts'
+
+// The time of barriers stands still in these tests until they move it on.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const LIST = { at: 'service', on: { operation: 'list_connections' } }
+
+function barrier(requests: number, more: object = {}, rule: object = LIST) {
+  return { name: 'race', rules: [{ name: 'meet', ...rule, do: [{ hold_until: { requests, within: '5s', ...more } }] }] }
+}
+
+function matched({ scenarios }: ScenarioMock): number {
+  return scenarios.list()[0]?.rules[0]?.matched ?? 0
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await turn()
+}
+
+async function journal({ url }: ScenarioMock, query: string): Promise<JournalEntry[]> {
+  const found = (await (await fetch(`${url}/_mock/requests?limit=200&${query}`)).json()) as {
+    requests: { id: string }[]
+  }
+  return Promise.all(
+    found.requests.map(async ({ id }) => {
+      const { request } = (await (await fetch(`${url}/_mock/requests/${id}`)).json()) as { request: JournalEntry }
+      return request
+    }),
+  )
+}
+
+describe('hold_until', () => {
+  it.each([2, 10, 100])('lets %i requests go on one by one, in the order of their arrival', (requests) =>
+    withScenarios({ scenarios: [barrier(requests)] }, async (mock) => {
+      const held = new Held(mock)
+      for (let number = 1; number < requests; number++) await held.send()
+      expect(held.answered).toEqual([])
+      await held.send()
+      await held.all()
+      expect(held.answered).toEqual(held.sent)
+      // Once for each start of the scenario.
+      expect((await mock.call('GET', '/connections')).status).toBe(200)
+    }),
+  )
+
+  it('lets them go on in the reverse order with release: reverse', () =>
+    withScenarios({ scenarios: [barrier(3, { release: 'reverse' })] }, async (mock) => {
+      const held = new Held(mock)
+      for (let number = 1; number <= 3; number++) await held.send()
+      await held.all()
+      expect(held.answered).toEqual(held.sent.toReversed())
+    }))
+
+  it('opens by its time, and the journal and the verdict say so', () =>
+    withScenarios({ scenarios: [barrier(3)] }, async (mock) => {
+      const held = new Held(mock)
+      await held.send()
+      await held.send()
+      await vi.advanceTimersByTimeAsync(4999)
+      expect(held.answered).toEqual([])
+      await vi.advanceTimersByTimeAsync(1)
+      await held.all()
+      expect(held.answered).toEqual(held.sent)
+      const late = 'the barrier opened after 5000 ms with 2 of 3 requests'
+      const entries = await journal(mock, 'operation=list_connections')
+      expect(entries.map(({ rules }) => rules[0]?.sentence)).toEqual([
+        expect.stringContaining(late),
+        expect.stringContaining(late),
+      ])
+      const { ok, total } = await contractOf(mock)
+      expect(ok).toBe(true)
+      expect(total.warnings).toMatchObject([{ kind: 'barrier_opened_late', allowed: late, count: 2 }])
+    }))
+
+  it('does not count a request whose client has gone, and does not carry it out', () =>
+    withScenarios(
+      { scenarios: [barrier(2, {}, { at: 'service', on: { operation: 'create_connected_account' } })] },
+      async (mock) => {
+        const gone = new AbortController()
+        const create = (identifier: string, signal?: AbortSignal): Promise<number> =>
+          fetch(`${mock.url}/api/v1/connected_accounts`, {
+            method: 'POST',
+            headers: { Authorization: mock.authorization(), 'Content-Type': 'application/json' },
+            body: JSON.stringify({ connector: 'mail', identifier }),
+            ...(signal && { signal }),
+          }).then(({ status }) => status)
+        const first = create('gone@example.com', gone.signal).catch(() => 0)
+        await until(() => matched(mock) === 1)
+        gone.abort()
+        expect(await first).toBe(0)
+        await journaled(mock, 'operation=create_connected_account', 1)
+        const second = create('ada@example.com')
+        await until(() => matched(mock) === 2)
+        expect((await mock.call('GET', '/connected_accounts')).body).toMatchObject({ total_size: 0 })
+        const third = create('grace@example.com')
+        expect(await Promise.all([second, third])).toEqual([201, 201])
+        expect((await mock.call('GET', '/connected_accounts')).body).toMatchObject({ total_size: 2 })
+      },
+    ))
+
+  it.each<[string, (mock: ScenarioMock) => unknown]>([
+    ['a stop', ({ scenarios }) => scenarios.stop('race')],
+    ['a reset', ({ url }) => fetch(`${url}/_mock/reset`, { method: 'POST' })],
+    ['the removal of all scenarios', ({ url }) => fetch(`${url}/_mock/scenarios`, { method: 'DELETE' })],
+    ['a new start', ({ scenarios }) => scenarios.start('race')],
+  ])('lets go of what waits at %s', (_, release) =>
+    withScenarios({ scenarios: [barrier(2)] }, async (mock) => {
+      const held = new Held(mock)
+      await held.send()
+      await release(mock)
+      await held.all()
+      expect(held.statuses).toEqual([200])
+    }),
+  )
+
+  it('does not keep the server from stopping', () =>
+    withScenarios({ scenarios: [barrier(2)] }, async (mock) => {
+      const held = new Held(mock)
+      await held.send()
+      await mock.close()
+      await held.all()
+      expect(held.sent).toEqual([1])
+    }))
+
+  it('waits for a request that is never answered no longer than its own time', () =>
+    withScenarios(
+      {
+        scenarios: [
+          barrier(2),
+          { name: 'dead', rules: [{ name: 'dead', ...LIST, when: { nth: 1 }, do: [{ timeout: {} }] }] },
+        ],
+      },
+      async (mock) => {
+        const held = new Held(mock)
+        await held.send()
+        await held.send()
+        await vi.advanceTimersByTimeAsync(4999)
+        expect(held.answered).toEqual([])
+        await vi.advanceTimersByTimeAsync(1)
+        await until(() => held.answered.length === 1)
+        expect(held.answered).toEqual([2])
+        await mock.close()
+      },
+    ))
+
+  it('holds the calls of tools by MCP too', () =>
+    withScenarios(
+      { transport: 'MCP', scenarios: [barrier(2, {}, { at: 'service', on: { operation: 'execute_tool' } })] },
+      async (mock) => {
+        const account = await mock.account()
+        const first = mock.send(account)
+        await until(() => matched(mock) === 1)
+        const answers = await Promise.all([first, mock.send(account)])
+        expect(answers.map(({ status }) => status)).toEqual([200, 200])
+      },
+    ))
+
+  it('holds calls of the third party', () =>
+    withScenarios({ scenarios: [barrier(2, {}, { at: 'third_party' })] }, async (mock) => {
+      const account = await mock.account()
+      const first = mock.send(account)
+      await until(() => matched(mock) === 1)
+      const answers = await Promise.all([first, mock.send(account)])
+      expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    }))
+
+  it('holds refreshes of the service; of one account there is only one, for all callers', () =>
+    withScenarios({ scenarios: [barrier(2, {}, { at: 'token_refresh' })] }, async (mock) => {
+      const accounts = [await mock.account(), await mock.account('grace@example.com')]
+      for (const id of accounts) await fetch(`${mock.url}/_mock/accounts/${id}/expire_access_token`, { method: 'POST' })
+      const ada = [mock.send(accounts[0]!), mock.send(accounts[0]!)]
+      await until(() => matched(mock) === 1)
+      const answers = await Promise.all([...ada, mock.send(accounts[1]!)])
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+      expect(matched(mock)).toBe(2)
+    }))
+
+  it('holds decisions at consent', () =>
+    withScenarios({ scenarios: [barrier(2, {}, { at: 'consent' })] }, async (mock) => {
+      const link = async (identifier: string): Promise<string> => {
+        const { body } = await mock.call('POST', '/connected_accounts/magic_link', { connector: 'mail', identifier })
+        return body?.['link'] as string
+      }
+      const decide = async (url: string): Promise<number> =>
+        (await fetch(`${url}?decision=approve`, { redirect: 'manual' })).status
+      const links = [await link('ada@example.com'), await link('grace@example.com')]
+      const first = decide(links[0]!)
+      await until(() => matched(mock) === 1)
+      expect(await Promise.all([first, decide(links[1]!)])).toEqual([302, 302])
+    }))
+})
+
+/** Requests that a barrier holds, by their numbers. */
+class Held {
+  readonly sent: number[] = []
+  readonly answered: number[] = []
+  readonly statuses: number[] = []
+  readonly #mock: ScenarioMock
+  readonly #answers: Promise<void>[] = []
+
+  constructor(mock: ScenarioMock) {
+    this.#mock = mock
+  }
+
+  /** Sends a request, and returns once it has come to the barrier. */
+  async send(): Promise<void> {
+    const number = this.sent.push(this.sent.length + 1)
+    const answer = this.#mock.call('GET', '/connections').then(
+      ({ status }) => {
+        this.answered.push(number)
+        this.statuses.push(status)
+      },
+      () => undefined,
+    )
+    this.#answers.push(answer)
+    await until(() => matched(this.#mock) === number)
+  }
+
+  async all(): Promise<void> {
+    await Promise.all(this.#answers)
+  }
+}
+
+async function journaled(mock: ScenarioMock, query: string, count: number): Promise<void> {
+  while ((await journal(mock, query)).length < count) await turn()
+}
+
+async function contractOf({ url }: ScenarioMock): Promise<ContractReport> {
+  return (await (await fetch(`${url}/_mock/contract`)).json()) as ContractReport
+}
