@@ -137,6 +137,8 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
         '504; of a tool: `call.timeout`',
       ),
       limit('a wait of a fault or of `latency`', 'src/schema/parts.ts', 'MAX_WAIT', time, 'refused'),
+      limit('`within` of `hold_until`', 'src/scenarios/faults/hold-until.ts', 'MAX_WITHIN', time, 'refused'),
+      limit('`requests` of `hold_until`', 'src/scenarios/faults/hold-until.ts', 'MAX_REQUESTS', count, 'refused'),
     ],
   },
   {

@@ -75,6 +75,33 @@ describe('a fault of a scenario, by gRPC', () => {
   )
 })
 
+describe('a barrier', () => {
+  it('lets calls go on once so many are there', async () => {
+    await withRpc({}, async (mock) => {
+      await scenario(mock, { ...ALL, do: [{ hold_until: { requests: 2, within: '60s' } }] })
+      const client = clientOf(ConnectedAccounts, mock)
+      const calls = [1, 2].map(() => client.listAccounts({}, { headers: mock.headers }))
+      expect((await Promise.all(calls)).map(({ totalSize }) => totalSize)).toEqual([0n, 0n])
+    })
+  })
+
+  it('does not count a call whose client has gone', async () => {
+    await withRpc({}, async (mock) => {
+      await scenario(mock, { ...ALL, do: [{ hold_until: { requests: 2, within: '60s' } }] })
+      const client = clientOf(ConnectedAccounts, mock)
+      const controller = new AbortController()
+      const gone = failure(client.listAccounts({}, { headers: mock.headers, signal: controller.signal }))
+      await fired(mock)
+      controller.abort()
+      expect((await gone).code).toBe(Code.Canceled)
+      const { journals, defaultEnvironment } = mock.app.services
+      await journals.of(defaultEnvironment()!).wait({ operation: 'list_connected_accounts' })
+      const calls = [1, 2].map(() => client.listAccounts({}, { headers: mock.headers }))
+      expect(await Promise.all(calls)).toHaveLength(2)
+    })
+  })
+})
+
 describe('a deadline', () => {
   it('cancels a call that a scenario delays; the operation is not carried out, and the journal records that', async () => {
     await withRpc({}, async (mock) => {

@@ -2,13 +2,14 @@ import type { BarrierTerms } from '../barrier.ts'
 import { defineFault } from './fault.ts'
 
 const MAX_WITHIN = 60_000
+const MAX_REQUESTS = 1000
 
 /** A barrier: requests that come one after the other meet, as they do under load. */
 export const holdUntil = defineFault({
   parameters: ({ strict, wholeNumber, wait, accepted, withRule }) =>
     withRule(
       strict({
-        requests: wholeNumber(2, 1000).describe('How many requests have to be there.'),
+        requests: wholeNumber(2, MAX_REQUESTS).describe('How many requests have to be there.'),
         within: wait.describe('The longest wait, in real time: at most 60s. Then those that are there go on.'),
         release: accepted<BarrierTerms['release']>(
           (value) => value === 'arrival' || value === 'reverse',
