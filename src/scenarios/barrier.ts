@@ -49,16 +49,19 @@ export class Barrier {
     const turn = new Promise<void>((go) => this.#waiting.push({ ...arrival, pause, go }))
     if (this.#waiting.length === requests) this.open()
     await pause.over
-    if (this.#isOpen) return turn
-    if (response?.req.socket.destroyed) this.#waiting = this.#waiting.filter((other) => other.pause !== pause)
-    else {
-      const text = `the barrier opened after ${within} ms with ${this.#waiting.length} of ${requests} requests`
-      for (const { trace } of this.#waiting) trace.openedLate(this.#rule, text)
-      this.open()
-      return turn
+    const others = this.#waiting.filter((waiter) => waiter.pause !== pause)
+    if (others.length === this.#waiting.length) return turn
+    if (response?.req.socket.destroyed) {
+      this.#waiting = others
+      return undefined
     }
+    const text = `the barrier opened after ${within} ms with ${this.#waiting.length} of ${requests} requests`
+    for (const waiter of this.#waiting) waiter.trace.openedLate(this.#rule, text)
+    this.open()
+    return turn
   }
 
+  /** Lets all that wait go on, and holds no more. */
   open(): void {
     this.#isOpen = true
     const waiting = this.#terms.release === 'reverse' ? this.#waiting.toReversed() : this.#waiting
