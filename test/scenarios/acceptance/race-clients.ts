@@ -1,8 +1,8 @@
 import { vi } from 'vitest'
-import { createApp } from '../../src/app/app.ts'
-import type { JsonObject } from '../../src/domain/json.ts'
-import type { ContractReport } from '../../src/verdict/report-schemas.ts'
-import { verdictOf } from '../../src/verdict/verdict.ts'
+import { createApp } from '../../../src/app/app.ts'
+import type { JsonObject } from '../../../src/domain/json.ts'
+import type { ContractReport } from '../../../src/verdict/report-schemas.ts'
+import { verdictOf } from '../../../src/verdict/verdict.ts'
 
 /*
  * Clients of the bundled races, each as two workers of one program: one that is right, and one that is wrong in the way that
@@ -15,7 +15,7 @@ interface Answer {
 }
 
 /** An environment in which one race runs. */
-export interface Race {
+interface Race {
   readonly call: (method: string, path: string, body?: object) => Promise<Answer>
   /** Renews a token at the third party's token endpoint. */
   readonly renew: (refresh_token: string) => Promise<Answer>
@@ -24,8 +24,8 @@ export interface Race {
   readonly reasons: () => Promise<string[]>
 }
 
-export interface Environments {
-  readonly environment: (scenario: string) => Promise<Race>
+interface Environments {
+  readonly environment: (scenario: Scenario) => Promise<Race>
 }
 
 const ADA = { connector: 'mail', identifier: 'ada@example.com' }
@@ -149,6 +149,8 @@ export const CLIENTS = {
     },
   },
 } satisfies Record<string, { right: Client; wrong: Client }>
+
+export type Scenario = keyof typeof CLIENTS
 
 /** A server whose barriers open by their time as soon as nothing else happens. */
 export async function withEnvironments(work: (environments: Environments) => Promise<void>): Promise<void> {
