@@ -38,7 +38,7 @@ export class RequestLog {
     this.observe = withControl
       ? add
       : (entry) => {
-          if (entry.kind === 'request' || entry.kind === 'page') add(entry)
+          if (entry.kind === 'request' || entry.kind === 'page' || entry.kind === 'webhook') add(entry)
         }
     this.observeControl = withControl ? add : undefined
   }
