@@ -66,9 +66,9 @@ export class Webhooks implements EventSender {
 
   committed(environment: Environment): void {
     let deliveries = this.#deliveries.get(environment)
-    if (environment.isRemoved) this.#deliveries.delete(environment)
-    else if (!deliveries && this.#parts && !this.isOff && this.#hasWebhooks(environment)) {
+    if (!deliveries && this.#parts && !this.isOff && this.#hasWebhooks(environment)) {
       deliveries = new Deliveries(environment, this.#parts, (name) => this.named(environment, name))
+      for (const each of this.#deliveries.keys()) if (each.isRemoved) this.#deliveries.delete(each)
       this.#deliveries.set(environment, deliveries)
     }
     deliveries?.wake()

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { SECRET } from '../webhooks/receiver.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -119,6 +120,23 @@ describe('the configuration file', () => {
       value: true,
       from: 'other.yaml',
     })
+  })
+
+  it('names webhooks, whose secrets are not shown; one that may not be called is refused', async () => {
+    const webhook = (url: string) => `webhooks:\n  - { name: app, url: '${url}', secret: ${SECRET} }\n`
+    write('toolmock.config.yaml', webhook('http://127.0.0.1:9/'))
+    expect((await settings()).of('webhooks')).toEqual({ value: 'app', from: 'toolmock.config.yaml' })
+    expect((await run(['config'])).stdout).not.toContain(SECRET)
+    const serving = await toolmock.start(['--in-memory', '--config', join(folder, 'toolmock.config.yaml')])
+    const listed = await (await fetch(`${serving.url}/_mock/webhooks`)).json()
+    expect(listed).toMatchObject({ webhooks: [{ name: 'app', url: 'http://127.0.0.1:9/', waiting: 0 }] })
+    await serving.stop()
+    write('toolmock.config.yaml', webhook('https://app.example/'))
+    const refused = await run(['start', '--in-memory', '--port', '0'])
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toContain('the webhook app is not on loopback')
+    write('toolmock.config.yaml', webhook('app'))
+    expect((await run(['config'])).stderr).toMatch(/webhooks\[0\]\.url.*an http or https URL/)
   })
 
   it('hides secrets', async () => {
