@@ -11,45 +11,54 @@ import type { ControlCommandName } from './flags.ts'
 import type { Style } from './paint.ts'
 import { tableText } from './table.ts'
 
-type Action<Name extends ControlCommandName> = (
-  session: ControlSession<Name>,
-  operands: readonly string[],
-) => Promise<void>
-type Actions<Name extends ControlCommandName> = Readonly<Record<string, Action<Name>>>
+/** An action of a command, with what follows its name; `what` is the command with that name. */
+type Action = (operands: readonly string[], what: string) => Promise<void>
 
-async function act<Name extends ControlCommandName>(
-  session: ControlSession<Name>,
-  command: Name,
-  first: string,
-  actions: Actions<Name>,
+const none =
+  (run: () => Promise<void>): Action =>
+  (operands, what) => {
+    noOperand(what, operands)
+    return run()
+  }
+const one =
+  (operand: string, run: (given: string) => Promise<void>): Action =>
+  (operands, what) =>
+    run(oneOperand(what, operand, operands))
+
+async function act(
+  { operands: [named, ...operands] }: Pick<ControlSession<'logs'>, 'operands'>,
+  command: ControlCommandName,
+  actions: Readonly<Record<string, Action>>,
 ): Promise<number> {
-  const [name = first, ...operands] = session.operands
-  await chosenAction(command, name, actions)(session, operands)
+  const [first = ''] = Object.keys(actions)
+  const name = named ?? first
+  await chosenAction(command, name, actions)(operands, `${command} ${name}`)
   return 0
 }
 
 export async function links(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('links', argv, context)
-  const decide = (decision: 'approve' | 'deny'): Action<'links'> => {
-    return async ({ call, print, values }, operands) => {
-      const { id, connector, identifier } = await chosenLink(session, decision, operands)
+  const { call, print, values, operands } = session
+  const decide =
+    (decision: 'approve' | 'deny', done: string): Action =>
+    async (named, what) => {
+      const { id, connector, identifier } = await chosenLink(session, what, named)
       const answer = await call('POST /links/{id}/complete', { path: { id }, body: { decision, as: values.as } })
-      const done = decision === 'approve' ? 'approved' : 'denied'
       const next = `A browser would go to ${answer.redirect_url}`
       print(answer, () => `${done} the link of ${identifier} at ${connector}. ${next}`)
     }
-  }
-  const actions = { list: listLinks, open: openLink, approve: decide('approve'), deny: decide('deny') }
-  const [action] = session.operands
-  if (session.values.as !== undefined && action !== 'approve' && action !== 'deny') {
+  if (values.as !== undefined && operands[0] !== 'approve' && operands[0] !== 'deny') {
     throw new UsageError('--as goes with links approve and links deny.')
   }
-  return act(session, 'links', 'list', actions)
+  return act(session, 'links', {
+    list: none(() => listLinks(session)),
+    open: async (named, what) => openLink(session, await chosenLink(session, what, named)),
+    approve: decide('approve', 'approved'),
+    deny: decide('deny', 'denied'),
+  })
 }
 
-async function listLinks(session: ControlSession<'links'>, operands: readonly string[]): Promise<void> {
-  noOperand('links list', operands)
-  const { call, print, terminal } = session
+async function listLinks({ call, print, terminal }: ControlSession<'links'>): Promise<void> {
   const [answer, { now }] = [await call('GET /links'), await call('GET /clock')]
   print(answer, () =>
     answer.links.length === 0
@@ -67,12 +76,9 @@ async function listLinks(session: ControlSession<'links'>, operands: readonly st
   )
 }
 
-async function openLink(session: ControlSession<'links'>, operands: readonly string[]): Promise<void> {
-  const link = await chosenLink(session, 'open', operands)
-  const isOpened = await openBrowser(link.link, session.variables['BROWSER'])
-  session.print(link, () =>
-    isOpened ? link.link : `${link.link}\nno browser could be started: open the link yourself`,
-  )
+async function openLink({ print, variables }: ControlSession<'links'>, link: LinkView): Promise<void> {
+  const isOpened = await openBrowser(link.link, variables['BROWSER'])
+  print(link, () => (isOpened ? link.link : `${link.link}\nno browser could be started: open the link yourself`))
 }
 
 async function openBrowser(url: string, browser: string | undefined): Promise<boolean> {
@@ -88,11 +94,10 @@ async function openBrowser(url: string, browser: string | undefined): Promise<bo
 /** The link that an operand names by id, address or identifier; the only one without an operand. @throws UsageError, RefusedError */
 async function chosenLink(
   { call, values }: ControlSession<'links'>,
-  action: string,
-  operands: readonly string[],
+  what: string,
+  [wanted, ...more]: readonly string[],
 ): Promise<LinkView> {
-  const [wanted, ...more] = operands
-  if (more.length > 0) throw new UsageError(`links ${action} takes one LINK.`)
+  if (more.length > 0) throw new UsageError(`${what} takes one LINK.`)
   const { links: open } = await call('GET /links')
   const found = open.filter((each) => wanted === undefined || [each.id, each.link, each.identifier].includes(wanted))
   const [link] = found
@@ -109,18 +114,25 @@ async function chosenLink(
 
 export async function accounts(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('accounts', argv, context)
-  return act(session, 'accounts', 'list', {
-    list: listAccounts,
-    expire: accountEvent('expire'),
-    disconnect: accountEvent('disconnect'),
-    revoke_refresh_token: accountEvent('revoke_refresh_token'),
-    expire_access_token: accountEvent('expire_access_token'),
+  const { call, print } = session
+  const apply = (event: AccountEvent): Action =>
+    one('ACCOUNT', async (wanted) => {
+      const answer = await call('POST /accounts/{id}/{event}', { path: { id: wanted, event } })
+      const { id, connector, identifier, status } = answer.account
+      print(answer, () => `${event}: account ${id} of ${identifier} at ${connector} is ${status}`)
+    })
+  return act(session, 'accounts', {
+    list: none(() => listAccounts(session)),
+    expire: apply('expire'),
+    disconnect: apply('disconnect'),
+    revoke_refresh_token: apply('revoke_refresh_token'),
+    expire_access_token: apply('expire_access_token'),
   })
 }
 
-async function listAccounts(session: ControlSession<'accounts'>, operands: readonly string[]): Promise<void> {
-  noOperand('accounts list', operands)
-  const { call, print, terminal, values } = session
+type AccountEvent = 'expire' | 'disconnect' | 'revoke_refresh_token' | 'expire_access_token'
+
+async function listAccounts({ call, print, terminal, values }: ControlSession<'accounts'>): Promise<void> {
   const answer = await call('GET /accounts', { query: { query: values.query, limit: values.limit } })
   const { now } = await call('GET /clock')
   const { accounts: found, total_size: total } = answer
@@ -148,80 +160,45 @@ function tokenExpiry({ token_expires_at }: AccountView, now: string): string {
   return token_expires_at === undefined ? '' : fromNow(token_expires_at, now)
 }
 
-type AccountEvent = 'expire' | 'disconnect' | 'revoke_refresh_token' | 'expire_access_token'
-
-function accountEvent(event: AccountEvent): Action<'accounts'> {
-  return async (session, operands) => {
-    const wanted = oneOperand(`accounts ${event}`, 'ACCOUNT', operands)
-    const answer = await session.call('POST /accounts/{id}/{event}', { path: { id: wanted, event } })
-    const { id, connector, identifier, status } = answer.account
-    session.print(answer, () => `${event}: account ${id} of ${identifier} at ${connector} is ${status}`)
-  }
-}
-
 export async function clock(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('clock', argv, context)
   const { call, print } = session
   const show = (answer: ClockView): void => {
     print(answer, () => `${answer.now}, ${answer.frozen ? 'frozen' : 'running'}`)
   }
-  const freeze = (action: string, frozen: boolean): Action<'clock'> => {
-    return async (_, operands) => {
-      noOperand(`clock ${action}`, operands)
-      show(await call('PUT /clock', { body: { frozen } }))
-    }
-  }
-  return act(session, 'clock', 'show', {
-    show: async (_, operands) => {
-      noOperand('clock show', operands)
-      show(await call('GET /clock'))
-    },
-    advance: async (_, operands) => {
-      const advance = oneOperand('clock advance', 'DURATION, such as 90s or 2h', operands)
-      show(await call('PUT /clock', { body: { advance } }))
-    },
-    set: async (_, operands) => {
-      const now = oneOperand('clock set', 'INSTANT, such as 2026-01-31T12:00:00Z', operands)
-      show(await call('PUT /clock', { body: { now } }))
-    },
-    freeze: freeze('freeze', true),
-    run: freeze('run', false),
+  const put = async (body: { frozen: boolean } | { advance: string } | { now: string }): Promise<void> =>
+    show(await call('PUT /clock', { body }))
+  return act(session, 'clock', {
+    show: none(async () => show(await call('GET /clock'))),
+    advance: one('DURATION, such as 90s or 2h', (advance) => put({ advance })),
+    set: one('INSTANT, such as 2026-01-31T12:00:00Z', (now) => put({ now })),
+    freeze: none(() => put({ frozen: true })),
+    run: none(() => put({ frozen: false })),
   })
 }
 
 export async function scenario(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('scenario', argv, context)
-  const { call, print } = session
-  const nameOf = (action: string, operands: readonly string[]) => ({
-    name: oneOperand(`scenario ${action}`, 'NAME', operands),
-  })
-  const [action] = session.operands
-  if (session.values.request !== undefined && action !== 'from')
-    throw new UsageError('--request goes with scenario from.')
-  return act(session, 'scenario', 'list', {
-    list: listScenarios,
-    from: async (_, operands) => (await import('./scenario-from.ts')).scenarioFrom(session, operands),
-    start: async (_, operands) => {
-      const answer = await call('POST /scenarios/{name}/start', { path: nameOf('start', operands) })
+  const { call, print, values, operands } = session
+  if (values.request !== undefined && operands[0] !== 'from') throw new UsageError('--request goes with scenario from.')
+  return act(session, 'scenario', {
+    list: async (named, what) =>
+      named.length === 0 ? listScenarios(session) : showScenario(session, oneOperand(what, 'NAME', named)),
+    from: async (named) => (await import('./scenario-from.ts')).scenarioFrom(session, named),
+    start: one('NAME', async (name) => {
+      const answer = await call('POST /scenarios/{name}/start', { path: { name } })
       print(answer, () => `${answer.scenario.name} runs: ${answer.scenario.description}`)
-    },
-    stop: async (_, operands) => {
-      const answer = await call('POST /scenarios/{name}/stop', { path: nameOf('stop', operands) })
-      print(
-        answer,
-        () => `${answer.scenario.name} does not run any more; its rules fired ${times(hitsOf(answer.scenario))}`,
-      )
-    },
+    }),
+    stop: one('NAME', async (name) => {
+      const answer = await call('POST /scenarios/{name}/stop', { path: { name } })
+      const times = plural(hitsOf(answer.scenario), 'time')
+      print(answer, () => `${answer.scenario.name} does not run any more; its rules fired ${times}`)
+    }),
   })
 }
 
-async function listScenarios(session: ControlSession<'scenario'>, operands: readonly string[]): Promise<void> {
-  const { call, print, terminal } = session
+async function listScenarios({ call, print, terminal }: ControlSession<'scenario'>): Promise<void> {
   const answer = await call('GET /scenarios')
-  if (operands.length > 0) {
-    showScenario(session, answer.scenarios, oneOperand('scenario list', 'NAME', operands))
-    return
-  }
   print(answer, () =>
     tableText<ScenarioView>(
       [
@@ -240,11 +217,8 @@ async function listScenarios(session: ControlSession<'scenario'>, operands: read
   )
 }
 
-function showScenario(
-  { print, terminal }: ControlSession<'scenario'>,
-  all: readonly ScenarioView[],
-  name: string,
-): void {
+async function showScenario({ call, print, terminal }: ControlSession<'scenario'>, name: string): Promise<void> {
+  const { scenarios: all } = await call('GET /scenarios')
   const found = all.find((each) => each.name === name)
   if (!found) {
     const names = all.map((each) => each.name)
@@ -277,19 +251,11 @@ function hitsOf({ rules }: ScenarioView): number {
   return rules.reduce((sum, { hits }) => sum + hits, 0)
 }
 
-function times(count: number): string {
-  return plural(count, 'time')
-}
-
 export async function snapshot(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('snapshot', argv, context)
   const { call, print, terminal } = session
-  const pathOf = (action: string, operands: readonly string[]) => ({
-    name: oneOperand(`snapshot ${action}`, 'NAME', operands),
-  })
-  return act(session, 'snapshot', 'list', {
-    list: async (_, operands) => {
-      noOperand('snapshot list', operands)
+  return act(session, 'snapshot', {
+    list: none(async () => {
       const answer = await call('GET /snapshots')
       const columns = [
         { title: 'NAME', cell: ({ name }: { name: string }) => name },
@@ -298,21 +264,19 @@ export async function snapshot(argv: readonly string[], context: CommandContext)
       print(answer, () =>
         answer.snapshots.length === 0 ? 'there is no snapshot' : tableText(columns, answer.snapshots, terminal),
       )
-    },
-    save: async (_, operands) => {
-      const answer = await call('PUT /snapshots/{name}', { path: pathOf('save', operands) })
+    }),
+    save: one('NAME', async (name) => {
+      const answer = await call('PUT /snapshots/{name}', { path: { name } })
       print(answer, () => `saved snapshot ${answer.name} as of ${answer.taken_at}`)
-    },
-    restore: async (_, operands) => {
-      const path = pathOf('restore', operands)
-      const answer = await call('POST /snapshots/{name}/restore', { path })
-      print(answer, () => `restored snapshot ${path.name}: model, settings and clock are as they were saved`)
-    },
-    delete: async (_, operands) => {
-      const path = pathOf('delete', operands)
-      const answer = await call('DELETE /snapshots/{name}', { path })
-      print(answer, () => `deleted snapshot ${path.name}`)
-    },
+    }),
+    restore: one('NAME', async (name) => {
+      const answer = await call('POST /snapshots/{name}/restore', { path: { name } })
+      print(answer, () => `restored snapshot ${name}: model, settings and clock are as they were saved`)
+    }),
+    delete: one('NAME', async (name) => {
+      const answer = await call('DELETE /snapshots/{name}', { path: { name } })
+      print(answer, () => `deleted snapshot ${name}`)
+    }),
   })
 }
 

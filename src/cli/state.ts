@@ -1,29 +1,20 @@
-import { nearest } from '../domain/suggestion.ts'
 import { repairState } from '../state/state-repair.ts'
 import { checkState } from '../state/state-report.ts'
 import { type Arguments, readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
+import { chosenAction } from './control-session.ts'
 import { UsageError } from './failure.ts'
 
 type StateArguments = Arguments<'state'>
 type Action = (file: string, given: StateArguments, context: CommandContext) => Promise<number>
 
-const ACTIONS: ReadonlyMap<string, Action> = new Map([
-  ['check', check],
-  ['repair', repair],
-])
+const ACTIONS: Readonly<Record<string, Action>> = { check, repair }
 
 export async function state(argv: readonly string[], context: CommandContext): Promise<number> {
   const given = readArguments('state', argv, context)
   const [name = '', file, ...more] = given.operands
-  const action = ACTIONS.get(name)
-  if (!action) {
-    const names = [...ACTIONS.keys()]
-    const meant = nearest(name, names)
-    const found = name === '' ? 'state needs an action' : `state ${name} is not known`
-    const hint = meant === undefined ? `Actions are ${names.join(' and ')}.` : `Did you mean ${meant}?`
-    throw new UsageError(`${found}. ${hint}`)
-  }
+  if (name === '') throw new UsageError(`state needs an action. Actions are ${Object.keys(ACTIONS).join(', ')}.`)
+  const action = chosenAction('state', name, ACTIONS)
   if (file === undefined || more.length > 0) throw new UsageError(`state ${name} takes one FILE.`)
   return action(file, given, context)
 }

@@ -45,12 +45,9 @@ const MAX_ANSWERS = 500
 
 /** The answers of a run by operation, which are validated at its end. */
 export class RecordedAnswers {
-  readonly validator: ResponseValidator
   readonly #answers = new Map<string, Answer[]>()
 
-  constructor(validator: ResponseValidator) {
-    this.validator = validator
-  }
+  constructor(readonly validator: ResponseValidator) {}
 
   record(method: string, path: string, answer: Answer): void {
     const operation = this.validator.operationOf(method, path)

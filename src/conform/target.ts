@@ -39,14 +39,12 @@ export type Query = Readonly<Record<string, string | number | readonly string[] 
 
 /** The service as a client uses it: JSON under `/api/v1`, with a bearer token that is fetched once. */
 export class Api {
-  readonly target: Target
-  readonly client: ClientCredentials
   #token = this.#tokenOnce()
 
-  constructor(target: Target, client: ClientCredentials) {
-    this.target = target
-    this.client = client
-  }
+  constructor(
+    readonly target: Target,
+    readonly client: ClientCredentials,
+  ) {}
 
   /** The bearer token. @throws Broken */
   token(): Promise<string> {

@@ -139,7 +139,6 @@ const DEFAULT_TIMEOUT = 5000
 
 /** The entries of one environment, oldest first. Beyond its limits the oldest entries are dropped. */
 export class Journal {
-  readonly limits: JournalLimits
   /** Each gets every new entry, until its wait is over. */
   readonly #waits = new Set<{ readonly append: (entry: RecordedEntry) => void; readonly end: () => void }>()
   readonly #subscribers = new Set<(event: JournalEvent) => void>()
@@ -150,9 +149,7 @@ export class Journal {
   #appended = 0
   #cleared = 0
 
-  constructor(limits: JournalLimits) {
-    this.limits = limits
-  }
+  constructor(readonly limits: JournalLimits) {}
 
   /** How many entries there have been, dropped ones included. */
   get appended(): number {

@@ -23,7 +23,7 @@ import {
   Tag,
 } from './parts.tsx'
 import { setParameters, go, linkTo, route } from './hash-route.ts'
-import { inEnvironment, useAction, useApi } from './use-api.ts'
+import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
 import { useListNavigation } from './list-navigation.ts'
 
 type Account = Schemas['Accounts']['accounts'][number]
@@ -151,21 +151,25 @@ function Pages({ total, offset }: Readonly<{ total: number; offset: number }>) {
   if (total <= PAGE) return null
   return (
     <p class="row pages">
-      <Small disabled={offset === 0} onClick={() => setParameters({ from: String(Math.max(0, offset - PAGE)) })}>
-        Newer
-      </Small>
+      <Small
+        label="Newer"
+        disabled={offset === 0}
+        onClick={() => setParameters({ from: String(Math.max(0, offset - PAGE)) })}
+      />
       <span class="quiet number">
         {offset + 1} to {Math.min(total, offset + PAGE)} of {total}
       </span>
-      <Small disabled={offset + PAGE >= total} onClick={() => setParameters({ from: String(offset + PAGE) })}>
-        Older
-      </Small>
+      <Small
+        label="Older"
+        disabled={offset + PAGE >= total}
+        onClick={() => setParameters({ from: String(offset + PAGE) })}
+      />
     </p>
   )
 }
 
 function AccountDetail({ id }: Readonly<{ id: string }>) {
-  const { value, error, reload } = useApi<AccountWithTools>(`/accounts/${encodeURIComponent(id)}`)
+  const { value, error, reload } = useApi<AccountWithTools>(pathOf('accounts', id))
   const { parameters } = route.value
   const gone = error?.status === 404
   return (
@@ -206,13 +210,8 @@ const EVENTS: { readonly [Event in AccountWithTools['events'][number]]: string }
 }
 
 function Lifecycle({ value, reload }: Readonly<{ value: AccountWithTools; reload: () => void }>) {
-  const { busy, error, run } = useAction()
+  const { busy, error, send } = useAction()
   const { account, events } = value
-  const apply = (event: string): void =>
-    run(async () => {
-      await call('POST', `/accounts/${encodeURIComponent(account.id)}/${event}`, { query: inEnvironment() })
-      reload()
-    })
   return (
     <Section title="Lifecycle">
       <LifecyclePicture status={account.status} />
@@ -220,13 +219,11 @@ function Lifecycle({ value, reload }: Readonly<{ value: AccountWithTools; reload
         {events.map((event) => (
           <Small
             key={event}
-
+            label={wordsOf(event)}
             title={EVENTS[event]}
             disabled={busy}
-            onClick={() => apply(event)}
-          >
-            {wordsOf(event)}
-          </Small>
+            onClick={() => send('POST', pathOf('accounts', account.id, event), {}, reload)}
+          />
         ))}
         <a
           class="button small"
@@ -243,19 +240,16 @@ function Lifecycle({ value, reload }: Readonly<{ value: AccountWithTools; reload
 
 /** Says when the access token expires, with a button that sets the clock to that time. */
 function JumpToExpiry({ value: { account, renewable } }: Readonly<{ value: AccountWithTools }>) {
-  const { busy, error, run } = useAction()
+  const { busy, error, send } = useAction()
   const { token_expires_at: at } = account
   const { value: now } = clockNow
   if (at === undefined || now === undefined || Date.parse(at) <= now) return null
-  const jump = (): void => run(() => call('PUT', '/clock', { query: inEnvironment(), body: { now: at } }))
   return (
     <p>
       Its access token expires <span class="number">{distanceOf(Date.parse(at) - now)}</span>, at{' '}
       <span class="mono">{momentOf(at)}</span>
       {renewable ? '; the next use then renews it.' : '; the account is EXPIRED then.'}{' '}
-      <Small disabled={busy} onClick={jump}>
-        Jump there
-      </Small>
+      <Small label="Jump there" disabled={busy} onClick={() => send('PUT', '/clock', { body: { now: at } })} />
       <Problem error={error} />
     </p>
   )
@@ -297,8 +291,12 @@ function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
     setWrong(message === undefined ? undefined : { message })
     if (message !== undefined) return
     run(async () => {
-      const path = `/accounts/${encodeURIComponent(id)}/tools/${encodeURIComponent(tool.name)}`
-      setAnswer(await call('POST', path, { query: inEnvironment(), body: { input: read.input } }))
+      setAnswer(
+        await call('POST', pathOf('accounts', id, 'tools', tool.name), {
+          query: inEnvironment(),
+          body: { input: read.input },
+        }),
+      )
     })
   }
   return (

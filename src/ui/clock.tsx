@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { call, type Schemas } from './api.ts'
 import { dayOf, distanceOf, momentOf, timeOf } from './format.ts'
 import { clockFrozen, clockNow, realNow, showClock } from './live.ts'
-import { Empty, Form, Problem, Small, Tag, TextField } from './parts.tsx'
+import { Button, Empty, Form, Problem, Small, Tag, TextField } from './parts.tsx'
 import { linkTo } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
@@ -37,13 +37,14 @@ export function ClockView() {
         </div>
         <div class="column clock-buttons">
           <div class="buttons">
-            <button type="button" class="primary" disabled={busy} onClick={() => change({ frozen: !frozen })}>
-              {frozen ? 'Run' : 'Freeze'}
-            </button>
+            <Button
+              label={frozen ? 'Run' : 'Freeze'}
+              class="primary"
+              disabled={busy}
+              onClick={() => change({ frozen: !frozen })}
+            />
             {STEPS.map(([advance, text]) => (
-              <button key={advance} type="button" disabled={busy} onClick={() => change({ advance })}>
-                {text}
-              </button>
+              <Button key={advance} label={text} disabled={busy} onClick={() => change({ advance })} />
             ))}
           </div>
           <SetClock busy={busy} change={change} />
@@ -108,12 +109,11 @@ function DueList({
               {href === undefined ? <strong>{item.subject}</strong> : <a href={href}>{item.subject}</a>}: {item.effect}
             </span>
             <Small
+              label="Jump there"
               disabled={busy}
               aria-label={`Jump there: ${item.subject}, ${item.effect}`}
               onClick={() => jump(item.at)}
-            >
-              Jump there
-            </Small>
+            />
           </li>
         )
       })}

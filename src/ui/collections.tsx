@@ -2,7 +2,7 @@ import { plural, shorten } from '../domain/text.ts'
 import type { Schemas } from './api.ts'
 import { Choice, Problem, Section, Table } from './parts.tsx'
 import { setParameters, route } from './hash-route.ts'
-import { useApi } from './use-api.ts'
+import { pathOf, useApi } from './use-api.ts'
 
 export function Collections() {
   const { value, error } = useApi<{ collections: readonly Schemas['Collection'][] }>('/collections')
@@ -61,7 +61,7 @@ const MAX_COLUMNS = 6
 const MAX_ITEMS = 200
 
 function Items({ collection, account }: Readonly<{ collection: Schemas['Collection']; account: string | undefined }>) {
-  const path = `/collections/${encodeURIComponent(collection.connector)}/${encodeURIComponent(collection.collection)}`
+  const path = pathOf('collections', collection.connector, collection.collection)
   const { value, error } = useApi<Schemas['CollectionItems']>(path, { account })
   if (error) return <Problem error={error} />
   if (!value) return null

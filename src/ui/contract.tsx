@@ -37,7 +37,7 @@ export function ContractView() {
           {DOWNLOADS.map(([format, text, file]) => (
             <Small
               key={format}
-
+              label={text}
               disabled={download.busy}
               onClick={() =>
                 download.run(async () => {
@@ -45,9 +45,7 @@ export function ContractView() {
                   saveAs(await response.blob(), file)
                 })
               }
-            >
-              {text}
-            </Small>
+            />
           ))}
         </span>
       </div>

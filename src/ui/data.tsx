@@ -3,10 +3,10 @@ import { plural } from '../domain/text.ts'
 import { call, open, type Schemas } from './api.ts'
 import { Collections } from './collections.tsx'
 import { saveAs } from './download.ts'
-import { Command, Confirm, Empty, Problem, Section, Small, Status, Table, Tag } from './parts.tsx'
+import { Button, Command, Confirm, Empty, Problem, Section, Small, Status, Table, Tag } from './parts.tsx'
 import { setParameters, environment, linkTo, route } from './hash-route.ts'
 import { Snapshots } from './snapshots.tsx'
-import { inEnvironment, useAction, useApi } from './use-api.ts'
+import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
 
 type Connector = Schemas['Connectors']['connectors'][number]
 
@@ -42,13 +42,9 @@ function Connectors() {
 
 function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; changed: () => void }>) {
   const { connector: name, display_name, authorization_type, enabled, tools, responders, base_url } = connector
-  const { busy, error, run } = useAction()
+  const { busy, error, send } = useAction()
   const isOpen = route.value.parameters['connector'] === name
-  const switchTo = (event: 'enable' | 'disable'): void =>
-    run(async () => {
-      await call('POST', `/connections/${encodeURIComponent(name)}/${event}`, { query: inEnvironment() })
-      changed()
-    })
+  const switchTo = (event: 'enable' | 'disable'): void => send('POST', pathOf('connections', name, event), {}, changed)
   return (
     <li>
       <details
@@ -98,9 +94,11 @@ function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; 
             />
           )}
           <div class="buttons">
-            <Small disabled={busy} onClick={() => switchTo(enabled ? 'disable' : 'enable')}>
-              {enabled ? 'Disable its connection' : 'Enable its connection'}
-            </Small>
+            <Small
+              label={enabled ? 'Disable its connection' : 'Enable its connection'}
+              disabled={busy}
+              onClick={() => switchTo(enabled ? 'disable' : 'enable')}
+            />
             <a class="button small" href={linkTo('links', '', { connector: name })}>
               Create a link
             </a>
@@ -122,7 +120,7 @@ function WholeState() {
   const file = useRef<HTMLInputElement>(null)
   const [isConfirming, setConfirming] = useState(false)
   const [done, setDone] = useState('')
-  const { busy, error, run } = useAction()
+  const { busy, error, run, send } = useAction()
   const download = (): void =>
     run(async () => {
       const response = await open('GET', '/state', { query: inEnvironment() })
@@ -133,11 +131,7 @@ function WholeState() {
       await call('PUT', '/state', { query: inEnvironment(), document: await chosen.text() })
       setDone(`The state of ${chosen.name} is loaded.`)
     })
-  const reset = (): void =>
-    run(async () => {
-      await call('POST', '/reset', { query: inEnvironment() })
-      setDone('The environment is reset to its seed.')
-    })
+  const reset = (): void => send('POST', '/reset', {}, () => setDone('The environment is reset to its seed.'))
   return (
     <Section level={2} title="Whole state">
       <p class="quiet">
@@ -145,15 +139,9 @@ function WholeState() {
         changes no row.
       </p>
       <div class="buttons">
-        <button type="button" disabled={busy} onClick={download}>
-          Download
-        </button>
-        <button type="button" disabled={busy} onClick={() => file.current?.click()}>
-          Upload
-        </button>
-        <button type="button" class="danger" disabled={busy} onClick={() => setConfirming(true)}>
-          Reset
-        </button>
+        <Button label="Download" disabled={busy} onClick={download} />
+        <Button label="Upload" disabled={busy} onClick={() => file.current?.click()} />
+        <Button label="Reset" class="danger" disabled={busy} onClick={() => setConfirming(true)} />
         <input
           ref={file}
           type="file"

@@ -4,7 +4,7 @@ import { distanceOf } from './format.ts'
 import { clockNow } from './live.ts'
 import { Choice, CopyButton, Empty, Form, Problem, Small, Tag, TextField } from './parts.tsx'
 import { setParameters, linkTo, route } from './hash-route.ts'
-import { inEnvironment, useAction, useApi } from './use-api.ts'
+import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
 
 type Link = Schemas['Link']
 type Connector = Schemas['Connectors']['connectors'][number]
@@ -57,16 +57,16 @@ export function LinksView() {
 function NewLink({ connectors, created }: Readonly<{ connectors: readonly Connector[]; created: () => void }>) {
   const { connector = '', identifier = '' } = route.value.parameters
   const [verifyUrl, setVerifyUrl] = useState('')
-  const { busy, error, run } = useAction()
+  const { busy, error, send } = useAction()
   const chosen = connector === '' ? (connectors[0]?.connector ?? '') : connector
   const people = connectors.find((each) => each.connector === chosen)?.people ?? []
-  const create = (): void =>
-    run(async () => {
-      const body = { connector: chosen, identifier, ...(verifyUrl === '' ? {} : { user_verify_url: verifyUrl }) }
-      await call('POST', '/links', { query: inEnvironment(), body })
+  const create = (): void => {
+    const body = { connector: chosen, identifier, ...(verifyUrl === '' ? {} : { user_verify_url: verifyUrl }) }
+    send('POST', '/links', { body }, () => {
       setParameters({ identifier: '' })
       created()
     })
+  }
   return (
     <Form class="row wrap row-form" aria-label="New link" submit={create}>
       <Choice
@@ -115,8 +115,10 @@ function LinkCard({
   const complete = (decision: 'approve' | 'deny'): void =>
     run(async () => {
       const body = { decision, ...(decision === 'approve' && as !== '' ? { as } : {}) }
-      const path = `/links/${encodeURIComponent(link.id)}/complete`
-      const answer = await call<Schemas['Redirect']>('POST', path, { query: inEnvironment(), body })
+      const answer = await call<Schemas['Redirect']>('POST', pathOf('links', link.id, 'complete'), {
+        query: inEnvironment(),
+        body,
+      })
       done({ link, decision, redirect: answer.redirect_url })
     })
   return (
@@ -134,12 +136,8 @@ function LinkCard({
           placeholder={people.includes(link.identifier) ? link.identifier : (people[0] ?? link.identifier)}
           onText={setAs}
         />
-        <Small class="primary" disabled={busy} onClick={() => complete('approve')}>
-          Approve
-        </Small>
-        <Small disabled={busy} onClick={() => complete('deny')}>
-          Deny
-        </Small>
+        <Small label="Approve" class="primary" disabled={busy} onClick={() => complete('approve')} />
+        <Small label="Deny" disabled={busy} onClick={() => complete('deny')} />
         <a class="button small" href={link.link} target="_blank" rel="noreferrer">
           Open
         </a>

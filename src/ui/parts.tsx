@@ -43,8 +43,19 @@ export function Command({ text }: Readonly<{ text: string }>) {
 
 type Attributes<Tag extends keyof JSX.IntrinsicElements> = Omit<JSX.IntrinsicElements[Tag], 'class' | 'label'>
 
-export function Small({ class: tone = '', ...attributes }: Attributes<'button'> & { readonly class?: string }) {
-  return <button type="button" {...attributes} class={`small ${tone}`} />
+type ButtonAttributes = Attributes<'button'> & { readonly label: ComponentChildren; readonly class?: string }
+
+/** A button that submits no form. */
+export function Button({ label, ...attributes }: ButtonAttributes) {
+  return (
+    <button type="button" {...attributes}>
+      {label}
+    </button>
+  )
+}
+
+export function Small({ class: tone = '', ...attributes }: ButtonAttributes) {
+  return <Button {...attributes} class={`small ${tone}`} />
 }
 
 /** A form that the page itself carries out. */
@@ -165,11 +176,7 @@ export function CopyButton({ text, label = 'Copy' }: Readonly<{ text: () => stri
       setTimeout(() => setCopied(false), 1500)
     })
   }
-  return (
-    <Small onClick={copy}>
-      <span aria-live="polite">{copied ? 'Copied' : label}</span>
-    </Small>
-  )
+  return <Small label={<span aria-live="polite">{copied ? 'Copied' : label}</span>} onClick={copy} />
 }
 
 /** A part of a view that can be collapsed. The note beside its title can have buttons, so it is outside of the summary. */
@@ -235,7 +242,7 @@ export function Detail({
     <section ref={section} class="column detail" aria-label={label} tabIndex={-1}>
       <header class="row detail-head">
         <div class="row wrap detail-title">{title}</div>
-        <Small onClick={close}>Close</Small>
+        <Small label="Close" onClick={close} />
       </header>
       {children}
     </section>
@@ -298,7 +305,7 @@ export function Dialog({
       <div class="dialog">
         <header class="row">
           <h2 id={id}>{title}</h2>
-          <Small onClick={() => dialog.current?.close()}>Close</Small>
+          <Small label="Close" onClick={() => dialog.current?.close()} />
         </header>
         {children}
       </div>
@@ -391,19 +398,15 @@ export function Confirm({
     <Dialog title={title} onClose={close}>
       <p>{text}</p>
       <div class="buttons">
-        <button
-          type="button"
+        <Button
+          label={label}
           class="primary"
           onClick={() => {
             act()
             close()
           }}
-        >
-          {label}
-        </button>
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
+        />
+        <Button label="Cancel" onClick={close} />
       </div>
     </Dialog>
   )

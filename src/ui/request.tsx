@@ -9,11 +9,11 @@ import { momentOf, timeOf, tookOf } from './format.ts'
 import { CopyButton, Detail, Empty, Facts, Json, Loading, Problem, Section, Small, Status, Tag } from './parts.tsx'
 import { environment, linkTo, route } from './hash-route.ts'
 import { stepsOf, type Participant, type Step } from './request-steps.ts'
-import { useAction, useApi } from './use-api.ts'
+import { pathOf, useAction, useApi } from './use-api.ts'
 
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const where = { environment: route.value.parameters['in'] ?? environment.value }
-  const path = `/requests/${encodeURIComponent(id)}`
+  const path = pathOf('requests', id)
   const { value, error } = useApi<{ request: Request }>(path, where)
   const explanation = useApi<Explanation>(`${path}/explain`, where)
   const request = value?.request
@@ -203,7 +203,7 @@ function EventsOf({ id, where }: Readonly<{ id: string; where: { readonly enviro
 }
 
 function NextTime({ request, where }: Readonly<{ request: Request; where: { readonly environment: string } }>) {
-  const { busy, error, run } = useAction()
+  const { busy, error, run, send } = useAction()
   const { value, reload } = useApi<{ scenarios: readonly Scenario[] }>('/scenarios', where)
   const failures = failuresOf(request)
   const texts = failures.map((failure) => failureScenario(request, failure).description)
@@ -218,19 +218,13 @@ function NextTime({ request, where }: Readonly<{ request: Request; where: { read
       await call('POST', `${path}/start`, { query: where })
       reload()
     })
-  const stop = (name: string): void =>
-    run(async () => {
-      await call('POST', `/scenarios/${name}/stop`, { query: where })
-      reload()
-    })
+  const stop = (name: string): void => send('POST', pathOf('scenarios', name, 'stop'), { query: where }, reload)
   return (
     <Section title="Fail this next time">
       {armed ? (
         <p class="armed" role="status">
           {armed.description} The scenario <a href={linkTo('scenarios', armed.name, where)}>{armed.name}</a> runs.{' '}
-          <Small disabled={busy} onClick={() => stop(armed.name)}>
-            Stop it
-          </Small>
+          <Small label="Stop it" disabled={busy} onClick={() => stop(armed.name)} />
         </p>
       ) : (
         <>
@@ -241,9 +235,7 @@ function NextTime({ request, where }: Readonly<{ request: Request; where: { read
           ))}
           <div class="buttons">
             {failures.map((failure) => (
-              <Small key={failure} disabled={busy} onClick={() => start(failure)}>
-                {FAILURES[failure][0]}
-              </Small>
+              <Small key={failure} label={FAILURES[failure][0]} disabled={busy} onClick={() => start(failure)} />
             ))}
           </div>
         </>
@@ -258,12 +250,8 @@ function SaveAsScenario({ request, where }: Readonly<{ request: Request; where: 
   const [saved, setSaved] = useState<Schemas['Replay'] | undefined>(undefined)
   const save = (): void =>
     run(async () => {
-      const path = `/requests/${encodeURIComponent(request.id)}/scenario`
-      const replay = await call<Schemas['Replay']>('POST', path, { query: where })
-      await call('PUT', `/scenarios/${encodeURIComponent(replay.scenario.name)}`, {
-        query: where,
-        body: replay.scenario,
-      })
+      const replay = await call<Schemas['Replay']>('POST', pathOf('requests', request.id, 'scenario'), { query: where })
+      await call('PUT', pathOf('scenarios', replay.scenario.name), { query: where, body: replay.scenario })
       setSaved(replay)
     })
   return (
@@ -282,19 +270,19 @@ function SaveAsScenario({ request, where }: Readonly<{ request: Request; where: 
             </ul>
           )}
           <div class="buttons">
-            <Small onClick={() => saveDocument(saved.scenario, `${saved.scenario.name}.json`)}>
-              Download the scenario
-            </Small>
-            <Small onClick={() => saveDocument(saved.seed, `${saved.scenario.name}-seed.json`)}>
-              Download its seed
-            </Small>
+            <Small
+              label="Download the scenario"
+              onClick={() => saveDocument(saved.scenario, `${saved.scenario.name}.json`)}
+            />
+            <Small
+              label="Download its seed"
+              onClick={() => saveDocument(saved.seed, `${saved.scenario.name}-seed.json`)}
+            />
           </div>
         </div>
       ) : (
         <div class="buttons">
-          <Small disabled={busy} onClick={save}>
-            Save as scenario
-          </Small>
+          <Small label="Save as scenario" disabled={busy} onClick={save} />
         </div>
       )}
       <Problem error={error} />

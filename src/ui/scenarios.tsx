@@ -1,8 +1,8 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { call, type Scenario, type Schemas } from './api.ts'
-import { Detail, Empty, Loading, Problem, Section, Small, Table, Tag } from './parts.tsx'
+import { Button, Detail, Empty, Loading, Problem, Section, Small, Table, Tag } from './parts.tsx'
 import { go, linkTo, route } from './hash-route.ts'
-import { inEnvironment, useAction, useApi } from './use-api.ts'
+import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
 import { useListNavigation } from './list-navigation.ts'
 
 /** The id in the URL for a scenario that is not saved yet. A space is not allowed in the name of a scenario. */
@@ -94,22 +94,17 @@ function StartStop({
   scenario: Scenario
   changed: () => void
 }>) {
-  const { busy, error, run } = useAction()
-  const send = (verb: 'start' | 'stop'): void =>
-    run(async () => {
-      await call('POST', `/scenarios/${encodeURIComponent(name)}/${verb}`, { query: inEnvironment() })
-      changed()
-    })
+  const { busy, error, send } = useAction()
+  const put = (verb: 'start' | 'stop'): void => send('POST', pathOf('scenarios', name, verb), {}, changed)
   return (
     <>
-      <Small disabled={busy} aria-label={`${running ? 'Restart' : 'Start'} ${name}`} onClick={() => send('start')}>
-        {running ? 'Restart' : 'Start'}
-      </Small>
-      {running && (
-        <Small disabled={busy} aria-label={`Stop ${name}`} onClick={() => send('stop')}>
-          Stop
-        </Small>
-      )}
+      <Small
+        label={running ? 'Restart' : 'Start'}
+        disabled={busy}
+        aria-label={`${running ? 'Restart' : 'Start'} ${name}`}
+        onClick={() => put('start')}
+      />
+      {running && <Small label="Stop" disabled={busy} aria-label={`Stop ${name}`} onClick={() => put('stop')} />}
       <Problem error={error} />
     </>
   )
@@ -143,9 +138,7 @@ function Rules({ of, rules }: Readonly<{ of: string; rules: Scenario['rules'] }>
 
 function ScenarioDetail({ name, changed }: Readonly<{ name: string; changed: () => void }>) {
   const isNew = name === NEW
-  const { value, error } = useApi<Schemas['ScenarioWithDocument']>(
-    isNew ? null : `/scenarios/${encodeURIComponent(name)}`,
-  )
+  const { value, error } = useApi<Schemas['ScenarioWithDocument']>(isNew ? null : pathOf('scenarios', name))
   const scenario = value?.scenario
   return (
     <Detail
@@ -218,7 +211,7 @@ function Editor({ text: given, changed }: Readonly<{ text: string; changed: () =
   const name = /^name:\s*["']?([A-Za-z0-9._-]+)/m.exec(text)?.[1] ?? /"name"\s*:\s*"([^"]+)"/.exec(text)?.[1] ?? ''
   const save = (start: boolean): void =>
     run(async () => {
-      const path = `/scenarios/${encodeURIComponent(name)}`
+      const path = pathOf('scenarios', name)
       await call('PUT', path, { query: inEnvironment(), document: text })
       if (start) await call('POST', `${path}/start`, { query: inEnvironment() })
       changed()
@@ -259,21 +252,15 @@ function Editor({ text: given, changed }: Readonly<{ text: string; changed: () =
       <ul id={`${id}-problems`} class="plain problems" aria-live="polite">
         {problems?.map((problem) => (
           <li key={problem.message}>
-            <button type="button" class="link" onClick={() => select(area.current, problem)}>
-              Line {problem.line}
-            </button>{' '}
+            <Button label={`Line ${problem.line}`} class="link" onClick={() => select(area.current, problem)} />{' '}
             {problem.message.replace(/^body:\d+:\d+: /, '')}
           </li>
         ))}
         {problems?.length === 0 && <li class="quiet">No problem found.</li>}
       </ul>
       <div class="buttons">
-        <button type="button" class="primary" disabled={!usable} onClick={() => save(true)}>
-          Save and start
-        </button>
-        <button type="button" disabled={!usable} onClick={() => save(false)}>
-          Save
-        </button>
+        <Button label="Save and start" class="primary" disabled={!usable} onClick={() => save(true)} />
+        <Button label="Save" disabled={!usable} onClick={() => save(false)} />
       </div>
       <Problem error={error} />
     </div>

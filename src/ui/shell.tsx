@@ -65,9 +65,7 @@ export function Shell() {
         <Clock />
         <span class="space" />
         <ConnectionState />
-        <Small aria-label="Keyboard shortcuts" onClick={() => setHelpOpen(true)}>
-          ?
-        </Small>
+        <Small label="?" aria-label="Keyboard shortcuts" onClick={() => setHelpOpen(true)} />
       </header>
       <nav class="column views" aria-label="Views">
         {VIEW_NAMES.map((each) => (
@@ -132,9 +130,7 @@ function ConnectionState() {
   return (
     <span class="connection" role="status">
       {state === 'live' && skipped > 0 ? (
-        <Small class="warning" onClick={reconnect}>
-          {plural(skipped, 'request')} not shown, load them
-        </Small>
+        <Small label={`${plural(skipped, 'request')} not shown, load them`} class="warning" onClick={reconnect} />
       ) : (
         <span class={`row dot ${state}`}>{CONNECTION_TEXTS[state]}</span>
       )}

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
-import { call, type Schemas } from './api.ts'
+import type { Schemas } from './api.ts'
 import { momentOf } from './format.ts'
 import { Confirm, Form, Problem, Section, Small, Table, Tag, TextField } from './parts.tsx'
 import { setParameters, route } from './hash-route.ts'
-import { inEnvironment, useAction, useApi } from './use-api.ts'
+import { pathOf, useAction, useApi } from './use-api.ts'
 
 export function Snapshots() {
   const { value, error, reload } = useApi<Schemas['Snapshots']>('/snapshots')
@@ -13,15 +13,14 @@ export function Snapshots() {
   const [toRestore, setToRestore] = useState('')
   const action = useAction()
   const chosen = route.value.parameters['snapshot'] ?? ''
-  const change = (method: string, path: string): void =>
-    action.run(async () => {
-      await call(method, path, { query: inEnvironment() })
+  const change = (method: string, ...path: readonly string[]): void =>
+    action.send(method, pathOf('snapshots', ...path), {}, () => {
       setName('')
       reload()
     })
   return (
     <Section level={2} title="Snapshots" note={value ? plural(value.snapshots.length, 'snapshot') : undefined}>
-      <Form class="buttons" submit={() => change('PUT', `/snapshots/${encodeURIComponent(name)}`)}>
+      <Form class="buttons" submit={() => change('PUT', name)}>
         <TextField label="Name" wrap="choice" value={name} placeholder="before" onText={setName} />
         <button disabled={name === '' || action.busy}>Save a snapshot</button>
       </Form>
@@ -35,21 +34,17 @@ export function Snapshots() {
             <strong>{each}</strong> <span class="quiet mono">{momentOf(taken_at)}</span>
             <span class="space" />
             <Small
+              label="What changed since"
               aria-pressed={chosen === each}
               onClick={() => setParameters({ snapshot: chosen === each ? '' : each })}
-            >
-              What changed since
-            </Small>
-            <Small disabled={action.busy} onClick={() => setToRestore(each)}>
-              Restore
-            </Small>
+            />
+            <Small label="Restore" disabled={action.busy} onClick={() => setToRestore(each)} />
             <Small
+              label="Delete"
               disabled={action.busy}
               aria-label={`Delete the snapshot ${each}`}
-              onClick={() => change('DELETE', `/snapshots/${encodeURIComponent(each)}`)}
-            >
-              Delete
-            </Small>
+              onClick={() => change('DELETE', each)}
+            />
           </li>
         ))}
       </ul>
@@ -60,7 +55,7 @@ export function Snapshots() {
           text="Accounts, settings and the clock go back to the snapshot. Later changes are lost."
           label="Restore"
           close={() => setToRestore('')}
-          act={() => change('POST', `/snapshots/${encodeURIComponent(toRestore)}/restore`)}
+          act={() => change('POST', toRestore, 'restore')}
         />
       )}
     </Section>

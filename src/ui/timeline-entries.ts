@@ -119,23 +119,13 @@ function hasStatus(status: number, wanted: string): boolean {
   return status === Number(wanted)
 }
 
+const SEARCHED = [
+  ...(['id', 'operation', 'method', 'path', 'status', 'error_code'] as const),
+  ...(['client', 'account', 'connector', 'identifier', 'tool', 'environment'] as const),
+]
+
 function searchedText(entry: TimelineEntry): string {
-  const { id, operation, method, path, status, error_code, client, account, connector, identifier, tool } = entry
-  return [
-    id,
-    operation,
-    method,
-    path,
-    status,
-    error_code,
-    client,
-    account,
-    connector,
-    identifier,
-    tool,
-    entry.environment,
-  ]
-    .filter((part) => part !== null)
+  return SEARCHED.flatMap((name) => entry[name] ?? [])
     .join(' ')
     .toLowerCase()
 }
@@ -161,14 +151,8 @@ export function linesOf(
   return [...groups].flatMap(([name, members]) => {
     const isCollapsed = collapsed.has(name)
     const failed = members.filter(({ status }) => hasStatus(status, 'error')).length
-    const head: Line = {
-      kind: 'group',
-      name,
-      key: `group ${name}`,
-      count: members.length,
-      failed,
-      collapsed: isCollapsed,
-    }
+    const of = { name, key: `group ${name}`, count: members.length, failed, collapsed: isCollapsed }
+    const head: Line = { kind: 'group', ...of }
     return isCollapsed ? [head] : [head, ...members.map(line)]
   })
 }

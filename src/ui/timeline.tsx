@@ -1,15 +1,16 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
-import { call, type TimelineEntry } from './api.ts'
+import type { TimelineEntry } from './api.ts'
 import { close, isAnswered, show, titleOf } from './entry.ts'
 import { momentOf, timeOf, tookOf } from './format.ts'
 import { listen } from './keyboard.ts'
 import { environments, timeline } from './live.ts'
-import { Choice, Command, Empty, SearchField, Small, Status, Tag } from './parts.tsx'
+import { Button, Choice, Command, Empty, SearchField, Small, Status, Tag } from './parts.tsx'
 import { setParameters, ALL, environment, route } from './hash-route.ts'
 import { RequestDetail } from './request.tsx'
 import { type Grouping, GROUPINGS, type Line, linesOf, type Mark } from './timeline-entries.ts'
-import { inEnvironment, useAction } from './use-api.ts'
+import { useAction } from './use-api.ts'
 
 const MARK_TEXTS: { readonly [Name in Mark]: readonly [text: string, tone: string] } = {
   violation: ['violation', 'error'],
@@ -72,20 +73,16 @@ export function TimelineView() {
           <NoRequests />
         ) : lines.length === 0 ? (
           <Empty title="No request matches.">
-            <button type="button" onClick={() => setParameters(NO_FILTER)}>
-              Show all
-            </button>
+            <Button label="Show all" onClick={() => setParameters(NO_FILTER)} />
           </Empty>
         ) : (
           <>
             <div class="row list-head" aria-hidden="true">
-              <span class="time">Mock's time</span>
-              <span class="cell-status">Status</span>
-              <span class="what">Request</span>
-              <span class="about">About</span>
-              <span class="marks">Marks</span>
-              <span class="took">Took</span>
-              <span class="real">Real time</span>
+              {CELLS.map(([name, title]) => (
+                <span key={name} class={name}>
+                  {title}
+                </span>
+              ))}
             </div>
             <List lines={lines} open={id} toggle={toggle} />
           </>
@@ -136,20 +133,21 @@ function Filters({ filtered, count, account }: Readonly<{ filtered: boolean; cou
         options={GROUPINGS.map((name) => [name, GROUPING_TEXTS[name]] as const)}
         onChange={(by) => setParameters({ by: by === 'none' ? '' : by })}
       />
-      {account !== '' && <Small onClick={() => setParameters({ account: '' })}>Account {account} ✕</Small>}
+      {account !== '' && <Small label={`Account ${account} ✕`} onClick={() => setParameters({ account: '' })} />}
       <span class="row list-actions">
         <span class="quiet count">
           {filtered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}
         </span>
-        <Small aria-pressed={paused} onClick={togglePause}>
-          {paused ? `Resume${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
-        </Small>
         <Small
+          label={paused ? `Resume${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
+          aria-pressed={paused}
+          onClick={togglePause}
+        />
+        <Small
+          label="Clear"
           disabled={environment.value === ALL || clear.busy}
-          onClick={() => clear.run(() => call('DELETE', '/requests', { query: inEnvironment() }))}
-        >
-          Clear
-        </Small>
+          onClick={() => clear.send('DELETE', '/requests')}
+        />
       </span>
     </div>
   )
@@ -317,7 +315,6 @@ function EntryLine({
   isCurrent,
   choose,
 }: Readonly<{ entry: TimelineEntry; place: LinePlace; isOpen: boolean; isCurrent: boolean; choose: () => void }>) {
-  const { at, real_at, status, duration_ms, marks } = entry
   return (
     <div
       {...where}
@@ -329,37 +326,45 @@ function EntryLine({
         show(entry)
       }}
     >
-      <span
-        role="gridcell"
-        class="time mono"
-        title={`${momentOf(at)} by the mock's clock, ${momentOf(real_at)} in real time`}
-      >
-        {timeOf(at)}
-      </span>
-      <span role="gridcell" class="cell-status">
-        {isAnswered(entry) ? <Status status={status} /> : <Tag>{entry.kind}</Tag>}
-      </span>
-      <span role="gridcell" class="what">
-        {titleOf(entry)}
-      </span>
-      <span role="gridcell" class="about">
-        {aboutOf(entry)}
-      </span>
-      <span role="gridcell" class="row marks">
-        {entry.error_code !== null && <span class="quiet mono">{entry.error_code}</span>}
-        {shownMarks(marks).map((mark) => (
-          <Tag key={mark} tone={MARK_TEXTS[mark][1]}>
-            {MARK_TEXTS[mark][0]}
-          </Tag>
-        ))}
-      </span>
-      <span role="gridcell" class="took mono">
-        {isAnswered(entry) ? tookOf(duration_ms) : ''}
-      </span>
-      <span role="gridcell" class="real mono quiet">
-        {timeOf(real_at).slice(0, 8)}
-      </span>
+      {CELLS.map(([name, , kind, shown]) => (
+        <span key={name} role="gridcell" class={`${name} ${kind}`}>
+          {shown(entry)}
+        </span>
+      ))}
     </div>
+  )
+}
+
+/** The cells of a line: class, heading, more classes, and what an entry shows there. */
+const CELLS: readonly (readonly [string, string, string, (entry: TimelineEntry) => ComponentChildren])[] = [
+  ['time', "Mock's time", 'mono', Times],
+  [
+    'cell-status',
+    'Status',
+    '',
+    (entry) => (isAnswered(entry) ? <Status status={entry.status} /> : <Tag>{entry.kind}</Tag>),
+  ],
+  ['what', 'Request', '', titleOf],
+  ['about', 'About', '', aboutOf],
+  ['marks', 'Marks', 'row', Marks],
+  ['took', 'Took', 'mono', (entry) => (isAnswered(entry) ? tookOf(entry.duration_ms) : '')],
+  ['real', 'Real time', 'mono quiet', ({ real_at }) => timeOf(real_at).slice(0, 8)],
+]
+
+function Times({ at, real_at }: TimelineEntry) {
+  return <span title={`${momentOf(at)} by the mock's clock, ${momentOf(real_at)} in real time`}>{timeOf(at)}</span>
+}
+
+function Marks({ error_code, marks }: TimelineEntry) {
+  return (
+    <>
+      {error_code !== null && <span class="quiet mono">{error_code}</span>}
+      {shownMarks(marks).map((mark) => (
+        <Tag key={mark} tone={MARK_TEXTS[mark][1]}>
+          {MARK_TEXTS[mark][0]}
+        </Tag>
+      ))}
+    </>
   )
 }
 

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { ApiError, call } from './api.ts'
+import { ApiError, call, type CallOptions } from './api.ts'
 import { changes } from './live.ts'
 import { ALL, environment } from './hash-route.ts'
 
@@ -44,11 +44,18 @@ export function useApi<T>(
   return { value: current?.value, error: current?.error, reload }
 }
 
+/** A path of the control API with ids and names in it. */
+export function pathOf(...parts: readonly string[]): string {
+  return parts.map((part) => `/${encodeURIComponent(part)}`).join('')
+}
+
 /** Runs the action of a button, with whether it is under way and why it failed. */
 export function useAction(): {
   readonly busy: boolean
   readonly error: ApiError | undefined
   readonly run: (work: () => Promise<void>) => void
+  /** Makes a call in the environment that is shown, unless its query names another, and then `done`. */
+  readonly send: (method: string, path: string, options?: CallOptions, done?: () => void) => void
 } {
   const [state, setState] = useState<{ busy: boolean; error?: ApiError }>({ busy: false })
   const run = useCallback((work: () => Promise<void>) => {
@@ -60,5 +67,10 @@ export function useAction(): {
         setState({ busy: false, error: known })
       })
   }, [])
-  return { busy: state.busy, error: state.error, run }
+  const send = (method: string, path: string, options: CallOptions = {}, done?: () => void): void =>
+    run(async () => {
+      await call(method, path, { query: inEnvironment(), ...options })
+      done?.()
+    })
+  return { busy: state.busy, error: state.error, run, send }
 }
