@@ -4,7 +4,6 @@ import type { FromOpenapi } from '../documents/openapi/connector-from-openapi.ts
 import { DOCUMENT_CHECKS } from './document-checks.ts'
 
 export interface OpenapiConnector extends FromOpenapi {
-  /** The text of the file. */
   readonly text: string
   /** The text of a seed file that has an account at the connector. */
   readonly seed: string

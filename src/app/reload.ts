@@ -16,7 +16,6 @@ interface Source {
   readonly name: string
   /** Files and folders. */
   readonly paths: readonly string[]
-  /** The texts that belong to a path. */
   readonly read: (path: string) => Promise<readonly TextFile[]>
   /** Reads and checks all of it, and answers what applies it. @throws DocumentError, StartError */
   prepare(): Promise<() => Promise<void>>

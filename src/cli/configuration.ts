@@ -7,11 +7,11 @@ import { isJsonObject } from '../domain/json.ts'
 import { accepted, nonEmpty, schemaReference, strict, wholeNumber } from '../schema/parts.ts'
 import { problemsOf } from '../schema/problems.ts'
 import { webhookList } from '../schema/seed-values.ts'
-import { FORMATS } from '../verdict/formats/formats.ts'
 import { readAllowance, readVerdictOptions, VerdictOptionError } from '../verdict/verdict-options.ts'
 import { type Configuration, readValue, type Value } from './arguments.ts'
 import { UsageError } from './failure.ts'
 import { type Flag, type FlagKind, settings } from './flags.ts'
+import { ENDINGS } from './run-reports.ts'
 
 const SETTINGS = settings()
 
@@ -29,14 +29,8 @@ const ELSEWHERE = [
 /** The flags that have a key of their own in the file. */
 const KEYED = SETTINGS.filter(({ name }) => !ELSEWHERE.includes(name))
 
-/** The key of a flag in the file. */
 export function keyOf({ name }: Flag): string {
   return name.replaceAll('-', '_')
-}
-
-const ENDINGS = {
-  ...Object.fromEntries(Object.entries(FORMATS).flatMap(([name, { ending }]) => (ending ? [[name, ending]] : []))),
-  json: '.json',
 }
 
 const minimum = (option: 'minOperations' | 'minStatuses') =>
@@ -75,7 +69,7 @@ const verdict = strict({
   fail_on: z.enum(['warning', 'unread']).optional().describe('Which warnings fail the verdict.'),
   reports: strict(
     Object.fromEntries(
-      Object.entries(ENDINGS).map(([format, ending]) => [
+      ENDINGS.map(([ending, format]) => [
         format,
         accepted<string>((file) => typeof file === 'string' && file.endsWith(ending), `a file that ends in ${ending}`)
           .optional()

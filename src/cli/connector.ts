@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { openapiConnector } from '../app/openapi-connector.ts'
 import { StartError } from '../domain/start-error.ts'
 import { plural, shellQuote } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { fileFailure, UsageError } from './failure.ts'
+import { readTextFile, UsageError } from './failure.ts'
 import { withSchema, writeNew } from './written-document.ts'
 
 /**
@@ -58,9 +57,7 @@ async function nextSteps(target: string, seed: string): Promise<string[]> {
 }
 
 async function made(file: string, only: string | undefined): ReturnType<typeof openapiConnector> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new StartError(`${file} cannot be read (${fileFailure(error)})`)
-  })
+  const text = await readTextFile(file)
   try {
     return await openapiConnector(text, { file, name: basename(file, extname(file)), only })
   } catch (error) {

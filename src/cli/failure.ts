@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { ServiceError } from '../domain/errors.ts'
 import { StartError } from '../domain/start-error.ts'
 
@@ -37,6 +38,13 @@ export function reportFailure(error: unknown, help: string, err: (line: string) 
 /** Why a file cannot be used: the code of the operating system where there is one. */
 export function fileFailure(error: unknown): string {
   return systemCode(error) ?? (error instanceof Error ? error.message : String(error))
+}
+
+/** The text of a file; `what` stands before its name in the message. @throws StartError */
+export function readTextFile(file: string, what = ''): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw new StartError(`${what}${file} cannot be read (${fileFailure(error)})`)
+  })
 }
 
 export function systemCode(error: unknown): string | undefined {

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { isJsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { Configuration } from './arguments.ts'
-import { fileFailure } from './failure.ts'
+import { readTextFile } from './failure.ts'
+
+const WHAT = 'the configuration file '
 
 /** What a configuration file may be called. A `package.json` is one where it has the key `toolmock`. */
 const NAMES = ['toolmock.config.yaml', 'toolmock.config.json', 'package.json']
@@ -14,7 +15,7 @@ const NAMES = ['toolmock.config.yaml', 'toolmock.config.json', 'package.json']
  * with `.git`. @throws StartError; DocumentError with every problem of the file
  */
 export async function findConfiguration(named: string | undefined): Promise<Configuration | undefined> {
-  if (named !== undefined) return read(named, await textOf(named))
+  if (named !== undefined) return read(named, await readTextFile(named, WHAT))
   const [first, second] = await configurationFiles()
   if (first && second) throw new StartError(`${first.file} and ${second.file} are both configurations: keep one`)
   return first && read(first.file, first.text)
@@ -32,7 +33,7 @@ export async function configurationFiles(): Promise<readonly { readonly file: st
 async function configurationIn(path: string): Promise<{ readonly file: string; readonly text: string } | undefined> {
   if (!existsSync(path)) return undefined
   const file = relative(process.cwd(), path)
-  const text = await textOf(file)
+  const text = await readTextFile(file, WHAT)
   return !path.endsWith('package.json') || hasKey(text) ? { file, text } : undefined
 }
 
@@ -40,12 +41,6 @@ async function configurationIn(path: string): Promise<{ readonly file: string; r
 function hasKey(text: string): boolean {
   const value = parsedJson(text)
   return isJsonObject(value) && 'toolmock' in value
-}
-
-async function textOf(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
-    throw new StartError(`the configuration file ${file} cannot be read (${fileFailure(error)})`)
-  })
 }
 
 async function read(file: string, text: string): Promise<Configuration> {

@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { isJsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { ReportPair } from '../verdict/report-pair.ts'
 import type { Arguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { fileFailure, UsageError } from './failure.ts'
+import { readTextFile, UsageError } from './failure.ts'
 import { reportFiles, writeReports } from './run-reports.ts'
 import { verdictOptions } from './verdict-flags.ts'
 
@@ -38,11 +37,8 @@ export async function mergeReportFiles(
 
 /** @throws StartError for a file that is no such report */
 async function reportIn(file: string): Promise<ReportPair> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new StartError(`${file} cannot be read (${fileFailure(error)})`)
-  })
   const { contractReportSchema, coverageReportSchema } = await import('../verdict/report-schemas.ts')
-  const value = parsedJson(text)
+  const value = parsedJson(await readTextFile(file))
   const contract = contractReportSchema.safeParse(isJsonObject(value) ? value['contract'] : undefined)
   const coverage = coverageReportSchema.safeParse(isJsonObject(value) ? value['coverage'] : undefined)
   if (contract.success && coverage.success) return { contract: contract.data, coverage: coverage.data }

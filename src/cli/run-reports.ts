@@ -8,7 +8,7 @@ import type { VerdictOptions } from '../verdict/verdict-options.ts'
 import type { Variables } from './arguments.ts'
 import { fileFailure, UsageError } from './failure.ts'
 
-const ENDINGS: readonly (readonly [ending: string, format: ReportFormat | 'json'])[] = [
+export const ENDINGS: readonly (readonly [ending: string, format: ReportFormat | 'json'])[] = [
   ...Object.entries(FORMATS).flatMap(([name, { ending }]) =>
     ending === null ? [] : [[ending, name as ReportFormat] as const],
   ),

@@ -12,7 +12,6 @@ export interface ListedConnector {
   readonly type: string
 }
 
-/** A tool that Discovery lists. */
 export interface ListedTool {
   readonly name: string
   /** What its input must hold. */

@@ -121,7 +121,6 @@ export class CheckContext {
     return (await this.api.get('/connected_accounts/auth', { id })).is(200)
   }
 
-  /** Requests a magic link. */
   link(body: JsonObject): Promise<Answer> {
     return this.api.post('/connected_accounts/magic_link', body)
   }

@@ -44,7 +44,6 @@ export interface PrismViolation {
 type Described = Awaited<ReturnType<typeof getHttpOperationsFromSpec>>[number]
 type PrismResult = ReturnType<typeof validateInput> | ReturnType<typeof validateOutput>
 
-/** Loads the document into Prism. */
 export async function createPrismValidator(
   document: Record<string, unknown> = readDocument(),
 ): Promise<PrismValidator> {

@@ -25,7 +25,6 @@ export interface Route {
   readonly bearer: boolean
   /** The statuses it declares. */
   readonly statuses: readonly number[]
-  /** Null when it takes no body. */
   readonly bodyMediaType: string | null
   readonly bodyRequired: boolean
   readonly query: readonly QueryParameter[]
@@ -36,7 +35,6 @@ export const ROUTES: readonly Route[] = GENERATED
 
 const BY_OPERATION: ReadonlyMap<string, Route> = new Map(ROUTES.map((route) => [route.operation, route]))
 
-/** The route of an operation. */
 export function routeOf(operation: Operation): Route {
   const route = BY_OPERATION.get(operation)
   if (!route) throw new Error(`${operation} is not an operation of spec/openapi.yaml`)
@@ -48,7 +46,6 @@ export function isOperation(name: string): name is Operation {
   return BY_OPERATION.has(name)
 }
 
-/** Whether the spec declares this status for this operation. */
 export function isDeclared(operation: Operation, status: number): boolean {
   return routeOf(operation).statuses.includes(status)
 }

@@ -7,7 +7,6 @@ export type Operation = keyof operations
 /** Any method below `/proxy/`. OpenAPI has no form for that, and what a third party takes and answers is no contract of the service. */
 export const PROXY_REQUEST = 'proxy_request'
 
-/** The name of an extension, which is no operation. */
 export type ExtensionName = string & { readonly kind: 'extension' }
 
 /** Everything that the journal and scenarios know by a name: the operations, the proxy and extensions. */

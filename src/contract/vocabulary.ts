@@ -28,7 +28,6 @@ export function bodyInDocumentWords(operation: ServedOperation, body: JsonValue,
   return node ? translated(node, body, fromWire(vocabulary)) : body
 }
 
-/** The query of a request in the document's words. */
 export function queryInDocumentWords(operation: ServedOperation, query: string, vocabulary: Vocabulary): string {
   const known = wordsOf(operation)?.query
   // The contract check refuses such a query, and has to see it as it was sent (G59).
@@ -42,7 +41,6 @@ export function queryInDocumentWords(operation: ServedOperation, query: string, 
   return new URLSearchParams(pairs).toString()
 }
 
-/** The body of an answer in the words of the wire. */
 export const answerInWireWords = translatedAnswer(toWire)
 
 /** The body of an answer on the wire, in the document's words. */
@@ -111,7 +109,6 @@ function translated(node: WordNode, value: JsonValue, direction: Direction): Jso
 
 const PATH_PART = /[A-Za-z_$][\w$]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\]/g
 
-/** A request in the document's words. */
 export interface DocumentRequest {
   readonly operation: ServedOperation
   readonly query: string

@@ -60,7 +60,6 @@ export function withPending(account: Account, pending: Issued): Account {
   return { ...account, pending }
 }
 
-/** The account without pending credentials. */
 export function withoutPending(account: Account): Account {
   const { pending: _pending, ...rest } = account
   return rest

@@ -56,7 +56,6 @@ export function defaultCredentials(type: AuthorizationType, fields?: CredentialF
   return { fields: asked, send: { headers: defaultHeaders(type as FormType, asked), query: {} } }
 }
 
-/** A field with its label made from its name. */
 export function credentialField(name: string): CredentialField {
   return { name, label: displayName(name), secret: name !== 'username', required: true, hint: '' }
 }

@@ -47,7 +47,6 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE
 
 const ENTRIES = Object.entries<ErrorEntry>(ERROR_CATALOGUE)
 
-/** The entry of a word, if it is an error code. */
 export function errorEntry(word: string): ErrorEntry | undefined {
   return ENTRIES.find(([name]) => name === word)?.[1]
 }

@@ -20,7 +20,6 @@ export function milliseconds(at: Instant): number {
   return Date.parse(at)
 }
 
-/** Whether a clock may be set to this time. */
 export function isClockTime(at: number): boolean {
   return at >= CLOCK_RANGE.earliest && at <= CLOCK_RANGE.latest
 }

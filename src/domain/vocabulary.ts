@@ -6,7 +6,6 @@ export type VocabularyWords = Readonly<Record<string, string>>
 /** What a word on the wire is made of. */
 export const WIRE_WORD = /^[A-Za-z0-9_]+$/
 
-/** The wire's word for a word of the document. */
 export function wireWord(words: VocabularyWords, word: string): string {
   return (Object.hasOwn(words, word) ? words[word] : undefined) ?? word
 }

@@ -52,7 +52,6 @@ export class Extensions {
     return this.#all.map(({ extension }) => extension)
   }
 
-  /** The route of a request; undefined when no extension takes its method and path. */
   routeOf(method: string, path: string): ExtensionRoute | undefined {
     const parts = this.all.length === 0 ? undefined : pathParts(path)
     const extension = parts && this.all.find((each) => serves(each, parts, method))

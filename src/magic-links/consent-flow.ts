@@ -35,7 +35,6 @@ export interface Choice {
   readonly as?: string | undefined
 }
 
-/** The credentials that a consent gave. */
 interface Consented {
   readonly credentials: Credentials
   /** Lifetime of the token in milliseconds (G25); null when it does not expire. */

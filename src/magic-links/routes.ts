@@ -30,7 +30,6 @@ import { continuePage, formPage, methodPage, problemPage, successPage } from './
 /** A page with its status, or where the browser goes next. */
 type Answer = { status: number; page: Html } | { redirect: string }
 
-/** One request about one link. */
 interface LinkRequest {
   readonly flow: LinkFlow
   readonly linkId: string

@@ -226,7 +226,6 @@ function merged(account: Account, patch: CredentialsPatch): Credentials {
   return mergeCredentials(account.credentials, patch, account.authorization_type, account.identifier)
 }
 
-/** GET /connected_accounts (4.1, G1). */
 export function listConnectedAccounts({ environment, query }: Call<'list_connected_accounts'>): Reply {
   const { connection_names, page_size, page_token, ...exact } = query
   if (connection_names?.length && query.connector) {

@@ -15,7 +15,6 @@ import type { Call, Reply } from './operation.ts'
 /** Where the virtual MCP servers of configs are, below the base URL (G67). */
 export const MCP_SERVERS = '/mcp/v3/servers'
 
-/** GET /mcp/configs (G67). */
 export function listMcpConfigs(call: Call<'list_mcp_configs'>): Reply {
   const { environment, query } = call
   const { 'filter.id': id, 'filter.provider': provider } = query
@@ -33,7 +32,6 @@ export function listMcpConfigs(call: Call<'list_mcp_configs'>): Reply {
   return { status: 200, body: { configs: items.map((each) => configView(call, each)), ...rest } }
 }
 
-/** POST /mcp/configs (G67). */
 export function createMcpConfig(call: Call<'create_mcp_config'>): Reply {
   const { environment, body } = call
   const { ids, model } = environment
@@ -53,7 +51,6 @@ export function createMcpConfig(call: Call<'create_mcp_config'>): Reply {
   return { status: 201, body: { config: configView(call, config) } }
 }
 
-/** GET /mcp/configs/{config_id} (G67). */
 export function getMcpConfig(call: Call<'get_mcp_config'>): Reply {
   return { status: 200, body: { config: configView(call, knownConfig(call.environment, call.path['config_id'])) } }
 }
@@ -79,7 +76,6 @@ export function deleteMcpConfig({ environment, path }: Call<'delete_mcp_config'>
 /** How long a link of these calls lives, in milliseconds. */
 const LINK_LIFETIME = 60_000
 
-/** POST /mcp/configs/{config_id}/connected_accounts (G67). */
 export async function listMcpConnectedAccounts(call: Call<'list_mcp_connected_accounts'>): Promise<Reply> {
   const { environment, body, path } = call
   const { identifier } = body

@@ -13,7 +13,6 @@ type ProxyCall = Pick<Call<Operation>, 'environment' | 'thirdParty' | 'documente
 /** An answer as the third party gave it. */
 export type ProxiedAnswer = Extract<ForwardedAnswer, { kind: 'answer' }>
 
-/** The headers that name the account. */
 export const ACCOUNT_HEADERS: LocatorNames = { id: 'connected_account_id', connector: 'connection_name' }
 
 /** The account that the headers of a request name; an identifier is UTF-8, which Node reads as Latin-1. */

@@ -43,7 +43,6 @@ export function deliveryOf(
   return undefined
 }
 
-/** An injected answer as it is sent. */
 export function encoded({ status, headers, body }: InjectedAnswer): EncodedAnswer {
   if (body === undefined) return { status, headers, body: '' }
   const [type, text] = typeof body === 'string' ? ['text/plain', body] : ['application/json', JSON.stringify(body)]
@@ -51,7 +50,6 @@ export function encoded({ status, headers, body }: InjectedAnswer): EncodedAnswe
   return { status, headers: typed ? headers : { 'Content-Type': type, ...headers }, body: text }
 }
 
-/** Sends an answer as it is. */
 export function sendWhole(response: FaultResponse, { status, headers, body }: EncodedAnswer): Promise<void> {
   return new Promise((resolve) => {
     response.once('close', resolve)

@@ -8,7 +8,6 @@ import { matchesAt, matchesGlob, matchesTexts } from '../domain/value-match.ts'
 /** A request as rules see it, at every place. What is expensive to find is a getter, because most rules do not ask for it. */
 export interface ScenarioRequest {
   readonly at: RulePlace
-  /** The operation at `service`. */
   readonly operation?: string | undefined
   readonly tool?: string | undefined
   readonly connector?: string | undefined

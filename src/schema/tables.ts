@@ -39,9 +39,7 @@ import { authPattern, metadata, vocabulary } from './seed-values.ts'
  * of it too.
  */
 
-/** A field of a row. */
 interface Field {
-  /** What a row has. */
   readonly row: z.ZodType
   /** What a seed file takes for it; absent for a field that no seed gives. */
   readonly seed?: z.ZodType

@@ -106,7 +106,6 @@ export function keptRows(
   return { connections: union(before.connections, connections), providers: union(before.providers, providers) }
 }
 
-/** G37. */
 function generatedIdentifier(displayName: string, ids: Ids): string {
   return `${slug(displayName)}-${ids.id('p').slice(-8)}`
 }

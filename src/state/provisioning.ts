@@ -46,7 +46,6 @@ export interface EnvironmentRequest {
   readonly client?: Client | undefined
   /** Scenarios that run from its start, beside those of the server. */
   readonly scenarios?: readonly Scenario[] | undefined
-  /** The test that it is made for. */
   readonly test?: TestLabel | undefined
 }
 
@@ -56,7 +55,6 @@ export interface CreatedEnvironment {
   readonly client: Client
 }
 
-/** There is an environment of that name. */
 export class EnvironmentExistsError extends Error {
   override readonly name = 'EnvironmentExistsError'
 

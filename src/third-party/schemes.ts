@@ -293,7 +293,6 @@ const temporaryKey: Scheme = {
   },
 }
 
-/** The session token that goes with a temporary key. */
 export function sessionToken(keyId: string, secret: string): string {
   return `st_${createHmac('sha256', secret).update(`session ${keyId}`).digest('base64url')}`
 }

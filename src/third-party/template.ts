@@ -197,7 +197,6 @@ function fake([name, ...args]: HelperArguments, ports: HelperPorts): JsonValue {
   )
 }
 
-/** The parts of a block as texts. */
 interface BlockParts {
   /** `bound`: the value that paths start from, and what else `as |a b|` names; without it paths start as outside. */
   readonly then: (bound?: HelperArguments, data?: JsonObject) => string

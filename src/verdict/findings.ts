@@ -70,7 +70,6 @@ export function violationsOf(use: RequestUse): NewFinding[] {
   ]
 }
 
-/** The field of another name beside a field. */
 function sibling(field: string, name = ''): string {
   return field.slice(0, field.lastIndexOf('.') + 1) + name
 }

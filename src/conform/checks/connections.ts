@@ -7,7 +7,6 @@ import type { Query } from '../target.ts'
 
 const TEXTS = ['id', 'key_id', 'organization_id', 'organization_name', 'provider', 'provider_key', 'status', 'type']
 
-/** GET /connections (4.10, 2.5). */
 export const CONNECTION_CHECKS = checksOf('list_connections', {
   'connections/listed (document:4.10): connections are listed': connections,
   'connections/fields (document:2.5): every connection has the fields of a connection': async (context) => {

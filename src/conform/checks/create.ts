@@ -8,7 +8,6 @@ import { credentialsOf } from '../catalog.ts'
 const DETAILS = 'connected_account.authorization_details'
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** POST /connected_accounts (4.3). */
 export const CREATE_CHECKS = checksOf('create_connected_account', {
   'create/created (document:4.3): create answers 201 with the account': async (context) =>
     (await context.create()).is(201).object('connected_account'),
@@ -132,7 +131,6 @@ async function hasStatus(context: CheckContext, status: string, details: JsonObj
   created.has('connected_account.status', status)
 }
 
-/** What POST /connected_accounts refuses (4.3). */
 export const CREATE_REFUSAL_CHECKS = checksOf('create_connected_account', {
   'create/no-connector (document:7.2): a missing connector is a 400': refused({ connector: '' }),
   'create/no-identifier (document:7.2): a missing identifier is a 400': refused({ identifier: '' }),

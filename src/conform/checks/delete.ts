@@ -4,7 +4,6 @@ import type { CheckContext, CreatedAccount } from '../context.ts'
 
 const PATH = '/connected_accounts:delete'
 
-/** POST /connected_accounts:delete (4.8, 3.1). */
 export const DELETE_CHECKS = checksOf('delete_connected_account', {
   'delete/empty-answer (document:4.8): delete answers 200 without body content': async (context) => {
     const { id } = await context.account()

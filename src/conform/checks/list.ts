@@ -13,7 +13,6 @@ export interface ListedAccounts {
   readonly identifiers: readonly string[]
 }
 
-/** GET /connected_accounts (4.1). */
 export const LIST_CHECKS = checksOf('list_connected_accounts', {
   'list/shape (document:4.1): list answers accounts, both tokens and the total': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
@@ -184,7 +183,6 @@ export const LIST_FILTER_CHECKS = checksOf('list_connected_accounts', {
   'list/page-size-text (convention:G5): a page_size that is no number is a 400': refused({ page_size: 'ten' }),
 })
 
-/** The token of the second page of a list. */
 async function secondPage(context: CheckContext): Promise<{ organization_id: string; token: string }> {
   const { organization_id } = await sevenAccounts(context)
   return { organization_id, token: (await page(context, { organization_id, page_size: 2 })).string('next_page_token') }

@@ -6,7 +6,6 @@ import { idsOf, sevenAccounts } from './list.ts'
 
 const PATH = '/connected_accounts:search'
 
-/** GET /connected_accounts:search (4.9). */
 export const SEARCH_CHECKS = checksOf('search_connected_accounts', {
   'search/by-identifier (document:4.9): search finds an account by a part of its identifier': async (context) => {
     const { ids, identifiers } = await sevenAccounts(context)

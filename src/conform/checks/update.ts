@@ -8,7 +8,6 @@ const PATH = '/connected_accounts'
 const DETAILS = 'connected_account.authorization_details'
 const CONFIG = 'connected_account.api_config'
 
-/** PUT /connected_accounts (4.2). */
 export const UPDATE_CHECKS = checksOf('update_connected_account', {
   'update/by-id (document:4.2): update answers 200 with the account': async (context) => {
     const account = await context.account()

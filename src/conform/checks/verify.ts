@@ -4,7 +4,6 @@ import type { CheckContext, CreatedAccount } from '../context.ts'
 
 const TOKEN = 'connected_account.authorization_details.oauth_token.access_token'
 
-/** POST /connected_accounts/user/verify (4.7, 3.1). */
 export const VERIFY_CHECKS = checksOf('verify_user', {
   'verify/redirect-url (document:4.7): verify answers a redirect URL': async (context) => {
     const account = await context.account()

@@ -282,7 +282,6 @@ function* stepsOf(
   yield [remove, { steps: [...before, { delete: collection, key }], body }]
 }
 
-/** Refuses a request without the body that the document requires. */
 function bodyCheck({ isRequestRequired }: ResourceOperation): JsonObject[] {
   return isRequestRequired ? [{ refuse: { 'request.body': { exists: false } }, otherwise: { status: 400 } }] : []
 }

@@ -27,7 +27,6 @@ export interface InjectedAnswer {
   readonly error?: ErrorContent | undefined
 }
 
-/** The connection that a fault acts on. */
 export interface FaultConnection {
   readonly response: FaultResponse
   readonly pauses: Pauses
@@ -40,7 +39,6 @@ export interface FaultConnection {
 export interface AnsweredRequest {
   readonly at: RulePlace
   readonly operation?: string | undefined
-  /** A new id of an execution. */
   readonly executionId: () => string
   /** The id of the account that the request is about; a new one where there is none. */
   readonly accountId: () => string

@@ -12,7 +12,6 @@ import { valueAt } from '../../domain/value-match.ts'
 import { type Entry, firstWhere, RowsInOrder, searchedText } from './rows-in-order.ts'
 import type { Index } from './table.ts'
 
-/** One field of a sort order. */
 export interface SortField {
   readonly path: string
   readonly descending: boolean
@@ -91,7 +90,6 @@ const MAX_UNREAD = 1000
 /** So few matches are sorted for a query, in place of a look at each item in order. */
 const FEW = 1000
 
-/** The items of one collection and account. */
 export class ItemSet {
   readonly #rows = new RowsInOrder<CollectionItem>(({ item }, path) => textsOf(valueAt(item, path)))
   /** The items in each sort order that was asked for. */
@@ -180,7 +178,6 @@ export class ItemSet {
   }
 }
 
-/** The text of a value, or of each value of a list. */
 function textsOf(value: ReturnType<typeof valueAt>): Iterable<string> {
   return Array.isArray(value) ? new Set(value.map(plainText)) : [plainText(value)]
 }

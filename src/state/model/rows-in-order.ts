@@ -67,7 +67,6 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
     return this.#byValue(field).get(value) ?? NONE
   }
 
-  /** The values that a field has. */
   values(field: string): Iterable<string> {
     return this.#byValue(field).keys()
   }

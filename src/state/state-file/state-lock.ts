@@ -71,7 +71,6 @@ function heldBy(file: string, holder: string): StateError {
   return new StateError(`${file} is in use by ${whom}; stop it, or use another --state file or --in-memory`)
 }
 
-/** Where the lock of a state file is. */
 interface LockPath {
   /** Beside the state file, not in `TMPDIR`. */
   readonly path: string

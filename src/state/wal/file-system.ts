@@ -106,7 +106,6 @@ export function release({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0)
 }
 
-/** Writes all of the bytes. */
 export async function writeFully(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const written = await file.write(done === 0 ? bytes : bytes.subarray(done), position + done)

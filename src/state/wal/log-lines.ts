@@ -169,7 +169,6 @@ function hex(crc: number): string {
   return crc.toString(16).padStart(8, '0')
 }
 
-/** The path of a log beside its state file. */
 export function logPath(stateFile: string, generation: number): string {
   return `${stateFile}.wal.${generation}`
 }
