@@ -3,22 +3,22 @@ import { dirname, join } from 'node:path'
 import { follow, type SpecDocument } from './spec-document.ts'
 import type { Step } from './step.ts'
 
-const SPEC = 'spec/control.openapi.yaml'
+export const CONTROL_SPEC = 'spec/control.openapi.yaml'
 const OUTPUT = 'src/contract/generated/control-document'
 const ROUTES = 'src/contract/generated/control-routes.ts'
 
 /** The description of the control API as a module: it is served as JSON, and a bundle has no files beside it to read. */
 export const controlDocument: Step = {
   name: 'control document',
-  inputs: [SPEC, 'spec/openapi.yaml', 'spec/schemas'],
+  inputs: [CONTROL_SPEC, 'spec/openapi.yaml', 'spec/schemas'],
   outputs: [`${OUTPUT}.js`, `${OUTPUT}.d.ts`],
   make: async (root) => {
     const { parse } = await import('yaml')
     const read = async (file: string): Promise<unknown> => parse(await readFile(join(root, file), 'utf8'))
-    const document = await read(SPEC)
+    const document = await read(CONTROL_SPEC)
     const files = new Map<string, unknown>()
     for (const [, file = ''] of JSON.stringify(document).matchAll(/"\$ref":"([^#"]+)/g)) {
-      files.set(file, await read(join(dirname(SPEC), file)))
+      files.set(file, await read(join(dirname(CONTROL_SPEC), file)))
     }
     const text = JSON.stringify(JSON.stringify(embedded(document, files)))
     return new Map([
@@ -31,11 +31,11 @@ export const controlDocument: Step = {
 /** The table of control operations, from which the routes are mounted and their handlers are typed. */
 export const controlRoutes: Step = {
   name: 'control routes',
-  inputs: [SPEC],
+  inputs: [CONTROL_SPEC],
   outputs: [ROUTES],
   make: async (root) => {
     const { parse } = await import('yaml')
-    const document = parse(await readFile(join(root, SPEC), 'utf8')) as ControlDocument
+    const document = parse(await readFile(join(root, CONTROL_SPEC), 'utf8')) as ControlDocument
     const rows = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, { operationId, parameters = [], requestBody, security }]) => {
         const environment = parameters.some(({ $ref }) => $ref === '#/components/parameters/Environment')
@@ -67,7 +67,7 @@ interface ControlOperation {
 }
 
 /** Replaces references to other files by what they refer to, because the document is served without those files. */
-function embedded(value: unknown, files: ReadonlyMap<string, unknown>, inside?: SpecDocument): unknown {
+export function embedded(value: unknown, files: ReadonlyMap<string, unknown>, inside?: SpecDocument): unknown {
   if (Array.isArray(value)) return value.map((item) => embedded(item, files, inside))
   if (typeof value !== 'object' || value === null) return value
   if ('$ref' in value && typeof value.$ref === 'string') {

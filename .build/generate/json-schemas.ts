@@ -1,5 +1,9 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { z } from 'zod'
+import { CONTROL_SPEC, embedded } from './control-document.ts'
 import { pretty } from './pretty.ts'
+import type { SpecDocument } from './spec-document.ts'
 import type { Step } from './step.ts'
 
 /** JSON Schemas of the files that users write, out of the zod schemas that read them; editors take them by `$schema`. */
@@ -12,12 +16,12 @@ export const jsonSchemas: Step = {
     'src/domain',
     'src/schema',
     'src/scenarios/faults',
-    'src/verdict/report-schemas.ts',
+    CONTROL_SPEC,
   ],
   outputs: ['spec/schemas'],
   make: async (root) => {
     const files = new Map<string, string>()
-    for (const [name, schema] of Object.entries(await schemaDocuments())) {
+    for (const [name, schema] of Object.entries({ ...(await schemaDocuments()), ...(await reportSchemas(root)) })) {
       const path = `spec/schemas/${name}.schema.json`
       files.set(path, await pretty(root, path, JSON.stringify(schema)))
     }
@@ -32,11 +36,9 @@ const TITLES = {
   scenario: 'A scenario of toolmock: what goes wrong, when, and where',
   config: 'A configuration of toolmock: what flags say, as a file',
   state: 'The state of toolmock',
-  'contract-report': 'A contract report of toolmock: what clients did wrong',
-  'coverage-report': 'A coverage report of toolmock: what of the contract has been exercised',
 } as const
 
-/** The JSON Schemas of documents, the state file and reports, by name (`spec/schemas/<name>.schema.json`). */
+/** The JSON Schemas of documents and of the state file, by name (`spec/schemas/<name>.schema.json`). */
 export async function schemaDocuments(): Promise<Record<string, object>> {
   const [
     { seedSchema },
@@ -45,7 +47,6 @@ export async function schemaDocuments(): Promise<Record<string, object>> {
     { extensionSchema },
     { configurationSchema },
     { stateSchema },
-    reports,
   ] = await Promise.all([
     import('../../src/documents/seed.ts'),
     import('../../src/documents/connector.ts'),
@@ -53,7 +54,6 @@ export async function schemaDocuments(): Promise<Record<string, object>> {
     import('../../src/documents/extension.ts'),
     import('../../src/cli/configuration.ts'),
     import('../../src/schema/state-document.ts'),
-    import('../../src/verdict/report-schemas.ts'),
   ])
   return {
     seed: jsonSchema('seed', seedSchema),
@@ -62,17 +62,17 @@ export async function schemaDocuments(): Promise<Record<string, object>> {
     extension: jsonSchema('extension', extensionSchema),
     config: jsonSchema('config', configurationSchema),
     state: jsonSchema('state', stateSchema),
-    'contract-report': jsonSchema('contract-report', reports.contractReportSchema, 'output'),
-    'coverage-report': jsonSchema('coverage-report', reports.coverageReportSchema, 'output'),
     document: DOCUMENT,
   }
 }
+
+const JSON_SCHEMA = 'https://json-schema.org/draft/2020-12/schema'
 
 const having = (key: string): object => ({ type: 'object', required: [key] })
 
 /** A file of any kind, told by the key that only its kind requires. Its references are to the files beside it. */
 const DOCUMENT = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $schema: JSON_SCHEMA,
   title: 'A file of toolmock: a seed, connector, scenario or extension',
   if: having('connector'),
   then: { $ref: 'connector.schema.json' },
@@ -83,9 +83,22 @@ const DOCUMENT = {
   },
 }
 
-/** By default of what is written, before defaults and durations are worked out. */
-function jsonSchema(name: keyof typeof TITLES, schema: z.ZodType, io: 'input' | 'output' = 'input'): object {
+/** The schemas of the reports, as the description of the control API has them. */
+async function reportSchemas(root: string): Promise<Record<string, object>> {
+  const { parse } = await import('yaml')
+  const document = parse(await readFile(join(root, CONTROL_SPEC), 'utf8')) as SpecDocument
+  const schemas = Object.entries({ 'contract-report': 'ContractReport', 'coverage-report': 'CoverageReport' })
+  return Object.fromEntries(
+    schemas.map(([name, component]) => {
+      const schema = embedded({ $ref: `#/components/schemas/${component}` }, new Map(), document) as object
+      return [name, { $schema: JSON_SCHEMA, $id: `urn:toolmock:schema:${name}`, ...schema }]
+    }),
+  )
+}
+
+/** Of what is written, before defaults and durations are worked out. */
+function jsonSchema(name: keyof typeof TITLES, schema: z.ZodType): object {
   // Free-form parts say their type in their metadata.
-  const { $schema, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' })
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' })
   return { $schema, $id: `urn:toolmock:schema:${name}`, title: TITLES[name], ...rest }
 }

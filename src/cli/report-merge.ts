@@ -1,4 +1,4 @@
-import { isJsonObject, parsedJson } from '../domain/json.ts'
+import { parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { ReportPair } from '../verdict/report-pair.ts'
 import type { Arguments } from './arguments.ts'
@@ -37,10 +37,8 @@ export async function mergeReportFiles(
 
 /** @throws StartError for a file that is no such report */
 async function reportIn(file: string): Promise<ReportPair> {
-  const { contractReportSchema, coverageReportSchema } = await import('../verdict/report-schemas.ts')
-  const value = parsedJson(await readTextFile(file))
-  const contract = contractReportSchema.safeParse(isJsonObject(value) ? value['contract'] : undefined)
-  const coverage = coverageReportSchema.safeParse(isJsonObject(value) ? value['coverage'] : undefined)
-  if (contract.success && coverage.success) return { contract: contract.data, coverage: coverage.data }
+  const { reportPairIn } = await import('../verdict/merge-reports.ts')
+  const pair = await reportPairIn(parsedJson(await readTextFile(file)))
+  if (pair) return pair
   throw new StartError(`${file} is no report of \`toolmock run --report FILE.json\` by this version`)
 }

@@ -24,7 +24,7 @@ import {
 } from './findings.ts'
 import { TokenRaces } from './token-races.ts'
 import { LinkFlows } from './link-flows.ts'
-import type { FindingOrigin, UnknownPath } from './report-schemas.ts'
+import type { FindingOrigin, UnknownPath } from './report-types.ts'
 
 /** How many removed environments keep a record of their own; the records of older ones are added up. */
 const MAX_REMOVED = 200

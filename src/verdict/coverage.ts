@@ -1,7 +1,7 @@
 import { DECLARED_CODES } from '../contract/generated/field-tables.ts'
 import type { Route } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
-import type { Coverage, Reach } from './report-schemas.ts'
+import type { Coverage, Reach } from './report-types.ts'
 import { MOVES } from '../domain/lifecycle.ts'
 import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
 import {

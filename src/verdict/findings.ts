@@ -8,7 +8,7 @@ import type { NotedWarning } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { shorten } from '../domain/text.ts'
 import { maskJson, maskParameters, maskText } from '../domain/masking.ts'
-import type { Finding, FindingOrigin, Warning } from './report-schemas.ts'
+import type { Finding, FindingOrigin, Warning } from './report-types.ts'
 
 /** One rule that a request broke, or one field that had no effect, before it is counted. */
 export type NewFinding = Omit<Finding, keyof FindingOrigin | 'basis'>

@@ -1,6 +1,15 @@
-import type { JsonObject, JsonValue } from '../domain/json.ts'
+import { controlSchemaCheck } from '../contract/control-schema.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { isKept, type ReportPair, summaryOf } from './report-pair.ts'
-import type { ContractReport, Coverage, CoverageReport, Reach } from './report-schemas.ts'
+import type { ContractReport, Coverage, CoverageReport, Reach } from './report-types.ts'
+
+/** Both reports as `toolmock run --report FILE.json` writes them; undefined for any other value. */
+export async function reportPairIn(value: JsonValue | undefined): Promise<ReportPair | undefined> {
+  const { contract, coverage } = isJsonObject(value) ? value : {}
+  const check = await controlSchemaCheck()
+  const isPair = check('ContractReport', contract) && check('CoverageReport', coverage)
+  return isPair ? ({ contract, coverage } as unknown as ReportPair) : undefined
+}
 
 /** One report of several runs, such as the shards of a test suite: findings are joined, coverage is that of all together. */
 export function mergeReports(pairs: readonly [ReportPair, ...ReportPair[]]): ReportPair {

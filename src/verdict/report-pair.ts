@@ -8,7 +8,7 @@ import type {
   Tally,
   UnknownPath,
   Warning,
-} from './report-schemas.ts'
+} from './report-types.ts'
 
 export interface Allowed {
   readonly violations: readonly Finding[]

@@ -9,7 +9,7 @@ import type {
   PrismCheck,
   TestName,
   UnfiredRule,
-} from './report-schemas.ts'
+} from './report-types.ts'
 import { instant } from '../domain/instant.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { once } from '../domain/once.ts'

@@ -7,7 +7,7 @@ import type {
   UnfiredRule,
   UnknownPath,
   Warning,
-} from './report-schemas.ts'
+} from './report-types.ts'
 import { plural } from '../domain/text.ts'
 import type { Allowed } from './report-pair.ts'
 

@@ -6,7 +6,7 @@ import type {
   Tally,
   UnknownPath,
   Warning,
-} from './report-schemas.ts'
+} from './report-types.ts'
 import { type Allowed, isKept, type ReportPair, type Shortfall, type Verdict, type VerdictItem } from './report-pair.ts'
 import {
   answerSentence,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { contractReportSchema, coverageReportSchema } from '../../src/verdict/report-schemas.ts'
+import { contractReportSchema, coverageReportSchema } from '../verdict/report-schemas.ts'
 import { readXml } from '../verdict/xml.ts'
 import { type Serving, ToolmockProcess } from './toolmock-process.ts'
 

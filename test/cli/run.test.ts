@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
-import { contractReportSchema, coverageReportSchema } from '../../src/verdict/report-schemas.ts'
+import { contractReportSchema, coverageReportSchema } from '../verdict/report-schemas.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()

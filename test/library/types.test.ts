@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { AppOptions } from '../../src/app/app.ts'
-import type { ContractReport, CoverageReport } from '../../src/verdict/report-schemas.ts'
 import type { Connection } from '../../src/domain/connection.ts'
 import type * as library from '../../src/index.ts'
 import type { withoutCredentials } from '../../src/operations/accounts.ts'
@@ -26,8 +25,6 @@ type Checked = [
   Fits<ScenarioView, library.ScenarioView>,
   Fits<UnfiredRule, library.UnfiredRule>,
   Fits<StateDiff, Omit<library.StateDiff, 'snapshot'>>,
-  Fits<Omit<ContractReport, '$schema' | 'second_opinion'>, library.ContractReport>,
-  Fits<Omit<CoverageReport, '$schema'>, library.CoverageReport>,
   Fits<ContractVerdict, library.ContractVerdict>,
   Fits<library.ContractVerdict, ContractVerdict>,
   Fits<library.OperationName, NonNullable<library.JournalEntry['operation']>>,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createPrismValidator } from '../../src/contract/prism-validator.ts'
-import { contractReportSchema, type PrismCheck } from '../../src/verdict/report-schemas.ts'
+import type { PrismCheck } from '../../src/verdict/report-types.ts'
+import { contractReportSchema } from './report-schemas.ts'
 import { prismCheck } from '../../src/verdict/prism-check.ts'
 import { recorded } from '../request-journal/recorded.ts'
 import { ADA, createAccount } from '../support/accounts.ts'

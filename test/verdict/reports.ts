@@ -1,5 +1,5 @@
 import supertest, { type Response } from 'supertest'
-import type { ContractReport, CoverageReport, Reach } from '../../src/verdict/report-schemas.ts'
+import type { ContractReport, CoverageReport, Reach } from '../../src/verdict/report-types.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 type Method = 'get' | 'put' | 'post' | 'delete'

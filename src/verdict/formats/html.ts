@@ -1,4 +1,4 @@
-import type { Coverage, Finding, FindingOrigin, Reach, Tally, Warning } from '../report-schemas.ts'
+import type { Coverage, Finding, FindingOrigin, Reach, Tally, Warning } from '../report-types.ts'
 import { plural } from '../../domain/text.ts'
 import { html, type Html, type HtmlValue } from '../../pages/html.ts'
 import { htmlDocument } from '../../pages/layout.ts'

@@ -1,4 +1,4 @@
-import type { ContractRecord, FindingOrigin, TestName } from '../report-schemas.ts'
+import type { ContractRecord, FindingOrigin, TestName } from '../report-types.ts'
 import { xmlAttribute, xmlText } from '../../domain/xml-text.ts'
 import {
   allowedSentences,

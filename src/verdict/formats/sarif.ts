@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Location, Log, ReportingDescriptor, Result, Run } from 'sarif'
 import { OPERATION_LINES } from '../../contract/generated/operation-lines.ts'
-import type { Finding, FindingOrigin, TestName } from '../report-schemas.ts'
+import type { Finding, FindingOrigin, TestName } from '../report-types.ts'
 import {
   allowedSentences,
   answerSentence,

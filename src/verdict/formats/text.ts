@@ -1,4 +1,4 @@
-import type { Tally } from '../report-schemas.ts'
+import type { Tally } from '../report-types.ts'
 import { oneLine, plural } from '../../domain/text.ts'
 import type { ReportPair, Verdict, VerdictItem } from '../report-pair.ts'
 import { verdictOf } from '../verdict.ts'

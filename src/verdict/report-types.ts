@@ -1,0 +1,18 @@
+import type { components } from '../contract/generated/control-types.ts'
+
+/* The reports, as `spec/control.openapi.yaml` describes them. */
+
+type Schemas = components['schemas']
+export type ContractReport = Schemas['ContractReport']
+export type ContractRecord = Schemas['ContractRecord']
+export type Finding = Schemas['Finding']
+export type Warning = Schemas['ContractWarning']
+export type UnknownPath = Schemas['UnknownPath']
+export type FindingOrigin = Schemas['FindingOrigin']
+export type TestName = Schemas['NamedTest']
+export type UnfiredRule = Schemas['UnfiredRule']
+export type PrismCheck = Schemas['PrismCheck']
+export type CoverageReport = Schemas['CoverageReport']
+export type Coverage = Schemas['Coverage']
+export type Tally = Schemas['Tally']
+export type Reach = Schemas['Reach']
