@@ -4,7 +4,8 @@ import { type AuthorizationType, AUTHORIZATION_TYPES, TRAITS } from '../domain/a
 import type { Connector, RateLimit, CredentialField, Tool } from '../domain/connector.ts'
 import { bareConnector, credentialField, defaultCredentials, displayName } from '../domain/connector-defaults.ts'
 import { otherwise } from './collections.ts'
-import { checkResponders, METHODS, responderKeys, toResponder } from './responders.ts'
+import { checkResponders, responderKeys, toResponder } from './responders.ts'
+import { METHODS } from '../domain/path-pattern.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { present } from '../domain/json.ts'
 import {

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { type Extension, servesSame } from '../domain/extension.ts'
 import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
-import { partsOverlap } from '../domain/path-pattern.ts'
+import { METHODS, partsOverlap } from '../domain/path-pattern.ts'
 import { type Path, type Problem, shown, valuesAt } from '../schema/problems.ts'
 import { schemaReference, strict, text, unique, withRule } from '../schema/parts.ts'
 import type { DocumentChecks } from './connector-checks.ts'
-import { checkResponders, METHODS, namedResponder, responderKeys, toResponder } from './responders.ts'
+import { checkResponders, namedResponder, responderKeys, toResponder } from './responders.ts'
 
 /** Names are operations in the journal and in scenarios, and travel in paths. */
 const extensionName = z

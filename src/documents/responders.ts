@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { METHODS } from '../domain/path-pattern.ts'
 import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
 import { present } from '../domain/json.ts'
 import { dottedPaths } from '../domain/value-match.ts'
@@ -22,8 +23,6 @@ import { answerAfter, collections, steps, toStep } from './collections.ts'
  */
 
 export { checkCollections as checkResponders } from './collections.ts'
-
-export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** `{name}` captures a whole part: inside of one it would be taken literally, which is not what an author means. */
 const pathPattern = z

@@ -1,3 +1,4 @@
+import { METHODS } from '../domain/path-pattern.ts'
 import { z } from 'zod'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { parseDuration, DURATION_FORMS } from '../domain/duration.ts'
@@ -29,7 +30,6 @@ import {
   wholeNumber,
   withRule,
 } from '../schema/parts.ts'
-import { METHODS } from './responders.ts'
 
 /** Names travel in paths (`PUT /_mock/scenarios/{name}`) and on command lines. */
 const scenarioName = z

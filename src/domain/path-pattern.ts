@@ -6,6 +6,9 @@ import { matchesGlob } from './value-match.ts'
  * Patterns of paths: `/items/{id}`, whose parts are `{name}`, or text in which * matches anything.
  */
 
+/** The methods that tools call with, and that responders answer. */
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
 /** The decoded parts of a path; undefined when one is not well-formed. */
 export function pathParts(path: string): readonly string[] | undefined {
   const parts = path.split('/').slice(1).map(percentDecoded)

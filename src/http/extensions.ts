@@ -1,6 +1,6 @@
 import type { ExtensionName } from '../contract/shapes.ts'
 import { type Extension, serves } from '../domain/extension.ts'
-import { pathParts } from '../domain/path-pattern.ts'
+import { METHODS, pathParts } from '../domain/path-pattern.ts'
 
 /** The route of a request that an extension answers. */
 export interface ExtensionRoute {
@@ -12,7 +12,6 @@ export interface ExtensionRoute {
 }
 
 const NONE: readonly Extension[] = []
-const ANY_METHOD = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** The extensions of a server, which serves them in all of its environments; none with `--documented-only`. */
 export class Extensions {
@@ -60,14 +59,14 @@ export class Extensions {
 
   /** The methods that extensions answer on a path. */
   methodsAt(path: string): string[] {
-    return ANY_METHOD.filter((method) => this.routeOf(method, path) !== undefined)
+    return METHODS.filter((method) => this.routeOf(method, path) !== undefined)
   }
 
   /** A route for each method and path that a rule of a descriptor can name: none for paths with `*`. */
   routes(): ExtensionRoute[] {
     return this.all.flatMap((extension) =>
       extension.responders.flatMap(({ on: { method, path } }) =>
-        (path.includes('*') ? [] : method === undefined ? ANY_METHOD : [method]).map((each) => ({
+        (path.includes('*') ? [] : method === undefined ? METHODS : [method]).map((each) => ({
           operation: extension.extension as ExtensionName,
           bearer: true as const,
           method: each,

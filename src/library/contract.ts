@@ -2,7 +2,8 @@ import { plural } from '../domain/text.ts'
 import { ANYTHING, BOOLEAN, checkOptions, invalidArgument, type Rule, TEXTS } from './arguments.ts'
 import type { ControlClient } from './control-client.ts'
 import { ToolmockError } from './toolmock-error.ts'
-import type { ContractReport, ContractWarning, Coverage, CoverageReport, OperationName } from './types.ts'
+import type { Verdict } from '../verdict/report-pair.ts'
+import type { ContractReport, CoverageReport, OperationName } from './types.ts'
 
 /** Which environments a report is about. */
 export interface ContractScope {
@@ -32,33 +33,11 @@ export interface ContractExpectation extends ContractScope {
   readonly allowNoRequests?: boolean
 }
 
-/** A reason why a verdict failed, something it allowed, or a warning. */
-export interface VerdictItem<Kind extends string> {
-  readonly kind: Kind
-  readonly sentence: string
-  /** Ids of requests, for `journal.explain`. */
-  readonly requests: readonly string[]
-  /** Its tests, and its first requests with what they sent, a line each. */
-  readonly details: readonly string[]
-}
-
-export type VerdictReason = VerdictItem<
-  'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage' | 'no_requests' | 'unused_allowance'
->
+export type { VerdictItem } from '../verdict/report-pair.ts'
+export type VerdictReason = Verdict['reasons'][number]
 
 /** Whether the contract was kept, and enough of it exercised. */
-export interface ContractVerdict {
-  readonly ok: boolean
-  readonly reasons: readonly VerdictReason[]
-  /** What would be reasons, and was allowed. */
-  readonly allowed: readonly VerdictReason[]
-  /** What was sent without effect, and allowances that no request needed; they fail a verdict only by `failOn`. */
-  readonly warnings: readonly VerdictItem<ContractWarning['kind'] | 'unused_allowance'>[]
-  readonly requests: number
-  readonly injected: number
-  /** What was exercised, each kind by itself. */
-  readonly summary: Coverage['summary']
-}
+export type ContractVerdict = Verdict
 
 /** Whether the clients of an environment keep the contract. The record survives every reset. */
 export interface MockContract {

@@ -7,6 +7,7 @@ import { CONNECTION_STATUSES } from '../domain/connection.ts'
 import { CLOCK_RANGE, CLOCK_YEARS, MAX_DURATION } from '../domain/instant.ts'
 import type { CredentialsPatch } from '../domain/credentials.ts'
 import type { JsonObject, JsonValue } from '../domain/json.ts'
+import { METHODS } from '../domain/path-pattern.ts'
 import type { Scenario } from '../domain/scenario.ts'
 import { EVENT_TYPES } from '../domain/webhook.ts'
 import {
@@ -276,7 +277,7 @@ const tool = strict({
     .exactOptional()
     .describe('What clients of MCP are told of its effects.'),
   call: strict({
-    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+    method: z.enum(METHODS),
     path: text.describe('A template over input and account, as those below it.'),
     query: textMap,
     headers: textMap,

@@ -24,6 +24,7 @@ export interface Shortfall {
 type ReasonKind =
   'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage' | 'no_requests' | 'unused_allowance'
 
+/** A reason why a verdict failed, something it allowed, or a warning. */
 export interface VerdictItem<Kind> {
   readonly kind: Kind
   readonly sentence: string
@@ -36,11 +37,13 @@ export interface VerdictItem<Kind> {
 export interface Verdict {
   readonly ok: boolean
   readonly reasons: readonly VerdictItem<ReasonKind>[]
+  /** What would be reasons, and was allowed. */
   readonly allowed: readonly VerdictItem<ReasonKind>[]
   /** Fields without effect, and allowances that no request needed; they fail a verdict only by `failOn`. */
   readonly warnings: readonly VerdictItem<Warning['kind'] | 'unused_allowance'>[]
   readonly requests: number
   readonly injected: number
+  /** What was exercised, each kind by itself. */
   readonly summary: Coverage['summary']
 }
 

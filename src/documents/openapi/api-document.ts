@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
+import { METHODS } from '../../domain/path-pattern.ts'
 import { percentDecoded } from '../../domain/text.ts'
 
 /** An OpenAPI document of version 2.0, 3.0 or 3.1, read as far as a connector needs it. */
@@ -46,7 +47,6 @@ export interface ApiContent {
 /** The value itself, or what its `$ref` leads to; undefined for one that leads out of the document or nowhere. */
 export type Follow = (value: JsonValue | undefined) => JsonValue | undefined
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
 const OTHER_METHODS = ['HEAD', 'OPTIONS', 'TRACE', 'QUERY']
 
