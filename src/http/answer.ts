@@ -29,6 +29,15 @@ export function textAnswer({ status, headers }: Reply, text: string, requestId: 
   return { status, headers: { ...own, ...headers }, text }
 }
 
+/** Like {@link wireAnswer}, for what a responder of an extension answered. */
+export function extendedAnswer(
+  { status, headers, body }: Reply & { readonly body: string },
+  requestId: string,
+): WireAnswer {
+  const length = String(Buffer.byteLength(body))
+  return { status, headers: { ...headers, 'X-Request-Id': requestId, 'Content-Length': length }, text: body }
+}
+
 export function sendAnswer(response: ServerResponse, { status, headers, text }: WireAnswer): void {
   if (response.headersSent || response.destroyed) return
   response.writeHead(status, headers)

@@ -11,7 +11,16 @@ import type { Call, Handler } from '../operations/operation.ts'
 import { noteNearMisses, noteProxyNearMisses } from '../operations/near-misses.ts'
 import { locatorOf, proxyRequest } from '../operations/proxy.ts'
 import { type Environment, now, ReadGuard } from '../state/environment.ts'
-import { errorBody, stackOf, errorCodeOf, errorReply, failureOf, textAnswer, wireAnswer } from './answer.ts'
+import {
+  errorBody,
+  stackOf,
+  errorCodeOf,
+  errorReply,
+  extendedAnswer,
+  failureOf,
+  textAnswer,
+  wireAnswer,
+} from './answer.ts'
 import { checkContentType, decodeText, parseJsonObject } from './body.ts'
 import { observedExchange } from './observed-exchange.ts'
 import type { ExtensionRoute } from './extensions.ts'
@@ -31,79 +40,49 @@ import type { ServiceParts } from './services.ts'
 /** A step writes its result into the context, or throws an error. It returns a promise only when it has to wait. */
 type Step<Context> = (context: Context, services: ServiceParts) => Promise<void> | void
 
-/** From the request to the reply, in the order of G17. What a step throws becomes the reply. */
-const REQUEST_STEPS: readonly Step<OperationContext>[] = [
-  checkBearer,
-  readBody,
-  translateRequest,
-  checkClient,
-  applyDue,
-  checkRequestContract,
-  applyScenarios,
-  operate,
-  commit,
-]
+/** From the request to the reply, in the order of G17, then to the answer. What a step of the request throws becomes the reply. */
+interface Pipeline<Context> {
+  readonly request: readonly Step<Context>[]
+  readonly answer: readonly Step<Context>[]
+}
 
-const ANSWER_STEPS: readonly Step<OperationContext>[] = [
-  checkAnswer,
-  recordContractUse,
-  translateAnswer,
-  serialize,
-  record,
-  observe,
-  send,
-]
+const OPERATION: Pipeline<OperationContext> = {
+  request: [
+    checkBearer,
+    readBody,
+    translateRequest,
+    checkClient,
+    applyDue,
+    checkRequestContract,
+    applyScenarios,
+    operate,
+    commit,
+  ],
+  answer: [checkAnswer, recordContractUse, translateAnswer, serialize, record, observe, send],
+}
 
 /** A request of the proxy has no contract: only what the service itself answers, its errors, is in the words of the wire. */
-const PROXY_REQUEST_STEPS: readonly Step<ProxyContext>[] = [
-  checkBearer,
-  readSentBody,
-  applyDue,
-  checkHeaders,
-  applyScenarios,
-  forward,
-  commit,
-]
-const PROXY_ANSWER_STEPS: readonly Step<ProxyContext>[] = [
-  recordProxyUse,
-  translateAnswer,
-  serialize,
-  serializeForwarded,
-  record,
-  send,
-]
+const PROXY: Pipeline<ProxyContext> = {
+  request: [checkBearer, readSentBody, applyDue, checkHeaders, applyScenarios, forward, commit],
+  answer: [recordProxyUse, translateAnswer, serialize, serializeForeign, record, send],
+}
 
 /** A request that an extension answers has no contract either. */
-const EXTENSION_REQUEST_STEPS: readonly Step<ExtensionContext>[] = [
-  checkBearer,
-  readAnyBody,
-  applyDue,
-  applyScenarios,
-  extend,
-  commit,
-]
-const EXTENSION_ANSWER_STEPS: readonly Step<ExtensionContext>[] = [
-  translateAnswer,
-  serialize,
-  serializeExtended,
-  record,
-  send,
-]
+const EXTENSION: Pipeline<ExtensionContext> = {
+  request: [checkBearer, readAnyBody, applyDue, applyScenarios, extend, commit],
+  answer: [translateAnswer, serialize, serializeForeign, record, send],
+}
 
 /**
  * Every request of an operation goes through this once. A request for which no step waits, such as most reads, is answered
  * in the same turn of the event loop.
  */
 export function runPipeline(context: OperationContext, services: ServiceParts): Promise<void> | undefined {
-  return run(REQUEST_STEPS, ANSWER_STEPS, context, services)
+  return run(OPERATION, context, services)
 }
 
 export function runProxy(context: ProxyContext, services: ServiceParts): Promise<void> | undefined {
-  return run(PROXY_REQUEST_STEPS, PROXY_ANSWER_STEPS, context, services)
-}
-
-function runExtension(context: ExtensionContext, services: ServiceParts): Promise<void> | undefined {
-  return run(EXTENSION_REQUEST_STEPS, EXTENSION_ANSWER_STEPS, context, services)
+  return run(PROXY, context, services)
 }
 
 /** Runs the pipeline of an operation or of an extension. */
@@ -112,19 +91,18 @@ export function runRoute(
   services: ServiceParts,
 ): Promise<void> | undefined {
   const { route } = context
-  if ('extension' in route) return runExtension({ ...context, route, extended: undefined }, services)
+  if ('extension' in route) return run(EXTENSION, { ...context, route, foreign: undefined }, services)
   return runPipeline({ ...context, route }, services)
 }
 
 function run<Context extends RequestContext>(
-  requestSteps: readonly Step<Context>[],
-  answerSteps: readonly Step<Context>[],
+  { request, answer: answerSteps }: Pipeline<Context>,
   context: Context,
   services: ServiceParts,
 ): Promise<void> | undefined {
   const answer = (): Promise<void> | undefined => runSteps(answerSteps, context, services)
   try {
-    const pending = runSteps(requestSteps, context, services)
+    const pending = runSteps(request, context, services)
     if (pending) return pending.catch((error: unknown) => replyWithError(error, context, services)).then(answer)
   } catch (error) {
     return replyWithError(error, context, services).then(answer)
@@ -331,7 +309,7 @@ function forward(context: ProxyContext, services: ServiceParts): Promise<void> |
   const thirdParty = services.thirdParties.client(environment, trace)
   const call = { environment, thirdParty, documentedOnly: services.documentedOnly, trace }
   return proxyRequest(call, locatorOf(request.headers), forwardedRequest(context)).then((answer) => {
-    context.forwarded = answer
+    context.foreign = proxiedAnswer(answer, context.requestId)
   })
 }
 
@@ -359,7 +337,7 @@ function extend(context: ExtensionContext, services: ServiceParts): Promise<void
       throw new ServiceError('PATH_NOT_FOUND', `no responder of extension ${extension} answers ${method} ${path}`)
     }
     context.trace.responder = `"${answer.responder}" of extension ${extension}`
-    if (answer.kind === 'answer') context.extended = answer
+    if (answer.kind === 'answer') context.foreign = extendedAnswer(answer, requestId)
     else context.reply = { status: answer.status, body: errorBody({ ...answer, context: {} }, requestId) }
   }
   const run = (): Promise<void> | undefined => {
@@ -493,19 +471,9 @@ function serialize(context: RequestContext, { responseCache }: ServiceParts): vo
   else if (reply) context.answer = wireAnswer(reply, requestId, responseCache.of(reply))
 }
 
-/** Serializes what the third party answered, unless its commit was refused. */
-function serializeForwarded(context: ProxyContext): void {
-  const { forwarded, error, requestId } = context
-  if (forwarded && error === undefined) context.answer = proxiedAnswer(forwarded, requestId)
-}
-
-/** Serializes what a responder answered, unless its commit was refused. */
-function serializeExtended(context: ExtensionContext): void {
-  const { extended, error, requestId } = context
-  if (!extended || error !== undefined) return
-  const { status, headers, body } = extended
-  const length = String(Buffer.byteLength(body))
-  context.answer = { status, headers: { ...headers, 'X-Request-Id': requestId, 'Content-Length': length }, text: body }
+/** What a third party or a responder answered, unless its commit was refused. */
+function serializeForeign(context: ProxyContext | ExtensionContext): void {
+  if (context.foreign && context.error === undefined) context.answer = context.foreign
 }
 
 function record(context: RequestContext, services: ServiceParts): void {

@@ -4,11 +4,9 @@ import type { Route } from '../contract/route.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import type { Client } from '../domain/client.ts'
 import type { FieldViolation } from '../domain/errors.ts'
-import type { ExtensionAnswer } from '../domain/extension.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
-import type { ProxiedAnswer } from '../operations/proxy.ts'
 import type { Protocol } from '../request-journal/entry.ts'
 import type { EncodedAnswer } from '../scenarios/faults/fault.ts'
 import type { FaultResponse } from '../scenarios/faults/fault-response.ts'
@@ -113,12 +111,14 @@ export interface ProxyContext extends RequestContext {
   }
   /** What follows {@link rawBody} in a long body. */
   rest: SentBody['rest']
-  forwarded: ProxiedAnswer | undefined
+  /** The answer of the third party, as it is sent. */
+  foreign: WireAnswer | undefined
 }
 
 export interface ExtensionContext extends RequestContext {
   readonly route: ExtensionRoute
-  extended: Extract<ExtensionAnswer, { kind: 'answer' }> | undefined
+  /** The answer of a responder, as it is sent. */
+  foreign: WireAnswer | undefined
 }
 
 /** What the rules of scenarios do to an answer (1.4). */

@@ -58,7 +58,7 @@ export function mountProxy(app: Express, services: ServiceParts): void {
   }
   app.all(PROXY_PATHS, (message, response) => {
     const request = new NodeRequest(message, response, NO_PARAMETERS)
-    const context = { ...createContext(PROXY_ROUTE, request, services), request, rest: undefined, forwarded: undefined }
+    const context = { ...createContext(PROXY_ROUTE, request, services), request, rest: undefined, foreign: undefined }
     return runProxy(context, services)
   })
 }
