@@ -285,24 +285,19 @@ export async function webhooks(argv: readonly string[], context: CommandContext)
   const { call, print } = session
   const show = (answer: SentEvent): void =>
     print(answer, () => `${answer.event} (${answer.type}) is sent to ${answer.webhooks.join(', ')}`)
-  return act(session, 'webhooks', 'list', {
-    list: listWebhooks,
-    send: async (_, [given = '', account, ...more]) => {
+  return act(session, 'webhooks', {
+    list: none(() => listWebhooks(session)),
+    send: async ([given = '', account, ...more]) => {
       if (given === '' || more.length > 0)
         throw new UsageError('webhooks send takes one TYPE, and may take one ACCOUNT.')
       const type = (given.includes('.') ? given : `connected_account.${given}`) as SentEvent['type']
       show(await call('POST /webhook-events', { body: { type, ...(account !== undefined && { account }) } }))
     },
-    resend: async (_, operands) => {
-      const id = oneOperand('webhooks resend', 'EVENT', operands)
-      show(await call('POST /webhook-events/{id}/resend', { path: { id } }))
-    },
+    resend: one('EVENT', async (id) => show(await call('POST /webhook-events/{id}/resend', { path: { id } }))),
   })
 }
 
-async function listWebhooks(session: ControlSession<'webhooks'>, operands: readonly string[]): Promise<void> {
-  noOperand('webhooks list', operands)
-  const { call, print, terminal } = session
+async function listWebhooks({ call, print, terminal }: ControlSession<'webhooks'>): Promise<void> {
   const [answer, { now }] = [await call('GET /webhooks'), await call('GET /clock')]
   print(answer, () =>
     answer.webhooks.length === 0
