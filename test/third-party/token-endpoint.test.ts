@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JournalEntry } from '../../src/request-journal/entry.ts'
-import type { ContractReport } from '../../src/verdict/report-schemas.ts'
+import type { ContractReport } from '../../src/verdict/report-types.ts'
 import { type ScenarioMock, withScenarios } from '../scenarios/scenario-mock.ts'
 
 const OWN = { client_id: 'test_client', client_secret: 'test_secret' }

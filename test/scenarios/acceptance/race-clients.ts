@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 import { createApp } from '../../../src/app/app.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
-import type { ContractReport } from '../../../src/verdict/report-schemas.ts'
+import type { ContractReport } from '../../../src/verdict/report-types.ts'
 import { verdictOf } from '../../../src/verdict/verdict.ts'
 
 /*
