@@ -12,7 +12,7 @@ import { CONTRACT_FORMATS, COVERAGE_FORMATS } from '../verdict/formats/formats.t
 import { type Problem, problemsOf } from '../schema/problems.ts'
 import { duration, jsonObject, nonEmpty, strict } from '../schema/parts.ts'
 import { parseRowByRow } from '../state/state-file/state-text.ts'
-import { inSlices } from '../state/slices.ts'
+import { inSlices } from '../state/model/slices.ts'
 import { webhookSchema } from '../schema/seed-values.ts'
 import { EVENT_TYPES } from '../domain/webhook.ts'
 import { lazyImport } from '../lazy-import.ts'

@@ -7,7 +7,7 @@ import type { ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from './environment.ts'
 import { revokeGrants } from './grants.ts'
-import { sliced, type Steps } from './slices.ts'
+import { sliced, type Steps } from './model/slices.ts'
 
 /** Accounts that are changed in a few milliseconds. */
 export const ACCOUNTS_AT_ONCE = 100

@@ -2,7 +2,7 @@ import type { Account } from '../domain/account.ts'
 import { type CollectionItem, type CollectionPlace, itemId, placeId } from '../domain/collection.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Environment } from './environment.ts'
-import { sliced, type Steps } from './slices.ts'
+import { sliced, type Steps } from './model/slices.ts'
 
 /** The counter of a collection's items. It exists once the collection has got the items that it begins with. */
 export function counterOf(place: CollectionPlace): string {

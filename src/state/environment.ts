@@ -18,7 +18,7 @@ import {
 } from './model/model.ts'
 import type { EnvironmentImage, EnvironmentRecord, StoredImage } from './model/state-image.ts'
 import type { Change } from './model/table.ts'
-import type { Steps } from './slices.ts'
+import type { Steps } from './model/slices.ts'
 import { removed, StorageError } from './wal/state-errors.ts'
 import { changesText, type EnvironmentChange, type WalChange } from './wal/log-lines.ts'
 import type { WriteAheadLog } from './wal/write-ahead-log.ts'

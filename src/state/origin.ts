@@ -5,7 +5,7 @@ import { ACCOUNTS_AT_ONCE } from './account-changes.ts'
 import type { Environment } from './environment.ts'
 import type { Origin } from './model/model.ts'
 import { seedExpander } from './seeding.ts'
-import { sliced, type Steps } from './slices.ts'
+import { sliced, type Steps } from './model/slices.ts'
 
 /*
  * How the origin of an environment is made, and how it changes with its seed.

@@ -17,7 +17,7 @@ import type { Origin, StartClock } from './model/model.ts'
 import { changedSeed, exactSeed, extendedOrigin, keptRows, reseededOrigin, withoutClients } from './origin.ts'
 import { EMPTIED_BY_RESET, rebuild } from './rebuild.ts'
 import { accountsIn, putSeed, rowsIn } from './seeding.ts'
-import { atOnce, inSlices, type Steps } from './slices.ts'
+import { atOnce, inSlices, type Steps } from './model/slices.ts'
 import { StorageError } from './wal/state-errors.ts'
 
 export interface ProvisioningOptions {

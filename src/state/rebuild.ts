@@ -3,7 +3,7 @@ import { type Draft, type Environment, ReadGuard } from './environment.ts'
 import { ACCOUNT_SEQUENCE, type Model, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import type { Change, Row, Table } from './model/table.ts'
 import { SeedConflictError } from './seeding.ts'
-import { atOnce, inSlices, sliced, type Steps } from './slices.ts'
+import { atOnce, inSlices, sliced, type Steps } from './model/slices.ts'
 
 /** Rows that are copied in a few milliseconds. */
 export const ROWS_AT_ONCE = 1000

@@ -23,7 +23,7 @@ import { ACCOUNTS_AT_ONCE, adoptConnectorType } from './account-changes.ts'
 import { replaceItems } from './collections.ts'
 import { type Environment, now } from './environment.ts'
 import { ACCOUNT_SEQUENCE } from './model/model.ts'
-import { atOnce, sliced, type Steps } from './slices.ts'
+import { atOnce, sliced, type Steps } from './model/slices.ts'
 
 /**
  * Puts a checked seed into an environment, in one transaction. What is there already under the same name (client,

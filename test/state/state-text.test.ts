@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { atOnce } from '../../src/state/slices.ts'
+import { atOnce } from '../../src/state/model/slices.ts'
 import { parseByLine, parseRowByRow } from '../../src/state/state-file/state-text.ts'
 import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
 import { inColumnOrder, type Snapshot, type TableName } from '../model/model.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
-import type { Steps } from '../slices.ts'
+import type { Steps } from '../model/slices.ts'
 
 /*
  * The text of the state file: JSON, indented by two spaces, with every row of a table on a line of its own. A diff so

@@ -4,7 +4,7 @@ import { environmentSchema, environmentStateSchema, stateSchema } from '../../sc
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../../domain/environment-name.ts'
 import { isJsonObject, type JsonObject, own } from '../../domain/json.ts'
 import { SECTION_NAMES, type SectionName, TABLE_NAMES, type TableName } from '../model/model.ts'
-import type { Steps } from '../slices.ts'
+import type { Steps } from '../model/slices.ts'
 
 /** What is first wrong with a state of the present version. */
 export function stateProblem(state: JsonObject): Problem | undefined {
