@@ -69,7 +69,7 @@ const PACKAGES = {
   '@faker-js/faker': '^src/(third-party/|state/seeding\\.ts$)',
   yaml: '^src/(documents|contract)/',
   'jsonc-parser': '^src/documents/source-text\\.ts$',
-  zod: '^src/((documents|schema)/|control/input\\.ts$|mcp/control-tools\\.ts$|cli/configuration\\.ts$|state/state-file/validation\\.ts$)',
+  zod: '^src/((documents|schema)/|control/input\\.ts$|mcp/control-tools\\.ts$|cli/(cases|configuration)\\.ts$|state/state-file/validation\\.ts$)',
   ajv: '^src/(contract|documents)/',
   re2js: '^src/linear-pattern\\.ts$',
   '@peculiar': '^src/tls/certificate\\.ts$',

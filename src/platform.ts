@@ -64,6 +64,11 @@ export function commandSignals(platform: Platform = process.platform): readonly 
   return ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2']
 }
 
+/** Whether a command can have a process group of its own, with all that it starts. */
+export function hasProcessGroups(platform: Platform = process.platform): boolean {
+  return platform !== 'win32'
+}
+
 export interface Terminal {
   readonly isPresent: boolean
   readonly isForeground: boolean

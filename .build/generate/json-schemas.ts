@@ -10,6 +10,7 @@ import type { Step } from './step.ts'
 export const jsonSchemas: Step = {
   name: 'json schemas',
   inputs: [
+    'src/cli/cases.ts',
     'src/cli/configuration.ts',
     'src/cli/flags.ts',
     'src/documents',
@@ -34,6 +35,7 @@ const TITLES = {
   connector: 'A connector of toolmock: one fake third-party application',
   extension: 'An extension of toolmock: answers for a part of the service that the mock does not serve',
   scenario: 'A scenario of toolmock: what goes wrong, when, and where',
+  cases: 'Cases of toolmock: what run --cases runs its command with, and what is expected of it',
   config: 'A configuration of toolmock: what flags say, as a file',
   state: 'The state of toolmock',
 } as const
@@ -46,6 +48,7 @@ export async function schemaDocuments(): Promise<Record<string, object>> {
     { scenarioSchema },
     { extensionSchema },
     { configurationSchema },
+    { casesSchema },
     { stateSchema },
   ] = await Promise.all([
     import('../../src/documents/seed.ts'),
@@ -53,6 +56,7 @@ export async function schemaDocuments(): Promise<Record<string, object>> {
     import('../../src/documents/scenario.ts'),
     import('../../src/documents/extension.ts'),
     import('../../src/cli/configuration.ts'),
+    import('../../src/cli/cases.ts'),
     import('../../src/schema/state-document.ts'),
   ])
   return {
@@ -60,6 +64,7 @@ export async function schemaDocuments(): Promise<Record<string, object>> {
     connector: jsonSchema('connector', connectorSchema),
     scenario: jsonSchema('scenario', scenarioSchema),
     extension: jsonSchema('extension', extensionSchema),
+    cases: jsonSchema('cases', casesSchema),
     config: jsonSchema('config', configurationSchema),
     state: jsonSchema('state', stateSchema),
     document: DOCUMENT,

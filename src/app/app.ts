@@ -234,7 +234,7 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
 async function seedDefault({ registry, environments }: AppServices, options: AppOptions): Promise<string[]> {
   if (registry.environment(DEFAULT_ENVIRONMENT)) return notApplied(options)
   try {
-    await environments.createDefault(DEFAULT_ENVIRONMENT)
+    await environments.createDefault(DEFAULT_ENVIRONMENT, options.test)
   } catch (error) {
     if (!(error instanceof ClientIdTakenError)) throw error
     throw new StartError(

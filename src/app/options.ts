@@ -3,6 +3,7 @@ import type { Instant } from '../domain/instant.ts'
 import type { Log } from '../http/log.ts'
 import type { ServerLimits } from '../http/server.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
+import type { TestLabel } from '../domain/test-label.ts'
 import type { OperationTable } from '../operations/table.ts'
 import type { TimeSource } from '../state/model/time-and-ids.ts'
 import type { Webhook } from '../domain/webhook.ts'
@@ -29,6 +30,8 @@ export interface AppOptions {
   extensions?: readonly string[] | undefined
   /** Where the clock of a new environment starts; real time when absent. */
   clock?: Instant | undefined
+  /** What the default environment is for, when it is new: findings of reports name it. */
+  test?: TestLabel | undefined
   /** Clocks of new environments are frozen. */
   freeze?: boolean | undefined
   /** Ids, tokens and generated data of new environments repeat between runs; random when absent. */

@@ -221,7 +221,14 @@ export const DETACHED = 'TOOLMOCK_DETACHED'
 export function mistypedVariables(variables: Variables): string[] {
   const known = allVariables()
   return Object.keys(variables).flatMap((name) => {
-    const set = ['TOOLMOCK_URL', 'TOOLMOCK_CLIENT_ID', 'TOOLMOCK_CLIENT_SECRET', 'TOOLMOCK_RUN', DETACHED]
+    const set = [
+      'TOOLMOCK_URL',
+      'TOOLMOCK_CLIENT_ID',
+      'TOOLMOCK_CLIENT_SECRET',
+      'TOOLMOCK_RUN',
+      'TOOLMOCK_CASE',
+      DETACHED,
+    ]
     const isKnown = [...known, ...set].includes(name)
     if (isKnown || !name.startsWith('TOOLMOCK_')) return []
     const meant = nearest(

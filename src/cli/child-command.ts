@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import { commandSignals, isSentToChildren, spawnable, terminalState } from '../platform.ts'
+import { commandSignals, hasProcessGroups, isSentToChildren, spawnable, terminalState } from '../platform.ts'
 import type { Variables } from './arguments.ts'
 import { systemCode } from './failure.ts'
 import type { CommandLine } from './server-options.ts'
@@ -12,25 +12,47 @@ export interface CommandEnd {
   readonly notStarted?: true
 }
 
-/** A command that has the input and output of this process. Signals go to it: it decides what they mean. */
-export class ChildCommand {
-  #early: NodeJS.Signals | undefined
-  #child: ChildProcess | undefined
+/** What of the signals keeps commands from starting that have not started yet. */
+const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGBREAK']
+
+/**
+ * Commands that run beside this process. Signals go to them: they decide what they mean. One command has the input and the
+ * terminal of this process; of `several` each has a process group, of which nothing is left once its command has ended.
+ */
+export class ChildCommands {
+  #stopped: NodeJS.Signals | undefined
+  readonly #children = new Set<ChildProcess>()
+  readonly #several: boolean
+  readonly #hasGroups: boolean
   readonly #terminal = terminalState()
   readonly #signals = commandSignals()
   readonly #forward = (signal: NodeJS.Signals): void => {
-    if (!this.#child) this.#early ??= signal
-    // The terminal has sent it to the command already, which may take a second one as impatience.
-    else if (!isSentToChildren(signal, this.#terminal)) this.#child.kill(signal)
+    const isSecond = this.#stopped !== undefined
+    if (this.#children.size === 0 || STOPPING.includes(signal)) this.#stopped ??= signal
+    for (const child of this.#children) {
+      if (this.#hasGroups) signalGroup(child, isSecond ? 'SIGKILL' : signal)
+      // The terminal has sent it to the command already, which may take a second one as impatience.
+      else if (!isSentToChildren(signal, this.#terminal)) child.kill(signal)
+    }
   }
 
-  constructor() {
+  constructor({ several = false } = {}) {
+    this.#several = several
+    this.#hasGroups = several && hasProcessGroups()
     for (const signal of this.#signals) process.on(signal, this.#forward)
   }
 
-  /** Runs the command until it ends; a signal that came before keeps it from starting. */
-  run(command: CommandLine, variables: Variables): Promise<CommandEnd> {
-    const early = this.#early
+  /** The exit code of the signal that came to stop; undefined when none came. */
+  get stopped(): number | undefined {
+    return this.#stopped && signalCode(this.#stopped)
+  }
+
+  /**
+   * Runs a command until it ends; a signal that came before keeps it from starting.
+   * @param output the file that takes its output; that of this process when absent
+   */
+  run(command: CommandLine, variables: Variables, output?: number): Promise<CommandEnd> {
+    const early = this.#stopped
     if (early !== undefined) {
       return Promise.resolve({
         code: signalCode(early),
@@ -40,18 +62,40 @@ export class ChildCommand {
     }
     return new Promise((resolve) => {
       const { file, args, ...options } = spawnable(command, variables)
-      const child = spawn(file, args, { stdio: 'inherit', env: variables, ...options })
-      this.#child = child
+      const child = spawn(file, args, {
+        stdio: [this.#several ? 'ignore' : 'inherit', output ?? 'inherit', output ?? 'inherit'],
+        env: variables,
+        detached: this.#hasGroups,
+        ...options,
+      })
+      this.#children.add(child)
       child.on('error', (error) => {
         // A signal that cannot be sent is an error as well; the command still runs.
-        if (child.pid === undefined) resolve(notStarted(command[0], error))
+        if (child.pid !== undefined) return
+        this.#children.delete(child)
+        resolve(notStarted(command[0], error))
       })
-      child.on('exit', (code, signal) => resolve(endOf(code, signal)))
+      child.on('exit', (code, signal) => {
+        this.#children.delete(child)
+        if (this.#hasGroups) signalGroup(child, 'SIGKILL')
+        resolve(endOf(code, signal))
+      })
     })
   }
 
   release(): void {
     for (const signal of this.#signals) process.off(signal, this.#forward)
+  }
+}
+
+/** Sends a signal to a command and all that it has started. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  // A group of 0 would be that of this process.
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // All of them have ended.
   }
 }
 

@@ -21,7 +21,7 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     name: 'run',
     operands: ' -- CMD ARG…',
     summary:
-      "serve on a free port while CMD runs, with the connection variables set, then judge whether the contract was kept; exit with CMD's own code, or 3 when CMD passed and the verdict failed",
+      "serve on a free port while CMD runs, with the connection variables set, then judge whether the contract was kept; exit with CMD's own code, or 3 when CMD passed and the verdict failed; --cases runs CMD once for each case of a file",
     wraps: true,
     load: async () => (await import('./run.ts')).run,
   },
@@ -29,7 +29,7 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     name: 'validate',
     operands: ' FILE…',
     summary:
-      'check seeds (also `bundled`), connectors and scenarios, files or folders, as `start` does; exit 1 when one has a problem, 2 when one cannot be read',
+      'check seeds (also `bundled`), connectors, scenarios and cases, files or folders, as `start` does; exit 1 when one has a problem, 2 when one cannot be read',
     load: async () => (await import('./validate.ts')).validate,
   },
   {

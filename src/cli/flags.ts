@@ -158,6 +158,24 @@ const FLAGS = [
     { ...valued('list', 'FILE'), isPath: always },
     'the whole report, by the ending of its name: .json, .txt, .xml (JUnit), .sarif, .html or code-quality-report.json (GitLab)',
   ),
+  flagOnly(
+    'cases',
+    ['run'],
+    valued('text', 'FILE'),
+    'run CMD once for each case of this file, with a mock of its own each time; exit 3 when a case fails',
+  ),
+  flag(
+    'parallel',
+    ['run'],
+    { ...whole('N', 1, 1000), default: 1 },
+    'with `--cases`: so many of them at the same time; what a command prints then comes once it has ended',
+  ),
+  flag(
+    'repeat',
+    ['run'],
+    { ...whole('N', 1, 1000), default: 1 },
+    'with `--cases`: run each of them so often; a run whose requests, answers or effects differ from the first one fails',
+  ),
   flag(
     'seed',
     SERVERS,

@@ -4,11 +4,8 @@ import type { ReportPair } from '../verdict/report-pair.ts'
 import type { Arguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { readTextFile, UsageError } from './failure.ts'
-import { reportFiles, writeReports } from './run-reports.ts'
+import { NOT_WRITTEN, reportFiles, VERDICT_FAILED, writeReports } from './run-reports.ts'
 import { verdictOptions } from './verdict-flags.ts'
-
-/** Exit codes when the verdict failed, and when a report could not be written: those of `run`. */
-const [VERDICT_FAILED, NOT_WRITTEN] = [3, 2]
 
 /** `report merge FILE…`: one verdict on the JSON reports of several runs. @throws UsageError, StartError */
 export async function mergeReportFiles(
@@ -21,13 +18,15 @@ export async function mergeReportFiles(
   const options = await verdictOptions(read, configuration?.reasons)
   const targets = await reportFiles(read.values.report)
   const pairs = [await reportIn(first), ...(await Promise.all(others.map(reportIn)))] as const
-  const [{ mergeReports }, { verdictOf }, { verdictText }] = await Promise.all([
+  const [{ mergeReports }, { verdictOf, withCases }, { verdictText }] = await Promise.all([
     import('../verdict/merge-reports.ts'),
     import('../verdict/verdict.ts'),
     import('../verdict/formats/text.ts'),
   ])
-  const reports = mergeReports(pairs)
-  const verdict = verdictOf(reports, options)
+  const cases = pairs.flatMap((pair) => pair.cases ?? [])
+  const reports = { ...mergeReports(pairs), ...(cases.length > 0 && { cases }) }
+  const merged = verdictOf(reports, options)
+  const verdict = cases.length > 0 ? withCases(merged, cases) : merged
   out(verdictText(verdict, columns))
   const problems = await writeReports(targets, { reports, options, verdict })
   for (const problem of problems) err(`toolmock: ${problem}`)

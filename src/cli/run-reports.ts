@@ -6,7 +6,11 @@ import { FORMATS, render, type ReportFormat } from '../verdict/formats/formats.t
 import type { ReportPair, Verdict } from '../verdict/report-pair.ts'
 import type { VerdictOptions } from '../verdict/verdict-options.ts'
 import type { Variables } from './arguments.ts'
+import type { CommandContext } from './command.ts'
 import { fileFailure, UsageError } from './failure.ts'
+
+/** Exit codes when the verdict failed, and when a report could not be written. */
+export const [VERDICT_FAILED, NOT_WRITTEN] = [3, 2]
 
 export const ENDINGS: readonly (readonly [ending: string, format: ReportFormat | 'json'])[] = [
   ...Object.entries(FORMATS).flatMap(([name, { ending }]) =>
@@ -37,10 +41,10 @@ export async function reportFiles(files: readonly string[] = []): Promise<Report
   return read
 }
 
-interface Judged {
+export interface Judged {
   readonly reports: ReportPair
   readonly options: VerdictOptions
-  readonly verdict: Verdict
+  readonly verdict: Verdict<string>
 }
 
 export async function writeReports(files: readonly ReportFile[], judged: Judged): Promise<string[]> {
@@ -63,7 +67,7 @@ async function reportText(format: ReportFile['format'], judged: Judged): Promise
 }
 
 /** The annotations of GitHub, a line each; none where there is nothing to say. */
-export async function annotationLines(judged: Judged): Promise<string> {
+async function annotationLines(judged: Judged): Promise<string> {
   const { reasons, warnings } = judged.verdict
   if (reasons.length + warnings.length === 0) return ''
   return (await render('github', await judgedReports(judged))).text
@@ -74,7 +78,13 @@ async function judgedReports({ reports, options, verdict }: Judged): Promise<Rep
   const { allow, failOn } = options
   const failing = withFailing(reports, failOn)
   const kept = allow ? withoutAllowed(failing, allow) : failing
-  return { ...kept, shortfalls: shortfallsOf(verdict, options), verdict }
+  return {
+    ...kept,
+    // Whether a case made a request is judged for each.
+    shortfalls: shortfallsOf(verdict, reports.cases ? { ...options, requireRequests: false } : options),
+    verdict,
+    ...(reports.cases && { cases: reports.cases }),
+  }
 }
 
 function notWritten(file: string, error: unknown): string {
@@ -82,10 +92,7 @@ function notWritten(file: string, error: unknown): string {
 }
 
 /** Adds Markdown to the summary of a CI step where there is one; answers a message when that fails. */
-export async function addToStepSummary(
-  { GITHUB_STEP_SUMMARY: file }: Variables,
-  markdown: () => string,
-): Promise<string[]> {
+async function addToStepSummary({ GITHUB_STEP_SUMMARY: file }: Variables, markdown: () => string): Promise<string[]> {
   if (file === undefined || file === '') return []
   try {
     // A heading begins after an empty line, and what is there already may not end with a line break.
@@ -94,4 +101,42 @@ export async function addToStepSummary(
   } catch (error) {
     return [`the summary ${file} of GITHUB_STEP_SUMMARY cannot be written (${fileFailure(error)})`]
   }
+}
+
+interface Said {
+  readonly code: number
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+  readonly explain: readonly string[]
+}
+
+/** Writes a verdict to stderr, to the summary of the CI step and to the reports; answers the exit code. */
+export async function publish(
+  judged: Judged,
+  { code, before, after, explain }: Said,
+  { err, variables, columns }: CommandContext,
+  files: readonly ReportFile[],
+): Promise<number> {
+  const [{ verdictText }, { verdictMarkdown }] = await Promise.all([
+    import('../verdict/formats/text.ts'),
+    import('../verdict/formats/markdown.ts'),
+  ])
+  const { verdict } = judged
+  const reportProblems = await writeReports(files, judged)
+  const more =
+    files.length > 0
+      ? `everything in ${files.map(({ file }) => file).join(', ')}`
+      : 'everything with --report FILE.html'
+  if (isSet(variables['GITHUB_ACTIONS'])) err((await annotationLines(judged)).trimEnd())
+  const text = verdictText(verdict, isSet(variables['CI']) ? undefined : columns)
+  err(['', ...before, text, ...after, more, ...explain].join('\n'))
+  const markdown = (): string => [...before, verdictMarkdown(verdict), ...after, ...explain].join('\n\n')
+  const summaryProblems = await addToStepSummary(variables, markdown)
+  for (const problem of [...reportProblems, ...summaryProblems]) err(`toolmock: ${problem}`)
+  return code === 0 && reportProblems.length > 0 ? NOT_WRITTEN : code
+}
+
+/** CI systems set a variable to an empty text or to `false` when they mean that it is not set. */
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && !['', '0', 'false'].includes(value.toLowerCase())
 }

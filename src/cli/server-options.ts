@@ -48,6 +48,10 @@ export function readRun(argv: readonly string[], surroundings: Surroundings): Ru
     throw new UsageError('run needs a command after --, as in npx toolmock run -- npm test.')
   }
   refuseTlsConflict(read)
+  for (const name of ['parallel', 'repeat'] as const) {
+    if (read.given.get(name) !== 'flag' || read.values.cases !== undefined) continue
+    throw new UsageError(`--${name} says how cases are run: give --cases FILE with it.`)
+  }
   return { ...read, command: [program, ...args] }
 }
 

@@ -14,7 +14,11 @@ export async function validate(argv: readonly string[], context: CommandContext)
   const extensions = await loadExtensions({ extensions: values.extension }, DOCUMENT_CHECKS)
   const names = extensions.map(({ extension }) => extension)
   const checks = withExtensions(DOCUMENT_CHECKS, { names })
-  const { files, problems, warnings, unreadable } = await validateFiles(operands, checks)
+  const { files, problems, warnings, unreadable, cases } = await validateFiles(operands, checks)
+  const defaults = { seed: ['bundled'], extension: values.extension }
+  // Their schema and what they name are loaded where there are some.
+  for (const source of cases)
+    problems.push(...(await (await import('./cases.ts')).readCases(source, defaults)).problems)
   for (const { message } of problems) out(message)
   for (const { message } of warnings) out(`warning: ${message}`)
   for (const { file, reason } of unreadable) err(`toolmock: ${file}: ${reason}`)

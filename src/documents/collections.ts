@@ -56,7 +56,7 @@ export const collections = z.record(name, collection)
 /** Items of collections by name, as a seed has them for an account. */
 export const collectionItems = z.record(name, z.array(jsonObject))
 
-const conditions = withRule(
+export const conditions = withRule(
   jsonObject.meta({
     title: 'conditions',
     description: 'Values by dotted path, or values by operator; a list asks for any of its values.',

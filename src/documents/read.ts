@@ -20,7 +20,9 @@ import { SourceText } from './source-text.ts'
 import { checkVocabulary } from './seed-checks.ts'
 
 /** A file as far as it could be read on its own: what it holds when its shape is right, and what is wrong with it. */
-export type ReadDocument = ReadConnector | ReadSeed | ReadScenario | ReadExtension | UnknownDocument
+export type ReadDocument = ReadConnector | ReadSeed | ReadScenario | ReadExtension | ReadCases | UnknownDocument
+
+const DOCUMENTS = 'a seed, a connector, a scenario or an extension'
 
 export interface ReadConnector {
   kind: 'connector'
@@ -51,6 +53,13 @@ export interface ReadExtension {
   problems: FileProblem[]
 }
 
+/** A file of cases, which only `run --cases` and `validate` read on. */
+export interface ReadCases {
+  kind: 'cases'
+  source: SourceText
+  problems: readonly FileProblem[]
+}
+
 interface UnknownDocument {
   kind: 'unknown'
   problems: readonly FileProblem[]
@@ -58,8 +67,7 @@ interface UnknownDocument {
 
 /**
  * Reads one YAML or JSON text and recognises what it is: a file with `connector` at its top is a connector, one with `extension` an
- * extension, one with `rules`
- * or `name` a scenario, others are seeds.
+ * extension, one with `cases` a file of cases, one with `rules` or `name` a scenario, others are seeds.
  */
 export async function readDocument(text: string, file: string, context: DocumentCheckContext): Promise<ReadDocument> {
   const source = open(text, file)
@@ -68,13 +76,17 @@ export async function readDocument(text: string, file: string, context: Document
     const problem = {
       path: [],
       found: shown(source.value),
-      allowed: 'an object: a seed, a connector, a scenario or an extension',
+      allowed: `an object: ${DOCUMENTS}`,
     }
     return { kind: 'unknown', problems: [source.problem(problem)] }
   }
   const has = (key: string): boolean => own(source.value as JsonObject, key) !== undefined
   if (has('connector')) return readConnector(source, context)
   if (has('extension')) return readExtension(source, context)
+  if (has('cases')) {
+    const problem = { path: [], found: 'a file of cases', allowed: `${DOCUMENTS} (cases are for run --cases)` }
+    return { kind: 'cases', source, problems: [source.problem(problem)] }
+  }
   return has('rules') || has('name') ? readScenario(source) : readSeed(source, context)
 }
 
@@ -91,7 +103,8 @@ export async function parseConnector(text: string, file: string, checks: Documen
 export async function parseExtension(text: string, file: string, checks: DocumentChecks): Promise<Extension> {
   const read = await readDocument(text, file, { ...checks, toolSchemas: new ToolSchemaCheck() })
   if (read.kind === 'extension' && read.extension && read.problems.length === 0) return read.extension
-  if (read.kind === 'extension' || read.kind === 'unknown') throw new DocumentError(read.problems)
+  if (read.kind === 'extension' || read.kind === 'unknown' || read.kind === 'cases')
+    throw new DocumentError(read.problems)
   const allowed = 'an extension: extension, collections, responders'
   throw new DocumentError([read.source.problem({ path: [], found: `a ${read.kind}`, allowed })])
 }

@@ -31,7 +31,7 @@ export async function parseScenario(
 }
 
 function otherProblems(read: Exclude<ReadDocument, ReadScenario>): readonly FileProblem[] {
-  if (read.kind === 'unknown') return read.problems
+  if (read.kind === 'unknown' || read.kind === 'cases') return read.problems
   const problem = { path: [], found: `a ${read.kind}`, allowed: 'a scenario: name, description, initial, rules' }
   return [read.source.problem(problem)]
 }

@@ -7,6 +7,7 @@ import { type DocumentCheckContext, type DocumentChecks, ToolSchemaCheck } from 
 import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
 import {
   located,
+  type ReadCases,
   type ReadConnector,
   type ReadDocument,
   readDocument,
@@ -27,6 +28,8 @@ export interface SeedFiles {
   scenarios: ReadScenario[]
   /** Nor are these: those of a folder are the server's. */
   extensions: ReadExtension[]
+  /** Nor are these. */
+  cases: ReadCases[]
   /** Problems of files that are none of these. */
   problems: FileProblem[]
   isFolder: boolean
@@ -95,6 +98,7 @@ async function readFiles(
     connectors: [],
     scenarios: [],
     extensions: [],
+    cases: [],
     problems: [],
     isFolder: false,
     beside: [],
@@ -107,6 +111,7 @@ async function readFiles(
     else if (document.kind === 'connector') read.connectors.push(document)
     else if (document.kind === 'scenario') read.scenarios.push(document)
     else if (document.kind === 'extension') read.extensions.push(document)
+    else if (document.kind === 'cases') read.cases.push(document)
     else read.problems.push(...document.problems)
   }
   return read
@@ -181,11 +186,12 @@ export async function readSeed(
 }
 
 /** Files that were given as a seed and are none. */
-function notSeeds({ scenarios, extensions }: SeedFiles): FileProblem[] {
-  return [...scenarios, ...extensions].map(({ source, kind }) => {
+function notSeeds({ scenarios, extensions, cases }: SeedFiles): FileProblem[] {
+  const others = [...scenarios, ...extensions].map(({ source, kind }) => {
     const allowed = `seeds and connectors (${kind}s start with --${kind})`
     return source.problem({ path: [], found: kind === 'scenario' ? 'a scenario' : 'an extension', allowed })
   })
+  return [...others, ...cases.flatMap(({ problems }) => problems)]
 }
 
 function repeatedConnectors(connectors: readonly ReadConnector[]): FileProblem[] {

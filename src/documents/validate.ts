@@ -24,6 +24,8 @@ export interface Validation {
   /** What a start accepts and a user may still want to fix. */
   warnings: FileProblem[]
   unreadable: { file: string; reason: string }[]
+  /** Files of cases, which are not checked here. */
+  cases: SourceText[]
 }
 
 /**
@@ -52,6 +54,7 @@ export async function validateFiles(paths: readonly string[], checks: DocumentCh
     problems: [...problemsOfSources(seeds), ...(await scenarioProblems(sources, checks))],
     warnings: warningsOf(sources),
     unreadable,
+    cases: sources.flatMap(({ files: each }) => each?.cases ?? []).map(({ source }) => source),
   }
 }
 
@@ -160,6 +163,7 @@ export async function validateText(
       return { kind, problems: (await readSeed({ text, file }, checks, connectors)).problems }
     case 'connector':
     case 'extension':
+    case 'cases':
     case 'unknown':
       return { kind, problems: read.problems }
   }

@@ -54,6 +54,15 @@ export function matchesTexts(
   return Object.keys(globs).every((name) => [valueOf(name) ?? []].flat().some((text) => fits(globs[name] ?? '', text)))
 }
 
+/** How values differ from those that a match asks for: `status is 404, not 200; tool is null, not "send"`. */
+export function differencesText(
+  differences: readonly { readonly field: string; readonly wanted?: unknown; readonly found?: unknown }[],
+): string {
+  return differences
+    .map(({ field, wanted, found }) => `${field} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`)
+    .join('; ')
+}
+
 /** Whether two values are the same JSON, whatever the order of keys. */
 export function equalValues(a: JsonValue, b: JsonValue): boolean {
   if (Array.isArray(a) || Array.isArray(b)) {

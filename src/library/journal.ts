@@ -1,5 +1,6 @@
 import type { components, paths } from '../contract/generated/control-types.ts'
 import { plural } from '../domain/text.ts'
+import { differencesText } from '../domain/value-match.ts'
 import { ANYTHING, checkOptions, type Rule } from './arguments.ts'
 import type { ControlClient } from './control-client.ts'
 import { ToolmockError } from './toolmock-error.ts'
@@ -106,10 +107,7 @@ function matchedText(matched: number, match: JournalMatch, wanted: string): stri
 }
 
 function nearMissText({ id, method, path, status, differences }: NearMiss): string {
-  const texts = differences.map(
-    ({ field, wanted, found }) => `${field} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`,
-  )
   // What is no request, such as an event of the control API, has no method.
   const asked = method === '' ? path : `${method} ${path}`
-  return `- close: ${asked} ${status} (${id}): ${texts.join('; ')}`
+  return `- close: ${asked} ${status} (${id}): ${differencesText(differences)}`
 }

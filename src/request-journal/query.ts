@@ -18,6 +18,8 @@ export class JournalQueryError extends Error {
     readonly key: string,
     /** The keys or values that are allowed there, where they can be listed. */
     readonly allowed: readonly string[] = [],
+    /** What has to be there. */
+    readonly expected: string = allowed.join(', '),
   ) {
     super(message)
   }
@@ -72,7 +74,8 @@ export function readMatch(sent: unknown, extensions: readonly string[] = []): Ma
     if (!Object.hasOwn(FIELDS, key)) throw unknownName(key, key, MATCH_KEYS)
     checkValue(key, value, extensions)
     if (key === 'body' && !isJsonObject(value)) {
-      throw new JournalQueryError('match.body must be an object of dotted paths and values', 'body')
+      const expected = 'an object of dotted paths and values'
+      throw new JournalQueryError(`match.body must be ${expected}`, 'body', [], expected)
     }
   }
   return sent
@@ -111,7 +114,7 @@ function checkValue(key: string, value: JsonValue, extensions: readonly string[]
 
 function wrongValue(key: string, allowed: string, found: JsonValue): JournalQueryError {
   const shown = quote(maskText(typeof found === 'string' ? found : JSON.stringify(found)), 60)
-  return new JournalQueryError(`${key} must be ${allowed}; found ${shown}`, key)
+  return new JournalQueryError(`${key} must be ${allowed}; found ${shown}`, key, [], allowed)
 }
 
 export function matches(match: Match, entry: RecordedEntry): boolean {

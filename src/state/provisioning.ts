@@ -98,9 +98,9 @@ export class EnvironmentProvisioner {
   }
 
   /** Makes the environment that has the server's seed together with its clients. @throws what reading the seed throws */
-  async createDefault(name: string): Promise<CreatedEnvironment> {
+  async createDefault(name: string, test?: TestLabel): Promise<CreatedEnvironment> {
     const seed = await this.#seed()
-    return this.#make({ name, seed }, seed, true)
+    return this.#make({ name, seed, test }, seed, true)
   }
 
   async #make(request: EnvironmentRequest, seed: SeedBundle, ofServer: boolean): Promise<CreatedEnvironment> {

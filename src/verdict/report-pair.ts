@@ -1,4 +1,5 @@
 import type {
+  CaseResult,
   ContractRecord,
   ContractReport,
   Coverage,
@@ -34,9 +35,10 @@ export interface VerdictItem<Kind> {
   readonly details: readonly string[]
 }
 
-export interface Verdict {
+/** With reasons of more kinds where it is about cases. */
+export interface Verdict<Kind = ReasonKind> {
   readonly ok: boolean
-  readonly reasons: readonly VerdictItem<ReasonKind>[]
+  readonly reasons: readonly VerdictItem<Kind>[]
   /** What would be reasons, and was allowed. */
   readonly allowed: readonly VerdictItem<ReasonKind>[]
   /** Fields without effect, and allowances that no request needed; they fail a verdict only by `failOn`. */
@@ -53,8 +55,10 @@ export interface ReportPair {
   /** The findings that were taken out of `contract`; absent when nothing could be allowed. */
   readonly allowed?: Allowed
   readonly shortfalls?: readonly Shortfall[]
+  /** Those of `run --cases`. */
+  readonly cases?: readonly CaseResult[]
   /** Absent where it follows from the reports alone. */
-  readonly verdict?: Verdict
+  readonly verdict?: Verdict<string>
 }
 
 export function isKept(record: ContractRecord): ContractReport['ok'] {

@@ -1,4 +1,5 @@
 import type {
+  CaseResult,
   ContractRecord,
   ContractReport,
   Finding,
@@ -76,6 +77,25 @@ const NO_REQUESTS =
 function item<Kind extends string>(kind: Kind, sentence: string, origin?: FindingOrigin): VerdictItem<Kind> {
   return { kind, sentence, requests: origin?.requests ?? [], details: origin ? originLines(origin) : [] }
 }
+
+/**
+ * A verdict on cases: it fails by what is wrong with their requests, once for all of them, and by what each of them alone did
+ * not do.
+ */
+export function withCases(verdict: Verdict, cases: readonly CaseResult[]): Verdict<string> {
+  const own = cases.flatMap(ownReasons)
+  const reasons = [...own, ...verdict.reasons.filter(({ kind }) => !OF_ONE_CASE.includes(kind))]
+  return { ...verdict, ok: reasons.length === 0, reasons }
+}
+
+/** What a case failed by beside what is wrong with its requests, with its name. */
+export function ownReasons({ name, reasons }: CaseResult): VerdictItem<string>[] {
+  const own = reasons.filter(({ kind }) => !OF_REQUESTS.includes(kind))
+  return own.map((reason) => ({ ...reason, sentence: `${name}: ${reason.sentence}` }))
+}
+
+const OF_REQUESTS = ['answer_violation', 'violation', 'unknown_path']
+const OF_ONE_CASE = ['unfired_rule', 'no_requests']
 
 function unusedSentence({ operation, field }: Allowance): string {
   return `${operation}${field === null ? '' : `:${field}`} is allowed, but no request needed it`

@@ -33,15 +33,17 @@ export function reportPage(reports: ReportPair): string {
   return `${page.toString()}\n`
 }
 
-function titleOf({ contract: { ok, total }, shortfalls = [] }: ReportPair): string {
+function titleOf({ contract: { ok, total }, shortfalls = [], cases = [] }: ReportPair): string {
   if (!ok) return 'The contract was broken'
+  const failed = failedOf(cases).length
+  if (failed > 0) return `${failed} of ${plural(cases.length, 'case')} failed`
   if (shortfalls.length > 0) return 'A minimum of coverage was not reached'
   return total.requests === 0 ? 'No operation was called' : 'The contract was kept'
 }
 
 function pageHeader(reports: ReportPair, findings: readonly Section[]): Html {
   const { ok, total, at, environments } = reports.contract
-  const failed = !ok || (reports.shortfalls ?? []).length > 0
+  const failed = !ok || [...(reports.shortfalls ?? []), ...failedOf(reports.cases)].length > 0
   const tone = failed ? 'error' : total.requests === 0 ? 'warning' : 'success'
   const links = findings.flatMap(({ id, counted: [count, ...nouns] = [0, ''] }) =>
     count === 0 ? [] : [html`<li><a href="#${id}">${plural(count, ...nouns)}</a></li>`],
@@ -62,6 +64,10 @@ function pageHeader(reports: ReportPair, findings: readonly Section[]): Html {
     </p>
     ${total.left_out > 0 && html`<p>${leftOutSentence(total)}.</p>`}
   </header>`
+}
+
+function failedOf(cases: ReportPair['cases'] = []) {
+  return cases.filter(({ ok }) => !ok)
 }
 
 interface Section {
@@ -90,7 +96,21 @@ function findingSections(reports: ReportPair): Section[] {
     warnings,
   } = reports.contract.total
   const operations = byOperation(reports)
+  const failed = failedOf(reports.cases)
   return [
+    {
+      id: 'cases',
+      title: 'Cases that failed',
+      counted: [failed.length, 'case that failed', 'cases that failed'],
+      parts: table(
+        'Cases that failed',
+        ['Case', ['Reasons', 'wide']],
+        failed.map(({ name, file, line, reasons }) => [
+          html`${inCode(name)}<br /><small>${`${file}:${line}`}</small>`,
+          html`${reasons.map(({ sentence, details }) => html`<p>${sentence}${details.map((each) => html`<br /><small>${each}</small>`)}</p>`)}`,
+        ]),
+      ),
+    },
     {
       id: 'violations',
       title: 'Violations by clients',

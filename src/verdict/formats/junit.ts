@@ -1,4 +1,4 @@
-import type { ContractRecord, FindingOrigin, TestName } from '../report-types.ts'
+import type { CaseResult, ContractRecord, FindingOrigin, TestName } from '../report-types.ts'
 import { xmlAttribute, xmlText } from '../../domain/xml-text.ts'
 import {
   allowedSentences,
@@ -19,6 +19,8 @@ interface Case {
   readonly name: string
   readonly file?: string
   readonly line?: number | null
+  /** 0 when absent. */
+  readonly seconds?: number
   /** Absent for a passed case. */
   readonly outcome?: Outcome
   /** The sentences of the outcome, each with its lines. */
@@ -35,7 +37,8 @@ interface Suite {
 /** Both reports as JUnit XML. A case has one failure that lists all violations: most readers show only the first failure. */
 export function junit(reports: ReportPair): string {
   const { contract } = reports
-  const suites = [...testSuites(reports), contractSuite(reports), coverageSuite(reports)]
+  const tests = reports.cases ? [casesSuite(reports.cases)] : testSuites(reports)
+  const suites = [...tests, contractSuite(reports), coverageSuite(reports)]
   const timestamp = contract.at.slice(0, '2026-01-01T00:00:00'.length)
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -44,6 +47,19 @@ export function junit(reports: ReportPair): string {
     '</testsuites>',
     '',
   ].join('\n')
+}
+
+/** The cases of `run --cases`, each with all that it failed by. */
+function casesSuite(cases: readonly CaseResult[]): Suite {
+  return {
+    name: 'cases',
+    cases: cases.map(({ name, file, line, reasons, duration_ms }) => {
+      const texts = reasons.map(({ kind, sentence, details }) => [`${kind}: ${sentence}`, ...details].join('\n  '))
+      const failed = texts.length === 0 ? {} : { outcome: 'failure' as const, texts }
+      return { group: file, name, file, line, seconds: duration_ms / 1000, ...failed }
+    }),
+    out: [],
+  }
 }
 
 /** The tests that environments were made for, by their own names: each fails by the findings that it had. None without labels. */
@@ -157,20 +173,23 @@ function counts(cases: readonly Case[]): string {
   return `tests="${cases.length}" failures="${of('failure')}" errors="${of('error')}" skipped="${of('skipped')}"`
 }
 
-function caseLine(suite: string, { group, name, file, line, outcome, texts = [], out = [] }: Case): string {
+function caseLine(
+  suite: string,
+  { group, name, file, line, seconds = 0, outcome, texts = [], out = [] }: Case,
+): string {
   const className = file ?? `${suite}.${group}`
   const place =
     file === undefined
       ? ''
       : ` file="${xmlAttribute(file)}"${line === null || line === undefined ? '' : ` line="${line}"`}`
-  const head = `    <testcase classname="${xmlAttribute(className)}" name="${xmlAttribute(name)}"${place} time="0"`
+  const head = `    <testcase classname="${xmlAttribute(className)}" name="${xmlAttribute(name)}"${place} time="${seconds}"`
   const inside = [...(outcome ? [outcomeElement(outcome, texts)] : []), ...outLine(out)]
   return inside.length === 0 ? `${head}/>` : `${head}>${inside.join('')}</testcase>`
 }
 
 function outcomeElement(outcome: Outcome, texts: readonly string[]): string {
   const [first = ''] = texts.map((text) => text.split('\n', 1).join())
-  const message = texts.length > 1 ? `${texts.length} violations, the first: ${first}` : first
+  const message = texts.length > 1 ? `${texts.length} findings, the first: ${first}` : first
   if (outcome === 'skipped') return `<skipped message="${xmlAttribute(message)}"/>`
   return `<${outcome} type="contract" message="${xmlAttribute(message)}">${xmlText(texts.join('\n'))}</${outcome}>`
 }

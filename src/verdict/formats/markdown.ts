@@ -6,7 +6,7 @@ import { coverageRows, requestsLine, titleOf } from './text.ts'
 const SHOWN = 100
 
 /** A verdict as Markdown. Sentences quote clients, so they are code spans, in which nothing is markup. */
-export function verdictMarkdown(verdict: Verdict): string {
+export function verdictMarkdown(verdict: Verdict<string>): string {
   const { reasons, allowed, warnings } = verdict
   return [
     `### toolmock: ${titleOf(verdict)}`,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Location, Log, ReportingDescriptor, Result, Run } from 'sarif'
 import { OPERATION_LINES } from '../../contract/generated/operation-lines.ts'
-import type { Finding, FindingOrigin, TestName } from '../report-types.ts'
+import type { CaseResult, Finding, FindingOrigin, TestName } from '../report-types.ts'
 import {
   allowedSentences,
   answerSentence,
@@ -12,6 +12,7 @@ import {
   warningSentence,
 } from '../sentences.ts'
 import type { ReportPair, Shortfall } from '../report-pair.ts'
+import { ownReasons } from '../verdict.ts'
 
 /** Addresses of files are relative to the folder of the package, which the reader of a log does not know. */
 const PACKAGE = 'TOOLMOCK_PACKAGE'
@@ -47,7 +48,7 @@ export function sarif(reports: ReportPair): string {
 }
 
 /** The findings of both reports and the minima that were not reached. */
-export function resultsOf({ contract: { total }, coverage, shortfalls = [] }: ReportPair): Result[] {
+export function resultsOf({ contract: { total }, coverage, shortfalls = [], cases = [] }: ReportPair): Result[] {
   const bundled = new Set(coverage.total.scenarios.map(({ name }) => name))
   return [
     ...total.violations.map((finding) => ofFinding('contract-violation', violationSentence(finding), finding)),
@@ -73,7 +74,18 @@ export function resultsOf({ contract: { total }, coverage, shortfalls = [] }: Re
     ...total.answer_violations.map((finding) => ofFinding('answer-violation', answerSentence(finding), finding)),
     ...total.warnings.map((warning) => ofFinding(warning.kind, warningSentence(warning), warning)),
     ...shortfalls.map(ofShortfall),
+    ...cases.flatMap(ofCase),
   ]
+}
+
+function ofCase(each: CaseResult): Result[] {
+  const { name, file, line } = each
+  const location = placed(SPEC, 1, { name, fullyQualifiedName: `cases/${name}`, kind: 'function' })
+  const tests = [{ label: name, file, line }]
+  return ownReasons(each).map(({ kind, sentence, requests, details }) => {
+    const text = [sentence, ...details].join('\n')
+    return result('case-failed', { sentence: text, location, tests, properties: { kind, sentence, requests } })
+  })
 }
 
 function ofShortfall({ of, sentence }: Shortfall): Result {
@@ -186,6 +198,11 @@ const RULES = {
     level: 'error',
     short: 'A minimum of coverage was not reached',
     help: 'The coverage report lists what was never driven: exercise it, or lower the minimum.',
+  },
+  'case-failed': {
+    level: 'error',
+    short: 'A case of `run --cases` failed',
+    help: 'The command has to do what the case expects, or the case has to expect what is right.',
   },
   'answer-violation': {
     level: 'error',

@@ -14,7 +14,7 @@ export function reportText(reports: ReportPair): string {
 }
 
 /** A verdict with everything; on a terminal of so many columns what fits on one screen. Some terminals report zero columns. */
-export function verdictText(verdict: Verdict, wide?: number): string {
+export function verdictText(verdict: Verdict<string>, wide?: number): string {
   const { reasons, allowed, warnings, requests } = verdict
   const last = requests === 0 ? ['no operation was called'] : [requestsLine(verdict), drivenLine(verdict)]
   if (wide === undefined) {
@@ -35,7 +35,7 @@ export function verdictText(verdict: Verdict, wide?: number): string {
 const ALLOWED = 'allowed by --allow-violation:'
 const WARNINGS = 'warnings, which do not fail the verdict:'
 
-function drivenLine(verdict: Verdict): string {
+function drivenLine(verdict: Verdict<string>): string {
   const parts = coverageRows(verdict).map(([kind, { driven, total, injected_only: injected }]) => {
     return `${driven} of ${total} ${kind}${injected === 0 ? '' : ` (${injected} more only by a scenario)`}`
   })
@@ -103,17 +103,17 @@ function rowsOf(lines: readonly string[], columns: number): number {
   return lines.reduce((rows, line) => rows + Math.ceil(line.length / columns), 0)
 }
 
-export function titleOf({ ok, reasons, requests }: Verdict): string {
+export function titleOf({ ok, reasons, requests }: Verdict<string>): string {
   if (!ok) return `the verdict failed for ${plural(reasons.length, 'reason')}`
   return requests === 0 ? 'there is nothing to check' : 'the contract was kept'
 }
 
-export function requestsLine({ requests, injected }: Verdict): string {
+export function requestsLine({ requests, injected }: Verdict<string>): string {
   const marked = injected === 0 ? '' : `, ${injected} of them answered or changed by a scenario`
   return `${plural(requests, 'request')}${marked}`
 }
 
 /** Each kind of coverage with its counts; kinds are never added up. */
-export function coverageRows({ summary }: Verdict): readonly (readonly [kind: string, tally: Tally])[] {
+export function coverageRows({ summary }: Verdict<string>): readonly (readonly [kind: string, tally: Tally])[] {
   return Object.entries(summary).map(([kind, tally]) => [kind.replaceAll('_', ' '), tally])
 }

@@ -1,0 +1,102 @@
+import type { App } from '../app/app.ts'
+import { collectionNamed, conditionsOf, meeting } from '../domain/collection.ts'
+import type { JsonObject } from '../domain/json.ts'
+import { maskJson } from '../domain/masking.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
+import { plural, thereAre } from '../domain/text.ts'
+import { differencesText } from '../domain/value-match.ts'
+import type { NearMiss } from '../request-journal/near-miss.ts'
+import { readMatch } from '../request-journal/query.ts'
+import { applyDueEvents } from '../state/account-events.ts'
+import type { Environment } from '../state/environment.ts'
+import type { VerdictItem } from '../verdict/report-pair.ts'
+import type { CaseReasonKind } from '../verdict/report-types.ts'
+import type { Expectations } from './cases.ts'
+
+type Unmet = VerdictItem<CaseReasonKind>
+
+/** What of its expectations the environment of a case does not meet once its command has ended. */
+export async function unmetExpectations(expect: Expectations, services: App['services']): Promise<Unmet[]> {
+  const environment = services.defaultEnvironment()
+  if (!environment) return [unmet('request', 'the environment of the case is gone')]
+  applyDueEvents(environment, new RequestTrace())
+  const items: Unmet[] = []
+  for (const each of expect.items) items.push(...(await unmetItems(each, services, environment)))
+  return [...unmetRequests(expect, services, environment), ...items, ...unmetAccounts(expect, environment)]
+}
+
+function unmetRequests({ requests, never }: Expectations, services: App['services'], environment: Environment) {
+  const journal = services.journals.of(environment)
+  const verified = (kind: 'request' | 'never', sent: object, times: number | undefined): Unmet[] => {
+    const match = readMatch(sent, services.extensions.names)
+    const { ok, matched, near_misses } = journal.verify(match, times)
+    if (ok) return []
+    const matching = matched === 0 ? [] : journal.query({ match }).map(({ id }) => id)
+    const sentence = `${plural(matched, 'request matches', 'requests match')} ${JSON.stringify(sent)}; wanted: ${wanted(times)}`
+    const ids = [...matching, ...near_misses.map(({ id }) => id)]
+    return [{ kind, sentence, requests: ids, details: near_misses.map(nearMissLine) }]
+  }
+  return [
+    ...requests.flatMap(({ times, ...match }) => verified('request', match, times)),
+    ...never.flatMap((match) => verified('never', match, 0)),
+  ]
+}
+
+function nearMissLine({ id, method, path, status, differences }: NearMiss): string {
+  return `close: ${[method, path, status].join(' ').trim()} (${id}): ${differencesText(differences)}`
+}
+
+function wanted(times: number | undefined): string {
+  if (times === undefined) return 'at least 1'
+  return times === 0 ? 'none' : `exactly ${times}`
+}
+
+async function unmetItems(
+  { connector: name, collection: collectionName, account, where, times }: Expectations['items'][number],
+  { thirdParties }: App['services'],
+  environment: Environment,
+): Promise<Unmet[]> {
+  const subject = `${name}/${collectionName}${account === undefined ? '' : ` of ${account}`}`
+  const connector = environment.connector(name)
+  const collection = connector && collectionNamed(connector, collectionName)
+  if (!collection) return [unmet('item', `there is no ${subject}`)]
+  await thirdParties.prepare(connector)
+  const { model } = environment
+  const of = [...model.tables.accounts.values()].filter(
+    ({ id, connector: its, identifier }) => its === name && [undefined, id, identifier].includes(account),
+  )
+  const places = collection.per === 'environment' ? [''] : of.map(({ id }) => id)
+  const items = places.flatMap((account_id): JsonObject[] => {
+    const place = { connector: name, collection: collectionName, account_id }
+    thirdParties.fillCollection(environment, connector, place)
+    return model.collections
+      .at(place)
+      .all()
+      .map(({ item }) => item)
+  })
+  const matched = items.filter(meeting(conditionsOf(where))).length
+  if (times === undefined ? matched > 0 : matched === times) return []
+  const sentence = `${plural(matched, 'item')} of ${subject} with ${JSON.stringify(where)}; wanted: ${wanted(times)}`
+  const near = items.slice(-3).map((item) => `there is ${JSON.stringify(maskJson(item))}`)
+  return [unmet('item', sentence, near)]
+}
+
+function unmetAccounts({ accounts }: Expectations, { model }: Environment): Unmet[] {
+  return accounts.flatMap(({ identifier, connector, status }) => {
+    const ofConnector = [...model.tables.accounts.values()].filter((account) => account.connector === connector)
+    const named = ofConnector.filter((account) => account.identifier === identifier)
+    if (named.some((account) => account.status === status)) return []
+    const found = named.map((account) => `${account.id} is ${account.status}`).join(', ')
+    const others = thereAre(
+      [...new Set(ofConnector.map((account) => account.identifier))].slice(0, 10),
+      'there is none',
+    )
+    return [
+      unmet('account', `${identifier} of ${connector}: ${found || `no such account; ${others}`}; wanted: ${status}`),
+    ]
+  })
+}
+
+function unmet(kind: CaseReasonKind, sentence: string, details: readonly string[] = []): Unmet {
+  return { kind, sentence, requests: [], details }
+}

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
+import type { AppOptions } from '../app/app.ts'
+import { plural } from '../domain/text.ts'
+import { systemTime } from '../state/model/time-and-ids.ts'
+import type { ReportPair } from '../verdict/report-pair.ts'
+import type { CaseReasonKind, CaseResult } from '../verdict/report-types.ts'
+import type { VerdictOptions } from '../verdict/verdict-options.ts'
+import { mistypedVariables } from './arguments.ts'
+import { type Case, loadCases } from './cases.ts'
+import { ChildCommands } from './child-command.ts'
+import type { CommandContext } from './command.ts'
+import { unmetExpectations } from './expectations.ts'
+import { createDeferredLog, type DeferredLog } from './log.ts'
+import { explainLine, openRunJournal } from './run-journal.ts'
+import { publish, type ReportFile, reportFiles, VERDICT_FAILED } from './run-reports.ts'
+import { serveWhile } from './serve-while.ts'
+import { type RunArguments, runOptions } from './server-options.ts'
+import { firstDifference, transcriptOf } from './transcript.ts'
+import { verdictOptions } from './verdict-flags.ts'
+
+/** Where the clock of a case is frozen that does not say it: a constant, so that a run tomorrow is equal to one today. */
+const CLOCK = '2026-01-01T00:00:00.000Z'
+
+type Reason = CaseResult['reasons'][number]
+
+/** What the runs of all cases share. */
+interface Running {
+  readonly given: RunArguments
+  readonly context: CommandContext
+  readonly options: VerdictOptions
+  readonly log: DeferredLog
+  readonly commands: ChildCommands
+  /** Where the output of commands that run at the same time waits for their end; undefined where one runs at a time. */
+  readonly folder: string | undefined
+}
+
+/** How one run of a case ended. */
+interface CaseRun {
+  readonly reports: ReportPair
+  readonly reasons: readonly Reason[]
+  readonly transcript: readonly string[]
+  readonly explain: readonly string[]
+  readonly requests: number
+  readonly duration: number
+}
+
+/** Runs the command once for each case of a file, each beside a mock of its own, and judges them: 3 when one fails. */
+export async function runCases(file: string, given: RunArguments, context: CommandContext): Promise<number> {
+  const { values } = given
+  const options = await verdictOptions(given, context.configuration?.reasons)
+  const files = await reportFiles(values.report)
+  const cases = await loadCases(file, values)
+  const folder = values.parallel > 1 ? await mkdtemp(join(tmpdir(), 'toolmock-output-')) : undefined
+  const log = createDeferredLog(values['log-level'], context.err)
+  for (const notice of mistypedVariables(context.variables)) log.warn(notice)
+  const commands = new ChildCommands({ several: true })
+  const running: Running = { given, context, options, log, commands, folder }
+  try {
+    const jobs = Array.from({ length: values.repeat }, (_, nth) => cases.map((each) => ({ each, nth }))).flat()
+    const runs = await atMost(values.parallel, jobs, ({ each, nth }) => runCase(each, nth, running))
+    log.flush()
+    if (commands.stopped === undefined) return await judge(runsByCase(cases, runs), running, files)
+    throw new NotStartedError('a signal came before all cases had ended', commands.stopped)
+  } catch (error) {
+    if (!(error instanceof NotStartedError)) throw error
+    context.err(`toolmock: ${error.message}`)
+    return error.code
+  } finally {
+    commands.release()
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The command of a case was not started, and that of no other case is then. */
+class NotStartedError extends Error {
+  override readonly name = 'NotStartedError'
+
+  constructor(
+    message: string,
+    readonly code: number,
+  ) {
+    super(message)
+  }
+}
+
+/** Works on so many jobs at a time; results are in the order of the jobs. The first failure lets no more of them begin. */
+async function atMost<Job, Result>(
+  count: number,
+  jobs: readonly Job[],
+  work: (job: Job) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  const waiting = jobs.entries()
+  let failure: { readonly error: unknown } | undefined
+  const worker = async (): Promise<void> => {
+    for (const [at, job] of waiting) {
+      if (failure) return
+      await work(job).then(
+        (result) => (results[at] = result),
+        (error: unknown) => (failure ??= { error }),
+      )
+    }
+  }
+  await Promise.all(Array.from({ length: count }, worker))
+  if (failure) throw failure.error
+  return results
+}
+
+async function runCase(each: Case, nth: number, running: Running): Promise<CaseRun> {
+  const { given, context, options, log, commands, folder } = running
+  const began = systemTime()
+  const journal = await openRunJournal(given.values.journal && journalFile(given.values.journal, each, nth))
+  const output = folder === undefined ? undefined : join(folder, `${each.name}.${nth}`)
+  const taken = output === undefined ? undefined : openSync(output, 'w')
+  const variables = { ...context.variables, ...each.env, TOOLMOCK_CASE: each.name }
+  const { end, services } = await serveWhile(
+    { ...caseOptions(each, given, log), journalFile: journal?.file },
+    log,
+    variables,
+    (all) => commands.run(given.command, all, taken),
+  ).finally(() => {
+    if (taken !== undefined) closeSync(taken)
+  })
+  const text = output === undefined ? '' : readFileSync(output, 'utf8').trimEnd()
+  if (text !== '') context.out(`--- ${each.name}${nth === 0 ? '' : `, run ${nth + 1}`}\n${text}`)
+  if (end.notStarted) {
+    await journal?.discard()
+    throw new NotStartedError(end.failure, end.code)
+  }
+  const { verdictOf } = await import('../verdict/verdict.ts')
+  const reports = { contract: await services.reports.contract(), coverage: await services.reports.coverage() }
+  // Minima and allowances are about all cases together. A case that expects no request at all is judged by that.
+  const isSilent = each.expect.never.some((match) => Object.keys(match).length === 0)
+  const verdict = verdictOf(reports, isSilent ? { ...options, requireRequests: false } : options)
+  const reasons = [
+    ...(end.code === 0 ? [] : [reasonOf('command', end.failure)]),
+    ...verdict.reasons.filter(({ kind }) => kind !== 'coverage' && kind !== 'unused_allowance'),
+    ...(await unmetExpectations(each.expect, services)),
+  ]
+  const explain = await explainLine({ ...verdict, reasons }, reasons.length === 0 ? 0 : VERDICT_FAILED, journal)
+  return {
+    reports,
+    reasons,
+    explain,
+    transcript: transcriptOf(services),
+    requests: verdict.requests,
+    duration: systemTime() - began,
+  }
+}
+
+/** The mock of a case is that of `run`: what the case says wins over flags. */
+function caseOptions(each: Case, given: RunArguments, log: DeferredLog): AppOptions {
+  const { values } = given
+  const { name: label, file, line } = each
+  return {
+    ...runOptions(given, log),
+    seeds: each.seed,
+    scenarios: each.scenario,
+    extensions: each.extension,
+    clock: each.clock ?? values.clock ?? CLOCK,
+    freeze: given.given.has('freeze') ? values.freeze : true,
+    idSeed: each.id_seed ?? values['id-seed'] ?? 1,
+    test: { label, file, line },
+  }
+}
+
+/** Each run of a case has a journal of its own: requests of different cases have the same ids. */
+function journalFile(file: string, { name }: Case, nth: number): string {
+  const ending = extname(file)
+  return `${file.slice(0, file.length - ending.length)}.${name}${nth === 0 ? '' : `.${nth + 1}`}${ending}`
+}
+
+interface RunsOfCase {
+  readonly each: Case
+  readonly runs: readonly CaseRun[]
+}
+
+function runsByCase(cases: readonly Case[], runs: readonly CaseRun[]): RunsOfCase[] {
+  return cases.map((each, at) => ({ each, runs: runs.filter((_, job) => job % cases.length === at) }))
+}
+
+/** Writes one verdict on all cases, which fails by each reason of each of them; answers the exit code. */
+async function judge(
+  all: readonly RunsOfCase[],
+  { context, options }: Running,
+  files: readonly ReportFile[],
+): Promise<number> {
+  const [{ verdictOf, withCases }, { mergeReports }] = await Promise.all([
+    import('../verdict/verdict.ts'),
+    import('../verdict/merge-reports.ts'),
+  ])
+  const cases = all.map(resultOf)
+  // Equal runs have equal reports.
+  const [first, ...others] = all.flatMap(({ runs }) => runs.slice(0, 1).map(({ reports }) => reports))
+  if (!first) throw new Error('there is no case')
+  const merged = mergeReports([first, ...others])
+  const verdict = withCases(verdictOf(merged, options), cases)
+  const failed = cases.filter(({ ok }) => !ok)
+  const often = all[0] && all[0].runs.length > 1 ? `, ${all[0].runs.length} times each` : ''
+  const after = [
+    `${plural(cases.length, 'case')}${often}: ${cases.length - failed.length} passed, ${failed.length} failed`,
+  ]
+  const explain = all
+    .flatMap(({ each, runs }) =>
+      (runs.find(({ explain: lines }) => lines.length > 0)?.explain ?? []).map((line) => `${each.name}: ${line}`),
+    )
+    .slice(0, EXPLAINED)
+  const code = verdict.ok ? 0 : VERDICT_FAILED
+  const judged = { reports: { ...merged, cases }, options, verdict }
+  return publish(judged, { code, before: [], after, explain }, context, files)
+}
+
+/** How many cases are explained where a verdict ends. */
+const EXPLAINED = 5
+
+/** The reasons of the first run, those that later runs have beside them, and how they differ from it. */
+function resultOf({ each: { name, file, line }, runs }: RunsOfCase): CaseResult {
+  const [first, ...others] = runs
+  if (!first) throw new Error(`the case ${name} did not run`)
+  const reasons = new Map<string, Reason>()
+  for (const reason of runs.flatMap((run) => run.reasons)) {
+    const key = `${reason.kind} ${reason.sentence}`
+    if (!reasons.has(key)) reasons.set(key, reason)
+  }
+  const differences = others.flatMap((run, at) => {
+    const found = firstDifference(first.transcript, run.transcript)
+    if (!found) return []
+    const details = [`run 1: ${found.one}`, `run ${at + 2}: ${found.other}`]
+    return [reasonOf('transcript', `run ${at + 2} differs from run 1 at ${found.about}`, details)]
+  })
+  const all = [...reasons.values(), ...differences.slice(0, 1)]
+  return {
+    name,
+    file,
+    line,
+    ok: all.length === 0,
+    reasons: all,
+    requests: first.requests,
+    duration_ms: Math.round(runs.reduce((sum, { duration }) => sum + duration, 0)),
+    transcript: createHash('sha256').update(first.transcript.join('\n')).digest('hex'),
+  }
+}
+
+function reasonOf(kind: CaseReasonKind, sentence: string, details: readonly string[] = []): Reason {
+  return { kind, sentence, requests: [], details }
+}

@@ -1,0 +1,46 @@
+import { appendFile, readFile } from 'node:fs/promises'
+import type { App, AppOptions } from '../app/app.ts'
+import type { Variables } from './arguments.ts'
+import type { CommandEnd } from './child-command.ts'
+import type { DeferredLog } from './log.ts'
+import { LOOPBACK } from './server-options.ts'
+
+/** Serves until a command with these variables has ended. What it has caused is complete once the server is closed, with its last requests. */
+export async function serveWhile(
+  options: AppOptions,
+  log: DeferredLog,
+  variables: Variables,
+  command: (variables: Variables) => Promise<CommandEnd>,
+): Promise<{ readonly end: CommandEnd; readonly services: App['services'] }> {
+  const { createApp } = await import('../app/app.ts')
+  const app = await createApp(options)
+  try {
+    for (const notice of app.notices) log.warn(notice)
+    for (const line of app.methodTable?.split('\n') ?? []) log.info(line)
+    const { url } = await app.listen({ host: LOOPBACK, port: 0 })
+    const own = await connectionVariables(app, url, variables)
+    return { end: await command({ ...variables, ...own }), services: app.services }
+  } finally {
+    await app.close()
+  }
+}
+
+/**
+ * The address, the credentials, and the certificate authorities to trust (G50), the command's own among them. TOOLMOCK_RUN tells
+ * the library that this server is the one to use: TOOLMOCK_URL alone may be left in the shell of a developer.
+ */
+async function connectionVariables({ client, trust }: App, url: string, variables: Variables) {
+  const own = {
+    TOOLMOCK_URL: url,
+    TOOLMOCK_CLIENT_ID: client.id,
+    TOOLMOCK_CLIENT_SECRET: client.secret,
+    TOOLMOCK_RUN: url,
+  }
+  for (const [name, file] of Object.entries(trust)) {
+    const { [name]: others = '' } = variables
+    // A file that cannot be read is ignored: Node.js itself only warns of it.
+    const more = others === '' ? '' : await readFile(others, 'utf8').catch(() => '')
+    if (more !== '') await appendFile(file, `\n${more}`)
+  }
+  return { ...own, ...trust }
+}
