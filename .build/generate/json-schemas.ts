@@ -78,13 +78,17 @@ const having = (key: string): object => ({ type: 'object', required: [key] })
 /** A file of any kind, told by the key that only its kind requires. Its references are to the files beside it. */
 const DOCUMENT = {
   $schema: JSON_SCHEMA,
-  title: 'A file of toolmock: a seed, connector, scenario or extension',
+  title: 'A file of toolmock: a seed, connector, scenario, extension or cases',
   if: having('connector'),
   then: { $ref: 'connector.schema.json' },
   else: {
     if: having('extension'),
     then: { $ref: 'extension.schema.json' },
-    else: { if: having('rules'), then: { $ref: 'scenario.schema.json' }, else: { $ref: 'seed.schema.json' } },
+    else: {
+      if: having('rules'),
+      then: { $ref: 'scenario.schema.json' },
+      else: { if: having('cases'), then: { $ref: 'cases.schema.json' }, else: { $ref: 'seed.schema.json' } },
+    },
   },
 }
 

@@ -5,10 +5,10 @@ import type { ContractReport, Coverage, CoverageReport, Reach } from './report-t
 
 /** Both reports as `toolmock run --report FILE.json` writes them; undefined for any other value. */
 export async function reportPairIn(value: JsonValue | undefined): Promise<ReportPair | undefined> {
-  const { contract, coverage, cases } = isJsonObject(value) ? value : {}
+  const { contract, coverage } = isJsonObject(value) ? value : {}
   const check = await controlSchemaCheck()
   const isPair = check('ContractReport', contract) && check('CoverageReport', coverage)
-  return isPair ? ({ contract, coverage, ...(cases !== undefined && { cases }) } as unknown as ReportPair) : undefined
+  return isPair ? ({ contract, coverage } as unknown as ReportPair) : undefined
 }
 
 /** One report of several runs, such as the shards of a test suite: findings are joined, coverage is that of all together. */

@@ -42,3 +42,12 @@ it.each([
   const { code, stdout, stderr } = await toolmock.run(args)
   expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(message) as string })
 })
+
+it('a report whose cases are not those of a run is refused', async () => {
+  const args = ['run', '--report', 'sound.json', '--', process.execPath, '-e', client('connections')]
+  expect((await toolmock.run(args)).code).toBe(0)
+  const sound = JSON.parse(readFileSync(toolmock.path('sound.json'), 'utf8')) as object
+  writeFileSync(toolmock.path('cases.json'), JSON.stringify({ ...sound, cases: [{ name: 'a', ok: 'yes' }] }))
+  const { code, stderr } = await toolmock.run(['report', 'merge', 'cases.json'])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('cases.json is no report of')])
+})

@@ -28,6 +28,7 @@ describe('the schema of all files', () => {
     ['connector', { connector: 'mail', tools: 1 }],
     ['extension', { extension: 'x', routes: 1 }],
     ['scenario', { rules: 1 }],
+    ['list of cases', { cases: 1 }],
     ['seed', { accounts: 1 }],
   ])('refuses a wrong %s', (_, file) => {
     expect(problemsOf(file)).not.toEqual([])

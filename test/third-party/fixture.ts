@@ -160,7 +160,7 @@ export class Fixture implements AsyncDisposable {
   }
 }
 
-export const CALLBACK = 'http://127.0.0.1:8665/connect/callback'
+const CALLBACK = 'http://127.0.0.1:8665/connect/callback'
 export type Granted = TokenAnswer & { granted: true }
 
 export function granted(answer: TokenAnswer): Granted {
