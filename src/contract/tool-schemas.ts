@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import type { Tool } from '../domain/connector.ts'
-import { type FieldViolation, ServiceError } from '../domain/errors.ts'
+import type { FieldViolation } from '../domain/errors.ts'
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import { patternsIn, withoutPatterns } from '../domain/schema-patterns.ts'
 import { quote } from '../domain/text.ts'
@@ -38,27 +38,18 @@ export class ToolSchemas {
   check(tool: NamedSchema, input: JsonValue, root = 'tool_input'): FieldViolation[] {
     const validator = this.#compiled.get(tool.input_schema)
     if (!validator) throw new Error(`the schema of ${tool.name} was not prepared`)
-    if (accepts(validator, input)) return []
+    try {
+      if (validator(input)) return []
+    } catch (error) {
+      // The input leads into a `$ref` cycle, which compiles and never ends, or is too long for the patterns of the schema.
+      if (!(error instanceof RangeError)) throw error
+      const isTooLong = error.name === 'PatternWorkError'
+      const reason = isTooLong
+        ? 'it is too long for the patterns of the schema'
+        : 'the schema refers to itself without end'
+      return [{ field: root, description: `cannot be checked: ${reason}`, constraint: isTooLong ? 'pattern' : '$ref' }]
+    }
     return violationsOf(validator.errors, input, (path) => fieldName([root, ...path]))
-  }
-}
-
-/**
- * @throws ServiceError INVALID_TOOL_INPUT for an input that leads into a `$ref` cycle, which compiles and never ends, and for one
- * that is too long for the patterns of the schema
- */
-function accepts(validator: Validator, input: JsonValue): boolean {
-  try {
-    return validator(input)
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    const isTooLong = error.name === 'PatternWorkError'
-    const reason = isTooLong
-      ? 'it is too long for the patterns of the schema'
-      : 'the schema of the tool refers to itself without end'
-    const description = `cannot be checked: ${reason}`
-    const violations = [{ field: 'tool_input', description, constraint: isTooLong ? 'pattern' : '$ref' }]
-    throw new ServiceError('INVALID_TOOL_INPUT', `tool_input ${description}`, { violations })
   }
 }
 
