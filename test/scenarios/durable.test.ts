@@ -50,6 +50,26 @@ describe('scenarios that came by the control API', () => {
     })
   })
 
+  it('a barrier at which a request waited holds no request after the restart', async () => {
+    const disk = new MemoryDisk()
+    await withMock(disk, async (mock) => {
+      const hold = rule('meet', {}, { do: [{ hold_until: { requests: 2, within: '60s' } }] })
+      await control(mock, 'put', '/scenarios/step-by-step', { ...STEPS, rules: [hold], initial: undefined })
+      await control(mock, 'post', '/scenarios/step-by-step/start')
+      const waiting = mock.api.get('/connections').then(
+        () => 'answered',
+        () => 'cut off',
+      )
+      await expect.poll(async () => (await view(mock)) as object).toMatchObject({ rules: [{ matched: 1 }] })
+      await mock.app.close()
+      expect(['answered', 'cut off']).toContain(await waiting)
+    })
+    await withMock(disk, async (mock) => {
+      expect(await view(mock)).toMatchObject({ running: true, rules: [{ matched: 1, hits: 1 }] })
+      expect((await mock.api.get('/connections')).status).toBe(200)
+    })
+  })
+
   it('stay stopped after a restart', async () => {
     const disk = new MemoryDisk()
     await withMock(disk, async (mock) => {
