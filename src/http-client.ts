@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
 
 export interface HttpClientOptions {
@@ -19,6 +20,12 @@ export interface HttpRequest {
   readonly body?: string | undefined
   /** Ends the request, and the reading of its answer. */
   readonly signal?: AbortSignal | undefined
+}
+
+/** A request whose body may still be coming in. A header can come more than once. */
+interface StreamedRequest extends Omit<HttpRequest, 'headers' | 'body'> {
+  readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined
+  readonly body?: string | Readable | undefined
 }
 
 export interface HttpResponse {
@@ -58,10 +65,10 @@ export class HttpClient {
   }
 
   /** The answer as soon as its head is there; its body is read by the caller. @throws Error when there is no answer */
-  async open({ method, path, headers, body, signal }: HttpRequest): Promise<IncomingMessage> {
+  async open({ method, path, headers, body, signal }: StreamedRequest): Promise<IncomingMessage> {
     const { timeoutMs, ca, anyCertificate } = this.#options
     const url = path.startsWith('/') ? this.#base : new URL(path)
-    const { Agent, request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
+    const { Agent, request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
     const sending = request({
       protocol: url.protocol,
       hostname: url.hostname.replaceAll(/^\[|\]$/g, ''),
@@ -69,14 +76,15 @@ export class HttpClient {
       method,
       path: url === this.#base ? `${url.pathname.replace(/\/$/, '')}${path}` : `${url.pathname}${url.search}`,
       agent: this.#agent(url.protocol, Agent),
-      headers: { ...(body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }), ...headers },
+      headers: { ...(typeof body === 'string' ? { 'Content-Length': Buffer.byteLength(body) } : {}), ...headers },
       ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
       ...(ca === undefined ? {} : { ca }),
       ...(signal === undefined ? {} : { signal }),
       ...(anyCertificate === true ? { rejectUnauthorized: false } : {}),
     })
     sending.on('timeout', () => sending.destroy(new Error(`does not answer within ${timeoutMs} ms`)))
-    sending.end(body)
+    if (typeof body === 'object') body.pipe(sending)
+    else sending.end(body)
     return responseTo(sending)
   }
 

@@ -46,6 +46,19 @@ export function isOperation(name: string): name is Operation {
   return BY_OPERATION.has(name)
 }
 
+const PATTERNS = ROUTES.map(({ operation, method, path }) => ({ operation, method, pattern: patternOf(path) }))
+
+/** The operation of a method and a path without its query; undefined when there is none. */
+export function operationAt(method: string, path: string): Operation | undefined {
+  return PATTERNS.find((route) => route.method === method && route.pattern.test(path))?.operation
+}
+
+/** A part of the path in braces stands for one segment. */
+function patternOf(path: string): RegExp {
+  const parts = path.split(/\{\w+\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('[^/]+')}$`)
+}
+
 export function isDeclared(operation: Operation, status: number): boolean {
   return routeOf(operation).statuses.includes(status)
 }

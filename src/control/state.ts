@@ -1,15 +1,15 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { conflictWith } from '../domain/extension.ts'
-import type { JsonValue } from '../domain/json.ts'
 import { emptyBundle } from '../domain/seed.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote, thereAre } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { connectorsOf, isEnabled, serverUrlOf } from '../operations/connections.ts'
-import { maskAt, masked, maskJson } from '../domain/masking.ts'
+import { maskJson } from '../domain/masking.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import type { Problem } from '../schema/problems.ts'
 import { inColumnOrder, type Snapshot, TABLE_NAMES } from '../state/model/model.ts'
-import { diffStates, type Masks } from '../state/state-diff.ts'
+import type { EnvironmentImage } from '../state/model/state-image.ts'
 import type { Environment } from '../state/environment.ts'
 import { readState, replaceState } from '../state/state-replacement.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
@@ -17,19 +17,43 @@ import { lazyImport } from '../lazy-import.ts'
 import { changed, checkDocumentName, checkedName, type ControlHandlers } from './call.ts'
 import { seedOf } from './environments.ts'
 import { ControlError, invalidInput } from './errors.ts'
+import { diffStates } from './state-diff.ts'
 
 const loadSeedParser = lazyImport(() => import('../documents/seed-files.ts'))
 const loadConnectorParser = lazyImport(() => import('../documents/read.ts'))
 
+const ROWS_AT_ONCE = 500
+
+/** The JSON of a state, in parts that each take little time to make. */
+function* stateParts({ settings, clock, ids, tables }: EnvironmentImage): Generator<string> {
+  yield `${JSON.stringify({ settings, clock, ids }).slice(0, -1)},"tables":{`
+  for (const [index, name] of TABLE_NAMES.entries()) {
+    const rows = tables[name]
+    yield `${index > 0 ? ',' : ''}${JSON.stringify(name)}:[`
+    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+      const some = rows.slice(at, at + ROWS_AT_ONCE).map((row) => inColumnOrder(name, row))
+      yield `${at > 0 ? ',' : ''}${JSON.stringify(some).slice(1, -1)}`
+    }
+    yield ']'
+  }
+  yield '}}\n'
+}
+
 export const stateHandlers = {
   /** Keys in the order of the state file. */
-  get_state: ({ services, environment }) => {
-    const { settings, clock, ids, tables } = environment.image()
-    const ordered = TABLE_NAMES.map((name) => [name, tables[name].map((row) => inColumnOrder(name, row))] as const)
-    const text = `${JSON.stringify({ settings, clock, ids, tables: Object.fromEntries(ordered) })}\n`
-    if (Buffer.byteLength(text) <= services.stateLimit) return { text, type: 'application/json' }
-    const message = `the state is larger than ${services.stateLimit} bytes, which is the most that can be got and put back; the state file has it`
-    throw new ControlError('BODY_TOO_LARGE', message)
+  get_state: async ({ services, environment }) => {
+    const parts: Buffer[] = []
+    let size = 0
+    for (const part of stateParts(environment.image())) {
+      parts.push(Buffer.from(part))
+      size += parts.at(-1)?.length ?? 0
+      if (size > services.stateLimit) {
+        const message = `the state is larger than ${services.stateLimit} bytes, which is the most that can be got and put back; the state file has it`
+        throw new ControlError('BODY_TOO_LARGE', message)
+      }
+      await nextTurn()
+    }
+    return { text: Buffer.concat(parts), type: 'application/json' }
   },
 
   put_state: async (call) => {
@@ -125,18 +149,9 @@ export const stateHandlers = {
 
   get_state_diff: ({ environment, query }) => {
     const snapshot = snapshotNamed(environment, query.snapshot)
-    return { body: { snapshot: snapshot.id, ...diffStates(snapshot, environment.image(), MASKS) } }
+    return { body: { snapshot: snapshot.id, ...diffStates(snapshot, environment.image()) } }
   },
 } satisfies Partial<ControlHandlers>
-
-const MASKS: Masks = {
-  id: (table, id) => (table === 'bearer_tokens' || table === 'authorization_codes' ? masked(id) : id),
-  // `credentials` has fields that are no secrets; `access` of a grant is one.
-  value: (table, path, value) => {
-    const place = path.filter((name) => name !== 'credentials')
-    return maskAt(table === 'grants' && path[0] === 'access' ? ['access_token'] : place, value as JsonValue)
-  },
-}
 
 function snapshotNamed({ model }: Environment, name: string): Snapshot {
   const { snapshots } = model.tables

@@ -106,7 +106,7 @@ function testOf(operator: Operator, wanted: JsonValue): Test {
   return (found) => (Array.isArray(found) ? found.some(test) : test(found))
 }
 
-/** The text of a value as conditions and groups of equal values compare it. */
+/** A value as a text: empty for a missing one, JSON for lists and objects. */
 export function plainText(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)

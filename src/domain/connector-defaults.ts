@@ -7,7 +7,7 @@ import { authorizationTypeOf, type Provider } from './provider.ts'
 const DEFAULT_ACCESS_TOKEN_LIFETIME = 3_600_000
 
 /** Who can sign in where the connector names no people. */
-const DEFAULT_PEOPLE = ['ada@example.com', 'grace@example.com']
+export const DEFAULT_PEOPLE = ['ada@example.com', 'grace@example.com']
 
 /** A connector of a type with defaults for everything else: no tools, no responders. */
 export function bareConnector(name: string, type: AuthorizationType): Connector {
@@ -66,7 +66,7 @@ export function connectorOfConnection(connection: Connection): Connector | undef
   return type && bareConnector(connection.key_id, type)
 }
 
-/** The authorization type of accounts at a connection; the reverse of G49, with its commonest reading. */
+/** The authorization type of accounts at a connection of a type; where several have it, the commonest (G49). */
 export function typeOfConnection(type: ConnectionType): AuthorizationType | undefined {
   if (type === 'BEARER') return 'BEARER_TOKEN'
   return isAuthorizationType(type) ? type : undefined

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isJsonObject, type JsonObject, type JsonValue, own } from './json.ts'
 import { isSecretName, isSecretParameter, isSecretText, isTextAsName, type Secrecy, secrecyOf } from './secret.ts'
+import { formDecoded } from './text.ts'
 
 const MASK = /^(?:[a-z]+\s+)?\*\*\*[\da-f]{4}$/i
 
@@ -13,38 +14,6 @@ export function masked(secret: string): string {
 /** Maps the name of a field on the wire to its name in the document (G48). */
 export type DocumentName = (name: string) => string
 const SAME_NAME: DocumentName = (name) => name
-
-/** A JSON value with its secrets masked; all of it when it is `secret` itself. */
-export function maskJson(value: JsonValue, secrecy: Secrecy = 'open', documentName = SAME_NAME): JsonValue {
-  if (Array.isArray(value)) return value.map((item) => maskJson(item, secrecy, documentName))
-  if (isJsonObject(value)) return maskObject(value, secrecy, documentName)
-  if (value === null || typeof value === 'boolean') return value
-  if (secrecy === 'secret') return masked(String(value))
-  return typeof value === 'string' ? maskText(value) : value
-}
-
-/** The value at a place of a JSON document, masked as it is there; the path is of names. */
-export function maskAt(path: readonly string[], value: JsonValue): JsonValue {
-  const document = path.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value)
-  return path.reduce<JsonValue>((at, name) => (isJsonObject(at) ? (own(at, name) ?? null) : at), maskJson(document))
-}
-
-function maskObject(value: JsonObject, around: Secrecy, documentName: DocumentName): JsonValue {
-  // A header or a parameter as an object of its own: `{"name": "Authorization", "value": "…"}`.
-  const named = [own(value, 'name'), own(value, 'key')].some((name) => typeof name === 'string' && isSecretText(name))
-  const entries = Object.entries(value).map(([given, item]): [string, JsonValue] => {
-    if (isTextAsName(given)) return [masked(given), maskJson(item, 'secret', documentName)]
-    const name = documentName(given)
-    const key = maskText(given)
-    // The `details` of an error are a list of objects.
-    if (name === 'details' && around === 'open' && Array.isArray(item)) {
-      return [key, item.map((each) => maskJson(each, isJsonObject(each) ? 'open' : 'secret', documentName))]
-    }
-    const byName = secrecyOf(isSecretName(key) ? key : name, isJsonObject(item), around)
-    return [key, maskJson(item, named && key === 'value' ? 'secret' : byName, documentName)]
-  })
-  return Object.fromEntries(entries)
-}
 
 /** What a name and the sign after it look like in free text: `name: `, `"name":`, `name=`. */
 const NAMES = /((?:\\*["'`])?([\w.%-]{1,60})(?:\\*["'`])?\s{0,20}([:=])\s{0,20})/g
@@ -68,88 +37,146 @@ const FORM = /^[\w.~%+*[\]-]+=[^\s&"<>]*(?:&[\w.~%+*[\]-]+=[^\s&"<>]*)*$/
 /** Without any of these a text has no secret that can be told from other words. */
 const SIGNS = /[:=<]|bearer|basic|oauth/i
 
-/** Text of unknown form, with everything masked that looks like a secret. What is masked already stays as it is. */
-export function maskText(text: string): string {
-  if (!SIGNS.test(text)) return text
-  if (FORM.test(text)) return maskUrl(`?${text}`).slice(1)
-  const byMarkup = MARKUP.reduce(
-    (shown, pattern) =>
-      shown.replaceAll(pattern, (all: string, head: string, name: string, value: string) =>
-        isSecretParameter(name) ? `${head}${masked(value)}` : all,
-      ),
-    text.replaceAll(ADDRESSES, maskUrl),
-  )
-  return maskPairs(byMarkup).replaceAll(SCHEMES, (words, scheme: string, space: string, value: string) =>
-    NO_CREDENTIAL.test(words) ? words : `${scheme}${space}${masked(value)}`,
-  )
-}
-
-function maskPairs(text: string): string {
-  let [shown, from] = ['', 0]
-  for (const { 0: head, 2: name = '', 3: sign = '', index } of text.matchAll(NAMES)) {
-    const isSecret = sign === '=' ? isSecretParameter : isSecretText
-    if (index < from || !isSecret(decoded(name))) continue
-    const start = index + head.length
-    VALUE.lastIndex = start
-    const value = VALUE.exec(text)?.[0] ?? ''
-    if (value === '' || HAS_MASK.test(value) || NO_CREDENTIAL.test(value)) continue
-    shown += `${text.slice(from, start)}${masked(value.replaceAll(/^["']|["']$/g, ''))}`
-    from = start + value.length
-  }
-  return shown + text.slice(from)
-}
-
-/** A name of a form or a query as it is meant. */
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name.replaceAll('+', ' '))
-  } catch {
-    return name
-  }
-}
-
-/** Parameters of a query or a form; repeated ones as a list. `everything`: each value is a credential. */
-export function maskParameters(
-  parameters: URLSearchParams,
-  everything = false,
-): Record<string, string | readonly string[]> {
-  const names = [...new Set(parameters.keys())]
-  const entries = names.map((name): [string, string | string[]] => {
-    const mask = everything || isSecretParameter(name) ? masked : maskText
-    const values = parameters.getAll(name).map(mask)
-    // Text of another form becomes the name of a parameter.
-    return [maskText(name), values.length === 1 ? (values[0] ?? '') : values]
-  })
-  return Object.fromEntries(entries)
-}
-
 /** `user:password@` after `://`. A password can have a slash; a port is no password. */
 const USERINFO = /^([a-z][a-z\d+.-]*:\/\/)(?:([^\s/?#]*)@|([^\s/?#@:[\]]*:(?!\d{0,5}(?:[/?#]|$)).*)@)/i
 
-/** An address with its user and password and the secrets in its query and fragment masked, and everything else unchanged. */
-export function maskUrl(url: string): string {
-  const withoutUser = url.replace(
-    USERINFO,
-    (_, head: string, user?: string, other?: string) => `${head}${masked(user ?? other ?? '')}@`,
-  )
-  return withoutUser.replaceAll(/([?&#])([^?&#=]*)=([^&#]*)/g, (pair, sign: string, name: string, value: string) => {
-    const plain = decoded(value)
-    const shown = isSecretParameter(decoded(name)) ? masked(value) : plain === value ? value : encoded(value, plain)
-    return shown === value ? pair : `${sign}${name}=${shown}`
-  })
-}
+/** The one list of what is a secret. Each secret that is found is given to `mask`, and its result is shown in its place. */
+export class Masking {
+  readonly #mask: (secret: string, name: string) => string
+  readonly #isMore: (name: string) => boolean
 
-/** A value that is encoded, such as an address inside an address; unchanged where it has no secret. */
-function encoded(value: string, plain: string): string {
-  const shown = maskText(plain)
-  return shown === plain ? value : encodeURIComponent(shown)
-}
-
-/** The value of a header or of metadata; the scheme of a credential stays readable. Binary metadata can have any content. */
-export function maskHeader(name: string, value: string): string {
-  if (name.endsWith('authorization')) {
-    const at = value.indexOf(' ')
-    return at < 0 ? masked(value) : `${value.slice(0, at)} ${masked(value.slice(at + 1))}`
+  /**
+   * @param mask gets the name of the field, header or parameter too, which is empty where there is none
+   * @param isMore whether a name holds a secret beside those of the list
+   */
+  constructor(mask: (secret: string, name: string) => string, isMore: (name: string) => boolean = () => false) {
+    this.#mask = mask
+    this.#isMore = isMore
   }
-  return name.endsWith('-bin') || isSecretText(name) ? masked(value) : maskText(maskUrl(value))
+
+  /** A JSON value with its secrets masked; all of it when it is `secret` itself. */
+  json(value: JsonValue, secrecy: Secrecy = 'open', documentName = SAME_NAME, name = ''): JsonValue {
+    if (Array.isArray(value)) return value.map((item) => this.json(item, secrecy, documentName, name))
+    if (isJsonObject(value)) return this.#object(value, secrecy, documentName)
+    if (value === null || typeof value === 'boolean') return value
+    if (secrecy === 'secret') return this.#mask(String(value), name)
+    return typeof value === 'string' ? this.text(value) : value
+  }
+
+  #object(value: JsonObject, around: Secrecy, documentName: DocumentName): JsonValue {
+    // A header or a parameter as an object of its own: `{"name": "Authorization", "value": "…"}`.
+    const named = [own(value, 'name'), own(value, 'key')].some(
+      (name) => typeof name === 'string' && this.#isSecretText(name),
+    )
+    const entries = Object.entries(value).map(([given, item]): [string, JsonValue] => {
+      if (isTextAsName(given)) return [this.#mask(given, ''), this.json(item, 'secret', documentName)]
+      const name = documentName(given)
+      const key = this.text(given)
+      // The `details` of an error are a list of objects.
+      if (name === 'details' && around === 'open' && Array.isArray(item)) {
+        return [key, item.map((each) => this.json(each, isJsonObject(each) ? 'open' : 'secret', documentName, key))]
+      }
+      const isSecret = this.#isMore(key) || this.#isMore(name)
+      const byName = isSecret ? 'secret' : secrecyOf(isSecretName(key) ? key : name, isJsonObject(item), around)
+      return [key, this.json(item, named && key === 'value' ? 'secret' : byName, documentName, key)]
+    })
+    return Object.fromEntries(entries)
+  }
+
+  /** Text of unknown form, with everything masked that looks like a secret. What is masked already stays as it is. */
+  text(text: string): string {
+    if (!SIGNS.test(text)) return text
+    if (FORM.test(text)) return this.url(`?${text}`).slice(1)
+    const byMarkup = MARKUP.reduce(
+      (shown, pattern) =>
+        shown.replaceAll(pattern, (all: string, head: string, name: string, value: string) =>
+          this.#isSecretParameter(name) ? `${head}${this.#mask(value, name)}` : all,
+        ),
+      text.replaceAll(ADDRESSES, (url) => this.url(url)),
+    )
+    return this.#pairs(byMarkup).replaceAll(SCHEMES, (words, scheme: string, space: string, value: string) =>
+      NO_CREDENTIAL.test(words) ? words : `${scheme}${space}${this.#mask(value, scheme)}`,
+    )
+  }
+
+  #pairs(text: string): string {
+    let [shown, from] = ['', 0]
+    for (const { 0: head, 2: name = '', 3: sign = '', index } of text.matchAll(NAMES)) {
+      const isSecret = (plain: string): boolean =>
+        sign === '=' ? this.#isSecretParameter(plain) : this.#isSecretText(plain)
+      if (index < from || !isSecret(formDecoded(name))) continue
+      const start = index + head.length
+      VALUE.lastIndex = start
+      const value = VALUE.exec(text)?.[0] ?? ''
+      if (value === '' || HAS_MASK.test(value) || NO_CREDENTIAL.test(value)) continue
+      shown += `${text.slice(from, start)}${this.#mask(value.replaceAll(/^["']|["']$/g, ''), name)}`
+      from = start + value.length
+    }
+    return shown + text.slice(from)
+  }
+
+  /** Parameters of a query or a form; repeated ones as a list. `everything`: each value is a credential. */
+  parameters(parameters: URLSearchParams, everything = false): Record<string, string | readonly string[]> {
+    const names = [...new Set(parameters.keys())]
+    const entries = names.map((name): [string, string | string[]] => {
+      const isSecret = everything || this.#isSecretParameter(name)
+      const values = parameters.getAll(name).map((value) => (isSecret ? this.#mask(value, name) : this.text(value)))
+      // Text of another form becomes the name of a parameter.
+      return [this.text(name), values.length === 1 ? (values[0] ?? '') : values]
+    })
+    return Object.fromEntries(entries)
+  }
+
+  /** An address with its user and password and the secrets in its query and fragment masked, and everything else unchanged. */
+  url(url: string): string {
+    const withoutUser = url.replace(
+      USERINFO,
+      (_, head: string, user?: string, other?: string) => `${head}${this.#mask(user ?? other ?? '', 'password')}@`,
+    )
+    return withoutUser.replaceAll(/([?&#])([^?&#=]*)=([^&#]*)/g, (pair, sign: string, name: string, value: string) => {
+      const plain = formDecoded(value)
+      const shown = this.#isSecretParameter(formDecoded(name))
+        ? this.#mask(value, formDecoded(name))
+        : plain === value
+          ? value
+          : this.#encoded(value, plain)
+      return shown === value ? pair : `${sign}${name}=${shown}`
+    })
+  }
+
+  /** A value that is encoded, such as an address inside an address; unchanged where it has no secret. */
+  #encoded(value: string, plain: string): string {
+    const shown = this.text(plain)
+    return shown === plain ? value : encodeURIComponent(shown)
+  }
+
+  /** The value of a header or of metadata; the scheme of a credential stays readable. Binary metadata can have any content. */
+  header(name: string, value: string): string {
+    if (name.endsWith('authorization')) {
+      const at = value.indexOf(' ')
+      return at < 0 ? this.#mask(value, name) : `${value.slice(0, at)} ${this.#mask(value.slice(at + 1), name)}`
+    }
+    return name.endsWith('-bin') || this.#isSecretText(name) ? this.#mask(value, name) : this.text(this.url(value))
+  }
+
+  #isSecretText(name: string): boolean {
+    return isSecretText(name) || this.#isMore(name)
+  }
+
+  #isSecretParameter(name: string): boolean {
+    return isSecretParameter(name) || this.#isMore(name)
+  }
+}
+
+const JOURNAL = new Masking(masked)
+export const maskJson = JOURNAL.json.bind(JOURNAL)
+export const maskText = JOURNAL.text.bind(JOURNAL)
+export const maskUrl = JOURNAL.url.bind(JOURNAL)
+export const maskHeader = JOURNAL.header.bind(JOURNAL)
+export const maskParameters = JOURNAL.parameters.bind(JOURNAL)
+
+/** The value at a place of a JSON document, masked as it is there; the path is of names. */
+export function maskAt(path: readonly string[], value: JsonValue): JsonValue {
+  const document = path.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value)
+  return path.reduce<JsonValue>((at, name) => (isJsonObject(at) ? (own(at, name) ?? null) : at), maskJson(document))
 }

@@ -48,3 +48,22 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>, ids: 
   const sent = headers['x-request-id']
   return typeof sent === 'string' && /^[\w.:/+=@-]{1,128}$/.test(sent) ? sent : ids.id('req')
 }
+
+/** Headers of one connection (RFC 9110 7.6.1), which a proxy does not pass on. */
+const HOP_BY_HOP_HEADERS = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]
+
+/** The headers that a proxy does not pass on: those of the connection, and those that its header `Connection` names. */
+export function hopByHopHeaders(connection: string | string[] = ''): string[] {
+  const named = String(connection).split(',')
+  return [...HOP_BY_HOP_HEADERS, ...named.map((name) => name.trim().toLowerCase())]
+}

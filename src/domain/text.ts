@@ -33,6 +33,15 @@ export function shellQuote(text: string): string {
   return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
+/** A name or value of a form as it is meant; as it is where it is no form encoding. */
+export function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
 /** A part of a path or query without its percent-encoding; undefined when that is not well-formed. */
 export function percentDecoded(text: string): string | undefined {
   if (!text.includes('%')) return text

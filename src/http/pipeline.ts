@@ -40,7 +40,7 @@ import type { ServiceParts } from './services.ts'
 /** A step writes its result into the context, or throws an error. It returns a promise only when it has to wait. */
 type Step<Context> = (context: Context, services: ServiceParts) => Promise<void> | void
 
-/** From the request to the reply, in the order of G17, then to the answer. What a step of the request throws becomes the reply. */
+/** From the request to the reply, its checks in their order (G17), then to the answer. What a step of the request throws is the reply. */
 interface Pipeline<Context> {
   readonly request: readonly Step<Context>[]
   readonly answer: readonly Step<Context>[]

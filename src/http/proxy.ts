@@ -1,6 +1,7 @@
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import { invalidField } from '../domain/errors.ts'
 import type { ForwardedRequest } from '../domain/ports.ts'
+import { hopByHopHeaders } from '../domain/request-headers.ts'
 import type { ProxiedAnswer } from '../operations/proxy.ts'
 import type { WireAnswer } from './answer.ts'
 import type { ProxyContext, RequestContext } from './request-context.ts'
@@ -9,19 +10,6 @@ export const PROXY_ROUTE: RequestContext['route'] = { operation: PROXY_REQUEST, 
 
 /** Every path of the proxy. Express decodes parameters and the proxy does not, so it has none. */
 export const PROXY_PATHS = /^\/proxy(?=\/|$)/
-
-/** Headers of one connection (RFC 9110 7.6.1). */
-const HOP_BY_HOP_HEADERS = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]
 
 /** What is for the service: the caller's bearer token, the account, and how the request came to it. */
 const SERVICE_HEADERS = [
@@ -43,7 +31,7 @@ export function forwardedRequest({ request, rawBody, rest }: ProxyContext): Forw
   if (path.split('/').some(isTraversal)) {
     throw invalidField('path', 'must have no part that is "." or "..", however it is encoded', 'path')
   }
-  const dropped = new Set([...SERVICE_HEADERS, ...HOP_BY_HOP_HEADERS, ...namesIn(request.headers.connection)])
+  const dropped = new Set([...SERVICE_HEADERS, ...hopByHopHeaders(request.headers.connection)])
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined && !dropped.has(name)) headers[name] = String(value)
@@ -59,18 +47,12 @@ function isTraversal(part: string): boolean {
   return decoded.split(/[/\\]/).some((each) => each === '.' || each === '..')
 }
 
-function namesIn(connection: string | string[] = ''): string[] {
-  return String(connection)
-    .split(',')
-    .map((name) => name.trim().toLowerCase())
-}
-
 /** What the service says of an answer itself. A challenge is about the account's credential, and not the caller's token (G45). */
 const DROPPED_ANSWER_HEADERS = ['content-length', 'x-request-id', 'www-authenticate']
 
 /** The answer as the third party gave it, but for the headers of its connection and of the service. */
 export function proxiedAnswer({ status, headers, body }: ProxiedAnswer, requestId: string): WireAnswer {
-  const dropped = new Set([...DROPPED_ANSWER_HEADERS, ...HOP_BY_HOP_HEADERS, ...namesIn(headers['connection'])])
+  const dropped = new Set([...DROPPED_ANSWER_HEADERS, ...hopByHopHeaders(headers['connection'])])
   // The length that an answer to HEAD names is that of a body which it does not have.
   const length = headers['content-length'] ?? (body.length === 0 ? undefined : String(body.length))
   const passed: Record<string, string | string[]> = { 'X-Request-Id': requestId }

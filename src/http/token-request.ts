@@ -1,7 +1,7 @@
 import { isSameSecret } from '../domain/secret.ts'
 import { type FieldViolation, ruleAndFound, ServiceError, TokenError } from '../domain/errors.ts'
 import { fieldsOf } from '../domain/json.ts'
-import { quote, shorten } from '../domain/text.ts'
+import { formDecoded, quote, shorten } from '../domain/text.ts'
 import { decodeText } from './body.ts'
 import type { OperationContext } from './request-context.ts'
 import type { ServiceParts } from './services.ts'
@@ -115,12 +115,4 @@ function basicCredentials(header: string): { id: string; secret: string } {
     throw new TokenError('invalid_client', 'the Authorization header is not of the form "Basic <credentials>"', true)
   }
   return { id: formDecoded(text.slice(0, colon)), secret: formDecoded(text.slice(colon + 1)) }
-}
-
-function formDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return text
-  }
 }

@@ -113,8 +113,8 @@ async function completeConsent(flow: LinkFlow, open: OpenLink, { decision, as }:
   return finishConsent(flow, open.link.id, new URL(callback, flow.baseUrl).searchParams)
 }
 
-/** The account's own identifier where it is one of the people, else the first of them. */
-function defaultPerson({ account, connector: { people } }: OpenLink): string {
+/** Who signs in where nobody is named: the account's own identifier where it is one of the people, else the first of them. */
+export function defaultPerson({ account, connector: { people } }: Pick<OpenLink, 'account' | 'connector'>): string {
   return people.includes(account.identifier) ? account.identifier : (people[0] ?? account.identifier)
 }
 

@@ -72,25 +72,20 @@ export type ProblemKind = keyof typeof PROBLEMS
 /** A link that cannot be followed; `routes.ts` turns it into a page, the control API into an error. */
 export class LinkProblem extends Error {
   override readonly name = 'LinkProblem'
+  readonly status: number
+  readonly title: string
+  readonly text: string
 
   constructor(
     readonly kind: ProblemKind,
     /** What was found, as the third party or the request says it. */
     readonly detail: string = '',
   ) {
-    super([PROBLEMS[kind].title, detail].filter(Boolean).join(': '))
-  }
-
-  get status(): number {
-    return PROBLEMS[this.kind].status
-  }
-
-  get title(): string {
-    return PROBLEMS[this.kind].title
-  }
-
-  get text(): string {
-    return PROBLEMS[this.kind].text
+    const { status, title, text } = PROBLEMS[kind]
+    super([title, detail].filter(Boolean).join(': '))
+    this.status = status
+    this.title = title
+    this.text = text
   }
 }
 

@@ -45,12 +45,13 @@ export function continuePage({ connector, account }: OpenLink, facts: readonly s
  */
 export function successPage(
   error: string | null,
-  open: Pick<OpenLink, 'account' | 'connector'> | undefined,
+  open: (Pick<OpenLink, 'account' | 'connector'> & { readonly person?: string | undefined }) | undefined,
   facts: readonly string[],
 ): Html {
   const what = open && `${open.account.identifier} at ${open.connector.display_name}`
   if (error === null) {
-    const text = [...(what === undefined ? [] : [`Connected: ${what}.`]), 'You can close this page now.']
+    const signedIn = open?.person ? [`Signed in as ${open.person}.`] : []
+    const text = [...(what === undefined ? [] : [`Connected: ${what}.`, ...signedIn]), 'You can close this page now.']
     return noticePage({ title: 'You are connected', text, tone: 'success', facts })
   }
   const subject = what === undefined ? 'Nothing was connected.' : `Not connected: ${what}.`

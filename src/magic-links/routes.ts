@@ -202,7 +202,10 @@ function followedLink({ registry }: LinkServices, { headers }: Request) {
   const found = id === undefined ? undefined : registry.byMagicLink(id)
   const account = found?.environment.model.tables.accounts.get(found.link.account_id)
   const connector = account && found?.environment.connector(account.connector)
-  return found && account && connector && { environment: found.environment, account, connector }
+  if (!found || !account || !connector) return undefined
+  const { environment } = found
+  const person = environment.model.grantIndex.ofAccount(account.id).at(-1)?.person
+  return { environment, account, connector, person }
 }
 
 /** @throws LinkProblem when a commit of this request, or one that it has read, could not be written */

@@ -30,10 +30,10 @@ import type { TokenAnswer } from '../domain/ports.ts'
 import { type RequestTrace, tokenDigest } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
 import { removeItemsOf } from '../state/collections.ts'
-import { type Environment, now } from '../state/environment.ts'
+import { connectionOf, type Environment, now } from '../state/environment.ts'
 import { revokeGrants } from '../state/grants.ts'
 import type { AccountFilter } from '../state/model/account-index.ts'
-import { connectionOf, knownConnector } from './connections.ts'
+import { knownConnector } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 import { isExpired, renew } from './third-party-calls.ts'
 
@@ -122,7 +122,7 @@ function refuseDuplicate(environment: Environment, account: Account): void {
   })
 }
 
-/** G10: a value of the enumeration must be the connector's own type; any other string is ignored with a warning. */
+/** A value of the enumeration must be the connector's own type; any other string is ignored with a warning (G10). */
 function checkAuthorizationType(sent: string | undefined, connector: Connector, trace: RequestTrace): void {
   if (sent === undefined || sent === connector.authorization_type) return
   const field = 'connected_account.authorization_type'

@@ -4,7 +4,7 @@ import type { Connector } from '../domain/connector.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
-import type { Environment } from '../state/environment.ts'
+import { connectionOf, type Environment } from '../state/environment.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** GET /connections (4.10): all that match the filters, in seed order (G42). */
@@ -62,14 +62,6 @@ export function knownConnector(environment: Environment, name: string, field = '
 /** Every connector of the environment, in the order of its connections (G42). */
 export function connectorsOf(environment: Environment): Connector[] {
   return [...environment.model.tables.connections.values()].flatMap(({ key_id }) => environment.connector(key_id) ?? [])
-}
-
-/** The connection of a connector; undefined once it is deleted. */
-export function connectionOf(environment: Environment, connector: string): Connection | undefined {
-  for (const connection of environment.model.tables.connections.values()) {
-    if (connection.key_id === connector) return connection
-  }
-  return undefined
 }
 
 /** The connection of a name in upper or lower case, first of all the one that is written so (G67). */

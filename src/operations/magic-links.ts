@@ -115,7 +115,7 @@ function urlToRedirect(url: string): string {
   return isAscii(Buffer.from(url)) ? url : new URL(url).href
 }
 
-/** G35: any absolute http or https URL; callers run on localhost. */
+/** Any absolute http or https URL is taken, because callers run on localhost (G35). */
 function checkVerifyUrl(url: string): void {
   if (url === '') return
   // eslint-disable-next-line no-control-regex -- URL parsers drop line breaks silently

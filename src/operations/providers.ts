@@ -5,8 +5,7 @@ import { ServiceError } from '../domain/errors.ts'
 import { authorizationTypeOf, isMcp, NEW_PROVIDER, type Provider, providerView, slug } from '../domain/provider.ts'
 import { adoptConnectorType, endRequests } from '../state/account-changes.ts'
 import { atOnce } from '../state/model/slices.ts'
-import { type Environment, now } from '../state/environment.ts'
-import { connectionOf } from './connections.ts'
+import { connectionOf, type Environment, now } from '../state/environment.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** POST /custom-providers (4.11): the provider, and its connection, whose `key_id` is the identifier (G37, G38). */

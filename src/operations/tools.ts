@@ -17,7 +17,7 @@ import { callThirdParty, refuseInactive, toolError } from './third-party-calls.t
 
 type ExecuteTool = Call<'execute_tool'>
 
-/** POST /execute_tool (4.14): checks in the order of G17, then calls the third party and answers its result (G43 to G46). */
+/** POST /execute_tool (4.14): its checks in their order (G17), then the call of the third party, and its result (G43 to G46). */
 export async function executeTool(call: ExecuteTool): Promise<Reply> {
   const { environment, body, trace } = call
   const input = inputOf(body.tool_input, body.params)

@@ -1,6 +1,6 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
-import type { ErrorCode } from '../domain/errors.ts'
+import { type ErrorCode, isErrorCode } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, own } from '../domain/json.ts'
 import type { Environment } from '../state/environment.ts'
@@ -48,11 +48,12 @@ export function explain(journal: Journal, id: string, environment: Environment |
   const cause = causeOf({ entry, earlier: entries.slice(0, index), environment, message: messageOf(entry) })
   const summary = summaryOf(entry)
   const because = maskText(cause.because)
-  const clock = `The clock said ${instant(entry.at)}.`
   const facts = [
-    ...new Set([...responderFacts(entry), ...ruleFacts(entry), ...dueFacts(entry), ...(cause.facts ?? []), clock]),
+    ...new Set([...responderFacts(entry), ...ruleFacts(entry), ...dueFacts(entry), ...(cause.facts ?? [])]),
+    `The clock said ${instant(entry.at)}.`,
   ].map(maskText)
-  const { advice } = cause
+  const code = entry.errorCode ?? ''
+  const next = isErrorCode(code) ? [...cause.advice, `docs/errors.md#${code.toLowerCase()}`] : cause.advice
   return {
     id: entry.id,
     at: instant(entry.at),
@@ -62,8 +63,8 @@ export function explain(journal: Journal, id: string, environment: Environment |
     because,
     basis: cause.basis === '' ? null : cause.basis,
     facts,
-    advice,
-    text: [summary, because, ...facts.map((fact) => `- ${fact}`), ...advice.map((line) => `→ ${line}`)].join('\n'),
+    advice: cause.advice,
+    text: [summary, because, ...facts.map((fact) => `- ${fact}`), ...next.map((line) => `→ ${line}`)].join('\n'),
   }
 }
 

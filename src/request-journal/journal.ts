@@ -2,7 +2,9 @@ import type { components } from '../contract/generated/control-types.ts'
 import { RequestTrace, type Transition } from '../domain/request-trace.ts'
 import { type EntryEnvironment, type EntryInput, type JournalEntry, KEPT, type RecordedEntry } from './entry.ts'
 import { type NearMiss, nearMisses } from './near-miss.ts'
+import { inSlices } from '../state/model/slices.ts'
 import { type JournalQuery, type Match, matches, select } from './query.ts'
+import { withWords, wordsOf } from './text-search.ts'
 import { type TimelineEntry, timelineEntry, viewOf } from './view.ts'
 
 /** What subscribers get: each event of an account, and each entry once its request is over. */
@@ -17,6 +19,8 @@ export type JournalEvent =
 
 /** How many entries match; when they are not as many as expected, the entries that come closest. */
 export type MatchResult = components['schemas']['Verdict']
+
+type Requests = components['schemas']['Requests']
 
 export interface WaitOptions {
   /** 1 when absent; entries that exist already count. */
@@ -143,11 +147,16 @@ export class Journal {
   readonly #waits = new Set<{ readonly append: (entry: RecordedEntry) => void; readonly end: () => void }>()
   readonly #subscribers = new Set<(event: JournalEvent) => void>()
   #entries: RecordedEntry[] = []
+  /** When the entries of earlier requests were lost with the replica that had them. */
+  incompleteSince: string | undefined
   /** Where the oldest entry is; those before it were dropped. */
   #first = 0
   #bytes = 0
   #appended = 0
   #cleared = 0
+  /** What the last {@link clearUntilRestored} dropped. */
+  #dropped: readonly RecordedEntry[] = []
+  #restored = 0
 
   constructor(readonly limits: JournalLimits) {}
 
@@ -171,6 +180,11 @@ export class Journal {
 
   get cleared(): number {
     return this.#cleared
+  }
+
+  /** How often dropped entries came back. */
+  get restored(): number {
+    return this.#restored
   }
 
   /**
@@ -203,6 +217,18 @@ export class Journal {
     return select(this.recorded(), query).map(viewOf)
   }
 
+  /** Like {@link query}, by the text of the query too, and in short where it says so. `about` belongs to all entries. */
+  async search(query: JournalQuery, about: string): Promise<Requests> {
+    const entries = this.recorded()
+    const before = this.#appended - entries.length
+    const words = wordsOf(query.text ?? '')
+    const wanted = words.length === 0 ? entries : await inSlices(withWords(entries, { words, about }))
+    const found = select(wanted, query)
+    if (query.short !== true) return { requests: found.map(viewOf) }
+    const places = new Map(entries.map((entry, at) => [entry, before + at + 1]))
+    return { requests: [], entries: found.map((entry) => timelineEntry(entry, places.get(entry) ?? 0)) }
+  }
+
   /** The latest entry with this id: clients may send an id twice. */
   find(id: string): JournalEntry | undefined {
     const entry = this.recorded().findLast((each) => each.id === id)
@@ -218,7 +244,7 @@ export class Journal {
     const matched = this.count(match)
     const ok = times === undefined ? matched > 0 : matched === times
     const tooFew = !ok && matched < (times ?? 1)
-    return { ok, matched, near_misses: tooFew ? this.#nearMisses(match) : [] }
+    return this.#judged({ ok, matched, near_misses: tooFew ? this.#nearMisses(match) : [] }, times !== undefined)
   }
 
   /** Resolves once at least `times` entries match, existing ones included, or when the time is over. */
@@ -242,7 +268,7 @@ export class Journal {
       })
     }
     const ok = matched >= times
-    return { ok, matched, near_misses: ok ? [] : this.#nearMisses(match) }
+    return this.#judged({ ok, matched, near_misses: ok ? [] : this.#nearMisses(match) }, false)
   }
 
   /** @returns a function that ends the subscription */
@@ -253,16 +279,45 @@ export class Journal {
 
   /** Drops all entries, or those before a value of `appended`; waits and subscriptions go on. */
   clear(before = this.#appended): void {
+    this.#dropped = []
     const later = this.#appended - before
+    this.incompleteSince = undefined
     this.#entries = later === 0 ? [] : this.recorded().slice(-later)
     this.#first = 0
     this.#cleared++
     this.#bytes = this.#entries.reduce((sum, entry) => sum + bytesOf(entry), 0)
   }
 
+  /** Drops all entries; {@link restore} can bring them back. */
+  clearUntilRestored(): void {
+    const entries = this.recorded()
+    this.clear()
+    this.#dropped = entries
+  }
+
+  /** Brings back what the last clear dropped. @returns how many entries that are */
+  restore(): number {
+    const dropped = this.#dropped
+    if (dropped.length === 0) return 0
+    this.#dropped = []
+    this.#entries = [...dropped, ...this.recorded()]
+    this.#first = 0
+    this.#bytes = this.#entries.reduce((sum, entry) => sum + bytesOf(entry), 0)
+    this.#dropOldest()
+    this.#restored++
+    return dropped.length
+  }
+
   close(): void {
+    this.#dropped = []
     for (const { end } of [...this.#waits]) end()
     this.#subscribers.clear()
+  }
+
+  /** What was lost can change an exact number, and not that there was a request. */
+  #judged({ ok, ...result }: MatchResult, isExact: boolean): MatchResult {
+    const since = this.incompleteSince
+    return since === undefined ? { ok, ...result } : { ok: ok && !isExact, ...result, incomplete_since: since }
   }
 
   #nearMisses(match: Match): NearMiss[] {

@@ -157,6 +157,10 @@ function bodyDifferences(wanted: JsonValue, body: JsonValue): Difference[] {
 
 export interface JournalQuery {
   readonly match?: Match
+  /** Every word of it is in the entry, or in what belongs to all entries: the label of the test. */
+  readonly text?: string
+  /** Whether entries are answered in short. */
+  readonly short?: boolean
   /** An instant in the environment's own time: entries from then on. Or an entry's id: entries after that one. */
   readonly since?: string | undefined
   /** With `since` the first so many from there, else the last so many. */
@@ -167,7 +171,13 @@ const DEFAULT_LIMIT = 1000
 const INSTANT = /^\d{4}-\d\d-\d\d(T.+)?$/
 
 /** The parameters of `GET /_mock/requests`, except `environment`, which chooses the journal. */
-export const QUERY_KEYS: readonly string[] = [...MATCH_KEYS.filter((key) => key !== 'body'), 'since', 'limit']
+export const QUERY_KEYS: readonly string[] = [
+  ...MATCH_KEYS.filter((key) => key !== 'body'),
+  'text',
+  'short',
+  'since',
+  'limit',
+]
 
 /** @throws JournalQueryError for a parameter that is unknown or repeated, or whose value cannot be read */
 export function readJournalQuery(parameters: URLSearchParams, extensions: readonly string[] = []): JournalQuery {
@@ -182,7 +192,10 @@ export function readJournalQuery(parameters: URLSearchParams, extensions: readon
     checkValue(key, wanted, extensions)
     match[key] = wanted
   }
-  return { match, since: sinceOf(parameters.get('since')), limit: limitOf(parameters.get('limit')) }
+  const short = parameters.get('short') ?? 'false'
+  if (short !== 'true' && short !== 'false') throw wrongValue('short', 'true or false', short)
+  const [since, limit] = [sinceOf(parameters.get('since')), limitOf(parameters.get('limit'))]
+  return { match, text: parameters.get('text') ?? '', short: short === 'true', since, limit }
 }
 
 function isMatchKey(key: string): key is MatchKey {

@@ -201,7 +201,7 @@ const UNSEEN = 'the control API changed an account that no later request was abo
 const NO_RULE: JsonObject = {
   name: 'the client and the seed alone cause what happened',
   at: 'service',
-  do: [{ latency: 0 }],
+  do: [{ latency: '0ms' }],
   must_fire: false,
 }
 
@@ -209,7 +209,7 @@ type FiredRule = JournalEntry['rules'][number]
 
 function effectsOf({ do: faults, off_spec }: FiredRule): JsonObject {
   // A rule without faults only changed the state of its scenario.
-  return { do: faults.length > 0 ? (faults as JsonObject[]) : [{ latency: 0 }], ...(off_spec && { off_spec }) }
+  return { do: faults.length > 0 ? (faults as JsonObject[]) : [{ latency: '0ms' }], ...(off_spec && { off_spec }) }
 }
 
 /** By how many milliseconds the rules that fired on a request have moved the clock on. */

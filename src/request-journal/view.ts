@@ -59,7 +59,7 @@ export type TimelineEntry = components['schemas']['TimelineEntry']
 
 /** `sequence` is its number in its journal. */
 export function timelineEntry(entry: RecordedEntry, sequence: number): TimelineEntry {
-  const { account } = entry.trace
+  const { account = namedAccount(entry) } = entry.trace
   return {
     sequence,
     id: entry.id,
@@ -74,12 +74,26 @@ export function timelineEntry(entry: RecordedEntry, sequence: number): TimelineE
     status: entry.status,
     error_code: entry.errorCode,
     client: entry.client,
-    account: account?.id ?? null,
-    connector: account?.connector ?? null,
-    identifier: account?.identifier ?? null,
+    account: entry.trace.account?.id ?? null,
+    connector: account.connector ?? null,
+    identifier: account.identifier ?? null,
     tool: shownTool(entry),
     marks: MARKS.filter((mark) => IS_MARKED[mark](entry)),
   }
+}
+
+/** The connector and the identifier that a request names in its query or body, of an account that was not found. */
+function namedAccount(entry: RecordedEntry): Partial<Record<'connector' | 'identifier', string>> {
+  if (entry.operation === null) return {}
+  const query = new URLSearchParams(queryOf(entry))
+  const body = parsedBody(requestText(entry))
+  const named = (name: 'connector' | 'identifier'): string | undefined => {
+    const sent = entry.vocabulary?.wire(name) ?? name
+    const value = query.get(sent) ?? (isJsonObject(body) ? own(body, sent) : undefined)
+    return typeof value === 'string' ? maskText(value) : undefined
+  }
+  const [connector, identifier] = [named('connector'), named('identifier')]
+  return { ...(connector !== undefined && { connector }), ...(identifier !== undefined && { identifier }) }
 }
 
 type Mark = TimelineEntry['marks'][number]

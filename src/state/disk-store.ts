@@ -88,6 +88,22 @@ export class DiskStore {
     }
   }
 
+  /** Gives the files back as they are: what was committed is in the log, and later commits are refused. */
+  async leave(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.log.close()
+    try {
+      await this.log.flushed()
+    } finally {
+      // A checkpoint that is being made is left where it is, as by a crash.
+      this.#checkpointing?.catch(() => undefined)
+      await this.log.idle()
+      await this.#parts.logFile.close().catch(() => undefined)
+      await this.#parts.lock.release()
+    }
+  }
+
   async #checkpoint(isLast: boolean): Promise<void> {
     const { logFile, stateFile } = this.#parts
     try {

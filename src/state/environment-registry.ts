@@ -33,10 +33,17 @@ export interface RegistryOptions {
   fileSystem?: FileSystem | undefined
   /** Takes the exclusive right to use the state file: by a lock beside it when absent. @throws StateError */
   lock?: ((file: string) => Promise<StateLock>) | undefined
+  /** Until when this process may answer from the model; for as long as it runs when absent. */
+  lease?: ModelLease | undefined
   /** What counts requests in the environments. */
   counters?: RunCounters | undefined
   /** What sends events of the environments. */
   events?: EventSender | undefined
+}
+
+export interface ModelLease {
+  /** @throws StorageError once another process may have the state */
+  assertHeld(): void
 }
 
 export interface NewEnvironment {
@@ -88,6 +95,7 @@ export class EnvironmentRegistry {
   readonly #counters: RunCounters | undefined
   readonly #events: EventSender | undefined
   readonly #disk: DiskStore | undefined
+  readonly #lease: ModelLease | undefined
   /** Absent when everything is in memory only. */
   readonly #log: WriteAheadLog | undefined
   #environments = new Map<string, Environment>()
@@ -106,12 +114,13 @@ export class EnvironmentRegistry {
 
   /** @throws Contradiction */
   constructor(
-    options: Pick<RegistryOptions, 'time' | 'counters' | 'events'>,
+    options: Pick<RegistryOptions, 'time' | 'counters' | 'events' | 'lease'>,
     disk: { readonly stored: Stored; store?: (capture: Capture) => DiskStore } | undefined,
   ) {
     this.#time = options.time ?? systemTime
     this.#counters = options.counters
     this.#events = options.events
+    this.#lease = options.lease
     this.notices = disk?.stored.notices ?? []
     this.#disk = disk?.store?.((isLast) => this.image(isLast))
     this.#log = this.#disk?.log
@@ -203,15 +212,19 @@ export class EnvironmentRegistry {
   /**
    * Every answer waits for this before it leaves. It resolves when every commit made so far is durable, and what rules of
    * scenarios have counted (G63); undefined when nothing is pending.
-   * @throws StorageError (503) when the disk refused; by then the model shows again what is durable
+   * @throws StorageError (503) when the disk refused; by then the model shows again what is durable. Also when the lease is
+   * over: another replica may have changed what the answer says.
    */
   durable(): Promise<void> | undefined {
+    const lease = this.#lease
     try {
+      lease?.assertHeld()
       if (this.#counting.size > 0) this.#commitCounts()
     } catch (error) {
       return Promise.reject(error instanceof Error ? error : new Error(String(error)))
     }
-    return this.#log?.durable()
+    const pending = this.#log?.durable()
+    return lease ? pending?.then(() => lease.assertHeld()) : pending
   }
 
   /** As `durable`, with every durability. */
@@ -228,6 +241,15 @@ export class EnvironmentRegistry {
   async close(): Promise<void> {
     this.#commitCounts()
     await this.#disk?.close()
+  }
+
+  /** As `close`, without a last state file: the write-ahead log stays beside it. For a state that others wait for. */
+  async leave(): Promise<void> {
+    try {
+      this.#commitCounts()
+    } finally {
+      await this.#disk?.leave()
+    }
   }
 
   /**

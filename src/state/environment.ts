@@ -1,5 +1,6 @@
 import type { Account } from '../domain/account.ts'
 import { BoundedCache } from '../domain/bounded-cache.ts'
+import type { Connection } from '../domain/connection.ts'
 import type { Connector, Responder } from '../domain/connector.ts'
 import { connectorOfConnection, connectorOfProvider } from '../domain/connector-defaults.ts'
 import type { Instant } from '../domain/instant.ts'
@@ -309,6 +310,14 @@ export function draftOf(parts: EnvironmentParts): Draft {
   // Making them of many rows later takes longer than keeping them.
   for (const index of environment.model.indexesInUse) index.make()
   return { environment, written: [], changes: environment.model.begin() }
+}
+
+/** The connection of a connector; undefined once it is deleted. */
+export function connectionOf(environment: Environment, connector: string): Connection | undefined {
+  for (const connection of environment.model.tables.connections.values()) {
+    if (connection.key_id === connector) return connection
+  }
+  return undefined
 }
 
 /** The environment's present time as it is stored and returned (G54). */

@@ -1,4 +1,5 @@
 import type { Account } from '../domain/account.ts'
+import type { Connector } from '../domain/connector.ts'
 import type { Grant } from '../domain/grant.ts'
 import type { Environment } from './environment.ts'
 
@@ -12,4 +13,15 @@ export function revokeGrants({ model, clock, settings }: Environment, account: A
 /** The grant as revoked. Without an expiry it gets one, after which it can be removed. */
 export function revoked({ clock }: Pick<Environment, 'clock'>, grant: Grant): Grant {
   return { ...grant, expires_at: grant.expires_at ?? clock.instant(), revoked: true, refresh_revoked: true }
+}
+
+/** Whether the third party refuses the account's refresh token. That of a server of the user's own is not known here. */
+export function refusesRenewal({ model }: Environment, account: Account, connector: Connector | undefined): boolean {
+  const token = account.credentials.oauth_token?.refresh_token ?? ''
+  if (token === '' || !connector || connector.base_url) return false
+  const own = model.grantIndex
+    .ofAccount(account.id)
+    .findLast((grant) => grant.refresh_token === token && !grant.revoked)
+  const known = own ?? model.grantIndex.byRefreshToken(connector.connector, token)
+  return !known || known.revoked || known.refresh_revoked
 }

@@ -21,7 +21,7 @@ import { RequestTrace } from '../domain/request-trace.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { ACCOUNTS_AT_ONCE, adoptConnectorType } from './account-changes.ts'
 import { replaceItems } from './collections.ts'
-import { type Environment, now } from './environment.ts'
+import { connectionOf, type Environment, now } from './environment.ts'
 import { ACCOUNT_SEQUENCE } from './model/model.ts'
 import { atOnce, sliced, type Steps } from './model/slices.ts'
 
@@ -45,8 +45,10 @@ export function* putSeed(
   trace: RequestTrace = new RequestTrace(),
 ): Steps {
   const typeOf = (name: string): AuthorizationType | undefined => environment.connector(name)?.authorization_type
-  const types = new Map(connectorNames(bundle).map((name) => [name, typeOf(name)]))
-  const { clients, counters } = environment.model.tables
+  const { accounts, clients, counters } = environment.model.tables
+  // Only accounts that exist follow a change of their connector's type.
+  const named = accounts.size === 0 ? [] : connectorNames(bundle)
+  const types = new Map(named.map((name) => [name, typeOf(name)]))
   for (const client of bundle.clients) if (!isClientPattern(client.id)) clients.put(client)
   for (const connector of bundle.connectors) yield* putConnector(environment, connector)
   for (const connection of bundle.connections) putConnection(environment, connection)
@@ -67,7 +69,6 @@ export function* putSeed(
   }
 }
 
-/** How many accounts a seed has. */
 export function accountsIn({ accounts, generate }: SeedBundle): number {
   return generate.reduce((sum, each) => sum + each.accounts, accounts.length)
 }
@@ -116,16 +117,8 @@ function putConnection(environment: Environment, seed: SeedConnection): void {
   connections.put({ ...connection, ...seed, id })
 }
 
-function connectionNamed(environment: Environment, keyId: string): Connection | undefined {
-  for (const connection of environment.model.tables.connections.values()) {
-    if (connection.key_id === keyId) return connection
-  }
-  return undefined
-}
-
-/** The connection of that name, or a new one. */
 function connectionFor(environment: Environment, keyId: string): Connection {
-  return connectionNamed(environment, keyId) ?? newConnection(environment.ids.id('conn'), keyId, 'API_KEY')
+  return connectionOf(environment, keyId) ?? newConnection(environment.ids.id('conn'), keyId, 'API_KEY')
 }
 
 /** Each connector is also a provider that is not custom, with its name, or the word that it gives for it, as identifier. */
@@ -213,6 +206,14 @@ function* putAccount(
   }
 }
 
+type OptionalField = keyof {
+  [F in keyof SeedAccount & keyof Account as object extends Pick<Account, F> ? F : never]: 0
+}
+
+/** The fields that a seed may leave out, and an account too. The compiler names one that is missing here. */
+const GIVEN = { token_expires_at: 0, last_used_at: 0 } satisfies Record<OptionalField, 0>
+const OPTIONAL_FIELDS = Object.keys(GIVEN) as OptionalField[]
+
 function withCredentials(
   environment: Environment,
   connector: Connector,
@@ -229,7 +230,7 @@ function withCredentials(
     sequence,
     organization_id: seed.organization_id,
     user_id: seed.user_id,
-    connection_id: connectionNamed(environment, seed.connector)?.id ?? '',
+    connection_id: connectionOf(environment, seed.connector)?.id ?? '',
     connector: seed.connector,
     provider: providerOf(connector),
     identifier: seed.identifier,
@@ -239,8 +240,7 @@ function withCredentials(
     api_config: seed.api_config,
     ...(seed.status === 'PENDING_VERIFICATION' ? { credentials: obtained, pending: live } : live),
   }
-  if (seed.token_expires_at !== undefined) account.token_expires_at = seed.token_expires_at
-  if (seed.last_used_at !== undefined) account.last_used_at = seed.last_used_at
+  for (const field of OPTIONAL_FIELDS) if (seed[field] !== undefined) Object.assign(account, { [field]: seed[field] })
   return account
 }
 

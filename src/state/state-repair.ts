@@ -4,15 +4,15 @@ import { ENVIRONMENT_NAME } from '../domain/environment-name.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import { plural } from '../domain/text.ts'
-import { type Path, pathText, type Problem, sentence } from '../schema/problems.ts'
+import { type Path, pathText, type Problem, sentence, valueAtPath } from '../schema/problems.ts'
 import { EnvironmentRegistry } from './environment-registry.ts'
-import { SECTION_NAMES, type SectionName, TABLE_NAMES, type TableName } from './model/model.ts'
+import { SECTION_NAMES } from './model/model.ts'
 import { RandomIds } from './model/time-and-ids.ts'
-import { byName, type StateContent, type StoredImage } from './model/state-image.ts'
+import { byName, STATE_VERSION, type StateContent, type StoredImage } from './model/state-image.ts'
 import { readDocument } from './state-file/read-state.ts'
 import { StateFile } from './state-file/state-file.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'
-import { partProblem, rowProblem, within } from './state-file/validation.ts'
+import { everyProblem } from './state-file/validation.ts'
 import { type FileSystem, hasCode, nodeFileSystem } from './wal/file-system.ts'
 import { type LoggedCommit, logGenerations, logPath } from './wal/log-lines.ts'
 import { headerOf, rawLines } from './wal/recovery.ts'
@@ -107,7 +107,8 @@ async function readableContent(fileSystem: FileSystem, file: string, leaveOut: L
   for (const commit of commits) {
     if (!('environment' in commit)) continue
     const { environment: name, record } = commit
-    if (!record && !made.has(name)) environments[name] = validEnvironment({}, [], new Set(), () => undefined)
+    if (!record && !made.has(name))
+      Object.assign(environments, validContent({ environments: { [name]: {} } }, () => undefined).environments)
     made.add(name)
   }
   const image = { ...others, environments, state_id: '', generation: 1 }
@@ -193,67 +194,80 @@ function documentOfLines(bytes: Buffer, leaveOut: LeaveOut): JsonObject {
   return state
 }
 
-const DEFAULTS: JsonObject = { settings: { ...DEFAULT_SETTINGS }, clock: { offset_ms: 0, frozen_at: null }, ids: null }
-
-/** The valid parts of a state: what a start would refuse is left out, row by row. */
-function validContent(state: JsonObject, leaveOut: LeaveOut): StateContent {
-  const { version: _v, state_id: _s, generation: _g, request_ids, environments: all = {}, ...unknown } = state
-  for (const key of Object.keys(unknown)) leaveOut(`\`${key}\` is an unknown key`)
-  const clientIds = new Set<unknown>()
-  const environments = byName<StoredImage>([])
-  for (const [name, found] of Object.entries(isJsonObject(all) ? all : {})) {
-    if (ENVIRONMENT_NAME.test(name) && isJsonObject(found))
-      environments[name] = validEnvironment(found, ['environments', name], clientIds, leaveOut)
-    else leaveOut(`the environment ${JSON.stringify(name)}, which is none`)
-  }
-  const positions = isJsonObject(request_ids) ? (request_ids as Record<string, number>) : undefined
-  return { ...(positions && { request_ids: positions }), environments }
+/** What replaces a part of an environment that a start would refuse. */
+const DEFAULTS: Readonly<Record<string, JsonValue>> = {
+  settings: { ...DEFAULT_SETTINGS },
+  clock: { offset_ms: 0, frozen_at: null },
+  ids: null,
 }
 
-/** Without anything that has a problem; defaults and empty tables replace what has to be there. */
-function validEnvironment(found: JsonObject, path: Path, clientIds: Set<unknown>, leaveOut: LeaveOut): StoredImage {
-  const report = (problem: Problem, more = ''): void => leaveOut(`${sentence(within(path, problem))}${more}`)
-  const part = (name: 'settings' | 'clock' | 'ids'): JsonValue | undefined => {
-    const problem = partProblem(name, found[name])
-    if (problem) report(within([name], problem), '; the default replaces it')
-    return problem ? DEFAULTS[name] : found[name]
+/** The valid parts of a state: what a start would refuse is left out, row by row. */
+function validContent({ request_ids, environments: all, ...others }: JsonObject, leaveOut: LeaveOut): StateContent {
+  const environments = byName<JsonObject>([])
+  for (const [name, found] of Object.entries(isJsonObject(all) ? all : {})) {
+    const tables = isJsonObject(found) && isJsonObject(found['tables']) ? found['tables'] : {}
+    if (ENVIRONMENT_NAME.test(name) && isJsonObject(found)) environments[name] = { ...found, tables }
+    else leaveOut(`the environment ${JSON.stringify(name)}, which is none`)
   }
-  const rowsOf = (name: TableName | SectionName, all: JsonValue | undefined, place: Path): JsonValue[] => {
-    if (!Array.isArray(all)) {
-      const found = all === undefined ? 'nothing' : 'no list'
-      report({ path: place, found, allowed: 'a list' }, '; an empty table replaces it')
-      return []
+  const ids = isJsonObject(request_ids) && { request_ids }
+  const state: JsonObject = { ...others, version: STATE_VERSION, state_id: '', generation: 1, ...ids, environments }
+  const refused = new Set<string>()
+  const ofState = (problem: Problem): number => Number(problem.path.length > 1)
+  for (const problem of everyProblem(state).sort((a, b) => ofState(a) - ofState(b))) {
+    const place = partOf(problem.path)
+    if (refused.has(pathText(place))) continue
+    refused.add(pathText(place))
+    const isUnknown = problem.atKey === true && place.length === problem.path.length
+    const what = isUnknown ? `\`${pathText(place)}\` is an unknown key` : sentence(problem)
+    leaveOut(`${what}${takeOut(state, place, isUnknown)}`)
+  }
+  const clientIds = new Set<unknown>()
+  const valid = Object.entries(environments).map(([name, environment]): [string, StoredImage] => {
+    const path = ['environments', name]
+    for (const [holder, place] of [
+      [environment['tables'] as JsonObject, [...path, 'tables']],
+      [environment, path],
+    ] as const) {
+      for (const [table, rows] of Object.entries(holder)) {
+        if (!Array.isArray(rows)) continue
+        // The client id chooses the environment, so that no two environments can have the same.
+        const seen = table === 'clients' ? clientIds : new Set<unknown>()
+        holder[table] = rows.filter((row, at) => isFirst(row, table, seen, [...place, table, at], leaveOut))
+      }
     }
-    // The client id chooses the environment, so that no two environments can have the same.
-    const ids = name === 'clients' ? clientIds : new Set<unknown>()
-    const sequences = new Set<unknown>()
-    return all.filter((row, at) => {
-      const problem = rowProblem(name, row)
-      if (problem) report(within([...place, at], problem))
-      if (problem || !isJsonObject(row)) return false
-      const { id, sequence } = row
-      const isSecond = name === 'accounts' && sequences.has(sequence)
-      const twice = ids.has(id) ? 'id' : isSecond ? 'sequence' : undefined
-      if (twice) leaveOut(`${pathText([...path, ...place, at])}: its ${twice} is there twice`)
-      ids.add(id)
-      sequences.add(sequence)
-      return twice === undefined
-    })
-  }
-  const stored = isJsonObject(found['tables']) ? found['tables'] : {}
-  const rows = (names: readonly (TableName | SectionName)[], holder: JsonObject, place: Path) =>
-    Object.fromEntries(names.map((name) => [name, rowsOf(name, holder[name], [...place, name])]))
-  const [settings, clock, ids] = [part('settings'), part('clock'), part('ids')]
-  const tables = rows(TABLE_NAMES, stored, ['tables'])
-  const valid = { settings, clock, ids, tables, ...rows(SECTION_NAMES, found, []) }
-  for (const [holder, known, place] of [
-    [stored, tables, ['tables']],
-    [found, valid, []],
-  ] as const) {
-    for (const key of Object.keys(holder).filter((name) => !Object.hasOwn(known, name)))
-      leaveOut(`\`${pathText([...path, ...place, key])}\` is an unknown key`)
-  }
-  return withSequence(valid as unknown as StoredImage, path, leaveOut)
+    return [name, withSequence(environment as unknown as StoredImage, path, leaveOut)]
+  })
+  const positions = state['request_ids'] as StateContent['request_ids']
+  return { ...(positions && { request_ids: positions }), environments: byName(valid) }
+}
+
+/** The part of a state that is left out for a problem inside: a row, a part of an environment, or a key of the state. */
+function partOf(path: Path): Path {
+  const [top, , part] = path
+  if (top !== 'environments') return path.slice(0, 1)
+  return path.slice(0, part === 'tables' ? 5 : SECTION_NAMES.some((name) => name === part) ? 4 : 3)
+}
+
+/** Takes a part out of a state, and says what is in its place. Of a row null stays, so that the other rows keep their places. */
+function takeOut(state: JsonObject, place: Path, isUnknown: boolean): string {
+  const holder = valueAtPath(state, place.slice(0, -1)) as Record<string | number, JsonValue>
+  const key = place.at(-1) ?? ''
+  const isDefault = Object.hasOwn(DEFAULTS, key)
+  if (isUnknown || place.length === 1) Reflect.deleteProperty(holder, key)
+  else if (typeof key === 'number') holder[key] = null
+  else holder[key] = isDefault ? (DEFAULTS[key] ?? null) : []
+  if (isUnknown || typeof key === 'number' || place.length === 1) return ''
+  return isDefault ? '; the default replaces it' : '; an empty table replaces it'
+}
+
+/** Whether a row is there, and no row before it has its id, or its place in the list of accounts. */
+function isFirst(row: JsonValue, table: string, seen: Set<unknown>, place: Path, leaveOut: LeaveOut): boolean {
+  if (!isJsonObject(row)) return false
+  const keys = table === 'accounts' ? ['id', 'sequence'] : ['id']
+  const twice = keys.find((key) => seen.has(JSON.stringify([key, row[key]])))
+  if (twice !== undefined) leaveOut(`${pathText(place)}: its ${twice} is there twice`)
+  for (const key of keys) seen.add(JSON.stringify([key, row[key]]))
+  return twice === undefined
 }
 
 /** A new account must not get the place of one that was saved. */

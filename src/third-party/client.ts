@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
-import type { CollectionPlace } from '../domain/collection.ts'
+import { type CollectionPlace, plainText } from '../domain/collection.ts'
 import { BASE_URL_RULE, isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
 import type { CollectionOwner, Connector, Tool } from '../domain/connector.ts'
 import type { Credentials, StoredByCallers } from '../domain/credentials.ts'
@@ -34,7 +34,7 @@ import {
 import { signJwt } from './jwt.ts'
 import { answerToken } from './tokens.ts'
 import { acceptCredentials, applicationOf, type SchemeContext, SCHEMES } from './schemes.ts'
-import { accountView, asText, Templates, type TemplateScope } from './template.ts'
+import { accountView, Templates, type TemplateScope } from './template.ts'
 
 export interface ThirdPartiesOptions {
   registry: ListenerOptions['registry']
@@ -374,7 +374,7 @@ function toolRequest(
   const headers: Record<string, string> = { Accept: 'application/json' }
   if (body !== '') headers['Content-Type'] = 'application/json'
   for (const [name, template] of Object.entries(call.headers)) {
-    const value = headerValue(asText(templates.render(template, scope)))
+    const value = headerValue(plainText(templates.render(template, scope)))
     if (value !== '') headers[name] = value
   }
   for (const [name, template] of Object.entries(call.query)) {
@@ -403,7 +403,7 @@ function pathOf(rendered: string): [path: string, query: (readonly [string, stri
 
 /** One parameter for each item of a list, none for an empty value. */
 function queryValues(value: JsonValue): string[] {
-  const values = Array.isArray(value) ? value.map(asText) : [asText(value)]
+  const values = Array.isArray(value) ? value.map(plainText) : [plainText(value)]
   return values.filter((text) => text !== '')
 }
 

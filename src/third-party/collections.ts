@@ -11,6 +11,7 @@ import {
   type ListPage,
   meeting,
   placeId,
+  plainText,
   type SortKey,
   type Step,
 } from '../domain/collection.ts'
@@ -27,7 +28,7 @@ import {
   positionOf,
   type SortField,
 } from '../state/model/collection-index.ts'
-import { accountView, asText, type Templates } from './template.ts'
+import { accountView, type Templates } from './template.ts'
 
 /** Whose responders answer, and whose collections their steps act on. */
 export interface ResponderContext {
@@ -240,7 +241,7 @@ function matchingRows(run: Run, step: Step): readonly CollectionItem[] {
     }
     return rows
   }
-  const key = asText(render(run, step.key ?? null))
+  const key = plainText(render(run, step.key ?? null))
   const row = model.tables.collection_items.get(itemId(place, key))
   if (row) return [row]
   const { key: field } = collectionOf(run, step)
@@ -326,11 +327,11 @@ function listItems(run: Run, step: Step): JsonValue {
   const items = context.environment.model.collections.at(placeOf(run, step.collection))
   // A filter that the request does not give is none.
   const conditions = conditionsFor(run, step.where ?? {}).filter(({ isEmpty }) => !isEmpty)
-  const words = asText(render(run, step.search?.text ?? ''))
+  const words = plainText(render(run, step.search?.text ?? ''))
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '')
-  const sort = sortOf(asText(render(run, step.sort ?? '')))
+  const sort = sortOf(plainText(render(run, step.sort ?? '')))
   const wordFields = step.search?.in ?? []
   const hash = queryHash([placeId(placeOf(run, step.collection)), conditions, words, sort])
   const asked = askedPage(run, step, hash)
@@ -352,7 +353,7 @@ function askedPage(run: Run, step: Step, hash: string): AskedPage {
   const { page } = step
   if (!page) return { limit: Infinity, skip: 0, after: undefined }
   const whole = (name: string, template: JsonValue | undefined, least: number): number | undefined => {
-    const text = asText(render(run, template ?? null))
+    const text = plainText(render(run, template ?? null))
     if (text === '') return undefined
     const value = /^\d{1,9}$/.test(text) ? Number(text) : -1
     if (value >= least) return value
@@ -361,7 +362,7 @@ function askedPage(run: Run, step: Step, hash: string): AskedPage {
   const limit = Math.min(whole('the limit', page.limit, 1) ?? page.default, page.most)
   const skip =
     whole('the offset', page.offset, 0) ?? ((whole('the number of the page', page.number, 1) ?? 1) - 1) * limit
-  const token = asText(render(run, page.token ?? null))
+  const token = plainText(render(run, page.token ?? null))
   const after = token === '' ? undefined : readToken(token, hash)
   if (token !== '' && !after) {
     throw new StepFailure(step, 'invalid', 'the page token is not valid for these filters and this order')
@@ -387,7 +388,7 @@ function pageView(
   const previous = isCounted && skip > 0 ? Math.max(at - step, isNumbered ? 1 : 0) : null
   const link = page?.link
   const [next_url, previous_url] = [next, previous].map((value) => {
-    return link === undefined || value === null ? null : withParameter(run, link, asText(value))
+    return link === undefined || value === null ? null : withParameter(run, link, plainText(value))
   }) as [string | null, string | null]
   const links = [next_url && `<${next_url}>; rel="next"`, previous_url && `<${previous_url}>; rel="prev"`]
   const header = links.filter((each) => each !== null).join(', ')

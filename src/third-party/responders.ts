@@ -1,3 +1,4 @@
+import { plainText } from '../domain/collection.ts'
 import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
 import { fieldsOf, nestsDeeper, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
 import { matchPath, NO_CAPTURES } from '../domain/path-pattern.ts'
@@ -5,7 +6,6 @@ import { matchesAt, matchesGlob, matchesTexts } from '../domain/value-match.ts'
 import type { Model } from '../state/model/model.ts'
 import { type ResponderContext, runSteps, StepFailure } from './collections.ts'
 import { headerOf, headerValue, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
-import { asText } from './template.ts'
 
 /** A request as responders match it and as their templates see it. */
 export interface RequestView extends JsonObject {
@@ -133,7 +133,7 @@ export function rendered(
     const hasOwnType = Object.keys(answer.headers).some((name) => name.toLowerCase() === 'content-type')
     const headers: Record<string, string> = hasOwnType ? {} : { 'Content-Type': 'application/json' }
     for (const [name, value] of Object.entries(answer.headers)) {
-      headers[name] = headerValue(asText(templates.render(value, scope)))
+      headers[name] = headerValue(plainText(templates.render(value, scope)))
     }
     if (answer.body === null) return { status: answer.status, headers: withoutType(headers), body: '' }
     const body = templates.render(answer.body, scope)

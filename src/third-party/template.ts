@@ -1,5 +1,6 @@
 import { parse } from '@handlebars/parser'
 import type { Account } from '../domain/account.ts'
+import { plainText } from '../domain/collection.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import { isBlank, isJsonObject, type JsonObject, type JsonValue, setOwn } from '../domain/json.ts'
@@ -132,7 +133,7 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
       example: '{{basic credentials.username credentials.password}}',
       gives: 'the value of an HTTP Basic header; empty where both are empty',
       run: ([username, password]) =>
-        isBlank(username) && isBlank(password) ? undefined : basic(asText(username), asText(password)),
+        isBlank(username) && isBlank(password) ? undefined : basic(plainText(username), plainText(password)),
     },
     faker: {
       arity: [1, Infinity],
@@ -147,12 +148,6 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
   }),
 )
 
-/** A value inside a longer text: empty for a missing one, JSON for arrays and objects. */
-export function asText(value: JsonValue | undefined): string {
-  if (value === undefined || value === null) return ''
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
-}
-
 /** Rounded to six decimals, so that 0.1 and 0.2 are 0.3; what is no number counts as 0. */
 function sum(terms: HelperArguments): number {
   const numbers = terms.map((term) => (isBlank(term) || typeof term === 'object' ? 0 : Number(term)))
@@ -163,7 +158,7 @@ function sum(terms: HelperArguments): number {
 /** The clock's time so far away: `-2h` is two hours ago, `1d` tomorrow. */
 function shifted(clock: Clock, distance: JsonValue | undefined): Instant {
   if (distance === undefined) return clock.instant()
-  const text = asText(distance)
+  const text = plainText(distance)
   const milliseconds = parseDuration(text.replace(/^[+-]/, '') || 0)
   if (milliseconds === undefined)
     throw new TemplateError(`${quote(text, 80)} is no duration; it may be ${DURATION_FORMS}`)
@@ -176,7 +171,7 @@ function basic(username: string, password: string): string {
 }
 
 function distanceProblem(helper: string, distance: JsonValue | undefined): string | undefined {
-  if (distance === undefined || parseDuration(asText(distance).replace(/^[+-]/, '')) !== undefined) return undefined
+  if (distance === undefined || parseDuration(plainText(distance).replace(/^[+-]/, '')) !== undefined) return undefined
   return `${helper} takes a duration, with - in front for the past: ${DURATION_FORMS}`
 }
 
@@ -368,7 +363,7 @@ function counted(text: string, { ports: { budget } }: Frame): string {
 /** An object is counted before it becomes a text. */
 function textIn(value: JsonValue | undefined, { ports: { budget } }: Frame): string {
   if (typeof value === 'object') budget.value(value)
-  return asText(value)
+  return plainText(value)
 }
 
 function blockOf(node: Node, place: Place): Piece {

@@ -183,7 +183,7 @@ describe('POST /_mock/requests/{id}/scenario creates documents that reproduce th
       await control(mock, 'post', '/scenarios/rate-limited/start')
       for (let call = 0; call < 3; call += 1) await send(mock)
       const replay = (await control(mock, 'post', `/requests/${first.headers['x-request-id']}/scenario`)) as Replay
-      expect(replay.scenario.rules.flatMap(({ do: faults }) => faults)).toEqual([{ latency: 0 }])
+      expect(replay.scenario.rules.flatMap(({ do: faults }) => faults)).toEqual([{ latency: '0ms' }])
       expect(replay.seed).toEqual({})
       const unknown = await supertest(mock.app.listener).post('/_mock/requests/req_none/scenario')
       expect([unknown.status, unknown.body.error.code]).toEqual([404, 'REQUEST_NOT_FOUND'])

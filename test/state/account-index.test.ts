@@ -128,6 +128,22 @@ describe('AccountIndex', () => {
     )
   })
 
+  it('finds new accounts by filters that were asked before', () => {
+    const filters = fc.uniqueArray(filter, { minLength: 1, maxLength: 6 })
+    fc.assert(
+      fc.property(filters, fc.array(fc.record(places), { maxLength: 12 }), (asked, added) => {
+        const naive = new NaiveAccounts()
+        const index = new AccountIndex((id) => naive.rows.get(id))
+        for (const [at, each] of added.entries()) {
+          for (const one of asked) apply(index, naive, { page: [one, { after: 0 }, 5] })
+          apply(index, naive, { put: { sequence: at + 1, ...each } })
+        }
+        for (const one of asked) apply(index, naive, { page: [one, { after: 0 }, 5] })
+      }),
+      { numRuns: 300 },
+    )
+  })
+
   it('visits every match once when paging forward and back while others are deleted', () => {
     const index = new AccountIndex(() => undefined)
     const accounts = Array.from({ length: 3000 }, (_, at) => account(at + 1))

@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type StateDocument, stateSchema } from '../../src/schema/state-document.ts'
+import { type Problem, problemsOf } from '../../src/schema/problems.ts'
+import { environmentSchema, type StateDocument, stateSchema } from '../../src/schema/state-document.ts'
 import { COLUMNS, type AccountSummary, type AccountView } from '../../src/domain/generated/tables.ts'
 import type { components } from '../../src/contract/generated/openapi-types.ts'
 import { isStateDocument } from '../../src/schema/generated/checks.ts'
@@ -18,10 +19,16 @@ import type { EnvironmentRecord } from '../../src/state/model/state-image.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { itemId } from '../../src/domain/collection.ts'
 import { parseState } from '../../src/state/state-file/read-state.ts'
-import { rowProblem, stateProblem } from '../../src/state/state-file/validation.ts'
+import { stateProblem } from '../../src/state/state-file/validation.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withToolmock } from '../support/toolmock.ts'
 import { account, openTestRegistry, withDirectory } from '../support/registry.ts'
+
+/** What is first wrong with a row by the schema of its table. */
+function rowProblem(table: 'accounts' | 'connectors', row: unknown): Problem | undefined {
+  const { error } = environmentSchema.shape.tables.shape[table].element.safeParse(row)
+  return error && problemsOf(error.issues, row)[0]
+}
 
 type Fits<A, B> = [A, keyof A] extends [B, keyof B] ? true : false
 /** Both types are assignable to each other and have the same keys, including optional ones. */

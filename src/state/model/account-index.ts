@@ -33,6 +33,10 @@ type Field = (typeof FIELDS)[number]
 const FEW = 16
 
 type Entries = readonly Entry<Account>[]
+type Test = (entry: Entry<Account>) => boolean
+
+/** Of so many filters the matches are kept. */
+const MAX_ANSWERS = 4
 
 /** Accounts by id, by locator in every scope, by field, by text, and in creation order. */
 export class AccountIndex implements Index<Account>, AccountFinder {
@@ -41,8 +45,8 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   readonly #rows = new RowsInOrder<Account>((account, field) =>
     field === UNUSUAL ? unusual(account) : [account[field as Field]],
   )
-  /** The last answer to several filters or to a text, for its next page. */
-  #last: { readonly filter: string; readonly matches: Entries } | undefined
+  /** The matches of the last filters with several fields or a text, for the next pages. A new account is added to them. */
+  readonly #answers = new Map<string, { readonly matches: Entry<Account>[]; readonly test: Test }>()
 
   constructor(find: (id: string) => Account | undefined) {
     this.#find = find
@@ -56,9 +60,11 @@ export class AccountIndex implements Index<Account>, AccountFinder {
       entry.row = after
       return
     }
+    const isLast = !before && after && after.sequence > this.lastSequence
     if (before && isThere) this.#rows.remove(before)
-    if (after) this.#rows.add(after)
-    this.#last = undefined
+    const added = after && this.#rows.add(after)
+    if (!added || !isLast) this.#answers.clear()
+    else for (const { matches, test } of this.#answers.values()) if (test(added)) matches.push(added)
   }
 
   /** Makes the map by which nearly every request finds its account. */
@@ -124,14 +130,16 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     const asked = FIELDS.filter((field) => exact[field] !== undefined)
     if (asked.length <= 1 && connectors === undefined && query === undefined) return this.#shortest(exact)
     const filter = JSON.stringify([FIELDS.map((field) => exact[field] ?? null), connectors ?? null, query ?? null])
-    if (this.#last?.filter !== filter) {
-      let matches: Entries = this.#shortest(exact)
-      if (query !== undefined) matches = this.#withText(matches, query.toLowerCase())
-      if (connectors) matches = matches.filter(({ row }) => connectors.includes(row.connector))
-      if (asked.length > 0) matches = matches.filter(hasFields(exact))
-      this.#last = { filter, matches }
-    }
-    return this.#last.matches
+    const known = this.#answers.get(filter)
+    if (known) return known.matches
+    const [hasExact, isFound] = [hasFields(exact), query === undefined ? undefined : hasText(query.toLowerCase())]
+    const test: Test = (entry) =>
+      (connectors?.includes(entry.row.connector) ?? true) && hasExact(entry) && (isFound?.(entry) ?? true)
+    const matches = this.#shortest(exact).filter(test)
+    const [oldest] = this.#answers.keys()
+    if (this.#answers.size >= MAX_ANSWERS && oldest !== undefined) this.#answers.delete(oldest)
+    this.#answers.set(filter, { matches, test })
+    return matches
   }
 
   #exact(exact: Partial<Record<Field, string>>): readonly Account[] {
@@ -152,23 +160,20 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     }
     return shortest
   }
-
-  /** `text` being in lower case. Connectors and providers have few distinct names, which are tested once each. */
-  #withText(entries: Entries, text: string): Entries {
-    const named = (field: Field): Set<string> =>
-      new Set([...this.#rows.values(field)].filter((name) => name.toLowerCase().includes(text)))
-    const [connectors, providers] = [named('connector'), named('provider')]
-    if (connectors.size + providers.size === 0) return entries.filter((entry) => identifierText(entry).includes(text))
-    return entries.filter(
-      (entry) =>
-        connectors.has(entry.row.connector) ||
-        providers.has(entry.row.provider) ||
-        identifierText(entry).includes(text),
-    )
-  }
 }
 
-function hasFields(exact: Partial<Record<Field, string | undefined>>): (entry: Entry<Account>) => boolean {
+/** `text` being in lower case. Connectors and providers have few distinct names, which are tested once each. */
+function hasText(text: string): Test {
+  const names = new Map<string, boolean>()
+  const hasName = (name: string): boolean => {
+    let isNamed = names.get(name)
+    if (isNamed === undefined) names.set(name, (isNamed = name.toLowerCase().includes(text)))
+    return isNamed
+  }
+  return (entry) => hasName(entry.row.connector) || hasName(entry.row.provider) || identifierText(entry).includes(text)
+}
+
+function hasFields(exact: Partial<Record<Field, string | undefined>>): Test {
   const asked = FIELDS.filter((field) => exact[field] !== undefined)
   return ({ row }) => asked.every((field) => row[field] === exact[field])
 }
@@ -184,7 +189,11 @@ function identifierText(entry: Entry<Account>): string {
 /** Identifiers with capitals or blanks have a map by what is left without them: few have any. */
 const UNUSUAL = 'without case and blanks'
 
+/** Characters without another case, and no blank. */
+const USUAL = /^[!-@[-~]*$/
+
 function unusual({ identifier }: Account): string[] {
+  if (USUAL.test(identifier)) return []
   const plain = withoutCaseAndBlanks(identifier)
   return plain === identifier ? [] : [plain]
 }

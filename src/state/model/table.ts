@@ -33,7 +33,7 @@ interface Slot<T> {
 export class Table<T extends Row> {
   #slots = new Map<string, Slot<T>>()
   /** Whether a row came back in the middle, so that the map is no longer in order. */
-  #shuffled = false
+  #isUnsorted = false
   #nextPlace = 0
   readonly #indexes: readonly Index<T>[]
   readonly #record: (change: Change) => void
@@ -56,26 +56,26 @@ export class Table<T extends Row> {
   }
 
   ids(): string[] {
-    if (this.#shuffled) this.#sort()
+    if (this.#isUnsorted) this.#sort()
     return [...this.#slots.keys()]
   }
 
   /** All rows: with many of them several times faster than {@link values}. */
   rows(): T[] {
-    if (this.#shuffled) this.#sort()
+    if (this.#isUnsorted) this.#sort()
     const rows: T[] = []
     for (const { row } of this.#slots.values()) rows.push(row)
     return rows
   }
 
   *values(): IterableIterator<T> {
-    if (this.#shuffled) this.#sort()
+    if (this.#isUnsorted) this.#sort()
     for (const slot of this.#slots.values()) yield slot.row
   }
 
   /** Each row with its place in the order, which no other row has had before it since the table was read. */
   *placed(): IterableIterator<readonly [place: number, row: T]> {
-    if (this.#shuffled) this.#sort()
+    if (this.#isUnsorted) this.#sort()
     for (const { place, row } of this.#slots.values()) yield [place, row]
   }
 
@@ -123,7 +123,7 @@ export class Table<T extends Row> {
     if (slot) slot.row = row
     else {
       this.#slots.set(row.id, { row, place: place ?? this.#nextPlace++ })
-      if (place !== undefined) this.#shuffled = true
+      if (place !== undefined) this.#isUnsorted = true
     }
     for (const index of this.#indexes) index.update(before, row)
   }
@@ -135,6 +135,6 @@ export class Table<T extends Row> {
 
   #sort(): void {
     this.#slots = new Map([...this.#slots].sort(([, a], [, b]) => a.place - b.place))
-    this.#shuffled = false
+    this.#isUnsorted = false
   }
 }

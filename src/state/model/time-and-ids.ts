@@ -10,6 +10,9 @@ export type TimeSource = () => number
 /** The machine's own clock; nothing else in the project reads it. */
 export const systemTime: TimeSource = () => Date.now()
 
+/** Milliseconds that only go forward, also while the process is stopped; their beginning means nothing. */
+export const monotonicTime: TimeSource = () => performance.now()
+
 /** A clock as it is stored: an offset from real time, or frozen. */
 export interface ClockState {
   /** Added to real time while the clock runs; 0 while it is frozen. */

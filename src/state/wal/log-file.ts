@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { type FileSystem, type OpenFile, writeFully } from './file-system.ts'
 import { headerLine, logGenerations, logPath } from './log-lines.ts'
+import { UnknownOutcomeError } from './state-errors.ts'
 
 /** Where a log that was read at the start goes on. */
 export interface LogEnd {
@@ -76,8 +77,12 @@ export class LogFile {
       if (!isThere) throw gone(this.#path)
     } catch (error) {
       // What was written may or may not be on disk: it is cut off now if that works, and before the next write if not.
-      await file.truncate(this.#at.length).catch(() => undefined)
-      throw error
+      const isCut = await file.truncate(this.#at.length).then(
+        () => true,
+        () => false,
+      )
+      // What was cut off is known not to be there.
+      throw isCut && error instanceof UnknownOutcomeError ? new Error(error.message) : error
     }
     this.#at.length = end
   }

@@ -8,10 +8,19 @@ export class StateError extends StartError {
 
 /** The disk refused a commit. The model is as it was before; the caller gets 503 `STORAGE_UNAVAILABLE`. */
 export class StorageError extends ServiceError {
-  constructor(what: string, cause: unknown, outcome = 'nothing was changed') {
+  constructor(what: string, cause: unknown, outcome = outcomeOf(cause)) {
     super('STORAGE_UNAVAILABLE', `${what}: ${cause instanceof Error ? cause.message : String(cause)}; ${outcome}`)
     this.cause = cause
   }
+}
+
+/** What was written may or may not be stored: a database did not answer. */
+export class UnknownOutcomeError extends Error {
+  override readonly name = 'UnknownOutcomeError'
+}
+
+function outcomeOf(cause: unknown): string {
+  return cause instanceof UnknownOutcomeError ? 'the change may or may not have been stored' : 'nothing was changed'
 }
 
 /** A request for an environment that was removed meanwhile: its bearer tokens are gone too. */
