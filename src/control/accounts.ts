@@ -12,6 +12,7 @@ import { changed, type ControlHandlers } from './call.ts'
 import { ControlError } from './errors.ts'
 import { runOperation } from './operation.ts'
 import type { Environment } from '../state/environment.ts'
+import { refusesRenewal } from '../state/grants.ts'
 
 export const accountHandlers = {
   list_accounts: ({ environment, query }) => {
@@ -36,6 +37,7 @@ export const accountHandlers = {
       organization_id,
       user_id,
       renewable: TRAITS[authorization_type].source === 'service' || Boolean(credentials.oauth_token?.refresh_token),
+      renewal_refused: refusesRenewal(environment, account, environment.connector(account.connector)),
       events: allowedEvents(account),
       tools: tools.map(({ name, display_name, description, input_schema }) => ({
         name,

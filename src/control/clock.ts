@@ -12,9 +12,7 @@ export const clockHandlers = {
   /** What the clock brings about when it gets there, earliest first. */
   list_due: ({ environment, query }) => {
     const present = now(environment)
-    const items = [...accountsDue(environment), ...linksDue(environment), ...tokensDue(environment)]
-    const due = items.filter(({ at }) => at > present).sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
-    return { body: { due: due.slice(0, query.limit) } }
+    return { body: { due: dueBetween(environment, { after: present, most: query.limit }).earliest } }
   },
 
   /** Moves the clock and applies everything that falls due by then, in one commit. What was applied stays when time goes back. */
@@ -29,13 +27,15 @@ export const clockHandlers = {
       const found = `a step to ${instant(to)}`
       throw invalidInput('INVALID_BODY', [{ path: ['advance'], found, allowed: CLOCK_YEARS }])
     }
+    const passed = dueBetween(environment, { after: before, until: instant(to), most: MAX_PASSED })
     environment.change(() => {
       if (change.frozen === true) clock.freeze(to)
       else if (change.frozen === false) clock.run()
       if (to !== from) clock.set(to)
       applyDueEvents(environment, trace)
     })
-    const body = viewOf(environment)
+    const moved = { before, passed: passed.earliest, passed_counts: passed.counts }
+    const body = { ...viewOf(environment), ...moved }
     const state = body.frozen ? 'frozen' : 'running'
     const sentence =
       to === from
@@ -46,6 +46,35 @@ export const clockHandlers = {
 } satisfies Partial<ControlHandlers>
 
 type Due = components['schemas']['DueItem']
+
+/** As many of the events that a move of the clock has passed are listed; the others are counted. */
+const MAX_PASSED = 50
+
+/** What falls due in a range of time: the earliest events, and the number of each kind. A large model is never sorted whole. */
+function dueBetween(
+  environment: Environment,
+  { after, until = '9', most }: { readonly after: string; readonly until?: string; readonly most: number },
+): { readonly earliest: Due[]; readonly counts: Partial<Record<Due['kind'], number>> } {
+  const counts: Partial<Record<Due['kind'], number>> = {}
+  let earliest: Due[] = []
+  let latest = '9'
+  const keepEarliest = (): void => {
+    earliest = earliest.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).slice(0, most)
+  }
+  for (const due of [accountsDue, linksDue, tokensDue])
+    for (const item of due(environment)) {
+      const { at, kind } = item
+      if (at <= after || at > until) continue
+      counts[kind] = (counts[kind] ?? 0) + 1
+      if (at >= latest) continue
+      earliest.push(item)
+      if (earliest.length < most * 2) continue
+      keepEarliest()
+      latest = earliest.at(-1)?.at ?? latest
+    }
+  keepEarliest()
+  return { earliest, counts }
+}
 
 function* accountsDue({ model }: Environment): Generator<Due> {
   for (const account of model.tables.accounts.values()) {

@@ -52,6 +52,7 @@ const PAGE = htmlDocument({
 const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: () => Promise<string> }>> = {
   '/ui': { type: 'text/html', read: () => Promise.resolve(PAGE.toString()) },
   '/ui/app.js': { type: 'text/javascript', read: () => generated('app.js') },
+  '/ui/highlight.js': { type: 'text/javascript', read: () => generated('highlight.js') },
   '/ui/style.css': { type: 'text/css', read: async () => `${BASE_STYLE.toString()}${await generated('style.css')}` },
 }
 

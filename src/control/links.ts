@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Account } from '../domain/account.ts'
+import { TRAITS } from '../domain/authorization-type.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { present } from '../domain/json.ts'
 import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
-import { completeLink } from '../magic-links/consent-flow.ts'
+import { completeLink, defaultPerson } from '../magic-links/consent-flow.ts'
 import { applyDueEvents } from '../state/account-events.ts'
-import { now, ReadGuard } from '../state/environment.ts'
+import { type Environment, now, ReadGuard } from '../state/environment.ts'
 import { runOperation } from './operation.ts'
 import { changed, type EnvironmentCall, type ControlHandlers } from './call.ts'
 import { ControlError } from './errors.ts'
@@ -34,7 +36,7 @@ export const linkHandlers = {
     const { link, expiry } = reply.body as { link: string; expiry: string }
     const id = link.slice(`${baseUrl}/magic/`.length)
     const { connector, identifier } = body
-    const created = { id, link, connector, identifier, expiry }
+    const created = { id, link, connector, identifier, expiry, ...signsIn(environment, accountOf(environment, id)) }
     const sentence = `a magic link for ${identifier} at ${connector} was created`
     return { status: 201, ...changed({ services, environment, trace }, sentence, { body: created }) }
   },
@@ -55,7 +57,8 @@ export const linkHandlers = {
     const flow = { services, environment, thirdParty, baseUrl: baseUrlOf(request, services.baseUrl), trace }
     const redirect = await completeLink(flow, link.id, body)
     readGuard.assertValid()
-    const who = body.as === undefined ? '' : ` as ${body.as}`
+    const signedIn = body.as ?? signsIn(environment, trace.account).signs_in_as
+    const who = signedIn === null || body.decision === 'deny' ? '' : ` as ${signedIn}`
     return changed({ services, environment, trace }, `a magic link was completed: ${body.decision}${who}`, {
       body: redirect,
     })
@@ -89,9 +92,21 @@ function openLinks({ services, environment, request }: ListCall): object[] {
     const account = tables.accounts.get(account_id)
     if (!account || expiry <= present) continue
     const { connector, identifier } = account
-    links.push({ id, link: `${baseUrl}/magic/${id}`, connector, identifier, expiry })
+    const whom = signsIn(environment, account)
+    links.push({ id, link: `${baseUrl}/magic/${id}`, connector, identifier, expiry, ...whom })
   }
   return links
+}
+
+function accountOf({ model }: Environment, linkId: string): Account | undefined {
+  return model.tables.accounts.get(model.tables.magic_links.get(linkId)?.account_id ?? '')
+}
+
+/** Who signs in when the link is approved without naming anybody; null where nobody signs in. */
+function signsIn(environment: Environment, account: Account | undefined): { signs_in_as: string | null } {
+  const connector = account && environment.connector(account.connector)
+  const asks = connector && TRAITS[connector.authorization_type].source === 'consent'
+  return { signs_in_as: asks ? defaultPerson({ account, connector }) : null }
 }
 
 function refusalOf(error: unknown): unknown {

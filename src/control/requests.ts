@@ -19,10 +19,12 @@ import { labelOf } from './environments.ts'
 import { ControlError } from './errors.ts'
 
 export const requestHandlers = {
-  list_requests: ({ services, journal, query }) => ({
-    body: { requests: journal.query(readJournalQuery(query, services.extensions.names)) },
-  }),
-  clear_requests: ({ journal }) => ({ body: {}, onceDurable: () => journal.clear() }),
+  list_requests: async ({ services, environment, journal, query }) => {
+    const read = readJournalQuery(query, services.extensions.names)
+    return { body: await journal.search(read, `${environment.name} ${labelOf(environment) ?? ''}`) }
+  },
+  clear_requests: ({ journal }) => ({ body: {}, onceDurable: () => journal.clearUntilRestored() }),
+  restore_requests: ({ journal }) => ({ body: { restored: journal.restore() } }),
   count_requests: ({ services, journal, body }) => ({
     body: { count: journal.count(readMatch(body.match, services.extensions.names)) },
   }),
@@ -39,9 +41,11 @@ export const requestHandlers = {
     const result = await journal.wait(readMatch(match, services.extensions.names), { times, timeoutMs, signal })
     response.off('close', leave)
     if (result.ok) return { body: result }
-    const { matched, near_misses } = result
-    const message = `the time is over: ${matched} of ${times} requests match`
-    throw new ControlError('TIMED_OUT', message, [{ matched, near_misses }])
+    const { ok: _ok, ...found } = result
+    const since = found.incomplete_since
+    const lost =
+      since === undefined ? '' : `; incomplete: those before ${since} were lost with the replica that had them`
+    throw new ControlError('TIMED_OUT', `the time is over: ${found.matched} of ${times} requests match${lost}`, [found])
   },
 
   get_request: ({ journal, path }) => ({ body: { request: journal.find(path.id) ?? notFound(path.id) } }),
@@ -99,7 +103,7 @@ export const requestHandlers = {
   stream_timeline: ({ services, query, request, response }) => {
     const { registry, journals } = services
     const only = query.environment === undefined ? undefined : environmentNamed(services, query.environment)
-    const seen = new Map<Journal, { appended: number; cleared: number }>()
+    const seen = new Map<Journal, { appended: number; cleared: number; restored: number }>()
     let revision = -1
     let first = true
     const send = (event: string, data: object): void =>
@@ -110,11 +114,15 @@ export const requestHandlers = {
       sendState(environments)
       const lists = environments.map((environment) => {
         const journal = journals.of(environment)
-        const { appended, cleared } = seen.get(journal) ?? { appended: 0, cleared: journal.cleared }
-        if (cleared !== journal.cleared) send('cleared', { environment: environment.name })
-        const list = journal.timeline(appended, most)
-        seen.set(journal, { appended: journal.appended, cleared: journal.cleared })
-        return list
+        const { appended, cleared, restored } = journal
+        const before = seen.get(journal) ?? { appended: 0, cleared, restored }
+        const isRestored = before.restored !== restored
+        if (before.cleared !== cleared || isRestored) send('cleared', { environment: environment.name })
+        seen.set(journal, { appended, cleared, restored })
+        // Restored entries come again from the first.
+        if (!isRestored) return journal.timeline(before.appended, most)
+        most = Math.max(most, query.newest)
+        return journal.timeline(0, most)
       })
       const all = lists.flatMap(({ entries }) => entries)
       if (lists.length > 1) all.sort((a, b) => (a.real_at < b.real_at ? -1 : a.real_at > b.real_at ? 1 : 0))
@@ -131,7 +139,12 @@ export const requestHandlers = {
       if (now === revision) return
       revision = now
       const named = all.map((environment) => ({ name: environment.name, label: labelOf(environment) }))
-      send('state', { environments: named, clock: only ? viewOf(only) : null, revision })
+      send('state', {
+        environments: named,
+        clock: only ? viewOf(only) : null,
+        revision,
+        started_at: services.startedAt,
+      })
     }
     beginStream(services, request, response)
     if (response.writableEnded) return

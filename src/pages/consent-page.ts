@@ -59,10 +59,48 @@ function forAccount(identifier: string | undefined): Html | null {
 
 function scopeList(scopes: readonly string[]): Html | null {
   if (scopes.length === 0) return null
-  return html`<h2 id="scopes">It will be allowed to use</h2>
+  return html`<h2 id="scopes">It will be allowed to</h2>
     <ul aria-labelledby="scopes">
-      ${scopes.map((scope) => html`<li>${scope}</li>`)}
+      ${scopes.map((scope) => html`<li>${scopeWords(scope)} <code>${scope}</code></li>`)}
     </ul>`
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  read: 'Read',
+  readonly: 'Read',
+  write: 'Read and change',
+  readwrite: 'Read and change',
+  modify: 'Change',
+  send: 'Send',
+  create: 'Create',
+  delete: 'Delete',
+  admin: 'Administer',
+  manage: 'Manage',
+}
+
+const WHOLE_SCOPES: Readonly<Record<string, string>> = {
+  offline_access: 'Keep access while you are away',
+  openid: 'Know who you are',
+  profile: 'Read your profile',
+  email: 'Read your e-mail address',
+}
+
+/**
+ * A scope in words: `calendar.write` is "Read and change calendar". Third parties write scopes as `thing.verb`, `verb:thing` or
+ * as an address; a scope without a known verb is something to use.
+ */
+export function scopeWords(scope: string): string {
+  const whole = ownEntry(WHOLE_SCOPES, scope)
+  if (whole !== undefined) return whole
+  const parts = scope.split(/[^\p{L}\p{N}_-]+/u).filter(Boolean)
+  const at = parts.findLastIndex((part) => Object.hasOwn(VERBS, part.toLowerCase()))
+  const verb = at < 0 ? 'Use' : (ownEntry(VERBS, (parts[at] ?? '').toLowerCase()) ?? 'Use')
+  const thing = (at > 0 ? parts[at - 1] : at < 0 ? parts.at(-1) : parts[1]) ?? 'everything'
+  return `${verb} ${thing.replaceAll(/[_-]+/g, ' ')}`
+}
+
+function ownEntry(words: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(words, name) ? words[name] : undefined
 }
 
 function peopleFields({ people, accountIdentifier = '', problem }: ConsentPage): Html {

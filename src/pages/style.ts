@@ -1,6 +1,9 @@
 import { css, html, type Html } from './html.ts'
 
-/** Design tokens: the colours and fonts that the pages, the HTML report and the dashboard share. */
+/**
+ * Design tokens that the pages, the HTML report and the dashboard share: colours, and one scale of sizes. Spaces are 4, 8, 12,
+ * 16, 24 and 32 px everywhere.
+ */
 const TOKENS = css`
   :root {
     color-scheme: light dark;
@@ -18,6 +21,15 @@ const TOKENS = css`
     --success: #177245;
     --warning: #8a5806;
     --error: #b3261e;
+    --info-tint: #e8edff;
+    --success-tint: #e6f4ec;
+    --warning-tint: #fbf0da;
+    --error-tint: #fdeae8;
+    --small: 0.75rem;
+    --code: 0.8125rem;
+    --body: 0.875rem;
+    --large: 1rem;
+    --title: 1.25rem;
     --sans: system-ui, 'Segoe UI', 'Liberation Sans', Arial, sans-serif;
     --mono: ui-monospace, 'Liberation Mono', monospace;
   }
@@ -37,6 +49,10 @@ const TOKENS = css`
       --success: #6fd6a0;
       --warning: #f0bd62;
       --error: #ff9b92;
+      --info-tint: #232d4d;
+      --success-tint: #1a3127;
+      --warning-tint: #372c18;
+      --error-tint: #40242a;
     }
   }
 `
@@ -50,22 +66,26 @@ const BASICS = css`
     margin: 0;
     background: var(--page);
     color: var(--text);
-    font: 16px/1.5 var(--sans);
+    font: var(--large) / 1.5 var(--sans);
   }
   :where(h1, h2, h3) {
     line-height: 1.25;
   }
   .info {
     --tone: var(--accent);
+    --tint: var(--info-tint);
   }
   :where(.success, .driven) {
     --tone: var(--success);
+    --tint: var(--success-tint);
   }
   :where(.warning, .injected_only) {
     --tone: var(--warning);
+    --tint: var(--warning-tint);
   }
   .error {
     --tone: var(--error);
+    --tint: var(--error-tint);
   }
   .never {
     --tone: var(--quiet);
@@ -73,7 +93,7 @@ const BASICS = css`
   .overline {
     margin: 0 0 0.25rem;
     color: var(--tone, var(--accent));
-    font-size: 0.8125rem;
+    font-size: var(--small);
     font-weight: 600;
     letter-spacing: 0.04em;
   }
@@ -104,7 +124,7 @@ const BASICS = css`
     font-weight: 600;
   }
   :where(caption, thead th) {
-    font-size: 0.8125rem;
+    font-size: var(--small);
     text-align: left;
   }
   :where(button, input, select, textarea) {
@@ -197,7 +217,7 @@ const CARDS = css`
     margin: 0 0 1rem;
   }
   :where(.quiet, footer) {
-    font-size: 0.875rem;
+    font-size: var(--body);
   }
   footer {
     max-width: 30rem;
@@ -211,8 +231,12 @@ const CARDS = css`
     border-radius: 8px;
   }
   li {
-    padding: 0.5rem 0.875rem;
-    font: 0.875rem/1.5 var(--mono);
+    padding: 0.5rem 0.75rem;
+  }
+  li code {
+    float: right;
+    color: var(--quiet);
+    font: var(--small) / 1.5rem var(--mono);
   }
   li + li {
     border-top: 1px solid var(--line);
@@ -226,9 +250,9 @@ const CARDS = css`
   .choice {
     display: flex;
     align-items: center;
-    gap: 0.625rem;
+    gap: 0.5rem;
     margin-top: 0.5rem;
-    padding: 0.625rem 0.875rem;
+    padding: 0.5rem 0.75rem;
     border: 1px solid var(--line);
     border-radius: 8px;
     font-weight: 400;
@@ -274,7 +298,7 @@ const CARDS = css`
   }
   :where(.field .quiet, .problem) {
     margin: 0.25rem 0 0;
-    font-size: 0.875rem;
+    font-size: var(--body);
   }
   form > .problem {
     margin: 0 0 1rem;
@@ -290,7 +314,7 @@ const CARDS = css`
   }
   :is(button, .button) {
     display: block;
-    padding: 0.6875rem 1rem;
+    padding: 0.75rem 1rem;
     border-color: var(--quiet);
     font-weight: 600;
     cursor: pointer;

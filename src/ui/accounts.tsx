@@ -6,6 +6,7 @@ import { distanceOf, momentOf, timeOf, wordsOf } from './format.ts'
 import { isAnswered, titleOf } from './entry.ts'
 import { fieldsOf, inputOf, type InputField } from './input-form.ts'
 import { LifecyclePicture } from './lifecycle.tsx'
+import { linkCommand } from './links.tsx'
 import { clockNow, timeline } from './live.ts'
 import {
   Choice,
@@ -13,6 +14,7 @@ import {
   Empty,
   Facts,
   Form,
+  Id,
   Json,
   Loading,
   Problem,
@@ -20,7 +22,6 @@ import {
   Section,
   Small,
   Status,
-  Tag,
 } from './parts.tsx'
 import { setParameters, go, linkTo, route } from './hash-route.ts'
 import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
@@ -74,8 +75,8 @@ export function AccountsView() {
         </div>
         <Problem error={error} />
         {value && all === 0 ? (
-          <Empty title="No account yet.">
-            <p>A client creates one through the API. Or create a link and follow it as the user would.</p>
+          <Empty title="No account yet." command={linkCommand('mail')}>
+            <p>A client creates one through the API. Or create a link and follow it as the user would:</p>
             <a class="button" href={linkTo('links')}>
               Create a link
             </a>
@@ -84,7 +85,7 @@ export function AccountsView() {
           <Empty title="No account matches." />
         ) : (
           <div class="scroll" tabIndex={0} role="region" aria-label="Accounts">
-            <table>
+            <table class="stacked">
               <thead>
                 <tr>
                   <th scope="col">Account</th>
@@ -114,7 +115,7 @@ export function AccountsView() {
 }
 
 function AccountRow({ account, row, isOpen }: Readonly<{ account: Account; row: number; isOpen: boolean }>) {
-  const { id, identifier, connector, status, authorization_type } = account
+  const { id, identifier, connector, authorization_type } = account
   const { parameters } = route.value
   return (
     <tr class={isOpen ? 'open' : ''} onClick={() => go('accounts', id, parameters)}>
@@ -124,24 +125,40 @@ function AccountRow({ account, row, isOpen }: Readonly<{ account: Account; row: 
         </a>
         <span class="quiet narrow-only">at {connector}</span>
       </th>
-      <td class="wide-only">{connector}</td>
-      <td>
-        <Tag tone={TONES[status]}>{status}</Tag>
+      <td class="wide-only" data-label="Connector">
+        {connector}
       </td>
       <td>
+        <StatusTag account={account} />
+      </td>
+      <td data-label="Token expires">
         <Expiry account={account} />
       </td>
-      <td class="quiet wide-only type">{authorization_type}</td>
+      <td class="wide-only type" data-label="Type">
+        <span class="kind">{authorization_type}</span>
+      </td>
     </tr>
   )
 }
 
-function Expiry({ account: { token_expires_at: at } }: Readonly<{ account: Account }>) {
+function hasExpired({ status, token_expires_at: at }: Account): boolean {
+  const { value: now } = clockNow
+  return status === 'ACTIVE' && at !== undefined && now !== undefined && Date.parse(at) <= now
+}
+
+/** An account stays ACTIVE when its access token has expired and can be renewed, which is no green state. */
+function StatusTag({ account }: Readonly<{ account: Account }>) {
+  return <span class={`state ${hasExpired(account) ? 'warning' : TONES[account.status]}`}>{account.status}</span>
+}
+
+function Expiry({ account }: Readonly<{ account: Account }>) {
+  const { token_expires_at: at } = account
   const { value: now } = clockNow
   if (at === undefined || now === undefined) return <span class="quiet">no expiry</span>
   const left = Date.parse(at) - now
   return (
-    <span class={left < 0 ? 'number expiry quiet' : 'number expiry'} title={momentOf(at)}>
+    <span class={`number expiry ${hasExpired(account) ? 'expired' : left < 0 ? 'quiet' : ''}`} title={momentOf(at)}>
+      {hasExpired(account) && 'expired '}
       {distanceOf(left)}
     </span>
   )
@@ -175,10 +192,11 @@ function AccountDetail({ id }: Readonly<{ id: string }>) {
   return (
     <Detail
       label="Account"
+      name={value?.account.identifier}
       close={() => go('accounts', '', parameters)}
       title={
         <>
-          {value && <Tag tone={TONES[value.account.status]}>{value.account.status}</Tag>}
+          {value && <StatusTag account={value.account} />}
           <h2>{value?.account.identifier ?? 'Account'}</h2>
           {value && <span class="quiet">at {value.account.connector}</span>}
         </>
@@ -238,17 +256,32 @@ function Lifecycle({ value, reload }: Readonly<{ value: AccountWithTools; reload
   )
 }
 
-/** Says when the access token expires, with a button that sets the clock to that time. */
-function JumpToExpiry({ value: { account, renewable } }: Readonly<{ value: AccountWithTools }>) {
+/** Says when the access token expires, with a button that sets the clock to that time, or since when it has expired. */
+function JumpToExpiry({ value: { account, renewable, renewal_refused } }: Readonly<{ value: AccountWithTools }>) {
   const { busy, error, send } = useAction()
   const { token_expires_at: at } = account
   const { value: now } = clockNow
-  if (at === undefined || now === undefined || Date.parse(at) <= now) return null
+  if (at === undefined || now === undefined) return null
+  if (hasExpired(account)) {
+    return (
+      <p class="expired" role="status">
+        Its access token expired <span class="number">{distanceOf(Date.parse(at) - now)}</span>
+        {renewable && !renewal_refused
+          ? '; the next call renews it.'
+          : '. Nothing can renew it: the third party refuses its refresh token, and the account is EXPIRED after the next call.'}
+      </p>
+    )
+  }
+  if (Date.parse(at) <= now) return null
   return (
     <p>
       Its access token expires <span class="number">{distanceOf(Date.parse(at) - now)}</span>, at{' '}
       <span class="mono">{momentOf(at)}</span>
-      {renewable ? '; the next use then renews it.' : '; the account is EXPIRED then.'}{' '}
+      {!renewable
+        ? '; the account is EXPIRED then.'
+        : renewal_refused
+          ? '; the third party refuses its renewal then.'
+          : '; the next use then renews it.'}{' '}
       <Small label="Jump there" disabled={busy} onClick={() => send('PUT', '/clock', { body: { now: at } })} />
       <Problem error={error} />
     </p>
@@ -394,7 +427,7 @@ function History({ id }: Readonly<{ id: string }>) {
           {entries.map((entry) => (
             <li key={`${entry.environment} ${entry.sequence}`} class="row">
               <span class="mono quiet">{timeOf(entry.at).slice(0, 8)}</span>
-              {isAnswered(entry) ? <Status status={entry.status} /> : <Tag>{entry.kind}</Tag>}
+              {isAnswered(entry) ? <Status status={entry.status} /> : <span class="kind">{entry.kind}</span>}
               <a href={linkTo('timeline', entry.id)}>{titleOf(entry)}</a>
             </li>
           ))}
@@ -410,7 +443,7 @@ function AccountFacts({ value }: Readonly<{ value: AccountWithTools }>) {
     <Section title="Facts" open={false}>
       <Facts
         facts={[
-          ['Id', <code>{account.id}</code>],
+          ['Id', <Id id={account.id} />],
           ['Type', account.authorization_type],
           ['Organization', organization_id || 'none'],
           ['User', user_id || 'none'],

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { call, type Schemas } from './api.ts'
 import { dayOf, distanceOf, momentOf, timeOf } from './format.ts'
-import { clockFrozen, clockNow, realNow, showClock } from './live.ts'
-import { Button, Empty, Form, Problem, Small, Tag, TextField } from './parts.tsx'
+import { clockFrozen, clockNow, clockShift, isClockKnown, realNow, showClock } from './live.ts'
+import { Button, commandOf, Empty, Form, Loading, Problem, Small, Tag, TextField } from './parts.tsx'
 import { linkTo } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
@@ -19,19 +19,30 @@ export function ClockView() {
   const due = useApi<Schemas['Due']>('/clock/due')
   const { value: now } = clockNow
   const frozen = clockFrozen.value
+  const [moved, setMoved] = useState<Schemas['MovedClock'] | undefined>(undefined)
   const change = (body: object): void =>
     run(async () => {
-      showClock(await call<Schemas['Clock']>('PUT', '/clock', { query: inEnvironment(), body }))
+      const answer = await call<Schemas['MovedClock']>('PUT', '/clock', { query: inEnvironment(), body })
+      showClock(answer)
+      setMoved(answer)
       due.reload()
     })
   return (
     <div class="page">
       <div class="wrap clock-face">
         <div>
-          <p class="clock-time mono">{now === undefined ? '' : timeOf(now).slice(0, 8)}</p>
+          <p class={`clock-time mono ${clockShift.value === '' ? '' : 'shifted'}`}>
+            {now === undefined ? '' : timeOf(now).slice(0, 8)}
+          </p>
           <p class="quiet">
             {now === undefined ? '' : dayOf(now)} UTC{' '}
-            {frozen ? <Tag tone="info">frozen</Tag> : <Tag tone="success">running</Tag>}
+            {!isClockKnown.value ? (
+              <Tag tone="warning">stands still, not connected</Tag>
+            ) : frozen ? (
+              <Tag tone="info">frozen</Tag>
+            ) : (
+              <Tag tone="success">running</Tag>
+            )}
           </p>
           <RealTime />
         </div>
@@ -51,14 +62,68 @@ export function ClockView() {
           <Problem error={error} />
         </div>
       </div>
+      {moved && <Passed moved={moved} />}
       <h2>Due next</h2>
-      <Problem error={due.error} />
-      {due.value && due.value.due.length === 0 ? (
-        <Empty title="No event is due.">
-          <p>Access tokens, links, auth requests and bearer tokens are listed here once there are some.</p>
+      {!due.value && <Loading error={due.error} />}
+      {due.value && <Problem error={due.error} />}
+      {!due.value ? null : due.value.due.length === 0 ? (
+        <Empty title="No event is due." command={commandOf('clock advance 1h')}>
+          <p>
+            Access tokens, links, auth requests and bearer tokens are listed here once there are some. The clock moves
+            from a shell too:
+          </p>
         </Empty>
       ) : (
-        <DueList due={due.value?.due ?? []} busy={busy} jump={(at) => change({ now: at })} />
+        <DueList due={due.value.due} busy={busy} jump={(at) => change({ now: at })} />
+      )}
+    </div>
+  )
+}
+
+/** What has become of each kind of event, for one and for more. */
+const PASSED: { readonly [Kind in DueItem['kind']]: readonly [one: string, more: string] } = {
+  account: ['account became EXPIRED', 'accounts became EXPIRED'],
+  access_token: ['access token expired', 'access tokens expired'],
+  magic_link: ['link ended', 'links ended'],
+  auth_request: ['auth request expired', 'auth requests expired'],
+  bearer_token: ['client has no valid bearer token any more', 'clients have no valid bearer token any more'],
+}
+
+/** The moves of an event: what there was before it, and after. */
+const MOVED: { readonly [Kind in DueItem['kind']]: string } = {
+  account: 'ACTIVE → EXPIRED',
+  access_token: 'access token valid → expired, the next use renews it',
+  magic_link: 'link open → ended',
+  auth_request: 'auth request pending → expired',
+  bearer_token: 'bearer token valid → expired',
+}
+
+function Passed({ moved: { before, now, passed, passed_counts } }: Readonly<{ moved: Schemas['MovedClock'] }>) {
+  const counts = (Object.entries(passed_counts) as [DueItem['kind'], number][]).map(
+    ([kind, count]) => `${count} ${PASSED[kind][count === 1 ? 0 : 1]}`,
+  )
+  const total = Object.values(passed_counts).reduce<number>((sum, count) => sum + count, 0)
+  return (
+    <div class="card" role="status">
+      <p>
+        From <span class="mono">{momentOf(before)}</span> to <span class="mono">{momentOf(now)}</span>:{' '}
+        <strong>{counts.length > 0 ? counts.join(', ') : 'nothing fell due'}</strong>
+        {now < before && '. What fell due before stays as it is'}.
+      </p>
+      {passed.length > 0 && (
+        <ul class="plain passed">
+          {passed.map((item) => {
+            const href = placeOf(item)
+            return (
+              <li key={`${item.kind} ${item.id} ${item.at}`}>
+                <span class="mono quiet">{momentOf(item.at)}</span>{' '}
+                {href === undefined ? <strong>{item.subject}</strong> : <a href={href}>{item.subject}</a>}:{' '}
+                {MOVED[item.kind]}
+              </li>
+            )
+          })}
+          {total > passed.length && <li class="quiet">and {total - passed.length} more</li>}
+        </ul>
       )}
     </div>
   )
@@ -69,6 +134,7 @@ function RealTime() {
   return (
     <p class="quiet">
       real time <span class="mono">{momentOf(real)}</span>
+      {clockShift.value !== '' && `, ${clockShift.value}`}
     </p>
   )
 }

@@ -2,7 +2,7 @@ import { plural } from '../domain/text.ts'
 import { open, type Schemas } from './api.ts'
 import { saveAs } from './download.ts'
 import { environments } from './live.ts'
-import { Problem, Section, Small, Table, Tag } from './parts.tsx'
+import { Empty, Loading, Problem, Section, Small, Table, Tag } from './parts.tsx'
 import { ALL, environment, linkTo } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
@@ -23,8 +23,12 @@ export function ContractView() {
   const { value: report, error } = useApi<Report>('/contract')
   const { value: coverage } = useApi<Schemas['CoverageReport']>('/coverage')
   const download = useAction()
-  if (error) return <Problem error={error} />
-  if (!report) return <p class="page quiet">Loading…</p>
+  if (error || !report)
+    return (
+      <div class="page">
+        <Loading error={error} />
+      </div>
+    )
   const { total, ok } = report
   const isUnused = ok && total.requests === 0
   return (
@@ -51,7 +55,9 @@ export function ContractView() {
       </div>
       <Problem error={download.error} />
       {isUnused ? (
-        <p>The verdict begins with the first request of a client.</p>
+        <Empty title="The verdict begins with the first request of a client." command="npx toolmock run -- npm test">
+          <p>Run your tests against a mock, which then says whether they kept the contract:</p>
+        </Empty>
       ) : (
         report.environments.map((findings) => <EnvironmentFindings key={findings.name} findings={findings} />)
       )}
@@ -140,7 +146,7 @@ function FindingTable({
         found,
         allowed,
         <>
-          <Tag tone={tone}>{constraint}</Tag> <span class="quiet">{basis}</span>
+          <Tag tone={tone}>{constraint}</Tag> <span class="basis">{basis}</span>
         </>,
         count,
         <RequestLinks ids={requests} in={name} />,

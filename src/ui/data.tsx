@@ -27,8 +27,8 @@ function Connectors() {
     <Section level={2} title="Connectors" note={value ? plural(value.connectors.length, 'connector') : undefined}>
       <Problem error={error} />
       {value?.connectors.length === 0 && (
-        <Empty title="No connector.">
-          <p>Add connectors with a seed: --seed, or POST /_mock/seed.</p>
+        <Empty title="No connector." command="npx toolmock init">
+          <p>Add connectors with a seed: --seed, or POST /_mock/seed. A command writes one to begin with:</p>
         </Empty>
       )}
       <ul class="connectors">
@@ -54,8 +54,8 @@ function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; 
         }}
       >
         <summary class="row">
-          <strong>{display_name}</strong> <span class="quiet mono">{name}</span> <Tag>{authorization_type}</Tag>{' '}
-          {!enabled && <Tag tone="warning">disabled</Tag>}
+          <strong>{display_name}</strong> <span class="quiet mono">{name}</span>{' '}
+          <span class="kind">{authorization_type}</span> {!enabled && <Tag tone="warning">disabled</Tag>}
           <span class="space" />
           <span class="quiet wide-only">
             {plural(tools.length, 'tool')}, {plural(responders.length, 'responder')}

@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals'
 import type { TimelineEntry } from './api.ts'
 import { ALL, environment, go, route } from './hash-route.ts'
 
@@ -14,10 +15,31 @@ export function titleOf(entry: Pick<TimelineEntry, 'kind' | 'tool' | 'operation'
 export function show(entry: TimelineEntry): void {
   const { parameters } = route.value
   // When all environments are shown, the URL names the environment of the request.
-  go('timeline', entry.id, { ...parameters, ...(environment.value === ALL ? { in: entry.environment } : {}) })
+  go('timeline', entry.id, {
+    ...parameters,
+    ...NOT_COMPARED,
+    ...(environment.value === ALL ? { in: entry.environment } : {}),
+  })
 }
 
 export function close(): void {
   const { parameters } = route.value
-  go('timeline', '', { ...parameters, in: '' })
+  go('timeline', '', { ...parameters, in: '', tab: '', ...NOT_COMPARED })
+}
+
+const NOT_COMPARED = { with: '', within: '' }
+
+/** The entry that the next one is compared with. */
+export const marked = signal<TimelineEntry | undefined>(undefined)
+
+/** Marks an entry, takes the mark off it, or compares it with the marked one. */
+export function mark(entry: TimelineEntry): void {
+  const { value: other } = marked
+  marked.value = other ? undefined : entry
+  if (other && (other.id !== entry.id || other.environment !== entry.environment)) compare(entry, other)
+}
+
+export function compare(entry: Pick<TimelineEntry, 'id' | 'environment'>, other: TimelineEntry): void {
+  const { parameters } = route.value
+  go('timeline', entry.id, { ...parameters, in: entry.environment, with: other.id, within: other.environment })
 }

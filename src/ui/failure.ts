@@ -23,7 +23,10 @@ interface FailureScenario {
   readonly rules: readonly object[]
 }
 
-/** The scenario that makes the next request like this one fail. A rule that never fires does not fail the verdict. */
+/**
+ * The scenario that makes the next request like this one fail. There is one for each operation, tool and account, so that a
+ * failure of one does not replace that of another. A rule that never fires does not fail the verdict.
+ */
 export function failureScenario(
   { operation, account, tool }: Pick<Request, 'operation' | 'account' | 'tool'>,
   failure: Failure,
@@ -36,8 +39,16 @@ export function failureScenario(
   const what = tool ?? operation ?? ''
   const [text, fault] = FAILURES[failure]
   return {
-    name: `next-${(operation ?? '').replaceAll('_', '-')}-${failure.replaceAll('_', '-')}`,
+    name: failureName(operation, tool, account),
     description: `The next ${what} fails: ${text}.`,
     rules: [{ name: `next ${what}`, at: 'service', on, when: { first: 1 }, do: [fault], must_fire: false }],
   }
+}
+
+/** A name that a scenario may have. */
+function failureName(...parts: readonly (string | null)[]): string {
+  return ['next', ...parts.filter(Boolean)]
+    .join('-')
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .slice(0, 100)
 }

@@ -20,6 +20,8 @@ export const VIEW_NAMES = Object.keys(VIEWS) as View[]
 
 export interface HashRoute {
   readonly view: View
+  /** The name in the URL where no view has it. */
+  readonly unknown?: string
   readonly id: string
   readonly parameters: Readonly<Record<string, string>>
 }
@@ -30,14 +32,16 @@ export const ALL = '*'
 export function readHash(hash: string): HashRoute {
   const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?')
   const [name = '', ...rest] = path.split('/')
-  const view = VIEW_NAMES.find((each) => each === name) ?? 'timeline'
-  return { view, id: decode(rest.join('/')), parameters: Object.fromEntries(new URLSearchParams(search)) }
+  const known = VIEW_NAMES.find((each) => each === name)
+  const parameters = Object.fromEntries(new URLSearchParams(search))
+  const unknown = known === undefined && name !== '' ? { unknown: decode(name) } : {}
+  return { view: known ?? 'timeline', id: decode(rest.join('/')), parameters, ...unknown }
 }
 
-export function hashOf({ view, id, parameters }: HashRoute): string {
+export function hashOf({ view, unknown, id, parameters }: HashRoute): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== '')
   const search = new URLSearchParams(given).toString()
-  return `#/${view}${id === '' ? '' : `/${encodeURIComponent(id)}`}${search === '' ? '' : `?${search}`}`
+  return `#/${unknown === undefined ? view : encodeURIComponent(unknown)}${id === '' ? '' : `/${encodeURIComponent(id)}`}${search === '' ? '' : `?${search}`}`
 }
 
 function decode(text: string): string {
@@ -63,6 +67,15 @@ export function linkTo(view: View, id = '', parameters: Readonly<Record<string, 
 /** Goes to a route as a link does. */
 export function go(view: View, id = '', parameters: Readonly<Record<string, string>> = {}): void {
   location.hash = linkTo(view, id, parameters)
+}
+
+/** Shows another environment. The view stays; its open item is closed. */
+export function enter(name: string): void {
+  location.hash = hashOf({
+    view: route.value.view,
+    id: '',
+    parameters: { environment: name === 'default' ? '' : name },
+  })
 }
 
 /** Changes parameters of the current route. It adds no entry to the history, because typing would add many. */

@@ -11,12 +11,22 @@ export function listen(keys: Keys): () => void {
   return () => void stack.splice(stack.indexOf(keys), 1)
 }
 
+/** Ctrl or Cmd with K, in a field too. */
+export const PALETTE_KEY = 'Ctrl k'
+
 /** Listens to the keyboard. In a field, only Escape has an action: it leaves the field. */
 export function startKeyboard(): void {
   let going = false
   addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
+    if (event.altKey || document.querySelector('dialog[open]')) return
     const { target, key } = event
+    if (event.ctrlKey || event.metaKey) {
+      const action = key === 'k' ? stack.find((keys) => Object.hasOwn(keys, PALETTE_KEY))?.[PALETTE_KEY] : undefined
+      if (!action) return
+      action()
+      event.preventDefault()
+      return
+    }
     const writing = target instanceof HTMLElement && target.matches('input, textarea, select')
     if (writing) {
       if (key === 'Escape') target.blur()

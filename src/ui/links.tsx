@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
+import { shellQuote } from '../domain/text.ts'
 import { call, type Schemas } from './api.ts'
 import { distanceOf } from './format.ts'
 import { clockNow } from './live.ts'
-import { Choice, CopyButton, Empty, Form, Problem, Small, Tag, TextField } from './parts.tsx'
+import { Choice, CopyButton, Empty, Form, Problem, serverUrl, Small, Tag, TextField } from './parts.tsx'
 import { setParameters, linkTo, route } from './hash-route.ts'
 import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
 
@@ -13,6 +14,7 @@ interface Decided {
   readonly link: Link
   readonly decision: 'approve' | 'deny'
   readonly redirect: string
+  readonly person: string
 }
 
 export function LinksView() {
@@ -29,15 +31,21 @@ export function LinksView() {
       {decided && (
         <p class="card" role="status">
           {decided.decision === 'approve' ? 'Approved' : 'Denied'}: <strong>{decided.link.identifier}</strong> at{' '}
-          {decided.link.connector}. The redirect goes to <code>{decided.redirect}</code>.{' '}
+          {decided.link.connector}
+          {decided.person !== '' && (
+            <>
+              , signed in as <strong>{decided.person}</strong>
+            </>
+          )}
+          . The redirect goes to <code>{decided.redirect}</code>.{' '}
           <a href={linkTo('accounts', '', { q: decided.link.identifier })}>Show the account</a>
         </p>
       )}
       <h2>Open links</h2>
       <Problem error={error} />
       {value && value.links.length === 0 && (
-        <Empty title="No link is open.">
-          <p>A client asks for one to connect an account. Create one above to try it.</p>
+        <Empty title="No link is open." command={linkCommand(connectors[0]?.connector ?? 'mail')}>
+          <p>A client asks for one to connect an account. Create one above to try it, or from a shell:</p>
         </Empty>
       )}
       <ul class="column cards">
@@ -52,6 +60,13 @@ export function LinksView() {
       </ul>
     </div>
   )
+}
+
+/** Creates a link from a shell. */
+export function linkCommand(connector: string): string {
+  const url = `${serverUrl()}/_mock/links?${new URLSearchParams(inEnvironment()).toString()}`
+  const body = shellQuote(JSON.stringify({ connector, identifier: 'ada@example.com' }))
+  return `curl -s ${shellQuote(url)} -H 'Content-Type: application/json' -d ${body}`
 }
 
 function NewLink({ connectors, created }: Readonly<{ connectors: readonly Connector[]; created: () => void }>) {
@@ -110,7 +125,7 @@ function LinkCard({
   done,
 }: Readonly<{ link: Link; people: readonly string[]; done: (decided: Decided) => void }>) {
   const { busy, error, run } = useAction()
-  const [as, setAs] = useState('')
+  const [as, setAs] = useState(link.signs_in_as ?? '')
   const { value: now } = clockNow
   const complete = (decision: 'approve' | 'deny'): void =>
     run(async () => {
@@ -119,7 +134,7 @@ function LinkCard({
         query: inEnvironment(),
         body,
       })
-      done({ link, decision, redirect: answer.redirect_url })
+      done({ link, decision, redirect: answer.redirect_url, person: decision === 'approve' ? as : '' })
     })
   return (
     <li class="card">
@@ -128,15 +143,15 @@ function LinkCard({
         {now !== undefined && <Tag>expires {distanceOf(Date.parse(link.expiry) - now)}</Tag>}
       </p>
       <div class="buttons">
-        <TextField
-          label="Sign in as"
-          wrap="choice"
-          value={as}
-          among={people}
-          placeholder={people.includes(link.identifier) ? link.identifier : (people[0] ?? link.identifier)}
-          onText={setAs}
+        {link.signs_in_as !== null && (
+          <TextField label="Sign in as" wrap="choice" value={as} among={people} onText={setAs} />
+        )}
+        <Small
+          label="Approve"
+          class="primary"
+          disabled={busy || (link.signs_in_as !== null && as === '')}
+          onClick={() => complete('approve')}
         />
-        <Small label="Approve" class="primary" disabled={busy} onClick={() => complete('approve')} />
         <Small label="Deny" disabled={busy} onClick={() => complete('deny')} />
         <a class="button small" href={link.link} target="_blank" rel="noreferrer">
           Open

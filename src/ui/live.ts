@@ -1,6 +1,7 @@
-import { batch, computed, effect, signal } from '@preact/signals'
+import { batch, computed, effect, signal, untracked } from '@preact/signals'
 import { ApiError, open, type Schemas, type TimelineEntry } from './api.ts'
 import { ALL, environment } from './hash-route.ts'
+import { distanceOf } from './format.ts'
 import { Timeline } from './timeline-entries.ts'
 
 /*
@@ -22,11 +23,22 @@ const sentClock = signal<{ now: number; frozen: boolean; at: number } | undefine
 /** The time of the browser in milliseconds, updated four times a second while the page can be seen. */
 export const realNow = signal(0)
 
+/** When the connection was lost: the clock of the page stands still then, because nobody knows what that of the server does. */
+const lostAt = signal<number | undefined>(undefined)
+export const isClockKnown = computed(() => lostAt.value === undefined)
+
 export const clockNow = computed(() => {
   const { value } = sentClock
   if (!value) return undefined
-  return value.frozen ? value.now : value.now + Math.max(0, realNow.value - value.at)
+  return value.frozen ? value.now : value.now + Math.max(0, (lostAt.value ?? realNow.value) - value.at)
 })
+/** How far real time is from the clock, such as `in 1 h 00 min`; empty while the clock shows real time. */
+export const clockShift = computed(() => {
+  const { value: now = realNow.value } = clockNow
+  const away = realNow.value - now
+  return Math.abs(away) < 5000 ? '' : distanceOf(away)
+})
+
 export const clockFrozen = computed(() => sentClock.value?.frozen ?? false)
 
 /** Shows a clock that a call has answered before the stream sends it. */
@@ -46,6 +58,7 @@ const NEWEST = 10_000
 export function follow(): void {
   effect(() => {
     const left = new AbortController()
+    untracked(() => timeline.clear())
     void keepReading(environment.value, left.signal)
     return () => left.abort()
   })
@@ -78,6 +91,7 @@ async function keepReading(name: string, left: AbortSignal): Promise<void> {
     if (!isAborted(leftOrStopped)) {
       problem.value = refused
       connection.value = refused ? 'refused' : 'lost'
+      lostAt.value ??= realTime()
       // Without the admin token the next attempt is refused as well. A deleted environment can be created again.
       await waiting(refused?.status === 401 ? Infinity : pause, leftOrStopped)
       pause = Math.min(pause * 2, MAX_PAUSE)
@@ -106,6 +120,15 @@ function waiting(milliseconds: number, stop: AbortSignal): Promise<void> {
 /** Why the server refused the stream, for example because the environment does not exist or the admin token is missing. */
 export const problem = signal<ApiError | undefined>(undefined)
 
+interface StreamState {
+  readonly environments: typeof environments.value
+  readonly clock: Schemas['Clock'] | null
+  readonly started_at: string
+}
+
+/** When the server was started that the stream came from last. */
+let startedAt: string | undefined
+
 async function read(name: string, stop: AbortSignal, connected: () => void): Promise<void> {
   const query = { newest: NEWEST, ...(name === ALL ? {} : { environment: name }) }
   const response = await open('GET', '/timeline', { query, signal: stop })
@@ -113,6 +136,7 @@ async function read(name: string, stop: AbortSignal, connected: () => void): Pro
   batch(() => {
     problem.value = undefined
     connection.value = 'live'
+    lostAt.value = undefined
     changes.value++
   })
   let first = true
@@ -130,7 +154,9 @@ async function read(name: string, stop: AbortSignal, connected: () => void): Pro
       } else if (event === 'cleared') {
         timeline.clear((JSON.parse(data) as { environment: string }).environment)
       } else if (event === 'state') {
-        const state = JSON.parse(data) as { environments: typeof environments.value; clock: Schemas['Clock'] | null }
+        const state = JSON.parse(data) as StreamState
+        if (startedAt !== undefined && startedAt !== state.started_at) timeline.restarted(state.started_at)
+        startedAt = state.started_at
         environments.value = state.environments
         showClock(state.clock)
         announceChange()

@@ -1,8 +1,11 @@
 import type { ComponentChildren, JSX } from 'preact'
+import { signal } from '@preact/signals'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { quote } from '../domain/text.ts'
 import type { ApiError } from './api.ts'
 import { toneOf } from './format.ts'
+import { Icon, type IconName } from './icons.tsx'
+import { ALL, environment } from './hash-route.ts'
 import { listen } from './keyboard.ts'
 
 export function Status({ status }: Readonly<{ status: number }>) {
@@ -13,23 +16,50 @@ export function Tag({ children, tone = '' }: Readonly<{ children: ComponentChild
   return <span class={`tag ${tone}`}>{children}</span>
 }
 
+/** What is remarkable about a request. */
+export function Mark({ icon, tone, text }: Readonly<{ icon: IconName; tone: string; text: string }>) {
+  return (
+    <span class={`mark ${tone}`}>
+      <Icon name={icon} />
+      {text}
+    </span>
+  )
+}
+
 export function Problem({ error }: Readonly<{ error: Pick<ApiError, 'message'> | undefined }>) {
   if (!error) return null
   return (
-    <p class="problem" role="alert">
+    <p class="notice problem error" role="alert">
+      <Icon name="alert" />
       {error.message}
     </p>
   )
 }
 
-/** Takes the place of an empty list, with advice on what to do first. */
-export function Empty({ title, children }: Readonly<{ title: string; children?: ComponentChildren }>) {
+/** Takes the place of an empty list, with advice on what to do first and a command that does it. */
+export function Empty({
+  title,
+  command,
+  children,
+}: Readonly<{ title: string; command?: string; children?: ComponentChildren }>) {
   return (
     <div class="column empty">
       <p class="empty-title">{title}</p>
       {children}
+      {command !== undefined && <Command text={command} />}
     </div>
   )
+}
+
+/** A command of toolmock for the server of this page, in the environment that is shown. */
+export function commandOf(words: string): string {
+  const { value: name } = environment
+  return `npx toolmock ${words} --url ${serverUrl()}${name === 'default' || name === ALL ? '' : ` --environment ${name}`}`
+}
+
+/** The URL of the server, without a slash at its end. */
+export function serverUrl(): string {
+  return new URL('..', location.href).href.replace(/\/$/, '')
 }
 
 export function Command({ text }: Readonly<{ text: string }>) {
@@ -138,7 +168,7 @@ export function Table({
   const columns = heads.map((head) => (typeof head === 'string' ? ([head, ''] as const) : head))
   return (
     <div class="scroll-x" tabIndex={0} role="region" aria-label={label}>
-      <table class={className}>
+      <table class={`${className} ${className === 'matrix' ? '' : 'stacked'}`}>
         {caption !== undefined && <caption>{caption}</caption>}
         <thead>
           <tr>
@@ -155,7 +185,7 @@ export function Table({
               {cells.map((cell, at) => {
                 const [Cell, scope] = at === by ? (['th', 'row'] as const) : (['td', undefined] as const)
                 return (
-                  <Cell key={at} scope={scope} class={columns[at]?.[1]}>
+                  <Cell key={at} scope={scope} class={columns[at]?.[1]} data-label={columns[at]?.[0]}>
                     {cell}
                   </Cell>
                 )
@@ -179,6 +209,15 @@ export function CopyButton({ text, label = 'Copy' }: Readonly<{ text: () => stri
   return <Small label={<span aria-live="polite">{copied ? 'Copied' : label}</span>} onClick={copy} />
 }
 
+/** An id, which a click copies. */
+export function Id({ id }: Readonly<{ id: string }>) {
+  return (
+    <span class="row wrap">
+      <code>{id}</code> <CopyButton text={() => id} label="Copy" />
+    </span>
+  )
+}
+
 /** A part of a view that can be collapsed. The note beside its title can have buttons, so it is outside of the summary. */
 export function Section({
   title,
@@ -186,7 +225,9 @@ export function Section({
   open = true,
   note,
   level = 3,
+  class: className = '',
 }: Readonly<{
+  class?: string
   title: string
   children: ComponentChildren
   open?: boolean
@@ -196,7 +237,7 @@ export function Section({
 }>) {
   const Heading = `h${level}` as const
   return (
-    <div class="section">
+    <div class={`section ${className}`}>
       <details open={open}>
         <summary class="row">
           <Heading>{title}</Heading>
@@ -229,13 +270,29 @@ export function SearchField({
   )
 }
 
+/** The name of the open item, which the title of the page has. */
+export const openItem = signal('')
+
 /** The open item beside a list. It takes the focus, so that the next Tab goes to its first button. */
 export function Detail({
   label,
+  name = label,
   title,
   close,
   children,
-}: Readonly<{ label: string; title: ComponentChildren; close: () => void; children: ComponentChildren }>) {
+}: Readonly<{
+  label: string
+  name?: string | undefined
+  title: ComponentChildren
+  close: () => void
+  children: ComponentChildren
+}>) {
+  useEffect(() => {
+    openItem.value = name
+    return () => {
+      openItem.value = ''
+    }
+  }, [name])
   const section = useRef<HTMLElement>(null)
   useEffect(() => section.current?.focus({ preventScroll: true }), [])
   return (
@@ -251,7 +308,14 @@ export function Detail({
 
 /** Takes the place of a value that is not loaded, with the error when loading failed. */
 export function Loading({ error }: Readonly<{ error: ApiError | undefined }>) {
-  return error ? <Problem error={error} /> : <p class="quiet">Loading…</p>
+  return error ? (
+    <Problem error={error} />
+  ) : (
+    <p class="notice" role="status">
+      <Icon name="refresh" />
+      Loading…
+    </p>
+  )
 }
 
 export function Choice({

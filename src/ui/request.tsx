@@ -1,18 +1,45 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
 import { call, type Explanation, type Request, type Scenario, type Schemas } from './api.ts'
 import { saveAs } from './download.ts'
-import { close, isAnswered, titleOf } from './entry.ts'
-import { curlOf } from './curl.ts'
+import { Comparison, lastSuccess } from './compare.tsx'
+import { close, compare, isAnswered, titleOf } from './entry.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
 import { momentOf, timeOf, tookOf } from './format.ts'
-import { CopyButton, Detail, Empty, Facts, Json, Loading, Problem, Section, Small, Status, Tag } from './parts.tsx'
-import { environment, linkTo, route } from './hash-route.ts'
+import {
+  Button,
+  Detail,
+  Empty,
+  Facts,
+  Id,
+  Json,
+  Loading,
+  Problem,
+  Section,
+  serverUrl,
+  Small,
+  Status,
+  Tag,
+} from './parts.tsx'
+import { environment, linkTo, route, setParameters } from './hash-route.ts'
+import { listen } from './keyboard.ts'
+import { canSend, SendAndCopy } from './send-again.tsx'
+import { curlOf } from './snippets.ts'
 import { stepsOf, type Participant, type Step } from './request-steps.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
 
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
-  const where = { environment: route.value.parameters['in'] ?? environment.value }
+  const { parameters } = route.value
+  const where = { environment: parameters['in'] ?? environment.value }
+  const other = parameters['with'] ?? ''
+  return other === '' ? (
+    <OneRequest id={id} where={where} />
+  ) : (
+    <Comparison key={other} id={id} where={where} other={other} />
+  )
+}
+
+function OneRequest({ id, where }: Readonly<{ id: string; where: { readonly environment: string } }>) {
   const path = pathOf('requests', id)
   const { value, error } = useApi<{ request: Request }>(path, where)
   const explanation = useApi<Explanation>(`${path}/explain`, where)
@@ -20,6 +47,7 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
   return (
     <Detail
       label="Request"
+      name={request && [isAnswered(request) ? request.status || 'no answer' : '', titleOf(request)].join(' ').trim()}
       close={close}
       title={
         <>
@@ -47,107 +75,181 @@ function LoadedRequest({
   explanation,
   where,
 }: Readonly<{ request: Request; explanation: Explanation | undefined; where: { readonly environment: string } }>) {
-  const base = new URL('..', location.href).href.replace(/\/$/, '')
   const { account_state: account } = request
   // A near miss of a known name is a violation (G6).
   const nearMisses = request.warnings.filter(({ kind }) => kind === 'near_miss')
   const warnings = request.warnings.filter((warning) => !nearMisses.includes(warning))
+  const tab = isAnswered(request) ? (TABS.find(([name]) => name === route.value.parameters['tab'])?.[0] ?? '') : ''
+  const success = lastSuccess(request)
+  useEffect(() => {
+    const keys = TABS.map(([name], at) => [String(at + 1), () => setParameters({ tab: name })] as const)
+    const copy = (): void => void navigator.clipboard.writeText(curlOf(request, serverUrl()))
+    const failNext = (): void => {
+      setParameters({ tab: '' })
+      setTimeout(() => document.querySelector<HTMLElement>('.fail-next button')?.focus())
+    }
+    return listen({ ...Object.fromEntries(keys), c: copy, f: failNext })
+  }, [request])
   return (
-    <div class="detail-body">
-      {explanation && isAnswered(request) && (
-        <Why explanation={explanation} failed={request.status === 0 || request.status >= 400} />
-      )}
-      <Section title="What happened">
-        <Sequence steps={stepsOf(request)} />
-      </Section>
-      <EventsOf id={request.id} where={where} />
-      {request.operation !== null && <NextTime request={request} where={where} />}
-      {isAnswered(request) && !request.webhook && <SaveAsScenario request={request} where={where} />}
-      {request.violations.length + nearMisses.length > 0 && (
-        <Section title="Contract violations">
-          <Violations violations={request.violations} basis={explanation?.basis ?? null} />
-          <Violations
-            violations={nearMisses.map(({ field, description }) => ({ field, description, constraint: 'unknown' }))}
-            basis="choice:G6"
-          />
-        </Section>
-      )}
-      {warnings.length > 0 && (
-        <Section title="Sent without effect">
-          <ul class="plain">
-            {warnings.map(({ field, description }) => (
-              <li key={field + description}>
-                <code>{field}</code> {description}
-              </li>
-            ))}
-          </ul>
-        </Section>
-      )}
-      {request.response_violations.length > 0 && (
-        <Section title="A defect of the mock: its answer breaks the contract">
-          <Violations violations={request.response_violations} basis={null} />
-        </Section>
-      )}
-      <Section title="Facts">
-        <Facts
-          facts={[
-            ['Request id', <code>{request.id}</code>],
-            ["Mock's time", <span class="mono">{`${momentOf(request.at)}.${timeOf(request.at).slice(9)}`}</span>],
-            ['Real time', <span class="mono">{momentOf(request.real_at)}</span>],
-            ['Took', isAnswered(request) ? tookOf(request.duration_ms) : null],
-            ['Protocol', request.protocol === 'http' ? null : request.protocol],
-            ['Client', request.client && <code>{request.client}</code>],
-            ['MCP client', request.mcp_client],
-            [
-              'Account',
-              account && (
-                <>
-                  <a href={linkTo('accounts', account.id, where)}>{account.identifier}</a> at {account.connector},{' '}
-                  {account.status}
-                </>
-              ),
-            ],
-            ['Execution', request.execution && <code>{request.execution}</code>],
-            ['Agent run', request.agent_run_id && <code>{request.agent_run_id}</code>],
-            ['Did you mean', request.did_you_mean && <code>{request.did_you_mean}</code>],
-            ['Failure', request.failure],
-            ['Event', request.webhook && <code>{request.webhook.event}</code>],
-            ['Webhook', request.webhook?.name],
-            [
-              'Caused by',
-              request.webhook?.cause && (
-                <a href={linkTo('timeline', request.webhook.cause, { in: where.environment })}>
-                  <code>{request.webhook.cause}</code>
-                </a>
-              ),
-            ],
-            ['Environment', request.environment],
-          ]}
+    <>
+      {isAnswered(request) && <Tabs tab={tab} />}
+      <div class="detail-body" role={isAnswered(request) ? 'tabpanel' : undefined} aria-labelledby={`tab-${tab}`}>
+        {tab === 'request' ? (
+          <SentRequest request={request} where={where} />
+        ) : tab === 'answer' ? (
+          <Message message={request.response} />
+        ) : (
+          <>
+            {explanation && isAnswered(request) && (
+              <Why explanation={explanation} failed={request.status === 0 || request.status >= 400} />
+            )}
+            <Section
+              title="What happened"
+              note={
+                success && (
+                  <Small
+                    label={request.status >= 400 ? 'Compare with the last success' : 'Compare with the one before'}
+                    onClick={() => compare(request, success)}
+                  />
+                )
+              }
+            >
+              <Sequence steps={stepsOf(request)} />
+            </Section>
+            <EventsOf id={request.id} where={where} />
+            {request.operation !== null && <NextTime request={request} where={where} />}
+            {isAnswered(request) && !request.webhook && <SaveAsScenario request={request} where={where} />}
+            {request.violations.length + nearMisses.length > 0 && (
+              <Section title="Contract violations">
+                <Violations violations={request.violations} basis={explanation?.basis ?? null} />
+                <Violations
+                  violations={nearMisses.map(({ field, description }) => ({
+                    field,
+                    description,
+                    constraint: 'unknown',
+                  }))}
+                  basis="choice:G6"
+                />
+              </Section>
+            )}
+            {warnings.length > 0 && (
+              <Section title="Sent without effect">
+                <ul class="plain">
+                  {warnings.map(({ field, description }) => (
+                    <li key={field + description}>
+                      <code>{field}</code> {description}
+                    </li>
+                  ))}
+                </ul>
+              </Section>
+            )}
+            {request.response_violations.length > 0 && (
+              <Section title="A defect of the mock: its answer breaks the contract">
+                <Violations violations={request.response_violations} basis={null} />
+              </Section>
+            )}
+            <Section title="Facts">
+              <Facts
+                facts={[
+                  ['Request id', <Id id={request.id} />],
+                  ["Mock's time", <span class="mono">{`${momentOf(request.at)}.${timeOf(request.at).slice(9)}`}</span>],
+                  ['Real time', <span class="mono">{momentOf(request.real_at)}</span>],
+                  ['Took', isAnswered(request) ? tookOf(request.duration_ms) : null],
+                  ['Protocol', request.protocol === 'http' ? null : request.protocol],
+                  ['Client', request.client && <code>{request.client}</code>],
+                  ['MCP client', request.mcp_client],
+                  [
+                    'Account',
+                    account && (
+                      <>
+                        <a href={linkTo('accounts', account.id, where)}>{account.identifier}</a> at {account.connector},{' '}
+                        {account.status}
+                      </>
+                    ),
+                  ],
+                  ['Execution', request.execution && <Id id={request.execution} />],
+                  ['Agent run', request.agent_run_id && <Id id={request.agent_run_id} />],
+                  ['Did you mean', request.did_you_mean && <code>{request.did_you_mean}</code>],
+                  ['Failure', request.failure],
+                  ['Event', request.webhook && <code>{request.webhook.event}</code>],
+                  ['Webhook', request.webhook?.name],
+                  [
+                    'Caused by',
+                    request.webhook?.cause && (
+                      <a href={linkTo('timeline', request.webhook.cause, { in: where.environment })}>
+                        <code>{request.webhook.cause}</code>
+                      </a>
+                    ),
+                  ],
+                  ['Environment', request.environment],
+                ]}
+              />
+            </Section>
+          </>
+        )}
+      </div>
+    </>
+  )
+}
+
+const TABS = [
+  ['', 'Overview'],
+  ['request', 'Request'],
+  ['answer', 'Answer'],
+] as const
+
+function Tabs({ tab }: Readonly<{ tab: string }>) {
+  return (
+    <div class="row tabs" role="tablist" aria-label="Parts of the request">
+      {TABS.map(([name, text], at) => (
+        <Button
+          key={name}
+          id={`tab-${name}`}
+          label={text}
+          role="tab"
+          aria-selected={name === tab}
+          tabIndex={name === tab ? 0 : -1}
+          onClick={() => setParameters({ tab: name })}
+          onKeyDown={({ key, currentTarget }) => {
+            const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0
+            const next = TABS[(at + step + TABS.length) % TABS.length]
+            if (step === 0 || !next) return
+            setParameters({ tab: next[0] })
+            currentTarget.parentElement?.querySelector<HTMLElement>(`#tab-${next[0]}`)?.focus()
+          }}
         />
-      </Section>
-      {isAnswered(request) && (
-        <>
-          <Section
-            title="Request"
-            note={
-              request.protocol === 'http' &&
-              !request.webhook && <CopyButton label="Copy as curl" text={() => curlOf(request, base)} />
-            }
-          >
-            <p class="mono address">
-              {request.method} {request.path}
-            </p>
-            {Object.keys(request.query).length > 0 && <Json value={request.query} />}
-            <Headers headers={request.request.headers} />
-            <Body message={request.request} />
-          </Section>
-          <Section title="Answer">
-            <Headers headers={request.response.headers} />
-            <Body message={request.response} />
-          </Section>
-        </>
-      )}
+      ))}
     </div>
+  )
+}
+
+function SentRequest({ request, where }: Readonly<{ request: Request; where: { readonly environment: string } }>) {
+  return (
+    <>
+      {canSend(request) && <SendAndCopy request={request} where={where} />}
+      <p class="mono address">
+        {request.method} {request.path}
+      </p>
+      {Object.keys(request.query).length > 0 && <Json value={request.query} />}
+      <Message message={request.request} />
+    </>
+  )
+}
+
+function Message({ message }: Readonly<{ message: Request['request'] }>) {
+  const { headers, body, truncated } = message
+  return (
+    <>
+      <Section title="Body">
+        {body === null ? <p class="quiet">no body</p> : <Json value={body} />}
+        {truncated !== undefined && <p class="quiet">{truncated}</p>}
+      </Section>
+      {Object.keys(headers).length > 0 && (
+        <Section title="Headers" note={plural(Object.keys(headers).length, 'header')}>
+          <Facts facts={Object.entries(headers).map(([name, value]) => [name, <span class="mono">{value}</span>])} />
+        </Section>
+      )}
+    </>
   )
 }
 
@@ -158,7 +260,7 @@ function Why({ explanation, failed }: Readonly<{ explanation: Explanation; faile
     <Section title="Why" note={`decided by ${decided_by.replaceAll('_', ' ')}`}>
       <p>{summary}</p>
       <p>
-        {because} {basis !== null && <Tag>{basis}</Tag>}
+        {because} {basis !== null && <span class="basis">{basis}</span>}
       </p>
       {facts.length > 0 && (
         <details class="because" open={failed}>
@@ -206,10 +308,9 @@ function NextTime({ request, where }: Readonly<{ request: Request; where: { read
   const { busy, error, run, send } = useAction()
   const { value, reload } = useApi<{ scenarios: readonly Scenario[] }>('/scenarios', where)
   const failures = failuresOf(request)
-  const texts = failures.map((failure) => failureScenario(request, failure).description)
-  // Found by description: another tab may have started it, and the name alone does not name the tool.
-  const running = value?.scenarios.filter(({ running: runs, description }) => runs && texts.includes(description)) ?? []
-  const armed = running.find(({ rules }) => rules.every(({ hits }) => hits === 0))
+  // Another tab may have started it.
+  const names = failures.map((failure) => failureScenario(request, failure).name)
+  const running = value?.scenarios.find(({ name, running: runs }) => runs && names.includes(name))
   const start = (failure: Failure): void =>
     run(async () => {
       const scenario = failureScenario(request, failure)
@@ -220,19 +321,15 @@ function NextTime({ request, where }: Readonly<{ request: Request; where: { read
     })
   const stop = (name: string): void => send('POST', pathOf('scenarios', name, 'stop'), { query: where }, reload)
   return (
-    <Section title="Fail this next time">
-      {armed ? (
+    <Section title="Fail this next time" class="fail-next">
+      {running && !running.spent ? (
         <p class="armed" role="status">
-          {armed.description} The scenario <a href={linkTo('scenarios', armed.name, where)}>{armed.name}</a> runs.{' '}
-          <Small label="Stop it" disabled={busy} onClick={() => stop(armed.name)} />
+          {running.description} The scenario <a href={linkTo('scenarios', running.name, where)}>{running.name}</a> is
+          running. <Small label="Stop it" disabled={busy} onClick={() => stop(running.name)} />
         </p>
       ) : (
         <>
-          {running.map(({ name, description }) => (
-            <p key={name} role="status">
-              It failed as asked: {description}
-            </p>
-          ))}
+          {running && <p role="status">It failed as asked: {running.description}</p>}
           <div class="buttons">
             {failures.map((failure) => (
               <Small key={failure} label={FAILURES[failure][0]} disabled={busy} onClick={() => start(failure)} />
@@ -328,30 +425,10 @@ function Violations({ violations, basis }: Readonly<{ violations: Request['viola
     <ul class="plain">
       {violations.map(({ field, description, constraint }) => (
         <li key={field + description}>
-          <code>{field}</code> {description} <Tag tone="error">{constraint}</Tag> {basis !== null && <Tag>{basis}</Tag>}
+          <code>{field}</code> {description} <Tag tone="error">{constraint}</Tag>{' '}
+          {basis !== null && <span class="basis">{basis}</span>}
         </li>
       ))}
     </ul>
-  )
-}
-
-function Headers({ headers }: Readonly<{ headers: Readonly<Record<string, string>> }>) {
-  const entries = Object.entries(headers)
-  if (entries.length === 0) return null
-  return (
-    <details class="headers">
-      <summary>{plural(entries.length, 'header')}</summary>
-      <Facts facts={entries.map(([name, value]) => [name, <span class="mono">{value}</span>])} />
-    </details>
-  )
-}
-
-function Body({ message }: Readonly<{ message: Request['request'] }>) {
-  const { body, truncated } = message
-  return (
-    <>
-      {body === null ? <p class="quiet">no body</p> : <Json value={body} />}
-      {truncated !== undefined && <p class="quiet">{truncated}</p>}
-    </>
   )
 }

@@ -1,7 +1,10 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { plural } from '../domain/text.ts'
 import { call, type Scenario, type Schemas } from './api.ts'
+import type * as Highlighter from './highlight.ts'
 import { Button, Detail, Empty, Loading, Problem, Section, Small, Table, Tag } from './parts.tsx'
-import { go, linkTo, route } from './hash-route.ts'
+import { environment, go, linkTo, route } from './hash-route.ts'
+import { notice } from './notice.tsx'
 import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
 import { useListNavigation } from './list-navigation.ts'
 
@@ -33,7 +36,7 @@ export function ScenariosView() {
           </a>
           <span class="space" />
           <span class="quiet count">
-            {scenarios.filter(({ running }) => running).length} of {scenarios.length} running
+            {scenarios.filter(({ running, spent }) => running && !spent).length} of {scenarios.length} running
           </span>
         </div>
         <Problem error={error} />
@@ -56,10 +59,21 @@ export function ScenariosView() {
   )
 }
 
-/** Running scenarios come first, then stopped ones, then those that were never started. */
-function rank({ running, started }: Scenario): number {
-  if (running) return 0
+/** Running scenarios come first, then spent and stopped ones, then those that were never started. */
+function rank({ running, spent, started }: Scenario): number {
+  if (running && !spent) return 0
   return started ? 1 : 2
+}
+
+function StateTag({ scenario: { running, spent, started, state } }: Readonly<{ scenario: Scenario }>) {
+  return (
+    <>
+      {running && !spent && <Tag tone="success">running</Tag>}
+      {spent && <Tag>spent</Tag>}
+      {running && state !== null && state !== '' && <Tag tone="info">state {state}</Tag>}
+      {!running && started && <Tag>stopped</Tag>}
+    </>
+  )
 }
 
 function ScenarioLine({
@@ -68,16 +82,14 @@ function ScenarioLine({
   isOpen,
   changed,
 }: Readonly<{ scenario: Scenario; row: number; isOpen: boolean; changed: () => void }>) {
-  const { name, description, running, started, state, rules } = scenario
+  const { name, description, started, rules } = scenario
   return (
     <li class={isOpen ? 'open' : ''}>
       <div class="row wrap scenario-head">
         <a href={linkTo('scenarios', name)} data-row={row} aria-current={isOpen ? 'true' : undefined}>
           {name}
         </a>
-        {running && <Tag tone="success">running</Tag>}
-        {running && state !== null && state !== '' && <Tag tone="info">state {state}</Tag>}
-        {!running && started && <Tag>stopped</Tag>}
+        <StateTag scenario={scenario} />
         <span class="space" />
         <StartStop scenario={scenario} changed={changed} />
       </div>
@@ -143,11 +155,12 @@ function ScenarioDetail({ name, changed }: Readonly<{ name: string; changed: () 
   return (
     <Detail
       label="Scenario"
+      name={isNew ? 'New scenario' : name}
       close={() => go('scenarios')}
       title={
         <>
           <h2>{isNew ? 'New scenario' : name}</h2>
-          {scenario?.running && <Tag tone="success">running</Tag>}
+          {scenario && <StateTag scenario={scenario} />}
         </>
       }
     >
@@ -164,7 +177,12 @@ function ScenarioDetail({ name, changed }: Readonly<{ name: string; changed: () 
           )}
           <Section title="Document">
             {isNew || value?.document !== null ? (
-              <Editor key={isNew ? NEW : name} text={isNew ? STARTER : (value?.document ?? '')} changed={changed} />
+              <Editor
+                key={isNew ? NEW : name}
+                of={name}
+                text={isNew ? STARTER : (value?.document ?? '')}
+                changed={changed}
+              />
             ) : (
               <p class="quiet">An earlier version of toolmock stored this scenario without the text of its document.</p>
             )}
@@ -177,18 +195,51 @@ function ScenarioDetail({ name, changed }: Readonly<{ name: string; changed: () 
   )
 }
 
+/** The text of a scenario that is not saved. It is kept until the tab is closed. */
+function draftOf(name: string) {
+  const key = `toolmock-draft ${environment.value} ${name}`
+  return {
+    read: () => sessionStorage.getItem(key) ?? undefined,
+    keep: (text: string | undefined): void => {
+      if (text === undefined) sessionStorage.removeItem(key)
+      else sessionStorage.setItem(key, text)
+    },
+  }
+}
+
 type DocumentProblem = Schemas['DocumentProblem']
 
 /** The server checks the text when the user has not typed for this long. */
 const CHECK_DELAY_MS = 250
 
 /** A text field with line numbers. The server checks the text; lines with a problem are marked and the problems listed below. */
-function Editor({ text: given, changed }: Readonly<{ text: string; changed: () => void }>) {
+function Editor({ of, text: given, changed }: Readonly<{ of: string; text: string; changed: () => void }>) {
   const id = useId()
-  const [text, setText] = useState(given)
+  const draft = draftOf(of)
+  const [text, setText] = useState(draft.read() ?? given)
+  const isUnsaved = text !== given
+  const write = (next: string): void => {
+    setText(next)
+    draft.keep(next === given ? undefined : next)
+  }
+  useEffect(() => {
+    const hash = location.hash
+    return () => {
+      if (draft.read() === undefined) return
+      notice.value = {
+        text: `The text of ${of === NEW ? 'the new scenario' : of} is not saved. It is kept as a draft.`,
+        actions: [
+          ['Go back to it', () => (location.hash = hash)],
+          ['Discard it', () => draft.keep(undefined)],
+        ],
+      }
+    }
+  }, [])
   const [problems, setProblems] = useState<readonly DocumentProblem[] | undefined>(undefined)
   const { busy, error, run } = useAction()
   const area = useRef<HTMLTextAreaElement>(null)
+  const colours = useRef<HTMLPreElement>(null)
+  const parts = useColours(text)
   const gutter = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const stop = new AbortController()
@@ -213,6 +264,7 @@ function Editor({ text: given, changed }: Readonly<{ text: string; changed: () =
     run(async () => {
       const path = pathOf('scenarios', name)
       await call('PUT', path, { query: inEnvironment(), document: text })
+      draft.keep(undefined)
       if (start) await call('POST', `${path}/start`, { query: inEnvironment() })
       changed()
       go('scenarios', name)
@@ -233,38 +285,108 @@ function Editor({ text: given, changed }: Readonly<{ text: string; changed: () =
             </div>
           ))}
         </div>
-        <textarea
-          id={id}
-          ref={area}
-          class="mono"
-          spellcheck={false}
-          wrap="off"
-          rows={Math.max(12, Math.min(32, lines.length + 1))}
-          value={text}
-          aria-invalid={problems !== undefined && problems.length > 0}
-          aria-describedby={`${id}-problems`}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onScroll={(event) => {
-            if (gutter.current) gutter.current.scrollTop = event.currentTarget.scrollTop
-          }}
-        />
+        <div class="editor-area">
+          {parts && (
+            <pre class="colours mono" ref={colours} aria-hidden="true">
+              {parts.map((part, index) => (
+                <span key={index} class={part.class}>
+                  {part.text}
+                </span>
+              ))}
+            </pre>
+          )}
+          <textarea
+            id={id}
+            ref={area}
+            class={`mono ${parts ? 'coloured' : ''}`}
+            spellcheck={false}
+            wrap="off"
+            rows={Math.max(12, Math.min(32, lines.length + 1))}
+            value={text}
+            aria-invalid={problems !== undefined && problems.length > 0}
+            aria-describedby={`${id}-problems`}
+            onInput={(event) => write(event.currentTarget.value)}
+            onScroll={(event) => {
+              const { scrollTop, scrollLeft } = event.currentTarget
+              gutter.current?.scrollTo(0, scrollTop)
+              colours.current?.scrollTo(scrollLeft, scrollTop)
+            }}
+          />
+        </div>
       </div>
       <ul id={`${id}-problems`} class="plain problems" aria-live="polite">
         {problems?.map((problem) => (
-          <li key={problem.message}>
-            <Button label={`Line ${problem.line}`} class="link" onClick={() => select(area.current, problem)} />{' '}
-            {problem.message.replace(/^body:\d+:\d+: /, '')}
-          </li>
+          <ProblemLine
+            key={problem.message}
+            problem={problem}
+            select={() => select(area.current, problem)}
+            replace={(value) => setText(replaced(text, problem, value))}
+          />
         ))}
         {problems?.length === 0 && <li class="quiet">No problem found.</li>}
       </ul>
       <div class="buttons">
         <Button label="Save and start" class="primary" disabled={!usable} onClick={() => save(true)} />
         <Button label="Save" disabled={!usable} onClick={() => save(false)} />
+        {isUnsaved && (
+          <>
+            <span class="quiet" role="status">
+              Not saved: kept as a draft in this tab.
+            </span>
+            <Button label="Discard the draft" class="link" onClick={() => write(given)} />
+          </>
+        )}
       </div>
       <Problem error={error} />
     </div>
   )
+}
+
+/** The text with its colours; undefined until the highlighter is loaded, and without one when it cannot be. */
+function useColours(text: string): readonly Highlighter.ColouredPart[] | undefined {
+  const [highlighter, setHighlighter] = useState<typeof Highlighter | undefined>(undefined)
+  useEffect(() => {
+    import('./highlight.ts').then(setHighlighter, () => undefined)
+  }, [])
+  return useMemo(() => highlighter?.coloured(text), [highlighter, text])
+}
+
+/** A problem with the word that was probably meant; the other allowed values are behind it. A click on a value writes it. */
+function ProblemLine({
+  problem: { line, path, found, allowed, message },
+  select: goThere,
+  replace,
+}: Readonly<{ problem: DocumentProblem; select: () => void; replace: (value: string) => void }>) {
+  const meant = /\(did you mean (.+)\?\)$/.exec(found)?.[1]
+  const values = allowed.split(', ')
+  const areWords = values.length > 1 && values.every((value) => /^[\w.-]+$/.test(value))
+  return (
+    <li>
+      <Button label={`Line ${line}`} class="link" onClick={goThere} />{' '}
+      {areWords ? (
+        <>
+          <code>{path}</code> is {found.replace(/ \(did you mean .+\)$/, '')}{' '}
+          {meant !== undefined && <Small label={`Write ${meant}`} onClick={() => replace(meant)} />}
+          <details>
+            <summary class="quiet">{plural(values.length, 'allowed value')}</summary>
+            <div class="buttons">
+              {values.map((value) => (
+                <Small key={value} label={value} onClick={() => replace(value)} />
+              ))}
+            </div>
+          </details>
+        </>
+      ) : (
+        message.replace(/^body:\d+:\d+: /, '')
+      )}
+    </li>
+  )
+}
+
+/** The text with the word of a problem replaced. */
+function replaced(text: string, problem: DocumentProblem, value: string): string {
+  const at = offsetOf(text, problem)
+  return text.slice(0, at) + text.slice(at).replace(/^(["']?)[^\s,:[\]{}"']*/, (_word, quote: string) => quote + value)
 }
 
 /** A problem for a valid document that is not a scenario. */
@@ -274,10 +396,14 @@ function notScenario(kind: string, found: readonly DocumentProblem[]): DocumentP
   return [{ line: 1, column: 1, path: '', found: kind, allowed: 'a scenario', message }]
 }
 
-function select(area: HTMLTextAreaElement | null, { line, column }: DocumentProblem): void {
+function select(area: HTMLTextAreaElement | null, problem: DocumentProblem): void {
   if (!area) return
-  const before = area.value.split('\n').slice(0, line - 1)
-  const at = before.reduce((sum, each) => sum + each.length + 1, 0) + column - 1
+  const at = offsetOf(area.value, problem)
   area.focus()
   area.setSelectionRange(at, at)
+}
+
+function offsetOf(text: string, { line, column }: DocumentProblem): number {
+  const before = text.split('\n').slice(0, line - 1)
+  return before.reduce((sum, each) => sum + each.length + 1, 0) + column - 1
 }

@@ -1,28 +1,34 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
-import { keepToken, tokenProblem } from './api.ts'
+import { keepToken, type Schemas, tokenProblem } from './api.ts'
 import { dayOf, timeOf } from './format.ts'
 import { AccountsView } from './accounts.tsx'
 import { ClockView } from './clock.tsx'
 import { ContractView } from './contract.tsx'
 import { DataView } from './data.tsx'
-import { listen, startKeyboard } from './keyboard.ts'
+import { Icon } from './icons.tsx'
+import { listen, PALETTE_KEY, startKeyboard } from './keyboard.ts'
 import {
   clockFrozen,
   clockNow,
+  clockShift,
   type Connection,
   connection,
   environments,
+  isClockKnown,
   problem,
   reconnect,
   timeline,
 } from './live.ts'
 import { LinksView } from './links.tsx'
-import { Choice, Dialog, Empty, Form, Problem, Small, TextField } from './parts.tsx'
-import { ALL, environment, linkTo, route, type View, VIEW_NAMES, VIEWS, hashOf } from './hash-route.ts'
+import { Notice } from './notice.tsx'
+import { Choice, Dialog, Empty, Form, openItem, Problem, Small, TextField } from './parts.tsx'
+import { ALL, enter, environment, linkTo, route, type View, VIEW_NAMES, VIEWS } from './hash-route.ts'
+import { Palette } from './palette.tsx'
 import { ScenariosView } from './scenarios.tsx'
 import { TimelineView } from './timeline.tsx'
+import { useApi } from './use-api.ts'
 
 const CONTENT: Readonly<Record<View, ComponentType>> = {
   timeline: TimelineView,
@@ -35,13 +41,16 @@ const CONTENT: Readonly<Record<View, ComponentType>> = {
 }
 
 export function Shell() {
-  const { view } = route.value
+  const { view, unknown } = route.value
   const [isHelpOpen, setHelpOpen] = useState(false)
   useEffect(startKeyboard, [])
-  useEffect(() => listen({ '?': () => setHelpOpen(true) }), [])
+  const [isPaletteOpen, setPaletteOpen] = useState(false)
+  useEffect(() => listen({ '?': () => setHelpOpen(true), [PALETTE_KEY]: () => setPaletteOpen(true) }), [])
   useEffect(() => {
-    document.title = `${VIEWS[view].title} · ${environment.value === ALL ? 'all environments' : environment.value} · toolmock`
-  })
+    const name = environment.value === ALL ? 'all environments' : environment.value
+    const title = unknown === undefined ? VIEWS[view].title : 'No such view'
+    document.title = [openItem.value, title, name, 'toolmock'].filter(Boolean).join(' · ')
+  }, [openItem.value, unknown, view, environment.value])
   // In a narrow window the list of views can be wider than the window.
   useEffect(
     () => document.querySelector('.views [aria-current]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' }),
@@ -55,6 +64,7 @@ export function Shell() {
     shown.current = view
   }, [view])
   const Content = CONTENT[view]
+  const counts = useCounts()
   return (
     <div class="shell">
       <header class="row bar">
@@ -65,22 +75,82 @@ export function Shell() {
         <Clock />
         <span class="space" />
         <ConnectionState />
+        <Small
+          label={
+            <>
+              <Icon name="search" />
+              <span class="wide">
+                Go to <kbd>Ctrl K</kbd>
+              </span>
+            </>
+          }
+          title="Go to, or do"
+          aria-keyshortcuts="Control+K Meta+K"
+          onClick={() => setPaletteOpen(true)}
+        />
         <Small label="?" aria-label="Keyboard shortcuts" onClick={() => setHelpOpen(true)} />
       </header>
       <nav class="column views" aria-label="Views">
         {VIEW_NAMES.map((each) => (
-          <a key={each} href={linkTo(each)} aria-current={each === view ? 'page' : undefined}>
+          <a key={each} href={linkTo(each)} aria-current={each === view && unknown === undefined ? 'page' : undefined}>
+            <Icon name={each} />
             {VIEWS[each].title}
+            <Count count={counts[each]} />
           </a>
         ))}
       </nav>
       <main ref={main} class={`view ${view}`} tabIndex={-1}>
         <h1 class="visually-hidden">{VIEWS[view].title}</h1>
-        {problem.value && problem.value.status !== 401 ? <Refused /> : <Content key={environment.value} />}
+        {unknown !== undefined ? (
+          <Empty title={`There is no view named ${unknown}.`}>
+            <p>
+              <a href={linkTo('timeline')}>Go to the timeline</a>, or choose a view of the list.
+            </p>
+          </Empty>
+        ) : problem.value && problem.value.status !== 401 ? (
+          <Refused />
+        ) : (
+          <Content key={environment.value} />
+        )}
       </main>
+      {isPaletteOpen && (
+        <Palette
+          close={() => setPaletteOpen(false)}
+          help={() => {
+            setPaletteOpen(false)
+            setHelpOpen(true)
+          }}
+        />
+      )}
+      <Notice />
       {isHelpOpen && <Help onClose={() => setHelpOpen(false)} />}
       {tokenProblem.value !== undefined && <TokenDialog found={tokenProblem.value} />}
     </div>
+  )
+}
+
+/** What the navigation counts: a number, what it is, and its tone. */
+type Counted = readonly [number: number, noun: string, tone: string]
+
+function useCounts(): { readonly [Name in View]?: Counted } {
+  const isOne = environment.value !== ALL
+  const links = useApi<Schemas['Links']>(isOne ? '/links' : null).value?.links
+  const scenarios = useApi<Schemas['Scenarios']>(isOne ? '/scenarios' : null).value?.scenarios
+  const total = useApi<Schemas['ContractReport']>('/contract').value?.total
+  return {
+    links: [links?.length ?? 0, 'open', 'info'],
+    scenarios: [scenarios?.filter(({ running, spent }) => running && !spent).length ?? 0, 'running', 'success'],
+    contract: [(total?.violations.length ?? 0) + (total?.unknown_paths.length ?? 0), 'violations', 'error'],
+  }
+}
+
+function Count({ count: [number, noun, tone] = [0, '', ''] }: Readonly<{ count: Counted | undefined }>) {
+  if (number === 0) return null
+  return (
+    <span class={`badge ${tone}`} title={`${number} ${noun}`}>
+      {number}
+      <span class="visually-hidden"> {noun}</span>
+    </span>
   )
 }
 
@@ -99,9 +169,7 @@ function EnvironmentSwitcher() {
       wrap="choice environment"
       value={current}
       options={[...all, ...named]}
-      onChange={(value) => {
-        location.hash = hashOf({ view, id: '', parameters: { environment: value === 'default' ? '' : value } })
-      }}
+      onChange={enter}
     />
   )
 }
@@ -109,10 +177,18 @@ function EnvironmentSwitcher() {
 function Clock() {
   const { value: now } = clockNow
   if (now === undefined) return null
+  const { value: shift } = clockShift
+  const shifted = shift === '' ? '' : ` Real time is ${shift}.`
   return (
-    <a class="clock-now" href={linkTo('clock')} title="The environment's clock">
+    <a
+      class={`clock-now ${shift === '' ? '' : 'shifted'}`}
+      href={linkTo('clock')}
+      title={`The environment's clock.${shifted}`}
+    >
+      <Icon name="clock" />
       <span class="quiet wide">{dayOf(now)}</span> <span class="mono">{timeOf(now).slice(0, 8)}</span>
-      {clockFrozen.value && <span class="tag info">frozen</span>}
+      {clockFrozen.value && <span>frozen</span>}
+      {!isClockKnown.value && <span class="expired">stands still</span>}
     </a>
   )
 }
@@ -156,6 +232,16 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Enter', 'open it'],
   ['Escape', 'close it, or leave a field'],
   ['p', 'pause or resume the timeline'],
+  ['e', 'errors only, or all'],
+  ['v', 'violations only, or all'],
+  ['t', 'group by test, or not'],
+  ['0', 'no filter'],
+  ['x', 'mark a request; on another one, compare them'],
+  ['f', 'let the next request like the open one fail'],
+  ['r', 'send the request again (in its tab)'],
+  ['c', 'copy the request as curl'],
+  ['1 2 3', 'overview, request, answer'],
+  ['Ctrl K', 'go to, or do: views, accounts, requests, scenarios, actions'],
   ...Object.values(VIEWS).map(({ key, title }) => [`g ${key}`, `go to ${title}`] as const),
   ['?', 'these shortcuts'],
 ]

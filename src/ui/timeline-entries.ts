@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { TimelineEntry } from './api.ts'
+import { isAnswered } from './entry.ts'
 
 /** The most entries, which the request journal keeps by default. */
 const MAX_ENTRIES = 10_000
@@ -24,8 +25,19 @@ interface SearchableEntry {
   readonly text: string
 }
 
+/** When a request ran within the time of its group: its beginning and its length, as parts of one. */
+export type Bar = readonly [start: number, length: number]
+
 export type Line =
-  | { readonly kind: 'entry'; readonly entry: TimelineEntry; readonly key: string }
+  | {
+      readonly kind: 'entry'
+      readonly entry: TimelineEntry
+      readonly key: string
+      readonly isOld?: true
+      readonly bar?: Bar
+    }
+  /** Between the requests of a server and those of the one before it. */
+  | { readonly kind: 'restart'; readonly at: string; readonly key: string }
   | {
       readonly kind: 'group'
       readonly name: string
@@ -34,6 +46,19 @@ export type Line =
       readonly failed: number
       readonly collapsed: boolean
     }
+
+/** What a server found by its own search, by {@link keyOf}, and the labels of environments, which are searched too. */
+export interface SearchResult {
+  readonly found: ReadonlyMap<string, TimelineEntry>
+  readonly labels: ReadonlyMap<string, string | null>
+}
+
+/** The entries of a server that is gone. */
+interface FormerEntries {
+  /** When the next server was started. */
+  readonly until: string
+  readonly entries: readonly SearchableEntry[]
+}
 
 /** The newest entries, oldest first. They are in plain arrays; the signal `version` says that they changed. */
 export class Timeline {
@@ -44,6 +69,8 @@ export class Timeline {
   readonly paused = signal(false)
   #entries: SearchableEntry[] = []
   #waiting: SearchableEntry[] = []
+  /** The latest first. */
+  #former: readonly FormerEntries[] = []
 
   /** The number of entries, without those that wait for the end of a pause. */
   get size(): number {
@@ -54,24 +81,41 @@ export class Timeline {
     return this.#waiting.length
   }
 
+  /** Whether there are entries of a server that is gone. */
+  get hasFormer(): boolean {
+    return this.#former.length > 0
+  }
+
   replace(entries: readonly TimelineEntry[]): void {
-    this.clear()
+    ;[this.#entries, this.#waiting] = [[], []]
+    this.skipped.value = 0
     this.add(entries, 0)
   }
 
+  /** The server was started again: what it does not know any more stays, apart from what is to come. */
+  restarted(at: string): void {
+    const entries = [...this.#entries, ...this.#waiting]
+    if (entries.length > 0) this.#former = [{ until: at, entries }, ...this.#former].slice(0, MAX_FORMER)
+    this.replace([])
+  }
+
   add(entries: readonly TimelineEntry[], skipped: number): void {
-    const added = entries.map((entry) => ({ entry, text: searchedText(entry) }))
+    const added = entries.map(searchable)
     if (this.paused.value) this.#waiting = [...this.#waiting, ...added].slice(-MAX_ENTRIES)
     else this.#entries = [...this.#entries, ...added].slice(-MAX_ENTRIES)
     this.skipped.value += skipped
     this.version.value++
   }
 
+  /** Drops the entries of an environment, or all of them. */
   clear(environment?: string): void {
     const remains = ({ entry }: SearchableEntry): boolean =>
       environment !== undefined && entry.environment !== environment
     this.#entries = this.#entries.filter(remains)
     this.#waiting = this.#waiting.filter(remains)
+    this.#former = this.#former
+      .map(({ until, entries }) => ({ until, entries: entries.filter(remains) }))
+      .filter(({ entries }) => entries.length > 0)
     this.skipped.value = 0
     this.version.value++
   }
@@ -88,14 +132,23 @@ export class Timeline {
     this.version.value++
   }
 
-  matching(filter: TimelineFilter): TimelineEntry[] {
-    const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean)
-    const found: TimelineEntry[] = []
-    for (let at = this.#entries.length - 1; at >= 0; at--) {
-      const candidate = this.#entries[at]
-      if (candidate && matches(candidate, filter, words)) found.push(candidate.entry)
-    }
-    return found
+  /** The newest first, then those that only the server has. */
+  matching(filter: TimelineFilter, search: SearchResult = NO_SEARCH): TimelineEntry[] {
+    const entries = matchesOf(this.#entries, filter, search)
+    if (search.found.size === 0) return entries
+    const known = new Set(this.#entries.map(({ entry }) => keyOf(entry)))
+    const beyond = [...search.found].filter(([key]) => !known.has(key)).map(([, entry]) => searchable(entry))
+    return [...entries, ...matchesOf(beyond, filter, search)]
+  }
+
+  /** The lines of the servers that are gone, each after the time when the next one was started. */
+  formerLines(filter: TimelineFilter, labels: SearchResult['labels']): Line[] {
+    return this.#former.flatMap(({ until, entries }): Line[] => [
+      { kind: 'restart', at: until, key: until },
+      ...matchesOf(entries, filter, { found: NO_SEARCH.found, labels }).map((entry): Line => {
+        return { kind: 'entry', entry, key: `${until} ${keyOf(entry)}`, isOld: true }
+      }),
+    ])
   }
 
   operations(): string[] {
@@ -103,13 +156,31 @@ export class Timeline {
   }
 }
 
-function matches({ entry, text }: SearchableEntry, filter: TimelineFilter, words: readonly string[]): boolean {
+const MAX_FORMER = 10
+const NO_SEARCH: SearchResult = { found: new Map(), labels: new Map() }
+
+function matchesOf(entries: readonly SearchableEntry[], filter: TimelineFilter, search: SearchResult): TimelineEntry[] {
+  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean)
+  const isFound = ({ entry, text }: SearchableEntry): boolean => {
+    const label = search.labels.get(entry.environment)?.toLowerCase() ?? ''
+    return words.every((word) => text.includes(word) || label.includes(word)) || search.found.has(keyOf(entry))
+  }
+  return entries
+    .filter((each) => matches(each.entry, filter) && isFound(each))
+    .map(({ entry }) => entry)
+    .reverse()
+}
+
+function searchable(entry: TimelineEntry): SearchableEntry {
+  return { entry, text: searchedText(entry) }
+}
+
+function matches(entry: TimelineEntry, filter: TimelineFilter): boolean {
   return (
     (filter.operation === '' || entry.operation === filter.operation) &&
     (filter.status === '' || hasStatus(entry.status, filter.status)) &&
     (filter.account === '' || entry.account === filter.account) &&
-    (filter.mark === '' || entry.marks.includes(filter.mark as Mark)) &&
-    words.every((word) => text.includes(word))
+    (filter.mark === '' || entry.marks.includes(filter.mark as Mark))
   )
 }
 
@@ -130,17 +201,25 @@ function searchedText(entry: TimelineEntry): string {
     .toLowerCase()
 }
 
-/** The lines of the list: all entries, or groups. The group of the newest entry is first; a collapsed group hides its entries. */
+/** Groups of more entries than this start collapsed. */
+const MAX_EXPANDED = 50
+
+/** Which groups the user has collapsed or expanded: all of them, and then single ones. */
+export interface Collapsed {
+  readonly all?: boolean
+  readonly of: ReadonlyMap<string, boolean>
+}
+
+/** The lines of the list: all entries, or groups, those with errors first. A collapsed group hides its entries. */
 export function linesOf(
   entries: readonly TimelineEntry[],
   by: Grouping,
-  {
-    collapsed,
-    labels,
-  }: { readonly collapsed: ReadonlySet<string>; readonly labels: ReadonlyMap<string, string | null> },
+  { collapsed, labels }: { readonly collapsed: Collapsed; readonly labels: ReadonlyMap<string, string | null> },
 ): Line[] {
-  const line = (entry: TimelineEntry): Line => ({ kind: 'entry', entry, key: keyOf(entry) })
-  if (by === 'none') return entries.map(line)
+  const line = (entry: TimelineEntry, barOf?: (entry: TimelineEntry) => Bar): Line => {
+    return { kind: 'entry', entry, key: keyOf(entry), ...(barOf && { bar: barOf(entry) }) }
+  }
+  if (by === 'none') return entries.map((entry) => line(entry))
   const groups = new Map<string, TimelineEntry[]>()
   for (const entry of entries) {
     const name = groupOf(entry, by, labels)
@@ -148,13 +227,29 @@ export function linesOf(
     if (members) members.push(entry)
     else groups.set(name, [entry])
   }
-  return [...groups].flatMap(([name, members]) => {
-    const isCollapsed = collapsed.has(name)
-    const failed = members.filter(({ status }) => hasStatus(status, 'error')).length
+  const counted = [...groups].map(([name, members]) => {
+    return {
+      name,
+      members,
+      failed: members.filter((entry) => isAnswered(entry) && hasStatus(entry.status, 'error')).length,
+    }
+  })
+  counted.sort((a, b) => Number(b.failed > 0) - Number(a.failed > 0))
+  return counted.flatMap(({ name, members, failed }) => {
+    const isCollapsed = collapsed.of.get(name) ?? collapsed.all ?? members.length > MAX_EXPANDED
+    const barOf = by === 'test' && !isCollapsed ? waterfall(members) : undefined
     const of = { name, key: `group ${name}`, count: members.length, failed, collapsed: isCollapsed }
     const head: Line = { kind: 'group', ...of }
-    return isCollapsed ? [head] : [head, ...members.map(line)]
+    return isCollapsed ? [head] : [head, ...members.map((entry) => line(entry, barOf))]
   })
+}
+
+/** Real time: the clock of the mock may stand still. An entry is written when its request ends. */
+function waterfall(members: readonly TimelineEntry[]): (entry: TimelineEntry) => Bar {
+  const endOf = ({ real_at }: TimelineEntry): number => Date.parse(real_at)
+  const first = members.reduce((least, entry) => Math.min(least, endOf(entry) - entry.duration_ms), Infinity)
+  const whole = members.reduce((most, entry) => Math.max(most, endOf(entry) - first), 1)
+  return (entry) => [(endOf(entry) - entry.duration_ms - first) / whole, entry.duration_ms / whole]
 }
 
 function groupOf(
@@ -169,13 +264,18 @@ function groupOf(
     case 'client':
       return entry.client ?? 'no client'
     case 'account':
-      return entry.identifier === null ? 'no account' : `${entry.identifier} at ${entry.connector ?? ''}`
+      return subjectOf(entry) || 'no account'
     case 'operation':
       return entry.operation ?? entry.kind
   }
 }
 
+/** The account of an entry; of one that was not found, what the request names. */
+export function subjectOf({ identifier, connector }: TimelineEntry): string {
+  return [identifier, connector].filter(Boolean).join(' at ')
+}
+
 /** A request id can be in the list twice; a sequence number is unique within its environment. */
-function keyOf({ environment, sequence }: TimelineEntry): string {
+export function keyOf({ environment, sequence }: TimelineEntry): string {
   return `${environment} ${sequence}`
 }

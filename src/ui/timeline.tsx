@@ -2,25 +2,37 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
 import type { TimelineEntry } from './api.ts'
-import { close, isAnswered, show, titleOf } from './entry.ts'
-import { momentOf, timeOf, tookOf } from './format.ts'
+import { close, isAnswered, mark, marked, show, titleOf } from './entry.ts'
+import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
 import { listen } from './keyboard.ts'
 import { environments, timeline } from './live.ts'
-import { Button, Choice, Command, Empty, SearchField, Small, Status, Tag } from './parts.tsx'
+import { type IconName } from './icons.tsx'
+import { notice } from './notice.tsx'
+import { Button, Choice, Empty, Mark, SearchField, serverUrl, Small, Status, Tag } from './parts.tsx'
 import { setParameters, ALL, environment, route } from './hash-route.ts'
 import { RequestDetail } from './request.tsx'
-import { type Grouping, GROUPINGS, type Line, linesOf, type Mark } from './timeline-entries.ts'
+import { useFound, useHits } from './search.ts'
+import {
+  type Bar,
+  type Collapsed,
+  type Grouping,
+  GROUPINGS,
+  type Line,
+  linesOf,
+  type Mark as MarkName,
+  subjectOf,
+} from './timeline-entries.ts'
 import { useAction } from './use-api.ts'
 
-const MARK_TEXTS: { readonly [Name in Mark]: readonly [text: string, tone: string] } = {
-  violation: ['violation', 'error'],
-  warning: ['sent without effect', 'warning'],
-  injected: ['injected', 'info'],
-  rule: ['scenario', 'info'],
-  refresh: ['refresh', ''],
-  transition: ['state changed', ''],
-  unserved: ['not served', 'warning'],
-  defect: ['defect of the mock', 'error'],
+const MARK_TEXTS: { readonly [Name in MarkName]: readonly [text: string, tone: string, icon: IconName] } = {
+  violation: ['violation', 'error', 'contract'],
+  warning: ['sent without effect', 'warning', 'info'],
+  injected: ['injected', 'info', 'scenarios'],
+  rule: ['scenario', 'info', 'scenarios'],
+  refresh: ['refresh', '', 'refresh'],
+  transition: ['state changed', '', 'move'],
+  unserved: ['not served', 'warning', 'unknown'],
+  defect: ['defect of the mock', 'error', 'alert'],
 }
 
 const STATUSES = [
@@ -52,24 +64,42 @@ export function TimelineView() {
     mark: parameters['mark'] ?? '',
   }
   const by = GROUPINGS.find((each) => each === parameters['by']) ?? 'none'
-  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
-  const entries = useMemo(() => timeline.matching(filter), [version, JSON.stringify(filter)])
+  const sort = parameters['sort'] ?? ''
+  const isReal = parameters['times'] === 'real'
+  const [collapsed, setCollapsed] = useState<Collapsed>({ of: new Map() })
   const known = environments.value
-  const lines = useMemo(() => {
-    const labels = new Map(known.map(({ name, label }) => [name, label]))
-    return linesOf(entries, by, { collapsed, labels })
-  }, [entries, by, collapsed, known])
-  const toggle = (name: string): void => {
-    const next = new Set(collapsed)
-    if (!next.delete(name)) next.add(name)
-    setCollapsed(next)
-  }
+  const labels = useMemo(() => new Map(known.map(({ name, label }) => [name, label])), [known])
+  const found = useFound(filter.text)
+  useHits(filter.text)
+  const entries = useMemo(
+    () => sortedBy(timeline.matching(filter, { found, labels }), sort),
+    [version, JSON.stringify(filter), found, labels, sort],
+  )
+  const lines = useMemo(
+    () => [...linesOf(entries, by, { collapsed, labels }), ...timeline.formerLines(filter, labels)],
+    [entries, by, collapsed, labels],
+  )
+  const toggle = (name: string, isCollapsed: boolean): void =>
+    setCollapsed({ ...collapsed, of: new Map(collapsed.of).set(name, !isCollapsed) })
+  const groups = lines.filter((line) => line.kind === 'group')
   const filtered = Object.values(filter).some((value) => value !== '')
   return (
     <div class={`split ${id === '' ? '' : 'opened'}`}>
       <div class="list-side">
-        <Filters filtered={filtered} count={entries.length} account={filter.account} />
-        {timeline.size === 0 ? (
+        {marked.value && (
+          <p class="notice info" role="status">
+            {titleOf(marked.value)} is marked: press x on the request to compare it with.
+            <Small label="Cancel" onClick={() => (marked.value = undefined)} />
+          </p>
+        )}
+        <Filters
+          filtered={filtered}
+          count={entries.length}
+          account={filter.account}
+          allCollapsed={groups.length > 0 ? groups.every((group) => group.collapsed) : undefined}
+          collapseAll={(all) => setCollapsed({ all, of: new Map() })}
+        />
+        {timeline.size === 0 && entries.length === 0 && !timeline.hasFormer ? (
           <NoRequests />
         ) : lines.length === 0 ? (
           <Empty title="No request matches.">
@@ -77,14 +107,8 @@ export function TimelineView() {
           </Empty>
         ) : (
           <>
-            <div class="row list-head" aria-hidden="true">
-              {CELLS.map(([name, title]) => (
-                <span key={name} class={name}>
-                  {title}
-                </span>
-              ))}
-            </div>
-            <List lines={lines} open={id} toggle={toggle} />
+            <Heads by={by} sort={sort} isReal={isReal} />
+            <List lines={lines} open={id} toggle={toggle} by={by} isReal={isReal} />
           </>
         )}
       </div>
@@ -95,17 +119,52 @@ export function TimelineView() {
 
 const NO_FILTER = { q: '', operation: '', status: '', account: '', mark: '' }
 
-function Filters({ filtered, count, account }: Readonly<{ filtered: boolean; count: number; account: string }>) {
+function Filters({
+  filtered,
+  count,
+  account,
+  allCollapsed,
+  collapseAll,
+}: Readonly<{
+  filtered: boolean
+  count: number
+  account: string
+  /** Undefined without groups. */
+  allCollapsed: boolean | undefined
+  collapseAll: (collapsed: boolean) => void
+}>) {
+  const [unfolded, setUnfolded] = useState(false)
   const { parameters } = route.value
   const clear = useAction()
   const paused = timeline.paused.value
-  useEffect(() => listen({ p: togglePause }), [])
+  useEffect(() => {
+    const toggle = (name: string, value: string) => () =>
+      setParameters({ [name]: route.value.parameters[name] === value ? '' : value })
+    const keys = { e: toggle('status', 'error'), v: toggle('mark', 'violation'), t: toggle('by', 'test') }
+    return listen({ p: togglePause, ...keys, 0: () => setParameters({ ...NO_FILTER, by: '' }) })
+  }, [])
   const version = timeline.version.value
   const operations = useMemo(() => timeline.operations(), [version])
   const chosen = parameters['operation'] ?? ''
+  const chosenFilters = ['operation', 'status', 'mark', 'by'].filter((name) => parameters[name] !== undefined).length
+  const clearAll = (): void => {
+    const { value: name } = environment
+    clear.send('DELETE', '/requests', {}, () => {
+      notice.value = {
+        text: 'The requests are cleared.',
+        actions: [['Undo', () => clear.send('POST', '/requests/restore', { query: { environment: name } })]],
+      }
+    })
+  }
   return (
-    <div class="controls" role="search" aria-label="Requests">
+    <div class={`controls foldable ${unfolded ? 'unfolded' : ''}`} role="search" aria-label="Requests">
       <SearchField label="Search requests" value={parameters['q'] ?? ''} onInput={(q) => setParameters({ q })} />
+      <Small
+        label={chosenFilters === 0 ? 'Filters' : `Filters (${chosenFilters})`}
+        class="fold"
+        aria-expanded={unfolded}
+        onClick={() => setUnfolded(!unfolded)}
+      />
       <Choice
         label="Operation"
         value={chosen}
@@ -133,6 +192,9 @@ function Filters({ filtered, count, account }: Readonly<{ filtered: boolean; cou
         options={GROUPINGS.map((name) => [name, GROUPING_TEXTS[name]] as const)}
         onChange={(by) => setParameters({ by: by === 'none' ? '' : by })}
       />
+      {allCollapsed !== undefined && (
+        <Small label={allCollapsed ? 'Expand all' : 'Collapse all'} onClick={() => collapseAll(!allCollapsed)} />
+      )}
       {account !== '' && <Small label={`Account ${account} ✕`} onClick={() => setParameters({ account: '' })} />}
       <span class="row list-actions">
         <span class="quiet count">
@@ -143,11 +205,7 @@ function Filters({ filtered, count, account }: Readonly<{ filtered: boolean; cou
           aria-pressed={paused}
           onClick={togglePause}
         />
-        <Small
-          label="Clear"
-          disabled={environment.value === ALL || clear.busy}
-          onClick={() => clear.send('DELETE', '/requests')}
-        />
+        <Small label="Clear" disabled={environment.value === ALL || clear.busy} onClick={clearAll} />
       </span>
     </div>
   )
@@ -159,17 +217,15 @@ function togglePause(): void {
 }
 
 function NoRequests() {
-  const url = new URL('..', location.href).href.replace(/\/$/, '')
-  const command = `curl -s ${url}/oauth/token -d grant_type=client_credentials -d client_id=test_client -d client_secret=test_secret`
+  const command = `curl -s ${serverUrl()}/oauth/token -d grant_type=client_credentials -d client_id=test_client -d client_secret=test_secret`
   return (
-    <Empty title="No request yet.">
+    <Empty title="No request yet." command={command}>
       <p>Point a client at this server, or send the first request from a shell:</p>
-      <Command text={command} />
     </Empty>
   )
 }
 
-const LINE_HEIGHT = 30
+const LINE_HEIGHT = 32
 /** Lines that are rendered above and below the window, so that scrolling shows no gaps. */
 const OVERSCAN = 12
 
@@ -178,7 +234,15 @@ function List({
   lines,
   open,
   toggle,
-}: Readonly<{ lines: readonly Line[]; open: string; toggle: (name: string) => void }>) {
+  by,
+  isReal,
+}: Readonly<{
+  lines: readonly Line[]
+  open: string
+  toggle: (name: string, isCollapsed: boolean) => void
+  by: Grouping
+  isReal: boolean
+}>) {
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
   const [height, setHeight] = useState(600)
@@ -194,20 +258,43 @@ function List({
     return () => observer.disconnect()
   }, [])
 
-  // The lines in the window stay where they are when new lines are added above them.
+  // The line under the pointer stays where it is when new lines are added above it, and so do lines once the list is scrolled.
+  const pointer = useRef<number | undefined>(undefined)
+  const held = useRef<number | undefined>(undefined)
   const anchor = useRef<{ key: string; at: number } | undefined>(undefined)
+  const remember = (): void => {
+    const element = box.current
+    if (!element) return
+    const at = Math.max(0, Math.min(lines.length - 1, Math.floor((element.scrollTop + (pointer.current ?? 0)) / line)))
+    const key = lines[at]?.key
+    anchor.current = key === undefined ? undefined : { key, at }
+  }
   useLayoutEffect(() => {
     const element = box.current
     if (!element) return
     const was = anchor.current
-    if (was && element.scrollTop > 0) {
+    if (was && (element.scrollTop > 0 || pointer.current !== undefined)) {
       const at = lines.findIndex(({ key }) => key === was.key)
-      if (at >= 0 && at !== was.at) element.scrollTop += (at - was.at) * line
+      if (at >= 0 && at !== was.at) {
+        const wanted = Math.max(0, element.scrollTop + (at - was.at) * line)
+        const isHeld = element.scrollTop === 0 || held.current === element.scrollTop
+        // A short list needs room below it to be scrolled.
+        setRoom(element, wanted)
+        element.scrollTop = wanted
+        if (isHeld) held.current = wanted
+      }
     }
-    const first = Math.floor(element.scrollTop / line)
-    const key = lines[first]?.key
-    anchor.current = key === undefined ? undefined : { key, at: first }
+    remember()
   }, [lines, top, line])
+  const leave = (): void => {
+    const element = box.current
+    pointer.current = undefined
+    if (!element) return
+    if (held.current !== undefined && Math.abs(held.current - element.scrollTop) < 1) element.scrollTop = 0
+    held.current = undefined
+    setRoom(element, 0)
+    remember()
+  }
 
   const focused = lines.findIndex(({ key }) => key === focus)
   const choose = (at: number): void => {
@@ -233,7 +320,7 @@ function List({
   const press = (): void => {
     const chosen = lines[current]
     if (chosen?.kind === 'entry') show(chosen.entry)
-    else if (chosen) toggle(chosen.name)
+    else if (chosen?.kind === 'group') toggle(chosen.name, chosen.collapsed)
   }
   // A layout effect, because keys can be pressed before the next frame.
   useLayoutEffect(() =>
@@ -244,6 +331,10 @@ function List({
       ArrowUp: () => choose(current - 1),
       Enter: press,
       o: press,
+      x: () => {
+        const chosen = lines[current]
+        if (chosen?.kind === 'entry' && isAnswered(chosen.entry)) mark(chosen.entry)
+      },
       Escape: () => {
         if (open !== '') close()
       },
@@ -263,6 +354,12 @@ function List({
       aria-activedescendant={active}
       tabIndex={0}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      onPointerMove={(event) => {
+        if (event.pointerType !== 'mouse') return
+        pointer.current = event.clientY - event.currentTarget.getBoundingClientRect().top
+        remember()
+      }}
+      onPointerLeave={leave}
     >
       <div class="list-inner" role="rowgroup" style={{ height: `${lines.length * line}px` }}>
         {lines.slice(from, to).map((each, index) => {
@@ -272,13 +369,20 @@ function List({
             'aria-rowindex': at + 1,
             style: { top: `${at * line}px`, height: `${line}px` },
           }
-          return each.kind === 'group' ? (
+          return each.kind === 'restart' ? (
+            <div key={each.key} {...place} role="row" class={`line restart ${at === current ? 'current' : ''}`}>
+              <span role="gridcell">
+                Server restarted <span class="mono">{timeOf(each.at).slice(0, 8)}</span> real time. It has no request
+                from before.
+              </span>
+            </div>
+          ) : each.kind === 'group' ? (
             <div
               key={each.key}
               {...place}
               role="row"
               class={`line group ${at === current ? 'current' : ''}`}
-              onClick={() => toggle(each.name)}
+              onClick={() => toggle(each.name, each.collapsed)}
             >
               <span role="gridcell">
                 {each.collapsed ? '▸' : '▾'} <strong>{each.name}</strong>{' '}
@@ -290,7 +394,10 @@ function List({
             <EntryLine
               key={each.key}
               entry={each.entry}
+              cells={cellsOf(by)}
+              of={{ bar: each.bar, isReal }}
               place={place}
+              isOld={each.isOld === true}
               isOpen={each.entry.id === open}
               isCurrent={at === current}
               choose={() => setFocus(each.key)}
@@ -302,6 +409,12 @@ function List({
   )
 }
 
+/** Makes the content of the list high enough to be scrolled so far. */
+function setRoom(box: HTMLElement, scrollTop: number): void {
+  const [inner] = box.children
+  if (inner instanceof HTMLElement) inner.style.minHeight = scrollTop === 0 ? '' : `${scrollTop + box.clientHeight}px`
+}
+
 interface LinePlace {
   readonly id: string
   readonly 'aria-rowindex': number
@@ -310,49 +423,146 @@ interface LinePlace {
 
 function EntryLine({
   entry,
+  cells,
+  of,
   place: where,
+  isOld,
   isOpen,
   isCurrent,
   choose,
-}: Readonly<{ entry: TimelineEntry; place: LinePlace; isOpen: boolean; isCurrent: boolean; choose: () => void }>) {
+}: Readonly<{
+  entry: TimelineEntry
+  cells: readonly Cell[]
+  of: Shown
+  place: LinePlace
+  isOld: boolean
+  isOpen: boolean
+  isCurrent: boolean
+  choose: () => void
+}>) {
   return (
     <div
       {...where}
       role="row"
       aria-selected={isOpen}
-      class={`line entry ${isOpen ? 'open' : ''} ${isCurrent ? 'current' : ''}`}
+      class={`line entry ${failedTone(entry)} ${isOld ? 'old' : ''} ${isOpen ? 'open' : ''} ${isCurrent ? 'current' : ''} ${marked.value === entry ? 'marked' : ''}`}
       onClick={() => {
         choose()
         show(entry)
       }}
     >
-      {CELLS.map(([name, , kind, shown]) => (
+      {cells.map(({ name, class: kind = '', shown }) => (
         <span key={name} role="gridcell" class={`${name} ${kind}`}>
-          {shown(entry)}
+          {shown(entry, of)}
         </span>
       ))}
     </div>
   )
 }
 
-/** The cells of a line: class, heading, more classes, and what an entry shows there. */
-const CELLS: readonly (readonly [string, string, string, (entry: TimelineEntry) => ComponentChildren])[] = [
-  ['time', "Mock's time", 'mono', Times],
-  [
-    'cell-status',
-    'Status',
-    '',
-    (entry) => (isAnswered(entry) ? <Status status={entry.status} /> : <Tag>{entry.kind}</Tag>),
-  ],
-  ['what', 'Request', '', titleOf],
-  ['about', 'About', '', aboutOf],
-  ['marks', 'Marks', 'row', Marks],
-  ['took', 'Took', 'mono', (entry) => (isAnswered(entry) ? tookOf(entry.duration_ms) : '')],
-  ['real', 'Real time', 'mono quiet', ({ real_at }) => timeOf(real_at).slice(0, 8)],
+/** What a line shows beside its entry: the bar of its group, and whether the machine's time is the first one. */
+interface Shown {
+  readonly bar: Bar | undefined
+  readonly isReal: boolean
+}
+
+interface Cell {
+  /** Its class, and its name in the parameter `sort`. */
+  readonly name: string
+  readonly title: string
+  readonly class?: string
+  readonly shown: (entry: TimelineEntry, of: Shown) => ComponentChildren
+  /** What the list is sorted by. */
+  readonly value: (entry: TimelineEntry) => string | number
+}
+
+const MOCK_TIME = "Mock's time"
+const REAL_TIME = 'Real time'
+
+const CELLS: readonly Cell[] = [
+  { name: 'time', title: MOCK_TIME, class: 'mono', shown: Times, value: ({ at }) => at },
+  {
+    name: 'cell-status',
+    title: 'Status',
+    shown: (entry) => (isAnswered(entry) ? <Status status={entry.status} /> : <span class="kind">{entry.kind}</span>),
+    value: (entry) => (isAnswered(entry) ? entry.status : -1),
+  },
+  { name: 'what', title: 'Request', shown: titleOf, value: titleOf },
+  { name: 'about', title: 'About', shown: aboutOf, value: aboutOf },
+  { name: 'marks', title: 'Marks', class: 'row', shown: Marks, value: ({ marks }) => marks.length },
+  { name: 'waterfall', title: 'When', shown: (_entry, { bar }) => bar && <Waterfall bar={bar} />, value: began },
+  {
+    name: 'took',
+    title: 'Took',
+    class: 'mono',
+    shown: (entry) => (isAnswered(entry) ? tookOf(entry.duration_ms) : ''),
+    value: ({ duration_ms }) => duration_ms,
+  },
+  {
+    name: 'real',
+    title: REAL_TIME,
+    class: 'mono quiet',
+    shown: ({ at, real_at }, { isReal }) => timeOf(isReal ? at : real_at).slice(0, 8),
+    value: ({ real_at }) => real_at,
+  },
 ]
 
-function Times({ at, real_at }: TimelineEntry) {
-  return <span title={`${momentOf(at)} by the mock's clock, ${momentOf(real_at)} in real time`}>{timeOf(at)}</span>
+/** The waterfall is for groups that are tests. */
+function cellsOf(by: Grouping): readonly Cell[] {
+  return by === 'test' ? CELLS : CELLS.filter(({ name }) => name !== 'waterfall')
+}
+
+function began({ real_at, duration_ms }: TimelineEntry): number {
+  return Date.parse(real_at) - duration_ms
+}
+
+function sortedBy(entries: readonly TimelineEntry[], sort: string): readonly TimelineEntry[] {
+  const value = CELLS.find(({ name }) => name === sort.replace(/^-/, ''))?.value
+  if (!value) return entries
+  const sign = sort.startsWith('-') ? -1 : 1
+  const keyed = entries.map((entry) => [value(entry), entry] as const)
+  return keyed.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0)).map(([, entry]) => entry)
+}
+
+/** The headings: each sorts by its column, first the smallest, then the greatest, then the newest first again. */
+function Heads({ by, sort, isReal }: Readonly<{ by: Grouping; sort: string; isReal: boolean }>) {
+  const swapped: Readonly<Record<string, string>> = isReal ? { time: REAL_TIME, real: MOCK_TIME } : {}
+  return (
+    <div class="row list-head" role="group" aria-label="Columns">
+      {cellsOf(by).map(({ name, title }) => {
+        const [isUp, isDown] = [sort === name, sort === `-${name}`]
+        const shown = swapped[name] ?? title
+        return (
+          <span key={name} class={name}>
+            <Button
+              class="link"
+              label={`${shown}${isUp ? ' ▲' : isDown ? ' ▼' : ''}`}
+              title={`Sort by ${shown.toLowerCase()}`}
+              aria-pressed={isUp || isDown}
+              onClick={() => setParameters({ sort: isUp ? `-${name}` : isDown ? '' : name })}
+            />
+            {name === 'time' && (
+              <Button
+                class="link"
+                label="⇄"
+                aria-label={isReal ? "Show the mock's time first" : 'Show real time first'}
+                onClick={() => setParameters({ times: isReal ? '' : 'real' })}
+              />
+            )}
+          </span>
+        )
+      })}
+    </div>
+  )
+}
+
+function Waterfall({ bar: [start, length] }: Readonly<{ bar: Bar }>) {
+  return <span class="bar-of-time" style={{ left: `${start * 100}%`, width: `${length * 100}%` }} />
+}
+
+function Times({ at, real_at }: TimelineEntry, { isReal }: Shown) {
+  const title = `${momentOf(at)} by the mock's clock, ${momentOf(real_at)} in real time`
+  return <span title={title}>{timeOf(isReal ? real_at : at)}</span>
 }
 
 function Marks({ error_code, marks }: TimelineEntry) {
@@ -360,22 +570,29 @@ function Marks({ error_code, marks }: TimelineEntry) {
     <>
       {error_code !== null && <span class="quiet mono">{error_code}</span>}
       {shownMarks(marks).map((mark) => (
-        <Tag key={mark} tone={MARK_TEXTS[mark][1]}>
-          {MARK_TEXTS[mark][0]}
-        </Tag>
+        <Mark key={mark} text={MARK_TEXTS[mark][0]} tone={MARK_TEXTS[mark][1]} icon={MARK_TEXTS[mark][2]} />
       ))}
     </>
   )
 }
 
-function aboutOf({ identifier, connector, client, kind, operation, environment: name }: TimelineEntry): string {
-  const subject = identifier === null ? '' : `${identifier} at ${connector ?? ''}`
+function aboutOf(entry: TimelineEntry): string {
+  const { client, kind, operation, environment: name } = entry
+  const subject = subjectOf(entry)
   const who = subject === '' && (kind === 'request' || operation !== null) ? (client ?? '') : subject
   return environment.value === ALL ? [name, who].filter(Boolean).join(' · ') : who
 }
 
+/** The classes of the line of a failed request. */
+function failedTone(entry: TimelineEntry): string {
+  if (!isAnswered(entry)) return ''
+  if (entry.marks.includes('violation') || entry.marks.includes('defect')) return 'failed error'
+  const tone = toneOf(entry.status)
+  return tone === 'error' || tone === 'warning' ? `failed ${tone}` : ''
+}
+
 /** A rule causes every injected answer, so the mark `injected` makes the mark `rule` redundant. */
-function shownMarks(marks: readonly Mark[]): Mark[] {
+function shownMarks(marks: readonly MarkName[]): MarkName[] {
   return marks.filter((mark) => mark !== 'rule' || !marks.includes('injected'))
 }
 

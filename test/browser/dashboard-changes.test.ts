@@ -81,7 +81,7 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     await page.locator('.connection').getByText('live', { exact: true }).waitFor()
     const { requests } = (await (await fetch(`${mock.url}/_mock/requests`)).json()) as { requests: { id: string }[] }
     await page.getByText(`${requests.length} requests`, { exact: true }).waitFor()
-    const titles = await page.locator('.line .what').allInnerTexts()
+    const titles = await page.locator('.line.entry:not(.old) .what').allInnerTexts()
     expect(titles[0]).toBe('weather_get_forecast')
     expect(titles.at(-1)).toBe('create_token')
   })
@@ -110,7 +110,7 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     ['#/accounts/ca_gone', 'There is no such account.'],
     ['#/scenarios/gone', 'There is no such scenario.'],
     ['#/timeline?environment=gone', 'There is no environment "gone"'],
-    ['#/nowhere', 'No request yet.'],
+    ['#/nowhere', 'There is no view named nowhere.'],
   ])('shows at %s: %s', async (hash, text) => {
     mock = await createToolmock()
     const { page } = await open()
@@ -239,6 +239,7 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     expect(time && status && time.x < status.x).toBe(true)
     // Both requests may come in one message of the stream, or one after the other.
     await page.locator('.line').first().getByText('mail_send_message').click()
+    await page.getByRole('tab', { name: 'Request' }).click()
     await page.getByText('the body had 1000').waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')).toBe(false)
   })

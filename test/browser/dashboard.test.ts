@@ -105,6 +105,166 @@ describeInBrowser('the dashboard', (open) => {
     await lines.first().getByText('list_connections').waitFor()
     await page.getByRole('button', { name: 'Clear' }).click()
     await page.getByText('No request yet.').waitFor()
+    await session.api('GET', '/connected_accounts')
+    await lines.first().getByText('list_connected_accounts').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('INVALID_TOOL_INPUT').first().waitFor()
+    await lines.first().getByText('list_connected_accounts').waitFor()
+  })
+
+  it('finds what a request asked for, its body and its test, also where only the server has it, and marks the hits', async () => {
+    const { page, session, complaints } = await opened('#/timeline')
+    await session.api('GET', '/connected_accounts/details?connector=mail&identifier=gone%40example.com')
+    const search = page.getByLabel('Search requests')
+    const lines = page.locator('.line.entry')
+    await lines.first().getByText('gone@example.com at mail').waitFor()
+    const hits = () => page.evaluate<number>("CSS.highlights.get('hits')?.size ?? 0")
+    await search.fill('Minutes of the meeting')
+    await expect.poll(() => lines.count()).toBe(1)
+    await lines.first().click()
+    await detail(page).getByRole('tab', { name: 'Request' }).click()
+    await detail(page).getByText('They are attached.').waitFor()
+    await expect.poll(hits).toBeGreaterThan(3)
+    expect(await violationsOf(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await search.fill('gone@')
+    await expect.poll(() => lines.count()).toBe(1)
+    await expect.poll(hits).toBe(1)
+    await session.control('POST', '/environments', { name: 'w', label: 'mail > sends' })
+    await session.control('PUT', '/clock?environment=w', { frozen: true })
+    await page.goto(`${mock.url}/_mock/ui#/timeline?environment=*&q=sends`)
+    await expect.poll(() => lines.count()).toBe(1)
+    await search.fill('sends frozen')
+    await expect.poll(() => lines.count()).toBe(1)
+    await search.fill('')
+    await expect.poll(hits).toBe(0)
+    expect(serious(complaints)).toEqual([])
+  })
+
+  it('keeps the line under the pointer where it is while requests come', async () => {
+    const { page, session } = await opened('#/timeline')
+    const place = async (text: string) => (await page.locator('.line').filter({ hasText: text }).boundingBox())?.y
+    await page.locator('.line').filter({ hasText: 'INVALID_TOOL_INPUT' }).hover()
+    const { height = 0 } = (await page.locator('.line').first().boundingBox()) ?? {}
+    const before = await place('INVALID_TOOL_INPUT')
+    for (let at = 0; at < 3; at++) await session.api('GET', '/connections')
+    await expect.poll(() => page.locator('.line').filter({ hasText: 'list_connections' }).count()).toBe(3)
+    expect(await place('INVALID_TOOL_INPUT')).toBe(before)
+    await page.mouse.move(5, 5)
+    await expect.poll(() => place('INVALID_TOOL_INPUT')).toBe((before ?? 0) + 3 * height)
+  })
+
+  it('collapses groups of more than fifty requests, puts those with errors first, and collapses all', async () => {
+    const { page, session } = await opened('#/timeline?by=operation')
+    for (let at = 0; at < 51; at++) await session.api('GET', '/connections')
+    const groups = page.locator('.line.group')
+    await groups.filter({ hasText: '▸' }).filter({ hasText: '51 requests' }).waitFor()
+    const texts = await groups.allInnerTexts()
+    const failed = texts.map((text) => text.includes('error'))
+    expect(failed).toEqual([...failed].sort((a, b) => Number(b) - Number(a)))
+    expect(failed[0]).toBe(true)
+    await page.getByRole('button', { name: 'Collapse all' }).click()
+    expect(await page.locator('.line.entry').count()).toBe(0)
+    await groups.filter({ hasText: '51 requests' }).click()
+    await expect.poll(() => page.locator('.line.entry').count()).toBeGreaterThan(15)
+    await page.getByRole('button', { name: 'Collapse all' }).waitFor()
+  })
+
+  it('names the open request in the title of the page', async () => {
+    const { page } = await opened('#/timeline')
+    await page.locator('.line').filter({ hasText: 'INVALID_TOOL_INPUT' }).click()
+    await expect.poll(() => page.title()).toBe('400 mail_send_message · Timeline · default · toolmock')
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.title()).toBe('Timeline · default · toolmock')
+  })
+
+  it('keeps the text of a scenario that is not saved, and asks what to do with it', async () => {
+    const { page, complaints } = await opened('#/scenarios')
+    await page.getByRole('link', { name: 'New scenario' }).click()
+    const editor = page.getByLabel('The scenario as YAML')
+    const text = `${await editor.inputValue()}# not saved\n`
+    await editor.fill(text)
+    await page.getByText('Not saved: kept as a draft').waitFor()
+    await page.goBack()
+    await page.getByText('The text of the new scenario is not saved.').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await view(page, 'Clock')
+    await page.getByRole('button', { name: 'Go back to it' }).click()
+    expect(await editor.inputValue()).toBe(text)
+    await page.reload()
+    expect(await editor.inputValue()).toBe(text)
+    await view(page, 'Links')
+    await page.getByRole('button', { name: 'Discard it' }).click()
+    await view(page, 'Scenarios')
+    await page.getByRole('link', { name: 'New scenario' }).click()
+    expect(await editor.inputValue()).not.toContain('not saved')
+    expect(serious(complaints)).toEqual([])
+  })
+
+  it('says that an access token has expired, and whether anything can renew it', async () => {
+    const { page, session } = await opened('#/accounts')
+    const account = page.locator('tr').filter({ hasText: 'ada@example.com' })
+    await account.waitFor()
+    await mock.clock.advance('1h9m')
+    await account.getByText('expired 9 min').waitFor()
+    expect(await account.locator('.state').getAttribute('class')).toContain('warning')
+    await account.getByRole('link').click()
+    await detail(page).getByText('; the next call renews it.').waitFor()
+    await mock.accounts.revokeRefreshToken(session.account)
+    await detail(page).getByText('Nothing can renew it').waitFor()
+    expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(400)
+    await detail(page).locator('.detail-head').getByText('EXPIRED').waitFor()
+  })
+
+  it('shows who will sign in, and names them afterwards, on the page of the third party too', async () => {
+    const { page, session } = await opened('#/links')
+    const linus = page.locator('.card').filter({ hasText: 'linus@example.com' })
+    await expect.poll(() => linus.getByLabel('Sign in as').inputValue()).toBe('ada@example.com')
+    const link = await linus.getByRole('link', { name: 'Open' }).getAttribute('href')
+    await linus.getByLabel('Sign in as').fill('nobody@example.com')
+    await linus.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('signed in as nobody@example.com').waitFor()
+    expect(link).not.toBeNull()
+    await session.api('POST', '/connected_accounts/magic_link', { connector: 'mail', identifier: 'eve@example.com' })
+    const eve = await page
+      .locator('.card')
+      .filter({ hasText: 'eve@example.com' })
+      .getByRole('link', { name: 'Open' })
+      .getAttribute('href')
+    await page.goto(eve ?? '')
+    expect(await page.getByLabel('Name or e-mail address of the other person').inputValue()).toBe('eve@example.com')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('Signed in as eve@example.com.').waitFor()
+  })
+
+  it('lists what a move of the clock has changed, with links', async () => {
+    const { page } = await opened('#/clock')
+    await page.getByRole('button', { name: '+1 h' }).click()
+    const passed = page.locator('.card').filter({ hasText: 'From' })
+    await passed.getByText('1 access token expired').waitFor()
+    await passed.getByText('2 links ended').waitFor()
+    expect(await violationsOf(page)).toEqual([])
+    await passed.getByRole('link', { name: 'ada@example.com at mail' }).first().click()
+    await detail(page).getByText('; the next call renews it.').waitFor()
+  })
+
+  it.each(['light', 'dark'] as const)('has contrast at the moment when the theme changes from %s', async (from) => {
+    const { page, session } = await opened('', { colorScheme: from })
+    for (const hash of ['#/timeline', `#/timeline/${session.renewed}`, `#/accounts/${session.account}`, '#/links']) {
+      await page.goto(`${mock.url}/_mock/ui${hash}`)
+      await page.locator('main :is(.line, tr, li, .step)').filter({ visible: true }).first().waitFor()
+      await page.evaluate(axe.source)
+      await page.emulateMedia({ colorScheme: from === 'light' ? 'dark' : 'light' })
+      const found = await page.evaluate(
+        "axe.run({ runOnly: ['color-contrast'] }).then(({ violations }) => violations.flatMap(({ nodes }) => nodes.map(({ target }) => String(target))))",
+      )
+      expect([hash, found]).toEqual([hash, []])
+      await page.emulateMedia({ colorScheme: from })
+    }
+    const moving = await page.evaluate(
+      "[...document.querySelectorAll('*')].filter((each) => getComputedStyle(each).transitionDuration !== '0s').length",
+    )
+    expect(moving).toBe(0)
   })
 
   it('shows why a tool call was refused, and lets the next one fail', async () => {
@@ -124,6 +284,25 @@ describeInBrowser('the dashboard', (open) => {
     expect(serious(complaints)).toEqual([])
   })
 
+  it('keeps a failure that waits while another is asked for, and calls one that took place spent', async () => {
+    const { page, session } = await opened('#/timeline')
+    const fail = async (tool: string) => {
+      await page.locator('.line').filter({ hasText: tool }).first().click()
+      await detail(page).getByRole('heading', { name: tool }).waitFor()
+      await detail(page).getByRole('button', { name: '429 too many requests' }).click()
+      await detail(page).getByText(`The next ${tool} fails`).waitFor()
+    }
+    await fail('mail_send_message')
+    await fail('weather_get_forecast')
+    expect((await session.send({ to: 'a@example.com', subject: 'Hi' })).status).toBe(429)
+    await page.goto(`${mock.url}/_mock/ui#/scenarios`)
+    const line = (tool: string) => page.locator('.scenarios > li').filter({ hasText: `The next ${tool} fails` })
+    await line('mail_send_message').getByText('spent', { exact: true }).waitFor()
+    await line('weather_get_forecast').getByText('running', { exact: true }).waitFor()
+    expect(await line('mail_send_message').getByText('running', { exact: true }).count()).toBe(0)
+    await page.getByText(/^1 of \d+ running$/).waitFor()
+  })
+
   it('draws the renewal between the calls of the third party, and copies the request as curl', async () => {
     const { page, session } = await opened('#/timeline')
     await page.goto(`${mock.url}/_mock/ui#/timeline/${session.renewed}`)
@@ -132,6 +311,7 @@ describeInBrowser('the dashboard', (open) => {
     const texts = (await steps.allInnerTexts()).join('\n')
     expect(texts).toMatch(/oauth\/token[\s\S]*credentials renewed[\s\S]*\/v1\/messages/)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await detail(page).getByRole('tab', { name: 'Request' }).click()
     await detail(page).getByRole('button', { name: 'Copy as curl' }).click()
     await detail(page).getByText('Copied').waitFor()
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
@@ -231,6 +411,14 @@ describeInBrowser('the dashboard', (open) => {
     await page.getByRole('link', { name: 'New scenario' }).click()
     const editor = page.getByLabel('The scenario as YAML')
     const right = await editor.inputValue()
+    await editor.fill(right.replace('respond', 'respnd'))
+    await page.getByRole('button', { name: 'Line 8' }).waitFor()
+    await page.locator('.colours .yaml-key').getByText('respnd').waitFor()
+    await page.getByText('allowed values').click()
+    await page.getByRole('button', { name: 'latency', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Write respond' }).click()
+    await page.getByText('No problem found.').waitFor()
+    expect(await editor.inputValue()).toBe(right)
     await editor.fill(right.replace('respond', 'respnd'))
     await page.getByRole('button', { name: 'Line 8' }).waitFor()
     expect(await page.getByRole('button', { name: 'Save and start' }).isDisabled()).toBe(true)
@@ -397,15 +585,24 @@ describeInBrowser('the dashboard', (open) => {
     const { port } = new URL(mock.url)
     await mock.close()
     await page.getByText('not connected, trying again').waitFor()
+    await page.locator('.clock-now').getByText('stands still').waitFor()
+    const former = await page.locator('.line.entry').count()
     mock = await createToolmock({ port: Number(port) })
-    await page.getByText('No request yet.').waitFor()
+    await page.getByText('Server restarted').waitFor()
+    await expect.poll(() => page.locator('.line.entry.old').count()).toBe(former)
+    expect(await page.locator('.line.entry:not(.old)').count()).toBe(0)
     expect(await page.locator('.connection').innerText()).toBe('live')
+    expect(await page.locator('.clock-now').innerText()).not.toContain('stands still')
+    expect(await violationsOf(page)).toEqual([])
   })
 
   const THEMES = ['light', 'dark'] as const
   const PLACES = [
     '#/timeline',
     '#/timeline/REQUEST',
+    '#/timeline/REQUEST?tab=request',
+    '#/timeline/REQUEST?tab=answer',
+    '#/timeline/REFUSED?with=REQUEST',
     '#/accounts',
     '#/accounts/ACCOUNT',
     '#/links',
@@ -421,9 +618,16 @@ describeInBrowser('the dashboard', (open) => {
       const { page, session, complaints } = await opened('', { colorScheme: theme, viewport: { width, height: 800 } })
       const found: unknown[] = []
       for (const place of PLACES) {
-        const hash = place.replace('REQUEST', session.renewed).replace('ACCOUNT', session.account)
+        const hash = place
+          .replace('REQUEST', session.renewed)
+          .replace('REFUSED', session.refused)
+          .replace('ACCOUNT', session.account)
         await page.goto(`${mock.url}/_mock/ui${hash}`)
-        await page.locator('main :is(.line, tr, li, .step, .verdict)').filter({ visible: true }).first().waitFor()
+        await page
+          .locator('main :is(.line, tr, li, .step, .verdict, .json)')
+          .filter({ visible: true })
+          .first()
+          .waitFor()
         if (await isTooWide(page)) found.push([place, 'is too wide'])
         found.push(...(await violationsOf(page)).map((text) => [place, text]))
       }

@@ -21,7 +21,7 @@ try {
       `#/timeline/${session.renewed}`,
       (page) => page.getByText('What happened').evaluate((title) => title.scrollIntoView({ block: 'start' })),
     ],
-    account: [`#/accounts/${session.account}`, (page) => page.locator('.lifecycle svg').waitFor()],
+    account: [`#/accounts/${session.account}`, (page) => page.locator('.lifecycle').waitFor()],
     scenario: ['#/scenarios/rate-limited', misspell],
   }
   for (const colorScheme of ['light', 'dark'] as const) {

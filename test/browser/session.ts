@@ -16,6 +16,8 @@ export class Session {
   account = ''
   /** The id of a request that renewed its credentials. */
   renewed = ''
+  /** The id of a tool call without a required input. */
+  refused = ''
   /** The tool in the newest line of the timeline. */
   readonly newest = 'weather_get_forecast'
 
@@ -71,7 +73,7 @@ export class Session {
     this.account = (await this.accounts('ada'))[0]?.id ?? ''
     await this.send({ to: 'grace@example.com', subject: 'Minutes of the meeting', body: 'They are attached.' })
     await this.send({ to: 'nobody@blocked.example', subject: 'Hello' })
-    await this.send({ subject: 'Without a recipient' })
+    this.refused = (await this.send({ subject: 'Without a recipient' })).id
     await this.#mock.accounts.expireAccessToken(this.account)
     this.renewed = (await this.send({ to: 'grace@example.com', subject: 'Again' })).id
     await this.api('POST', '/connected_accounts', { connector: 'mail' })

@@ -14,8 +14,40 @@ describe('PUT /_mock/clock', () => {
     [{ frozen: true }, START],
   ])('%j leads to %s', async (change, now) => {
     await withControl({}, async ({ call }) => {
-      expect((await call('put', '/clock', change)).body).toEqual({ now, frozen: true })
+      expect((await call('put', '/clock', change)).body).toMatchObject({ now, frozen: true, before: START })
       expect((await call('get', '/clock')).body).toEqual({ now, frozen: true })
+    })
+  })
+
+  it('answers with what fell due on the way, counted by kind and earliest first', async () => {
+    await withControl({}, async ({ call }) => {
+      const link = { connector: 'mail', identifier: 'ada@example.com' }
+      await call('post', '/links', link)
+      const { links } = (await call('get', '/links')).body as { links: { id: string; signs_in_as: string }[] }
+      expect(links[0]?.signs_in_as).toBe('ada@example.com')
+      await call('post', `/links/${links[0]?.id ?? ''}/complete`, { decision: 'approve' })
+      await call('post', '/links', { ...link, identifier: 'linus@example.com' })
+      const early = (await call('put', '/clock', { advance: '1m' })).body as object
+      expect(early).toMatchObject({ before: START, passed: [], passed_counts: {} })
+      const late = (await call('put', '/clock', { advance: '2h' })).body as { passed: object[]; passed_counts: object }
+      expect(late.passed_counts).toEqual({ access_token: 1, magic_link: 1 })
+      expect(late.passed).toMatchObject([
+        { kind: 'magic_link', subject: 'linus@example.com at mail' },
+        { kind: 'access_token', subject: 'ada@example.com at mail' },
+      ])
+      expect((await call('put', '/clock', { now: START })).body).toMatchObject({ passed: [] })
+    })
+  })
+
+  it('lists the earliest events only, in their order, of a model that has many', async () => {
+    const seed = { generate: [{ accounts: 300, connector: 'mail' }] }
+    await withControl({}, async ({ call }) => {
+      await call('post', '/seed', seed)
+      const all = (await call('get', '/clock/due?limit=1000')).body as { due: { at: string; id: string }[] }
+      const few = (await call('get', '/clock/due?limit=7')).body as { due: { at: string; id: string }[] }
+      expect(all.due.length).toBeGreaterThan(14)
+      expect(few.due).toEqual(all.due.slice(0, 7))
+      expect(all.due.map(({ at }) => at)).toEqual(all.due.map(({ at }) => at).sort())
     })
   })
 
@@ -58,7 +90,7 @@ describe('PUT /_mock/clock', () => {
   it('can be set up to the end of the year 7999', async () => {
     await withControl({}, async ({ call }) => {
       const end = '7999-12-31T23:59:59.999Z'
-      expect((await call('put', '/clock', { now: end })).body).toEqual({ now: end, frozen: true })
+      expect((await call('put', '/clock', { now: end })).body).toMatchObject({ now: end, frozen: true })
       const refused = await call('put', '/clock', { advance: '1ms' })
       expect([refused.status, codeOf(refused)]).toEqual([400, 'INVALID_BODY'])
       expect((refused.body as { error: { message: string } }).error.message).toContain('the years 1970 to 7999')

@@ -33,6 +33,7 @@ const match = { operation: 'list_connections' }
 const CALLS: Readonly<Record<string, Call>> = {
   get_health: { works: true },
   get_ready: { works: true },
+  get_replicas: { works: true },
   get_version: { works: true },
   get_openapi: { works: true },
   get_env: { works: true },
@@ -83,6 +84,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   validate_document: { body: down, works: true },
   list_requests: { works: true },
   clear_requests: { works: true },
+  restore_requests: { path: '/requests/restore', works: true },
   count_requests: { body: { match }, works: true },
   verify_requests: { body: { match }, works: true },
   wait_for_requests: { body: { match }, works: true },
@@ -110,11 +112,13 @@ const CALLS: Readonly<Record<string, Call>> = {
 const LEFT_OUT = new Set([
   'get_health',
   'get_ready',
+  'get_replicas',
   'get_version',
   'get_openapi',
   'stream_events',
   'stream_timeline',
   'clear_requests',
+  'restore_requests',
   'clear_contract',
 ])
 const called = Object.keys(CALLS).filter((operation) => !LEFT_OUT.has(operation))

@@ -310,6 +310,7 @@ describe('scenarios', () => {
         name: 'token-dies-mid-run',
         description: expect.stringMatching(/\w/),
         running: false,
+        spent: false,
         started: false,
         state: null,
         rules: expect.arrayContaining([expect.objectContaining({ matched: 0, hits: 0 })]),

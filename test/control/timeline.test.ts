@@ -106,6 +106,41 @@ describe('GET /_mock/timeline', () => {
     })
   })
 
+  it('sends entries again, with their numbers, when a clear is undone', async () => {
+    await withControl({}, async (mock) => {
+      const token = await mock.token('test_client', 'test_secret')
+      await withStream(mock, '?environment=default', async (next) => {
+        await next()
+        const first = await next()
+        await mock.call('delete', '/requests')
+        expect((await next()).event).toBe('cleared')
+        await connections(mock, token)
+        await next()
+        expect((await mock.call('post', '/requests/restore')).body).toEqual({ restored: 1 })
+        expect((await next()).event).toBe('cleared')
+        const again = (await next()).data.entries as { sequence: number }[]
+        expect(again.map(({ sequence }) => sequence)).toEqual([1, 2])
+        expect(again[0]).toEqual((first.data.entries as object[])[0])
+        expect((await mock.call('post', '/requests/restore')).body).toEqual({ restored: 0 })
+      })
+      expect(((await mock.call('get', '/requests')).body as { requests: object[] }).requests).toHaveLength(2)
+    })
+  })
+
+  it('has what a request names of an account that was not found', async () => {
+    await withControl({}, async (mock) => {
+      const token = await mock.token('test_client', 'test_secret')
+      await mock.api(token, 'get', '/connected_accounts/details?connector=mail&identifier=gone%40example.com')
+      const sent = { connector: 'mail', identifier: 'lost@example.com', tool_name: 'mail_send_message', tool_input: {} }
+      await mock.api(token, 'post', '/execute_tool', sent)
+      const { entries } = (await mock.call('get', '/requests?short=true&status=404')).body as { entries: object[] }
+      expect(entries).toMatchObject([
+        { account: null, connector: 'mail', identifier: 'gone@example.com' },
+        { account: null, connector: 'mail', identifier: 'lost@example.com' },
+      ])
+    })
+  })
+
   it('sends that a journal was emptied, and that the clock moved', async () => {
     await withControl({}, async (mock) => {
       await withStream(mock, '?environment=default', async (next) => {

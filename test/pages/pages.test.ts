@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { consentAnswer, consentPage } from '../../src/pages/consent-page.ts'
+import { consentAnswer, consentPage, scopeWords } from '../../src/pages/consent-page.ts'
 import { credentialsPage } from '../../src/pages/credentials-page.ts'
 import { noticePage } from '../../src/pages/notice-page.ts'
 import { PAGE_HEADERS } from '../../src/pages/page-headers.ts'
@@ -17,6 +17,25 @@ const consent = {
   action: '/third-party/mail/authorize',
   hidden: { state: 'opaque' },
 }
+const SCOPES: readonly (readonly [scope: string, words: string])[] = [
+  ['mail.read', 'Read mail'],
+  ['mail.send', 'Send mail'],
+  ['calendar.write', 'Read and change calendar'],
+  ['read', 'Read everything'],
+  ['write:issues', 'Read and change issues'],
+  ['patient/Observation.read', 'Read Observation'],
+  ['https://example.com/auth/drive.readonly', 'Read drive'],
+  ['offline_access', 'Keep access while you are away'],
+  ['user_profile', 'Use user profile'],
+  ['constructor', 'Use constructor'],
+  ['', 'Use everything'],
+]
+describe('the words of a scope', () => {
+  it.each(SCOPES)('%s: %s', (scope, words) => {
+    expect(scopeWords(scope)).toBe(words)
+  })
+})
+
 const credentials = {
   connectorName: 'Issues',
   description: '',
@@ -33,7 +52,7 @@ const credentials = {
 describe('consentPage', () => {
   it('lists scopes and people, preselects the account, and carries the hidden fields', () => {
     const page = consentPage(consent).toString()
-    expect(page).toContain('<li>mail.read</li>')
+    expect(page).toContain('<li>Read mail <code>mail.read</code></li>')
     expect(page).toContain('<input type="hidden" name="state" value="opaque" />')
     expect(page.match(/value="grace@example.com" checked/g)).toHaveLength(1)
     expect(page).not.toContain('value="ada@example.com" checked')

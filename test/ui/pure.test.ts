@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Request, TimelineEntry } from '../../src/ui/api.ts'
-import { curlOf } from '../../src/ui/curl.ts'
+import { curlOf } from '../../src/ui/snippets.ts'
 import { failureScenario, failuresOf } from '../../src/ui/failure.ts'
 import { fieldsOf, inputOf } from '../../src/ui/input-form.ts'
 import { hashOf, readHash } from '../../src/ui/hash-route.ts'
@@ -250,7 +250,7 @@ describe('a request as a curl command', () => {
 describe('a failure of the next request', () => {
   it('is for the same operation, tool and account, and is optional', () => {
     expect(failureScenario(REQUEST, 'timeout')).toEqual({
-      name: 'next-execute-tool-timeout',
+      name: 'next-execute_tool-mail_send_message-ca_1',
       description: 'The next mail_send_message fails: no response.',
       rules: [
         {
@@ -263,6 +263,18 @@ describe('a failure of the next request', () => {
         },
       ],
     })
+  })
+
+  it('has one scenario for each operation, tool and account, by a name that a scenario may have', () => {
+    const names = (request: Partial<Request>) => failureScenario({ ...REQUEST, ...request }, 'rate_limited').name
+    const all = [
+      {},
+      { account: 'ca_2' },
+      { tool: 'weather_get_forecast' },
+      { operation: 'list_connections', tool: null },
+    ]
+    expect(new Set(all.map((request) => names(request as Partial<Request>))).size).toBe(all.length)
+    expect(names({ tool: `"><script> ${'x'.repeat(200)}` })).toMatch(/^[A-Za-z0-9._-]{1,100}$/)
   })
 
   it.each([
@@ -330,7 +342,7 @@ describe('the URL fragment of a view', () => {
     ['#/accounts/ca_1?environment=worker-2', { view: 'accounts', id: 'ca_1', parameters: { environment: 'worker-2' } }],
     ['#/timeline/a%2Fb%20c?q=%26', { view: 'timeline', id: 'a/b c', parameters: { q: '&' } }],
     ['#/timeline/a%3Fb%23c%25', { view: 'timeline', id: 'a?b#c%', parameters: {} }],
-    ['#/nowhere/x', { view: 'timeline', id: 'x', parameters: {} }],
+    ['#/nowhere/x', { view: 'timeline', unknown: 'nowhere', id: 'x', parameters: {} }],
     ['#/timeline/%', { view: 'timeline', id: '%', parameters: {} }],
   ])('%s is read, and is the same after it was written and read again', (hash, place) => {
     expect(readHash(hash)).toEqual(place)
@@ -427,12 +439,15 @@ describe('the timeline', () => {
     expect(ids(timeline.matching(NOTHING))).toEqual([1])
   })
 
-  it('groups by the label of the test, the group with the newest entry first', () => {
+  it('groups by the label of the test, groups with errors first, then that with the newest entry', () => {
     const entries = [entry(3, { environment: 'a' }), entry(2, { status: 500 }), entry(1, { environment: 'a' })]
     const labels = new Map([['a', 'mail > sends']])
-    const lines = linesOf(entries, 'test', { collapsed: new Set(['default']), labels })
+    const lines = linesOf(entries, 'test', { collapsed: { of: new Map([['default', true]]) }, labels })
     expect(
-      lines.map((line) => (line.kind === 'group' ? [line.name, line.count, line.failed] : line.entry.sequence)),
-    ).toEqual([['mail > sends', 2, 0], 3, 1, ['default', 1, 1]])
+      lines.map((line) => {
+        if (line.kind === 'group') return [line.name, line.count, line.failed]
+        return line.kind === 'entry' ? line.entry.sequence : line.kind
+      }),
+    ).toEqual([['default', 1, 1], ['mail > sends', 2, 0], 3, 1])
   })
 })

@@ -4,7 +4,7 @@ import { css } from '../../pages/html.ts'
 export const REPORT_STYLE = css`
   body {
     margin: 0 auto;
-    font-size: 15px;
+    font-size: var(--body);
     max-width: 76rem;
     padding: 2rem 1.25rem 4rem;
     overflow-wrap: anywhere;
@@ -17,20 +17,40 @@ export const REPORT_STYLE = css`
     border-radius: 12px;
   }
   header {
-    border-top: 4px solid var(--tone);
+    border-left: 4px solid var(--tone);
+    background: var(--tint);
+  }
+  header h1 {
+    color: var(--tone);
+  }
+  /* Each operation has its own table; their columns align from one to the next. */
+  @media screen and (min-width: 40.01rem) {
+    :is(#violations, #answers, #warnings, #paths) table {
+      min-width: 52rem;
+      table-layout: fixed;
+    }
+    :is(#violations, #answers, #warnings) :is(th:nth-child(2), th:nth-child(4)) {
+      width: 14%;
+    }
+    :is(#violations, #answers, #warnings, #paths) thead th:nth-last-child(2) {
+      width: 5rem;
+    }
+    :is(#violations, #answers, #warnings, #paths) thead th:last-child {
+      width: 32%;
+    }
   }
   :where(h1, h2, h3) {
     margin: 0 0 0.5rem;
   }
   h1 {
-    font-size: 1.6rem;
+    font-size: 1.5rem;
   }
   h2 {
-    font-size: 1.2rem;
+    font-size: var(--title);
   }
   h3 {
     margin-top: 1.5rem;
-    font-size: 1rem;
+    font-size: var(--large);
   }
   :where(p, ul) {
     margin: 0 0 0.75rem;
@@ -45,10 +65,10 @@ export const REPORT_STYLE = css`
     color: var(--quiet);
   }
   :where(.quiet, small, footer) {
-    font-size: 0.8125rem;
+    font-size: var(--small);
   }
   code {
-    font: 0.8125rem/1.5 var(--mono);
+    font: var(--code) / 1.5 var(--mono);
     unicode-bidi: isolate;
   }
   .scroll {
@@ -66,14 +86,14 @@ export const REPORT_STYLE = css`
     color: var(--quiet);
   }
   :where(th, td) {
-    padding: 0.375rem 0.75rem 0.375rem 0;
+    padding: 0.25rem 0.75rem 0.25rem 0;
     min-width: 4.5rem;
   }
   thead th {
     vertical-align: bottom;
   }
   h3 code {
-    font-size: 1.0625rem;
+    font-size: var(--large);
   }
   h3 + .scroll caption {
     position: absolute;
@@ -193,7 +213,7 @@ export const REPORT_STYLE = css`
     td::before {
       content: attr(data-label) ': ';
       color: var(--quiet);
-      font-size: 0.8125rem;
+      font-size: var(--small);
     }
   }
 `
@@ -215,6 +235,9 @@ export const PRINT_STYLE = css`
       --success: #000;
       --warning: #000;
       --error: #000;
+      --success-tint: #fff;
+      --warning-tint: #fff;
+      --error-tint: #fff;
     }
     body {
       max-width: none;

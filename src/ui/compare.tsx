@@ -1,0 +1,109 @@
+import { type ComponentChildren } from 'preact'
+import { plural, shorten } from '../domain/text.ts'
+import type { Request, TimelineEntry } from './api.ts'
+import { compared, type Difference } from './differences.ts'
+import { momentOf } from './format.ts'
+import { linkTo, route } from './hash-route.ts'
+import { timeline } from './live.ts'
+import { Detail, Loading, Section, Status, Table } from './parts.tsx'
+import { close, titleOf } from './entry.ts'
+import { pathOf, useApi } from './use-api.ts'
+
+type Where = Readonly<{ environment: string }>
+
+/** Two requests side by side: only what differs, and what always does (ids and times) apart. */
+export function Comparison({ id, where, other }: Readonly<{ id: string; where: Where; other: string }>) {
+  const { within = where.environment } = route.value.parameters
+  const one = useApi<{ request: Request }>(pathOf('requests', id), where)
+  const two = useApi<{ request: Request }>(pathOf('requests', other), { environment: within })
+  const [first, second] = [one.value?.request, two.value?.request]
+  return (
+    <Detail label="Comparison" close={close} title={<h2>Compare two requests</h2>}>
+      {first && second ? (
+        <div class="detail-body">
+          <Sides sides={[first, second]} />
+        </div>
+      ) : (
+        <Loading error={one.error ?? two.error} />
+      )}
+    </Detail>
+  )
+}
+
+function Sides({ sides: [one, other] }: Readonly<{ sides: readonly [Request, Request] }>) {
+  const { request, answer, happened } = compared(one, other)
+  const apart = [...request, ...answer].filter(({ isIdentity }) => isIdentity)
+  const parts = [
+    ['Request', request],
+    ['Answer', answer],
+    ['What happened', happened],
+  ] as const
+  return (
+    <>
+      <div class="sides">
+        <Side title="This one" request={one} />
+        <Side title="The other" request={other} />
+      </div>
+      {parts.map(([title, all]) => (
+        <Differences key={title} title={title} differences={all.filter(({ isIdentity }) => !isIdentity)} />
+      ))}
+      {apart.length > 0 && (
+        <Section title="Ids and times" open={false} note={plural(apart.length, 'difference')}>
+          <DifferenceTable title="Ids and times" differences={apart} />
+        </Section>
+      )}
+    </>
+  )
+}
+
+function Side({ title, request }: Readonly<{ title: string; request: Request }>) {
+  return (
+    <p>
+      <span class="quiet">{title}</span>
+      <br />
+      <Status status={request.status} />{' '}
+      <a href={linkTo('timeline', request.id, { in: request.environment })}>{titleOf(request)}</a>
+      <br />
+      <span class="mono quiet">{momentOf(request.at)}</span>
+    </p>
+  )
+}
+
+function Differences({ title, differences }: Readonly<{ title: string; differences: readonly Difference[] }>) {
+  return (
+    <Section title={title} note={differences.length === 0 ? 'the same' : plural(differences.length, 'difference')}>
+      {differences.length > 0 && <DifferenceTable title={title} differences={differences} />}
+    </Section>
+  )
+}
+
+function DifferenceTable({ title, differences }: Readonly<{ title: string; differences: readonly Difference[] }>) {
+  return (
+    <Table
+      label={title}
+      class="compared"
+      heads={[
+        ['Where', 'mono'],
+        ['This one', 'mono'],
+        ['The other', 'mono'],
+      ]}
+      rows={differences.map(({ where, one, other }) => [where, shown(one), shown(other)])}
+    />
+  )
+}
+
+function shown(value: Difference['one']): ComponentChildren {
+  if (value === undefined || value === null) return <span class="quiet">nothing</span>
+  return shorten(typeof value === 'string' ? value : JSON.stringify(value), 2000)
+}
+
+/** The newest request before this one that succeeded in the same: of its account, else of any. */
+export function lastSuccess({ id, real_at, operation, tool, account }: Request): TimelineEntry | undefined {
+  const filter = { text: '', operation: operation ?? '', status: '2', account: '', mark: '' }
+  const same = timeline
+    .matching(filter)
+    .filter(
+      (entry) => entry.id !== id && entry.tool === tool && entry.operation === operation && entry.real_at <= real_at,
+    )
+  return same.find((entry) => entry.account === account) ?? same[0]
+}

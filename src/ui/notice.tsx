@@ -1,0 +1,38 @@
+import { signal } from '@preact/signals'
+import { Small } from './parts.tsx'
+
+/** What has happened and can be undone, or waits for a decision. It stays until it is answered, or another takes its place. */
+export const notice = signal<
+  | {
+      readonly text: string
+      readonly actions: readonly (readonly [label: string, act: () => void])[]
+    }
+  | undefined
+>(undefined)
+
+export function Notice() {
+  const shown = notice.value
+  const close = (): void => {
+    notice.value = undefined
+  }
+  return (
+    <div class="row wrap message" role="status">
+      {shown && (
+        <>
+          <span>{shown.text}</span>
+          {shown.actions.map(([label, act]) => (
+            <Small
+              key={label}
+              label={label}
+              onClick={() => {
+                close()
+                act()
+              }}
+            />
+          ))}
+          <Small label="✕" aria-label="Close the message" onClick={close} />
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,165 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { call, type Schemas, type TimelineEntry } from './api.ts'
+import { show, titleOf } from './entry.ts'
+import { ALL, enter, environment, go, route, setParameters, VIEW_NAMES, VIEWS } from './hash-route.ts'
+import { Icon, type IconName } from './icons.tsx'
+import { clockFrozen, environments, showClock, timeline } from './live.ts'
+import { Dialog, Problem } from './parts.tsx'
+import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
+
+interface Command {
+  readonly icon: IconName
+  readonly text: string
+  /** Said in quiet letters, and searched. */
+  readonly about: string
+  readonly act: () => unknown
+}
+
+/** The most accounts and requests in the list. */
+const MOST = 6
+
+/** A dialog that finds views, actions, scenarios, accounts and requests by their words, and goes there or does them. */
+export function Palette({ close, help }: Readonly<{ close: () => void; help: () => void }>) {
+  const id = useId()
+  const [text, setText] = useState('')
+  const [chosen, setChosen] = useState(0)
+  const { busy, error, run } = useAction()
+  const isOne = environment.value !== ALL
+  const wanted = text.trim().toLowerCase()
+  const query = { query: wanted, limit: MOST, order: 'newest' }
+  const accounts = useApi<Schemas['Accounts']>(isOne && wanted !== '' ? '/accounts' : null, query).value?.accounts ?? []
+  const scenarios = useApi<Schemas['Scenarios']>(isOne ? '/scenarios' : null).value?.scenarios ?? []
+  const filter = { text: wanted, operation: '', status: '', account: '', mark: '' }
+  const requests = wanted === '' ? [] : timeline.matching(filter).slice(0, MOST)
+  const words = wanted.split(/\s+/)
+  const commands = [
+    ...[...viewCommands(), ...actions(help), ...scenarios.map(scenarioCommand), ...environmentCommands()].filter(
+      (command) => {
+        const searched = `${command.text} ${command.about}`.toLowerCase()
+        return words.every((word) => searched.includes(word))
+      },
+    ),
+    ...accounts.map(accountCommand),
+    ...requests.map(requestCommand),
+  ]
+  const at = Math.min(chosen, commands.length - 1)
+  const list = useRef<HTMLUListElement>(null)
+  useEffect(() => list.current?.children[at]?.scrollIntoView({ block: 'nearest' }), [at, text])
+  const press = (command = commands[at]): void => {
+    if (command && !busy)
+      run(async () => {
+        await command.act()
+        close()
+      })
+  }
+  const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }
+  return (
+    <Dialog title="Go to, or do" onClose={close}>
+      <input
+        type="text"
+        class="palette-text"
+        {...({ role: 'combobox' } as object)}
+        autofocus
+        autocomplete="off"
+        aria-label="Command"
+        aria-expanded="true"
+        aria-controls={id}
+        aria-activedescendant={at < 0 ? undefined : `${id}-${at}`}
+        placeholder="A view, an account, a request by its id, a scenario, an action"
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value)
+          setChosen(0)
+        }}
+        onKeyDown={(event) => {
+          const step = steps[event.key]
+          if (step !== undefined) setChosen(Math.max(0, Math.min(commands.length - 1, at + step)))
+          else if (event.key === 'Enter') press()
+          else return
+          event.preventDefault()
+        }}
+      />
+      <ul ref={list} id={id} class="palette" role="listbox" aria-label="Commands">
+        {commands.map((command, index) => (
+          <li
+            key={`${command.icon} ${command.text} ${command.about}`}
+            id={`${id}-${index}`}
+            role="option"
+            class={`row ${index === at ? 'current' : ''}`}
+            aria-selected={index === at}
+            onClick={() => press(command)}
+          >
+            <Icon name={command.icon} />
+            <span>{command.text}</span>
+            <span class="quiet">{command.about}</span>
+          </li>
+        ))}
+      </ul>
+      {commands.length === 0 && <p class="quiet">Nothing has these words.</p>}
+      <Problem error={error} />
+    </Dialog>
+  )
+}
+
+function viewCommands(): Command[] {
+  return VIEW_NAMES.map((view) => {
+    const { title, key } = VIEWS[view]
+    return { icon: view, text: title, about: `view, g ${key}`, act: () => go(view) }
+  })
+}
+
+function actions(help: () => void): Command[] {
+  const clock = (body: object) => async () =>
+    showClock(await call<Schemas['Clock']>('PUT', '/clock', { query: inEnvironment(), body }))
+  const inTimeline = (parameters: Readonly<Record<string, string>>) => () => {
+    if (route.value.view === 'timeline') setParameters(parameters)
+    else go('timeline', '', parameters)
+  }
+  const frozen = clockFrozen.value
+  const ofClock: readonly (readonly [string, string, object])[] = [
+    [frozen ? 'Run the clock' : 'Freeze the clock', '', { frozen: !frozen }],
+    ...['1m', '1h', '1d'].map((advance) => [`Advance the clock by ${advance}`, '', { advance }] as const),
+  ]
+  return [
+    ...(environment.value === ALL
+      ? []
+      : ofClock.map(([text, about, body]): Command => ({ icon: 'clock', text, about, act: clock(body) }))),
+    { icon: 'timeline', text: 'Show errors only', about: 'timeline, e', act: inTimeline({ status: 'error' }) },
+    { icon: 'timeline', text: 'Show violations only', about: 'timeline, v', act: inTimeline({ mark: 'violation' }) },
+    { icon: 'timeline', text: 'Group by test', about: 'timeline, t', act: inTimeline({ by: 'test' }) },
+    { icon: 'timeline', text: 'Slowest requests first', about: 'timeline', act: inTimeline({ sort: '-took' }) },
+    { icon: 'timeline', text: 'Show real time first', about: 'timeline', act: inTimeline({ times: 'real' }) },
+    { icon: 'scenarios', text: 'New scenario', about: 'scenario', act: () => go('scenarios', 'new scenario') },
+    { icon: 'unknown', text: 'Keyboard shortcuts', about: '?', act: help },
+  ]
+}
+
+function scenarioCommand({ name, running, description }: Schemas['Scenario']): Command {
+  const verb = running ? 'stop' : 'start'
+  return {
+    icon: 'scenarios',
+    text: `${running ? 'Stop' : 'Start'} ${name}`,
+    about: description,
+    act: () => call('POST', pathOf('scenarios', name, verb), { query: inEnvironment() }),
+  }
+}
+
+function environmentCommands(): Command[] {
+  return environments.value.map(({ name, label }) => {
+    return {
+      icon: 'data',
+      text: name,
+      about: `environment${label === null ? '' : `, ${label}`}`,
+      act: () => enter(name),
+    }
+  })
+}
+
+function accountCommand({ id, identifier, connector, status }: Schemas['Accounts']['accounts'][number]): Command {
+  return { icon: 'accounts', text: identifier, about: `at ${connector}, ${status}`, act: () => go('accounts', id) }
+}
+
+function requestCommand(entry: TimelineEntry): Command {
+  const about = `${entry.status} ${entry.error_code ?? ''} ${entry.identifier ?? ''} ${entry.id}`
+  return { icon: 'timeline', text: titleOf(entry), about, act: () => show(entry) }
+}

@@ -1,0 +1,90 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, call, type Schemas, type TimelineEntry } from './api.ts'
+import { ALL, environment } from './hash-route.ts'
+import { changes, environments } from './live.ts'
+import { keyOf } from './timeline-entries.ts'
+
+/** The server searches when the user has not typed for this long. */
+const DELAY_MS = 200
+const MAX_FOUND = 1000
+const NOTHING: ReadonlyMap<string, TimelineEntry> = new Map()
+
+/** What the server finds: it has the headers and bodies, and entries that the page has not. */
+export function useFound(text: string): ReadonlyMap<string, TimelineEntry> {
+  const [result, setResult] = useState({ text: '', found: NOTHING })
+  const changed = changes.value
+  const names = environment.value === ALL ? environments.value.map(({ name }) => name) : [environment.value]
+  const searched = text.trim()
+  useEffect(() => {
+    if (searched === '') return undefined
+    const stop = new AbortController()
+    const find = async (name: string): Promise<readonly TimelineEntry[]> => {
+      const query = { environment: name, text: searched, short: 'true', limit: MAX_FOUND }
+      const answer = await call<Schemas['Requests']>('GET', '/requests', { query, signal: stop.signal })
+      return answer.entries ?? []
+    }
+    const timer = setTimeout(() => {
+      Promise.all(names.map(find)).then(
+        (lists) => {
+          const newestFirst = lists.flat().sort((a, b) => (a.real_at < b.real_at ? 1 : a.real_at > b.real_at ? -1 : 0))
+          setResult({ text: searched, found: new Map(newestFirst.map((entry) => [keyOf(entry), entry])) })
+        },
+        (error: unknown) => {
+          // The stream says why the server cannot be asked.
+          if (error instanceof ApiError) setResult({ text: searched, found: NOTHING })
+        },
+      )
+    }, DELAY_MS)
+    return () => {
+      clearTimeout(timer)
+      stop.abort()
+    }
+  }, [searched, names.join(' '), changed])
+  return result.text === searched ? result.found : NOTHING
+}
+
+const MAX_HITS = 2000
+
+/** Marks the words of the search wherever the list and the open request show them, where the browser can mark without markup. */
+export function useHits(text: string): void {
+  useEffect(() => {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+    const main = document.querySelector('main')
+    if (words.length === 0 || !main || !('highlights' in CSS)) return undefined
+    let frame = 0
+    const mark = (): void => {
+      frame = 0
+      CSS.highlights.set('hits', new Highlight(...hitsIn(main, words)))
+    }
+    const observer = new MutationObserver(() => (frame ||= requestAnimationFrame(mark)))
+    observer.observe(main, { childList: true, characterData: true, subtree: true })
+    mark()
+    return () => {
+      observer.disconnect()
+      cancelAnimationFrame(frame)
+      CSS.highlights.delete('hits')
+    }
+  }, [text])
+}
+
+function hitsIn(main: Element, words: readonly string[]): Range[] {
+  const ranges: Range[] = []
+  for (const part of main.querySelectorAll('.list-inner, .detail')) {
+    const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT)
+    for (let node = texts.nextNode(); node && ranges.length < MAX_HITS; node = texts.nextNode())
+      for (const word of words) ranges.push(...rangesOf(node, word))
+  }
+  return ranges
+}
+
+function rangesOf(node: Node, word: string): Range[] {
+  const ranges: Range[] = []
+  const [text, length] = [node.nodeValue?.toLowerCase() ?? '', node.nodeValue?.length ?? 0]
+  for (let at = text.indexOf(word); at >= 0 && ranges.length < MAX_HITS; at = text.indexOf(word, at + word.length)) {
+    const range = new Range()
+    range.setStart(node, Math.min(at, length))
+    range.setEnd(node, Math.min(at + word.length, length))
+    ranges.push(range)
+  }
+  return ranges
+}

@@ -1,0 +1,125 @@
+import { useEffect, useId, useState } from 'preact/hooks'
+import { ApiError, call, type Request, type Schemas } from './api.ts'
+import { close } from './entry.ts'
+import { go, route } from './hash-route.ts'
+import { listen } from './keyboard.ts'
+import { CopyButton, Dialog, Form, Problem, serverUrl, Small, TextField } from './parts.tsx'
+import { bodyOf, headersOf, LANGUAGES, urlOf } from './snippets.ts'
+import { useAction } from './use-api.ts'
+
+type Where = Readonly<{ environment: string }>
+
+/** Whether a page can send the request: one over HTTP, to the service, whose body is whole. */
+export function canSend({ kind, protocol, request }: Request): boolean {
+  return kind === 'request' && protocol === 'http' && request.truncated === undefined
+}
+
+/** Sends and copies a request; `r` and `c` are the keys for it. */
+export function SendAndCopy({ request, where }: Readonly<{ request: Request; where: Where }>) {
+  const [isEditing, setEditing] = useState(false)
+  const { busy, error, run } = useAction()
+  const send = (path = urlOf(request, ''), body = bodyOf(request)): void =>
+    run(async () => {
+      const id = await sendAgain(request, path, body, where)
+      setEditing(false)
+      // The page compares the new request with this one on demand.
+      if (id === '') close()
+      else go('timeline', id, { ...route.value.parameters, tab: 'answer' })
+    })
+  useEffect(() => listen({ r: () => send() }))
+  return (
+    <div class="column">
+      <div class="buttons">
+        <Small label="Send again" disabled={busy} onClick={() => send()} />
+        <Small label="Edit and send" disabled={busy} onClick={() => setEditing(true)} />
+        <span class="space" />
+        {Object.entries(LANGUAGES).map(([language, textOf]) => (
+          <CopyButton key={language} label={`Copy as ${language}`} text={() => textOf(request, serverUrl())} />
+        ))}
+      </div>
+      <Problem error={error} />
+      {isEditing && <Edit request={request} busy={busy} error={error} send={send} close={() => setEditing(false)} />}
+    </div>
+  )
+}
+
+function Edit({
+  request,
+  busy,
+  error,
+  send,
+  close: end,
+}: Readonly<{
+  request: Request
+  busy: boolean
+  error: ApiError | undefined
+  send: (path: string, body: string | undefined) => void
+  close: () => void
+}>) {
+  const id = useId()
+  const { body: sent } = request.request
+  const [path, setPath] = useState(urlOf(request, ''))
+  const [body, setBody] = useState(
+    typeof sent === 'object' && sent !== null && !isForm(request) ? JSON.stringify(sent, null, 2) : bodyOf(request),
+  )
+  return (
+    <Dialog title="Edit and send" onClose={end}>
+      <Form submit={() => send(path, body)}>
+        <TextField label={`${request.method} to`} value={path} onText={setPath} />
+        {body !== undefined && (
+          <span class="field">
+            <label for={id}>Body</label>
+            <textarea
+              id={id}
+              class="mono"
+              rows={12}
+              spellcheck={false}
+              value={body}
+              onInput={(event) => setBody(event.currentTarget.value)}
+            />
+          </span>
+        )}
+        <p class="quiet">A masked secret is sent as it is shown: replace it.</p>
+        <Problem error={error} />
+        <button class="primary" disabled={busy || !path.startsWith('/')}>
+          Send
+        </button>
+      </Form>
+    </Dialog>
+  )
+}
+
+function isForm({ request: { headers } }: Request): boolean {
+  return headers['content-type']?.includes('x-www-form-urlencoded') ?? false
+}
+
+/** Sends a request as the client did, with a new bearer token where it had one. @returns the id of the new request */
+async function sendAgain(request: Request, path: string, body: string | undefined, where: Where): Promise<string> {
+  const { method } = request
+  const hasToken = request.request.headers['authorization'] !== undefined
+  const headers = { ...headersOf(request), ...(hasToken && { Authorization: `Bearer ${await newToken(where)}` }) }
+  const isBodyless = body === undefined || method === 'GET' || method === 'HEAD'
+  const answer = await fetched(`${serverUrl()}${path}`, { method, headers, ...(isBodyless ? {} : { body }) })
+  return answer.headers.get('x-request-id') ?? ''
+}
+
+/** A token of the first client of the environment. The journal masks the one of the request. */
+async function newToken(where: Where): Promise<string> {
+  const variables = await call<Schemas['Variables']>('GET', '/env', { query: { ...where, format: 'json' } })
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: variables.TOOLMOCK_CLIENT_ID,
+    client_secret: variables.TOOLMOCK_CLIENT_SECRET,
+  })
+  const answer = await fetched(`${serverUrl()}/oauth/token`, { method: 'POST', body })
+  const { access_token: token } = (await answer.json().catch(() => ({}))) as { access_token?: string }
+  if (token === undefined)
+    throw new ApiError(answer.status, 'NO_TOKEN', `The token endpoint answered ${answer.status}.`)
+  return token
+}
+
+function fetched(url: string, options: RequestInit): Promise<Response> {
+  return fetch(url, options).catch(() => {
+    throw new ApiError(0, 'NO_ANSWER', 'There was no answer: the connection ended. The timeline has the request.')
+  })
+}

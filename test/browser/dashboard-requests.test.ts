@@ -1,0 +1,199 @@
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterEach, expect, it } from 'vitest'
+import { createToolmock, type Toolmock } from '../../src/index.ts'
+import { describeInBrowser } from './browser.ts'
+import { Session } from './session.ts'
+
+/** What is done with the requests of the timeline: they are compared, sent again, copied, sorted and found. */
+describeInBrowser('the requests of the dashboard', (open) => {
+  let mock: Toolmock
+  afterEach(() => mock.close())
+
+  const opened = async (hash: string, options: BrowserContextOptions = {}) => {
+    mock = await createToolmock({ clock: '2026-01-31T12:00:00.000Z', freeze: true, idSeed: 7 })
+    const session = await Session.start(mock)
+    const tab = await open({ viewport: { width: 1440, height: 900 }, ...options })
+    const place = hash.replace('REFUSED', session.refused).replace('RENEWED', session.renewed)
+    await tab.page.goto(`${mock.url}/_mock/ui${place}`)
+    return { ...tab, session }
+  }
+  const detail = (page: Page) => page.locator('.detail')
+  const clipboard = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()')
+
+  it('compares a refused call with the last that succeeded: only what differs, ids and times apart', async () => {
+    const { page } = await opened('#/timeline/REFUSED')
+    await page.getByRole('button', { name: 'Compare with the last success' }).click()
+    const request = page.getByRole('region', { name: 'Request', exact: true })
+    await request.getByRole('row').filter({ hasText: 'body.tool_input.to' }).getByText('grace@example.com').waitFor()
+    expect(await request.innerText()).not.toContain('identifier')
+    expect(await page.getByRole('region', { name: 'Answer', exact: true }).innerText()).toContain('INVALID_TOOL_INPUT')
+    expect(await page.getByRole('region', { name: 'What happened', exact: true }).innerText()).toContain('/messages')
+    await page.getByRole('heading', { name: 'Ids and times' }).click()
+    const apart = await page.getByRole('region', { name: 'Ids and times', exact: true }).innerText()
+    expect(apart).toContain('headers.x-request-id')
+  })
+
+  it('compares the two requests that x marks', async () => {
+    const { page } = await opened('#/timeline')
+    await page.locator('.line').first().waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await page.getByText('weather_get_forecast is marked').waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await page.getByRole('heading', { name: 'Compare two requests' }).waitFor()
+    await page.getByText('weather_get_forecast is marked').waitFor({ state: 'detached' })
+    expect(await page.locator('.sides').innerText()).toContain('create_connected_account')
+    await page.goBack()
+    await detail(page).waitFor({ state: 'detached' })
+  })
+
+  it('sends a request again as it was, and edited, with a token of its own', async () => {
+    const { page, session } = await opened('#/timeline/REFUSED?tab=request')
+    const before = page.url()
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.waitForURL((url) => url.href !== before)
+    await detail(page).locator('.detail-head .status').getByText('400').waitFor()
+    expect(page.url()).not.toContain(session.refused)
+    await detail(page).getByRole('tab', { name: 'Request' }).click()
+    await page.getByRole('button', { name: 'Edit and send' }).click()
+    const body = page.getByRole('dialog').getByLabel('Body')
+    await body.fill((await body.inputValue()).replace('"subject"', '"to": "grace@example.com", "subject"'))
+    await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
+    await detail(page).locator('.detail-head .status').getByText('200').waitFor()
+    const { requests } = await session.control<{ requests: { id: string; request: { body: object } }[] }>(
+      'GET',
+      '/requests',
+    )
+    expect(requests.find(({ id }) => page.url().includes(id))?.request.body).toMatchObject({
+      tool_input: { to: 'grace@example.com', subject: 'Without a recipient' },
+    })
+  })
+
+  it('says that there was no answer when the request that is sent again gets none', async () => {
+    const { page } = await opened('#/timeline/RENEWED')
+    await page.getByText('What happened').waitFor()
+    await page.keyboard.press('2')
+    await page.getByRole('button', { name: 'Send again' }).waitFor()
+    await page.route('**/execute_tool', (route) => route.abort())
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByText('There was no answer: the connection ended.').waitFor()
+  })
+
+  it('copies a request in three languages, and ids', async () => {
+    const { page, session } = await opened('#/timeline/REFUSED')
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByText('What happened').waitFor()
+    await page.locator('dd').filter({ hasText: session.refused }).getByRole('button', { name: 'Copy' }).click()
+    await expect.poll(() => clipboard(page)).toBe(session.refused)
+    await page.keyboard.press('c')
+    await expect.poll(() => clipboard(page)).toContain('curl -X POST')
+    await page.keyboard.press('2')
+    for (const [language, part] of [
+      ['TypeScript', 'const response = await fetch('],
+      ['Python', 'requests.request('],
+    ] as const) {
+      await page.getByRole('button', { name: `Copy as ${language}` }).click()
+      await expect.poll(() => clipboard(page)).toContain(part)
+      expect(await clipboard(page)).toContain(`${mock.url}/api/v1/execute_tool`)
+      expect(await clipboard(page)).toContain('Without a recipient')
+    }
+  })
+
+  it('goes to accounts and requests, and does things, from the command palette, by keyboard alone', async () => {
+    const { page, session } = await opened('#/timeline')
+    const { keyboard } = page
+    await page.locator('.line').first().waitFor()
+    const command = async (text: string) => {
+      await keyboard.press('Control+k')
+      await page.getByRole('dialog').getByLabel('Command', { exact: true }).fill(text)
+      await page.getByRole('dialog').getByRole('option', { selected: true }).waitFor()
+    }
+    await command('tracker')
+    await page.getByRole('option', { name: 'grace@example.com at tracker' }).waitFor()
+    while (!(await page.getByRole('dialog').getByRole('option', { selected: true }).innerText()).includes('at tracker'))
+      await keyboard.press('ArrowDown')
+    await keyboard.press('Enter')
+    await detail(page).getByText('at tracker').waitFor()
+    await command(session.refused)
+    await keyboard.press('Enter')
+    await detail(page).getByText('tool_input.to is required').first().waitFor()
+    await command('advance 1h')
+    await keyboard.press('Enter')
+    await expect.poll(() => mock.clock.now()).toBe('2026-01-31T13:00:00.000Z')
+    await command('start connection-reset')
+    await keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await mock.environment('worker-2')
+    await command('environment worker-2')
+    await keyboard.press('Enter')
+    await page.waitForURL(/environment=worker-2/)
+    await keyboard.press('Control+k')
+    await keyboard.type('no such thing')
+    await page.getByText('Nothing has these words.').waitFor()
+    await keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await keyboard.press('?')
+    await page.getByRole('dialog').getByText('copy the request as curl').waitFor()
+  })
+
+  it('filters and groups by single keys', async () => {
+    const { page } = await opened('#/timeline')
+    const lines = page.locator('.line.entry')
+    await lines.first().waitFor()
+    const all = await lines.count()
+    await page.keyboard.press('v')
+    await expect.poll(() => lines.count()).toBe(2)
+    await page.keyboard.press('v')
+    await expect.poll(() => lines.count()).toBe(all)
+    await page.keyboard.press('e')
+    await expect.poll(() => lines.count()).toBe(await page.locator('.line.failed').count())
+    await page.keyboard.press('t')
+    await page.locator('.line.group').first().waitFor()
+    await page.keyboard.press('0')
+    await expect.poll(() => lines.count()).toBe(all)
+  })
+
+  it('sorts by each heading, and shows real time first on demand', async () => {
+    const { page } = await opened('#/timeline')
+    const column = (name: string) => page.locator(`.line.entry .${name}`).allInnerTexts()
+    await page.locator('.line').first().waitFor()
+    const newest = await column('what')
+    const heads = page.getByRole('group', { name: 'Columns' })
+    await heads.getByRole('button', { name: 'Status' }).click()
+    const statuses = (await column('cell-status')).map(Number).filter((status) => status > 0)
+    expect(statuses).toEqual([...statuses].sort((a, b) => a - b))
+    await heads.getByRole('button', { name: 'Status' }).click()
+    expect((await column('cell-status'))[0]).toBe('500')
+    await heads.getByRole('button', { name: 'Status' }).click()
+    expect(await column('what')).toEqual(newest)
+    expect((await column('time'))[0]).toBe('12:00:00.000')
+    await heads.getByRole('button', { name: 'Show real time first' }).click()
+    await heads.getByRole('button', { name: 'Real time' }).waitFor()
+    expect((await column('real'))[0]).toBe('12:00:00')
+    expect((await column('time'))[0]).not.toBe('12:00:00.000')
+  })
+
+  it('shows when each request ran within its test', async () => {
+    const { page } = await opened('#/timeline?by=test&environment=*')
+    await page.locator('.line.entry .bar-of-time').first().waitFor()
+    const places = await page
+      .locator('.line.entry .bar-of-time')
+      .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().left))
+    // The newest is first, so the bars go from right to left.
+    expect(places).toEqual([...places].sort((a, b) => b - a))
+    expect(new Set(places).size).toBeGreaterThan(5)
+  })
+
+  it('has the request and the answer in tabs, which arrow keys and digits open', async () => {
+    const { page } = await opened('#/timeline/REFUSED')
+    await page.getByRole('tab', { name: 'Overview' }).press('ArrowRight')
+    await page.getByRole('tab', { name: 'Request', selected: true }).waitFor()
+    await detail(page).getByText('Without a recipient').waitFor()
+    await page.keyboard.press('3')
+    await detail(page).getByText('INVALID_TOOL_INPUT').first().waitFor()
+    expect(page.url()).toContain('tab=answer')
+    await page.keyboard.press('f')
+    await expect.poll(() => page.evaluate('document.activeElement.innerText')).toBe('401 unauthorized')
+  })
+})
