@@ -9,9 +9,8 @@ import type { Api } from './target.ts'
 export class TestResources {
   readonly #api: Api
   readonly prefix: string
-  readonly #accounts = new Set<string>()
-  readonly #providers = new Set<string>()
-  readonly #configs = new Set<string>()
+  /** How each of them is removed, by a name of its own. */
+  readonly #removals = new Map<string, () => Promise<Answer>>()
   #names = 0
 
   constructor(api: Api, prefix: string) {
@@ -39,36 +38,36 @@ export class TestResources {
 
   addProvider(answer: Answer): void {
     if (answer.status > 201) return
-    const provider = objectAt(answer, 'provider')
-    const identifier = provider && own(provider, 'identifier')
-    const display = provider && own(provider, 'display_name')
+    const provider = objectAt(answer, 'provider') ?? {}
+    const [identifier, display] = [own(provider, 'identifier'), own(provider, 'display_name')]
     if (typeof identifier === 'string' && typeof display === 'string' && display.startsWith(this.prefix))
-      this.#providers.add(identifier)
+      this.#addAt(`/custom-providers/${encodeURIComponent(identifier)}`)
   }
 
   /** Adds an MCP config that the run has created. */
   addConfig(id: string): void {
-    this.#configs.add(id)
+    this.#addAt(`/mcp/configs/${id}`)
   }
 
-  /** Removes them, and every other account with the prefix; answers how many are left. */
-  async removeAll(): Promise<number> {
-    await this.#findAccounts()
-    let left = 0
-    for (const id of this.#accounts) left += await this.#remaining(this.#api.post('/connected_accounts:delete', { id }))
-    for (const identifier of this.#providers) {
-      left += await this.#remaining(this.#api.delete(`/custom-providers/${encodeURIComponent(identifier)}`))
+  #addAt(path: string): void {
+    this.#removals.set(path, () => this.#api.delete(path))
+  }
+
+  /** Removes them, and every other account with the prefix; answers what is left. */
+  async removeAll(): Promise<string[]> {
+    // A service that fails to search may remove what is known by its id all the same.
+    await this.#findAccounts().catch(() => undefined)
+    const removals = [...this.#removals]
+    this.#removals.clear()
+    const left: string[] = []
+    for (const [what, remove] of removals) {
+      const status = await remove().then(
+        (answer) => answer.status,
+        () => 0,
+      )
+      if (status !== 200 && status !== 404) left.push(what)
     }
-    for (const id of this.#configs) left += await this.#remaining(this.#api.delete(`/mcp/configs/${id}`))
-    this.#accounts.clear()
-    this.#configs.clear()
-    this.#providers.clear()
     return left
-  }
-
-  async #remaining(answer: Promise<Answer>): Promise<number> {
-    const { status } = await answer
-    return status === 200 || status === 404 ? 0 : 1
   }
 
   /** Accounts that a magic link created were never in an answer. */
@@ -88,7 +87,7 @@ export class TestResources {
   #add(account: JsonObject): void {
     const [id, identifier] = [own(account, 'id'), own(account, 'identifier')]
     if (typeof id === 'string' && typeof identifier === 'string' && identifier.startsWith(this.prefix))
-      this.#accounts.add(id)
+      this.#removals.set(id, () => this.#api.post('/connected_accounts:delete', { id }))
   }
 }
 

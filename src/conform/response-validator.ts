@@ -1,5 +1,5 @@
 import { parsedJson } from '../domain/json.ts'
-import { isOperation, ROUTES } from '../contract/route.ts'
+import { isOperation, operationAt } from '../contract/route.ts'
 import type { Answer } from './answer.ts'
 
 /** Checks answers against the shapes that the contract declares. */
@@ -14,10 +14,8 @@ export interface ResponseValidator {
 export async function prismValidator(): Promise<ResponseValidator> {
   const { createPrismValidator } = await import('../contract/prism-validator.ts')
   const prism = await createPrismValidator()
-  const routes = ROUTES.map(({ operation, method, path }) => ({ operation, method, pattern: patternOf(path) }))
   return {
-    operationOf: (method, path) =>
-      routes.find((route) => route.method === method && route.pattern.test(path))?.operation,
+    operationOf: operationAt,
     problems: (operation, answer) => {
       if (!isOperation(operation)) return []
       const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
@@ -25,12 +23,6 @@ export async function prismValidator(): Promise<ResponseValidator> {
       return found.map(({ field, message }) => (field === '' ? message : `${field} ${message}`))
     },
   }
-}
-
-/** A part of the path in braces stands for one segment. */
-function patternOf(path: string): RegExp {
-  const parts = path.split(/\{\w+\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-  return new RegExp(`^${parts.join('[^/]+')}$`)
 }
 
 /** A body that is not JSON is validated as a text. */

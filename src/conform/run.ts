@@ -55,7 +55,7 @@ export async function conform(options: ConformOptions): Promise<ConformReport> {
 }
 
 /** The checks that `only` and `basis` leave. @throws StartError when none is left */
-function chosen({ only = [], basis }: ConformOptions): Check[] {
+export function chosen({ only = [], basis }: Pick<ConformOptions, 'only' | 'basis'>): Check[] {
   const checks = CHECKS.filter(
     (check) =>
       (only.length === 0 || only.some((pattern) => matchesGlob(pattern, check.id))) &&
@@ -79,10 +79,11 @@ async function checkReachable({ baseUrl }: ConformOptions, api: Api, control: Co
     )
 }
 
-async function runAll(
+/** Runs checks one after the other; `progress` is called before each. */
+export async function runAll(
   checks: readonly Check[],
   context: CheckContext,
-  { progress, signal }: ConformOptions,
+  { progress, signal }: Pick<ConformOptions, 'progress' | 'signal'>,
 ): Promise<CheckOutcome[]> {
   const outcomes: CheckOutcome[] = []
   for (const check of checks) {
@@ -117,7 +118,7 @@ function summaryOf(outcomes: readonly CheckOutcome[]): ConformReport['summary'] 
 async function clear(context: CheckContext, control: ControlApi | undefined): Promise<number> {
   try {
     const left = await context.resources.removeAll()
-    return left + ((await control?.removeEnvironments()) ?? 0)
+    return left.length + ((await control?.removeEnvironments()) ?? 0)
   } catch {
     return 1
   }

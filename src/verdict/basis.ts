@@ -1,6 +1,4 @@
-import { routeOf } from '../contract/route.ts'
-import type { Operation } from '../contract/shapes.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { FIELD_BASIS } from '../contract/generated/basis-table.ts'
 import type { NewFinding } from './findings.ts'
 
 /** The basis of rules that belong to no field of the contract, by constraint and by error code (docs/fidelity.md). */
@@ -55,82 +53,21 @@ const OF_RULE: Readonly<Record<string, string>> = {
   '* * authorization_type': 'choice:G23',
 }
 
-export class BasisLookup {
-  readonly #document: JsonObject
+type Broken = Pick<NewFinding, 'operation' | 'path' | 'constraint' | 'error_code'>
 
-  constructor(document: object) {
-    this.#document = document as JsonObject
-  }
-
-  of({ operation, path, constraint, error_code }: NewFinding): string {
-    const rules = [`${operation} ${path}`, `* ${path}`, `${operation} *`, '* *']
-    const [ofRule] = rules.flatMap((rule) => OF_RULE[`${rule} ${constraint}`] ?? [])
-    const known = ofRule ?? OF_CONSTRAINT[constraint] ?? OF_CODE[error_code ?? '']
-    return known ?? this.#ofField(operation as Operation, path, constraint)
-  }
-
-  #ofField(operation: Operation, path: string, constraint: string): string {
-    const described = this.#operation(operation)
-    const parameter = this.#list(described['parameters']).find(({ name }) => name === path)
-    const own = textOf(described['x-basis'])
-    if (parameter) {
-      // The limits of a value may have another basis than the name of its parameter.
-      const ofValue = constraint === 'required' ? undefined : textOf(this.#object(parameter['schema'])['x-basis'])
-      return ofValue ?? textOf(parameter['x-basis']) ?? own ?? 'choice'
-    }
-    const parts = path
-      .replace(/\[[^\]]*\]/g, '.[]')
-      .split('.')
-      .filter((part) => part !== '')
-    const schema = this.#bodySchema(described)
-    return (schema && this.#nearest(schema, parts)) ?? own ?? 'choice'
-  }
-
-  #operation(operation: Operation): JsonObject {
-    const { path, method } = routeOf(operation)
-    const item = this.#object(this.#object(this.#document['paths'])[path])
-    return this.#object(item[method.toLowerCase()])
-  }
-
-  #bodySchema(described: JsonObject): JsonObject | undefined {
-    const [content] = Object.values(this.#object(this.#object(described['requestBody'])['content']))
-    return content === undefined ? undefined : this.#object(this.#object(content)['schema'])
-  }
-
-  /** The basis of the deepest part of the path that has one. */
-  #nearest(schema: JsonObject, [part, ...rest]: readonly string[]): string | undefined {
-    const own = textOf(schema['x-basis'])
-    if (part === undefined) return own
-    const inner = this.#inside(schema, part)
-    return (inner && this.#nearest(inner, rest)) ?? own
-  }
-
-  #inside(schema: JsonObject, part: string): JsonObject | undefined {
-    const direct = part === '[]' ? schema['items'] : this.#object(schema['properties'])[part]
-    if (direct !== undefined) return this.#object(direct)
-    const choices = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => this.#list(schema[keyword]))
-    return choices.map((choice) => this.#inside(choice, part)).find((found) => found !== undefined)
-  }
-
-  #list(value: JsonValue | undefined): JsonObject[] {
-    return Array.isArray(value) ? value.map((item) => this.#object(item)) : []
-  }
-
-  /** Resolves a reference; keys beside the `$ref` win over those of its target. */
-  #object(value: JsonValue | undefined): JsonObject {
-    if (!isJsonObject(value)) return {}
-    const { $ref: ref, ...own } = value
-    if (typeof ref !== 'string') return value
-    const target = ref
-      .split('/')
-      .slice(1)
-      .reduce<JsonValue | undefined>((at, part) => (isJsonObject(at) ? at[part] : undefined), this.#document)
-    return { ...this.#object(target), ...own }
-  }
-}
-
-/** An `x-basis` may be a list; its first entry counts. */
-function textOf(basis: JsonValue | undefined): string | undefined {
-  const [first] = [basis].flat()
-  return typeof first === 'string' ? first : undefined
+/** What the rule that a finding is about rests on. */
+export function basisOf({ operation, path, constraint, error_code }: Broken): string {
+  const rules = [`${operation} ${path}`, `* ${path}`, `${operation} *`, '* *']
+  const [ofRule] = rules.flatMap((rule) => OF_RULE[`${rule} ${constraint}`] ?? [])
+  const known = ofRule ?? OF_CONSTRAINT[constraint] ?? OF_CODE[error_code ?? '']
+  if (known !== undefined) return known
+  const parts = path
+    .replace(/\[[^\]]*\]/g, '.[]')
+    .split('.')
+    .filter((part) => part !== '')
+  // The deepest part of the path that has a basis of its own.
+  const inside = parts.map((_, at) => parts.slice(0, parts.length - at).join('.'))
+  const names = [...(constraint === 'required' ? [`${path} required`] : []), path, ...inside, '']
+  const fields = FIELD_BASIS.get(operation)
+  return names.flatMap((name) => fields?.get(name) ?? [])[0] ?? 'choice'
 }

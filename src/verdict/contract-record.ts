@@ -148,6 +148,8 @@ type UnservedPath = Omit<UnknownPath, keyof FindingOrigin>
 export class EnvironmentContractRecord {
   requests = 0
   injected = 0
+  /** When records of earlier requests were lost with the replica that had them. */
+  incompleteSince: string | undefined
   readonly violations = new Findings<NewFinding>(findingKey)
   readonly answerViolations = new Findings<NewFinding>(findingKey)
   readonly warnings = new Findings<NewWarning>(findingKey)
@@ -241,6 +243,7 @@ export class EnvironmentContractRecord {
 
   add(other: EnvironmentContractRecord): void {
     this.requests += other.requests
+    this.incompleteSince = [this.incompleteSince, other.incompleteSince].filter(Boolean).sort().at(-1)
     this.injected += other.injected
     this.violations.merge(other.violations)
     this.answerViolations.merge(other.answerViolations)

@@ -49,6 +49,7 @@ const requests = upTo(20)
 /** How the members of a report are merged, by their names. Of every other member the first value is kept. */
 const MERGES: Readonly<Record<string, Merge>> = {
   at: latest,
+  incomplete_since: (values) => latest(values.filter((value) => value !== null)),
   total: merged,
   requests: (values) => (Array.isArray(values[0]) ? requests(values) : sum(values)),
   examples: requests,
@@ -83,7 +84,9 @@ const MERGES: Readonly<Record<string, Merge>> = {
 }
 
 function merged(values: readonly unknown[]): JsonObject {
-  const [first = {}] = values as JsonObject[]
+  const [given = {}] = values as JsonObject[]
+  const incomplete = (values as JsonObject[]).find((each) => each['incomplete_since'] !== undefined)
+  const first = incomplete ? { ...given, incomplete_since: null } : given
   return Object.fromEntries(
     Object.entries(first).map(([name, value]) => {
       const merge = Object.hasOwn(MERGES, name) ? MERGES[name] : undefined

@@ -23,7 +23,14 @@ export interface Shortfall {
 }
 
 type ReasonKind =
-  'violation' | 'answer_violation' | 'unknown_path' | 'unfired_rule' | 'coverage' | 'no_requests' | 'unused_allowance'
+  | 'incomplete'
+  | 'violation'
+  | 'answer_violation'
+  | 'unknown_path'
+  | 'unfired_rule'
+  | 'coverage'
+  | 'no_requests'
+  | 'unused_allowance'
 
 /** A reason why a verdict failed, something it allowed, or a warning. */
 export interface VerdictItem<Kind> {
@@ -63,7 +70,10 @@ export interface ReportPair {
 
 export function isKept(record: ContractRecord): ContractReport['ok'] {
   const { violations, answer_violations, unknown_paths, unfired_rules } = record
-  return [violations, answer_violations, unknown_paths, unfired_rules].every((list) => list.length === 0)
+  return (
+    record.incomplete_since === undefined &&
+    [violations, answer_violations, unknown_paths, unfired_rules].every((list) => list.length === 0)
+  )
 }
 
 export function tallyOf(reached: readonly { readonly reach: Reach }[]): Tally {

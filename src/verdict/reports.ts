@@ -16,7 +16,7 @@ import { once } from '../domain/once.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { Histories, type ScenarioHistory, unfired } from '../scenarios/scenario-run.ts'
-import type { BasisLookup } from './basis.ts'
+import { basisOf } from './basis.ts'
 import { type ContractFields, type ContractRecords, EnvironmentContractRecord } from './contract-record.ts'
 import { coverageOf } from './coverage.ts'
 import type { Counted, NewFinding } from './findings.ts'
@@ -38,14 +38,6 @@ export interface Reports {
   /** The environments that a report can be about, removed ones included. */
   names(): ReadonlySet<string>
 }
-
-const loadBasis = lazyImport(async () => {
-  const [{ BasisLookup }, { readDocument }] = await Promise.all([
-    import('./basis.ts'),
-    import('../contract/generated/document.js'),
-  ])
-  return () => new BasisLookup(readDocument())
-})
 
 const loadPrism = lazyImport(async () => {
   const [{ prismCheck }, { createPrismValidator }] = await Promise.all([
@@ -74,10 +66,8 @@ export function createReports(parts: ReportParts): Reports {
     return { prismCheck, validator: await createPrismValidator() }
   })
   const sources = async (): Promise<ReportSources> => {
-    const createBasis = await loadBasis()
     return {
       records,
-      basis: createBasis(),
       version,
       routes: servedRoutes(parts),
       at: instant(realTime()),
@@ -110,7 +100,6 @@ export function createReports(parts: ReportParts): Reports {
 
 interface ReportSources {
   readonly records: ContractRecords
-  readonly basis: BasisLookup
   readonly version: string
   readonly routes: readonly Route[]
   readonly at: string
@@ -189,29 +178,26 @@ function subjectsOf({ records, present }: ReportSources, environment: string | u
     })
 }
 
-function contractRecordOf(
-  subjects: readonly Subject[],
-  { basis, records: { declared } }: ReportSources,
-): ContractRecord {
+function contractRecordOf(subjects: readonly Subject[], { records: { declared } }: ReportSources): ContractRecord {
   const record = sumOf(subjects, declared)
   const { violations, answerViolations, warnings, unknownPaths } = record
-  const finding = (counted: Counted<NewFinding>): Finding => findingOf(counted, basis)
   const flows = subjects.map((subject) => subject.record.flows)
   return {
+    ...(record.incompleteSince !== undefined && { incomplete_since: record.incompleteSince }),
     requests: record.requests,
     injected: record.injected,
-    violations: [...violations.list(), ...tokenRaces(subjects.map(({ record: { races } }) => races))].map(finding),
-    answer_violations: [...answerViolations.list()].map(finding),
+    violations: [...violations.list(), ...tokenRaces(subjects.map(({ record: { races } }) => races))].map(findingOf),
+    answer_violations: [...answerViolations.list()].map(findingOf),
     unknown_paths: [...unknownPaths.list()].map((counted) => ({ ...counted.item, ...originOf(counted) })),
     warnings: [...warnings.list(), ...unverifiedFlows(flows)].map((counted) => {
-      return { ...finding(counted), kind: counted.item.kind }
+      return { ...findingOf(counted), kind: counted.item.kind }
     }),
     unfired_rules: unfiredRules(subjects),
     left_out: [violations, answerViolations, warnings, unknownPaths].reduce((sum, { leftOut }) => sum + leftOut, 0),
   }
 }
 
-function findingOf(counted: Counted<NewFinding>, basis: BasisLookup): Finding {
+function findingOf(counted: Counted<NewFinding>): Finding {
   const { operation, path, constraint, error_code, found, allowed } = counted.item
   return {
     operation,
@@ -220,7 +206,7 @@ function findingOf(counted: Counted<NewFinding>, basis: BasisLookup): Finding {
     error_code,
     found,
     allowed,
-    basis: basis.of(counted.item),
+    basis: basisOf(counted.item),
     ...originOf(counted),
   }
 }

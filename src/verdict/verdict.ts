@@ -47,7 +47,9 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
   const unused = allow
     .filter((allowance) => !used.has(allowance))
     .map((allowance) => item('unused_allowance', unusedSentence(allowance)))
+  const { incomplete_since: since } = total
   const reasons = [
+    ...(since === undefined ? [] : [item('incomplete', incompleteSentence(since))]),
     ...total.answer_violations.map((finding) => item('answer_violation', answerSentence(finding), finding)),
     ...split.filter(({ isAllowed }) => !isAllowed).map((each) => each.item),
     ...total.unfired_rules.map((rule) => item('unfired_rule', ruleSentence(rule))),
@@ -68,6 +70,10 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
     injected: total.injected,
     summary,
   }
+}
+
+function incompleteSentence(since: string): string {
+  return `incomplete: another replica was active until ${since}, and what was asked before is not in this report; clear it (DELETE /_mock/contract) and run the tests again`
 }
 
 /** Nothing was judged, which must not look like a success. */

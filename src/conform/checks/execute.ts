@@ -61,6 +61,15 @@ export const EXECUTE_CHECKS = checksOf('execute_tool', {
     ;(await context.verify(await context.pendingRequest(account), account.identifier)).is(200)
     ;(await context.execute(account, tool)).is(200)
   },
+  'execute/shared-credentials (choice:G65): a deleted account leaves the same credentials of another account valid':
+    async (context) => {
+      const { tool } = await runnable(context)
+      const { kind } = await context.catalog.main()
+      const connected_account = { authorization_details: credentialsOf(kind, context.resources.name('cred')) }
+      const [one, other] = [await context.account({ connected_account }), await context.account({ connected_account })]
+      ;(await context.api.post('/connected_accounts:delete', { id: one.id })).is(200)
+      ;(await context.execute(other, tool)).is(200)
+    },
   'execute/pending (convention:G44): an account that is PENDING_AUTH is a 400 with code 9': async (context) => {
     const account = await context.account()
     ;(await context.execute(account, await anyTool(context))).is(400).has('code', 9)

@@ -31,6 +31,11 @@ export const TIME_CHECKS: readonly Check[] = [
       await own.environment.advance('14m')
       await own.control().decide(answer.string('link'), 'approve')
     },
+    'time/expired-link (convention:States): a link for an EXPIRED account makes it PENDING_AUTH': async (own) => {
+      const id = await expired(own)
+      ;(await own.link({ id })).is(200)
+      ;(await own.details(id)).has('connected_account.status', 'PENDING_AUTH')
+    },
   }),
   ...timeChecks('verify_user', {
     'time/auth-request (choice:G32): an expired auth request is a 404 at verify': async (own) => {
@@ -40,6 +45,20 @@ export const TIME_CHECKS: readonly Check[] = [
       ;(await own.verify(request, account.identifier)).is(404)
       ;(await own.details(account.id)).has('connected_account.status', 'PENDING_AUTH')
     },
+    'time/auth-request-before (choice:G32): an auth request can be verified until it expires': async (own) => {
+      const account = await own.account()
+      const request = await own.pendingRequest(account)
+      await own.environment.advance('9m')
+      ;(await own.verify(request, account.identifier)).is(200)
+    },
+    'time/disconnected-request (convention:States): a disconnection ends a pending auth request: verify is a 404':
+      async (own) => {
+        const account = await own.account()
+        const request = await own.pendingRequest(account)
+        await own.environment.accountEvent(account.id, 'disconnect')
+        ;(await own.verify(request, account.identifier)).is(404)
+        ;(await own.details(account.id)).has('connected_account.status', 'DISCONNECTED')
+      },
   }),
   ...timeChecks('get_connected_account_details', {
     'time/token-expires (convention:States): without a refresh token an account expires': async (own) => {
@@ -48,12 +67,45 @@ export const TIME_CHECKS: readonly Check[] = [
       own.api.signOut()
       ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
     },
+    'time/expired-pending (choice:States): an account that waits for its user can be expired by hand': async (own) => {
+      const { id } = await own.account()
+      await own.environment.accountEvent(id, 'expire')
+      ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
+    },
+    'time/status-leaves-updated-at (choice:G27): a status alone leaves updated_at': async (own) => {
+      const { id, created } = await own.active()
+      await own.environment.advance('1m')
+      await own.environment.accountEvent(id, 'expire')
+      const answer = (await own.details(id)).has('connected_account.status', 'EXPIRED')
+      answer.has('connected_account.updated_at', created.string('connected_account.updated_at'))
+    },
   }),
   ...timeChecks('execute_tool', {
     'time/expired-executes-nothing (convention:G44): an EXPIRED account is a 400 with code 9': async (own) => {
       const id = await expired(own)
       const tool = await own.catalog.tool((await own.catalog.ofType('OAUTH')).name)
       ;(await own.execute({ id }, tool)).is(400).has('code', 9)
+    },
+    'time/token-refreshed-for-tool (convention:G46): a tool call refreshes an expired token first': async (own) => {
+      const id = await consented(own)
+      const { name } = await own.catalog.ofType('OAUTH')
+      const tool = await own.catalog.tool(name, 'without required input')
+      await own.environment.advance('2h')
+      ;(await own.execute({ id }, tool)).is(200)
+    },
+    'time/failed-call-used (choice:G26): a call that failed at the third party sets last_used_at': async (own) => {
+      const account = await own.active()
+      const tool = await own.catalog.tool(account.connector, 'without required input')
+      await own.environment.thirdPartyAnswers(500)
+      await own.execute(account, tool)
+      ;(await own.details(account.id)).string('connected_account.last_used_at')
+    },
+    'time/disconnected-executes-nothing (convention:G44): a DISCONNECTED account is a 400': async (own) => {
+      const account = await own.active()
+      await own.environment.accountEvent(account.id, 'disconnect')
+      ;(await own.details(account.id)).has('connected_account.status', 'DISCONNECTED')
+      const tool = await own.catalog.tool(account.connector)
+      ;(await own.execute(account, tool)).is(400).has('code', 9)
     },
   }),
   ...timeChecks('get_connected_account_auth', {
@@ -68,73 +120,11 @@ export const TIME_CHECKS: readonly Check[] = [
       )
       must((expires ?? '') > (updated ?? ''), 'an expiry in the future', expires)
     },
-  }),
-  ...timeChecks('execute_tool', {
-    'time/token-refreshed-for-tool (convention:G46): a tool call refreshes an expired token first': async (own) => {
-      const id = await consented(own)
-      const { name } = await own.catalog.ofType('OAUTH')
-      const tool = await own.catalog.tool(name, 'without required input')
-      await own.environment.advance('2h')
-      ;(await own.execute({ id }, tool)).is(200)
-    },
-  }),
-  ...timeChecks('get_connected_account_auth', {
     'time/refresh-refused (convention:States): a refused refresh makes the account EXPIRED': async (own) => {
       const id = await consented(own)
       await own.environment.accountEvent(id, 'revoke_refresh_token')
       await own.environment.advance('2h')
       ;(await own.auth(id)).has('connected_account.status', 'EXPIRED')
-    },
-  }),
-  ...timeChecks('create_magic_link', {
-    'time/expired-link (convention:States): a link for an EXPIRED account makes it PENDING_AUTH': async (own) => {
-      const id = await expired(own)
-      ;(await own.link({ id })).is(200)
-      ;(await own.details(id)).has('connected_account.status', 'PENDING_AUTH')
-    },
-  }),
-  ...timeChecks('verify_user', {
-    'time/disconnected-request (convention:States): a disconnection ends a pending auth request: verify is a 404':
-      async (own) => {
-        const account = await own.account()
-        const request = await own.pendingRequest(account)
-        await own.environment.accountEvent(account.id, 'disconnect')
-        ;(await own.verify(request, account.identifier)).is(404)
-        ;(await own.details(account.id)).has('connected_account.status', 'DISCONNECTED')
-      },
-  }),
-  ...timeChecks('get_connected_account_details', {
-    'time/expired-pending (choice:States): an account that waits for its user can be expired by hand': async (own) => {
-      const { id } = await own.account()
-      await own.environment.accountEvent(id, 'expire')
-      ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
-    },
-  }),
-  ...timeChecks('execute_tool', {
-    'time/failed-call-used (choice:G26): a call that failed at the third party sets last_used_at': async (own) => {
-      const account = await own.active()
-      const tool = await own.catalog.tool(account.connector, 'without required input')
-      await own.environment.thirdPartyAnswers(500)
-      await own.execute(account, tool)
-      ;(await own.details(account.id)).string('connected_account.last_used_at')
-    },
-  }),
-  ...timeChecks('get_connected_account_details', {
-    'time/status-leaves-updated-at (choice:G27): a status alone leaves updated_at': async (own) => {
-      const { id, created } = await own.active()
-      await own.environment.advance('1m')
-      await own.environment.accountEvent(id, 'expire')
-      const answer = (await own.details(id)).has('connected_account.status', 'EXPIRED')
-      answer.has('connected_account.updated_at', created.string('connected_account.updated_at'))
-    },
-  }),
-  ...timeChecks('execute_tool', {
-    'time/disconnected-executes-nothing (convention:G44): a DISCONNECTED account is a 400': async (own) => {
-      const account = await own.active()
-      await own.environment.accountEvent(account.id, 'disconnect')
-      ;(await own.details(account.id)).has('connected_account.status', 'DISCONNECTED')
-      const tool = await own.catalog.tool(account.connector)
-      ;(await own.execute(account, tool)).is(400).has('code', 9)
     },
   }),
   ...timeChecks('update_connected_account', {

@@ -15,8 +15,8 @@ import type { ReportPair, Shortfall } from '../report-pair.ts'
 import { ownReasons } from '../verdict.ts'
 
 /** Addresses of files are relative to the folder of the package, which the reader of a log does not know. */
-const PACKAGE = 'TOOLMOCK_PACKAGE'
-const SPEC = 'spec/openapi.yaml'
+export const PACKAGE = 'TOOLMOCK_PACKAGE'
+export const SPEC = 'spec/openapi.yaml'
 
 /** The findings as a SARIF 2.1.0 log, for code scanning. */
 export function sarif(reports: ReportPair): string {
@@ -104,7 +104,7 @@ function ofFinding(ruleId: RuleId, sentence: string, finding: Finding): Result {
   })
 }
 
-interface Found {
+interface ResultParts {
   readonly sentence: string
   /** The part of the contract, or the scenario. */
   readonly location: Location
@@ -116,7 +116,7 @@ interface Found {
 
 function result(
   ruleId: RuleId,
-  { sentence, location, origin, tests = origin?.tests ?? [], properties }: Found,
+  { sentence, location, origin, tests = origin?.tests ?? [], properties }: ResultParts,
 ): Result {
   const fingerprint = fingerprintOf(ruleId, location, properties)
   // Where the finding can be fixed: in the test that is known by its file, else beside the contract.
@@ -149,13 +149,22 @@ function placeOfTest({ label, file, line }: TestName): Location[] {
   ]
 }
 
-function placed(uri: string, startLine: number, logical: NonNullable<Location['logicalLocations']>[number]): Location {
+/** A line of a file of the package. */
+export function placed(
+  uri: string,
+  startLine: number,
+  logical: NonNullable<Location['logicalLocations']>[number],
+): Location {
   const artifactLocation = { uri: encodeURI(uri.toWellFormed()), uriBaseId: PACKAGE }
   return { physicalLocation: { artifactLocation, region: { startLine } }, logicalLocations: [logical] }
 }
 
 /** Equal for the same finding in every run; does not depend on what was sent, nor on how often. */
-function fingerprintOf(ruleId: RuleId, { logicalLocations = [] }: Location, properties: Found['properties']): string {
+function fingerprintOf(
+  ruleId: RuleId,
+  { logicalLocations = [] }: Location,
+  properties: ResultParts['properties'],
+): string {
   const names = logicalLocations.map(({ fullyQualifiedName = '' }) => fullyQualifiedName.replace(/\[\d+\]/g, '[]'))
   const { constraint = null, error_code = null, status = null, environment = null } = properties
   const parts = [ruleId, ...names, constraint, error_code, status, environment]
@@ -163,7 +172,7 @@ function fingerprintOf(ruleId: RuleId, { logicalLocations = [] }: Location, prop
 }
 
 /** In a message `[text](target)` would be a link; text from clients must not make one. */
-function plainMessage(sentence: string): string {
+export function plainMessage(sentence: string): string {
   return sentence.replaceAll('](', '] (')
 }
 

@@ -1,0 +1,140 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AppOptions } from '../app/app.ts'
+import { documentText } from '../documents/document-text.ts'
+import { BASE_URL_RULE, isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
+import { type JsonObject, parsedJson } from '../domain/json.ts'
+import { StartError } from '../domain/start-error.ts'
+import { driftIn } from '../drift/formats.ts'
+import type { Exchange } from '../drift/exchange.ts'
+import { exchangesOf, harSchema } from '../drift/har.ts'
+import { type Choices, settingsThatFix } from '../drift/remedies.ts'
+import { acceptedReport, type DriftReport } from '../drift/report.ts'
+import { drift as compare, type OwnMock, PREFIX } from '../drift/run.ts'
+import { pathText, problemsOf } from '../schema/problems.ts'
+import { RandomIds } from '../state/model/time-and-ids.ts'
+import { VERSION } from '../version.ts'
+import { readArguments } from './arguments.ts'
+import type { CommandContext } from './command.ts'
+import { readAccepted } from './drift-accept.ts'
+import { readTextFile, UsageError } from './failure.ts'
+import type { FlagValues } from './flags.ts'
+import { createLog } from './log.ts'
+import { LOOPBACK } from './server-options.ts'
+import { StopRequest } from './stop.ts'
+import { writeOver } from './written-document.ts'
+
+/**
+ * Compares a service with a mock: 0 without findings, 1 with some of the class of `--fail-on`, 3 when something could not be
+ * removed from the service.
+ */
+export async function drift(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { variables, out, err, progress } = context
+  const { values, operands, given } = readArguments('drift', argv, context)
+  if (operands.length > 0) throw new UsageError(`drift takes no ${operands.join(' ')}.`)
+  const { baseUrl, client } = target(values, variables['TOOLMOCK_URL'])
+  const accepted = values.accept === undefined ? [] : await readAccepted(values.accept)
+  const recording = values.recording === undefined ? undefined : await readRecording(values.recording)
+  const stop = new StopRequest()
+  try {
+    const { report: found, leftovers } = await compare({
+      ...{ baseUrl, client, recording, progress, signal: stop.signal },
+      prefix: `${PREFIX}${new RandomIds().id('x').slice(2, 12)}`,
+      startMock: (choices, seed) => startMock(values, choices, seed, err),
+      mirror: !given.has('seed'),
+      allowWrites: values['allow-writes'],
+      only: values.only,
+      controlApi: values.consent === 'control-api',
+      adminToken: values['admin-token'],
+    })
+    progress?.('')
+    const report = acceptedReport(found, accepted)
+    out(driftIn(values.format, report, VERSION))
+    if (values['write-settings'] !== undefined) await writeOver(values['write-settings'], settingsText(report))
+    for (const each of leftovers) err(`toolmock: could not be removed from ${baseUrl}: ${each}`)
+    if (leftovers.length > 0) return 3
+    if (stop.signal.aborted) throw new StartError('the run was interrupted; what it had created was removed')
+    return isFailed(report, values['fail-on']) ? 1 : 0
+  } finally {
+    stop.end()
+  }
+}
+
+function isFailed({ summary }: DriftReport, failOn: FlagValues<'drift'>['fail-on']): boolean {
+  if (failOn === 'none') return false
+  return summary.contract > 0 || (failOn === 'mock' && summary.mock > 0)
+}
+
+/** The service and the client credentials. @throws UsageError */
+function target(values: FlagValues<'drift'>, url: string | undefined) {
+  const baseUrl = values['base-url'] ?? (url === '' ? undefined : url)
+  const { 'client-id': id, 'client-secret': secret } = values
+  if (baseUrl === undefined) throw new UsageError('drift needs --base-url, or TOOLMOCK_URL.')
+  if (!isBaseUrl(baseUrl)) throw new UsageError(`TOOLMOCK_URL=${baseUrl}: expected ${BASE_URL_RULE}.`)
+  if (!mayBeCalled(baseUrl, values['allow-outbound']))
+    throw new UsageError(`${baseUrl} is not on loopback: --allow-outbound allows requests to it.`)
+  if (id === undefined || secret === undefined) throw new UsageError('drift needs --client-id and --client-secret.')
+  return { baseUrl, client: { id, secret } }
+}
+
+/** A mock of this process with these choices, the client of the service, and the seed that was asked for or `seed`. */
+async function startMock(
+  { seed: paths, 'client-id': client_id = '', 'client-secret': client_secret = '' }: FlagValues<'drift'>,
+  { settings = {}, configuration = {} }: Choices,
+  seed: JsonObject | undefined,
+  err: (line: string) => void,
+): Promise<OwnMock> {
+  const { createApp } = await import('../app/app.ts')
+  const folder = await mkdtemp(join(tmpdir(), 'toolmock-drift-'))
+  try {
+    const own = join(folder, 'seed.json')
+    await writeFile(own, JSON.stringify({ clients: [{ client_id, client_secret }], settings, ...seed }))
+    const app = await createApp({
+      state: null,
+      seeds: seed ? [own] : [...(paths ?? ['bundled']), own],
+      log: createLog('error', false, err),
+      ...optionsOf(configuration),
+    })
+    const { url } = await app.listen({ host: LOOPBACK, port: 0 })
+    return { url, close: () => app.close() }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The options of a server that lines of a configuration file stand for. */
+function optionsOf(configuration: JsonObject): AppOptions {
+  const { 'documented-only': documentedOnly, strict, mcp, 'body-limit': bodyLimit } = configuration
+  return {
+    documentedOnly: documentedOnly === true,
+    strict: strict === true,
+    mcp: mcp === true,
+    ...(typeof bodyLimit === 'number' ? { bodyLimit } : {}),
+  }
+}
+
+/** @throws StartError for a file that is no HAR */
+async function readRecording(file: string): Promise<readonly Exchange[]> {
+  const value = parsedJson(await readTextFile(file))
+  const { data, error } = harSchema.safeParse(value)
+  const [problem] = error ? problemsOf(error.issues, value) : []
+  if (problem)
+    throw new StartError(
+      `${file} is no HAR: ${pathText(problem.path)} is ${problem.found}; allowed: ${problem.allowed}`,
+    )
+  const exchanges = data ? exchangesOf(data) : []
+  if (exchanges.length === 0)
+    throw new StartError(`${file} has no request of the service: paths begin with /api/v1/, /oauth/ or /proxy/`)
+  return exchanges
+}
+
+function settingsText(report: DriftReport): string {
+  const { settings, configuration } = settingsThatFix(report.findings)
+  const lines = [
+    'What toolmock drift has found to fix: a seed, for --seed bundled --seed THIS_FILE.',
+    ...(configuration ? ['In toolmock.config.yaml:'] : []),
+    ...Object.entries(configuration ?? {}).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`),
+  ]
+  return documentText({ settings: settings ?? {} }, lines.join('\n'))
+}

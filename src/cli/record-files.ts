@@ -1,0 +1,177 @@
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { App, AppOptions } from '../app/app.ts'
+import { Answer } from '../conform/answer.ts'
+import { Target } from '../conform/target.ts'
+import type { JsonObject } from '../domain/json.ts'
+import { plural, shellQuote } from '../domain/text.ts'
+import { documentText } from '../documents/document-text.ts'
+import { Replayed } from '../drift/replay.ts'
+import { driftReport, driftText } from '../drift/report.ts'
+import { HttpClient, type HttpRequest } from '../http-client.ts'
+import { documentsOf } from '../record/documents.ts'
+import { harOf } from '../record/har-file.ts'
+import { observe, problemsOf } from '../record/observed.ts'
+import { rehearse, type RehearsalMock } from '../record/rehearsal.ts'
+import type { Recorded } from '../record/recorded.ts'
+import { Secrets } from '../record/secrets.ts'
+import type { RecordedEntry } from '../request-journal/entry.ts'
+import { replayOf } from '../request-journal/replay.ts'
+import { viewOf } from '../request-journal/view.ts'
+import { VERSION } from '../version.ts'
+import { LOOPBACK } from './server-options.ts'
+import { withSchema, writeOver } from './written-document.ts'
+
+export interface Recording {
+  readonly exchanges: readonly Recorded[]
+  readonly folder: string
+  readonly upstream: string
+  /** Names of further secrets. */
+  readonly mask: readonly string[]
+  readonly maskIdentifiers: boolean
+}
+
+type Writing = Pick<Recording, 'exchanges' | 'folder'> & { readonly secrets: Secrets }
+
+const MARK = 'Written by toolmock record, without secrets.'
+
+/** Writes every file as a whole. @returns what to tell the user */
+export async function writeRecording(recording: Recording, progress: (note: string) => void): Promise<string[]> {
+  const { folder, upstream, mask, maskIdentifiers } = recording
+  const exchanges = [...recording.exchanges].sort((a, b) => a.startedAt - b.startedAt)
+  const secrets = new Secrets({ names: mask, maskIdentifiers })
+  for (const exchange of exchanges) secrets.learn(exchange)
+  const writing: Writing = { exchanges, secrets, folder }
+  const ofService = exchanges.filter((exchange) => observe(exchange).operation !== undefined)
+  progress('writing recording.har')
+  const har = harOf(exchanges, { upstream, version: VERSION, secrets, problems: problemsOf })
+  await writeOver(join(folder, 'recording.har'), `${JSON.stringify(har, null, 2)}\n`)
+  const masked = [...secrets.summary()].sort().map(([name, count]) => `${name} ${count}`)
+  const lines = [
+    `wrote ${plural(exchanges.length, 'request')} to ${folder}`,
+    `masked: ${masked.length === 0 ? 'nothing' : masked.join(', ')}`,
+  ]
+  if (ofService.length === 0)
+    return [...lines, 'none of them is an operation of the service: there is nothing to replay']
+  await writeSeed({ ...writing, exchanges: ofService })
+  progress('replaying it')
+  const { notes, findings } = await withMock({ seeds: [folder] }, async (app, url) => {
+    const mock = new AppMock(app, url)
+    try {
+      const found = await rehearse(ofService, { mock, replayed: new Replayed(mock.target, app.client) })
+      await writeScenario(writing, mock.entries())
+      return found
+    } finally {
+      mock.target.close()
+    }
+  })
+  const about = 'What the mock with this seed answers otherwise than the service did, without the scenario.'
+  await writeOver(join(folder, 'drift.txt'), `${about}\n\n${secrets.text(driftText(driftReport(findings)))}\n`)
+  progress('')
+  return [
+    ...lines,
+    ...notes.map((note) => `it cannot be replayed: ${secrets.text(note)}`),
+    `To replay it: npx toolmock run --seed ${shellQuote(folder)} --scenario recorded -- CMD`,
+  ]
+}
+
+async function writeSeed({ secrets, folder, exchanges }: Writing): Promise<void> {
+  const { seed, connectors } = documentsOf(exchanges, secrets)
+  await removeFormer(join(folder, 'connectors'))
+  for (const [name, connector] of connectors) {
+    const file = join(folder, 'connectors', `${name}.yaml`)
+    await writeOver(file, withSchema('connector', file, documentText(connector, `${MARK} What its tools answered.`)))
+  }
+  const file = join(folder, 'seed.yaml')
+  const about = `${MARK} What was there when it was first seen. The mock invents the credentials.`
+  await writeOver(file, withSchema('seed', file, documentText(seed, about)))
+}
+
+/** Connectors of an earlier recording would come with the seed of this one. */
+async function removeFormer(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const file = join(folder, name)
+    const text = await readFile(file, 'utf8').catch(() => '')
+    if (text.includes(MARK)) await rm(file)
+  }
+}
+
+async function writeScenario({ secrets, folder }: Writing, entries: readonly RecordedEntry[]): Promise<void> {
+  const replay = replayOf(entries.map(viewOf))
+  if (!replay) return
+  const description = 'What the service refused, and what happened to its accounts meanwhile.'
+  const scenario = { ...replay.scenario, name: 'recorded', description }
+  const file = join(folder, 'scenarios', 'recorded.yaml')
+  const text = documentText(secrets.hide(scenario as unknown as JsonObject), MARK)
+  await writeOver(file, withSchema('scenario', file, text))
+}
+
+async function withMock<Result>(
+  options: AppOptions,
+  work: (app: App, url: string) => Promise<Result>,
+): Promise<Result> {
+  const { createApp } = await import('../app/app.ts')
+  const app = await createApp(options)
+  try {
+    return await work(app, (await app.listen({ host: LOOPBACK, port: 0 })).url)
+  } finally {
+    await app.close()
+  }
+}
+
+/** A mock of this process, by its control API. */
+class AppMock implements RehearsalMock {
+  readonly target: Target
+  /** A connection for each request: one that a rule resets is not tried again. */
+  readonly #client: HttpClient
+  readonly #journal: ReturnType<App['services']['journals']['of']>
+  readonly #entries: RecordedEntry[] = []
+  /** How many entries of the journal count, or were left out. */
+  #read = 0
+
+  constructor({ services }: App, url: string) {
+    this.target = new Target(url)
+    this.#client = new HttpClient(url)
+    this.#journal = services.journals.of(services.defaultEnvironment() ?? services)
+  }
+
+  async send(request: HttpRequest): Promise<Answer> {
+    const { status, headers, text } = await this.#client.send(request)
+    return new Answer(request.path, status, headers, text)
+  }
+
+  async save(): Promise<void> {
+    this.#entries.push(...this.#journal.since(this.#read).filter(({ kind }) => kind === 'request'))
+    await this.#control('PUT', '/snapshots/before')
+    this.#read = this.#journal.appended
+  }
+
+  async restore(): Promise<void> {
+    await this.#control('POST', '/snapshots/before/restore')
+    this.#read = this.#journal.appended
+  }
+
+  async sendUnder(rule: JsonObject, request: HttpRequest): Promise<Answer> {
+    await this.#control('PUT', '/scenarios/recorded', { name: 'recorded', rules: [rule] })
+    await this.#control('POST', '/scenarios/recorded/start')
+    this.#read = this.#journal.appended
+    try {
+      return await this.send(request)
+    } finally {
+      await this.#control('POST', '/scenarios/recorded/stop')
+    }
+  }
+
+  entries(): readonly RecordedEntry[] {
+    return this.#entries
+  }
+
+  async #control(method: string, path: string, body?: JsonObject): Promise<void> {
+    const answer = await this.target.send({
+      method,
+      path: `/_mock${path}`,
+      ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    })
+    answer.is(200, 201, 204)
+  }
+}

@@ -1,0 +1,67 @@
+import { readdir } from 'node:fs/promises'
+import { mayBeCalled } from '../domain/base-url.ts'
+import { StartError } from '../domain/start-error.ts'
+import { plural } from '../domain/text.ts'
+import { problemsOf } from '../record/observed.ts'
+import { RecordingProxy } from '../record/proxy.ts'
+import type { Recorded } from '../record/recorded.ts'
+import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
+import { readArguments } from './arguments.ts'
+import type { CommandContext } from './command.ts'
+import { systemCode, UsageError } from './failure.ts'
+import { writeRecording } from './record-files.ts'
+import { LOOPBACK } from './server-options.ts'
+import { StopRequest } from './stop.ts'
+
+/** Stands in front of the service until Ctrl-C, then writes what came through as files that replay it. */
+export async function record(argv: readonly string[], context: CommandContext): Promise<number> {
+  const { out, err, progress } = context
+  const { values, operands } = readArguments('record', argv, context)
+  if (operands.length > 0) throw new UsageError(`record takes no ${operands.join(' ')}.`)
+  const { upstream, out: folder, mask = [], port } = values
+  if (upstream === undefined || folder === undefined)
+    throw new UsageError('record needs --upstream URL and --out FOLDER.')
+  if (!mayBeCalled(upstream, values['allow-outbound']))
+    throw new UsageError(
+      `--upstream ${upstream} is not on loopback: name a service on loopback, or give --allow-outbound.`,
+    )
+  await refuseFilled(folder, values.force)
+  const exchanges: Recorded[] = []
+  const proxy = new RecordingProxy({
+    upstream,
+    now: systemTime,
+    nonce: new RandomIds().id('record'),
+    recorded: (exchange) => {
+      exchanges.push(exchange)
+      const [first, ...more] = problemsOf(exchange)
+      progress?.(`${plural(exchanges.length, 'request')} recorded`)
+      const said = `${exchange.method} ${exchange.target.split('?', 1).join()} ${exchange.answer?.status ?? 'no answer'}`
+      if (first !== undefined) err(`contract: ${said}: ${first}${more.length > 0 ? ` (and ${more.length} more)` : ''}`)
+    },
+  })
+  const url = await proxy.listen(LOOPBACK, port)
+  const stop = new StopRequest()
+  out(
+    `recording ${upstream} at ${url}: give your client this address, and its own credentials. Ctrl-C writes ${folder}.`,
+  )
+  await stop.asked
+  await proxy.close()
+  progress?.('')
+  if (exchanges.length === 0) {
+    out('no request came; nothing was written')
+    return 0
+  }
+  const recording = { exchanges, folder, upstream, mask, maskIdentifiers: values['mask-identifiers'] }
+  for (const line of await writeRecording(recording, (note) => progress?.(note))) out(line)
+  return 0
+}
+
+/** @throws StartError for a folder with files in it */
+async function refuseFilled(folder: string, isForced: boolean): Promise<void> {
+  const files = await readdir(folder).catch((error: unknown): string[] => {
+    if (systemCode(error) === 'ENOENT') return []
+    throw new StartError(`--out ${folder} is no folder that can be read (${systemCode(error) ?? String(error)})`)
+  })
+  if (files.length > 0 && !isForced)
+    throw new StartError(`--out ${folder} is not empty: name another folder, or give --force to write into it`)
+}

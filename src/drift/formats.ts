@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import type { Log, Result } from 'sarif'
+import { OPERATION_LINES } from '../contract/generated/operation-lines.ts'
+import { xmlAttribute } from '../domain/xml-text.ts'
+import { PACKAGE, placed, plainMessage, SPEC } from '../verdict/formats/sarif.ts'
+import { CLASSES, type Finding } from './findings.ts'
+import { type DriftReport, driftText } from './report.ts'
+
+export const DRIFT_FORMATS = ['text', 'json', 'junit', 'sarif'] as const
+
+/** A report as text, without a line break at its end. */
+export function driftIn(format: (typeof DRIFT_FORMATS)[number], report: DriftReport, version: string): string {
+  switch (format) {
+    case 'text':
+      return driftText(report)
+    case 'json':
+      return JSON.stringify(report, undefined, 2)
+    case 'junit':
+      return junit(report)
+    case 'sarif':
+      return sarif(report, version)
+  }
+}
+
+/** A test for each finding, which fails, and one for each gap that was confirmed. */
+function junit({ findings, gaps }: DriftReport): string {
+  const total = findings.length + gaps.confirmed.length + gaps.not_exercised.length
+  const counts = `tests="${total}" failures="${findings.length}" skipped="${gaps.not_exercised.length}" errors="0"`
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="toolmock drift" ${counts}>`,
+    `  <testsuite name="drift" ${counts}>`,
+    ...findings.map((each) => {
+      const head = `    <testcase classname="${xmlAttribute(each.operation)}" name="${xmlAttribute(each.id)}">`
+      return `${head}<failure type="${each.class}" message="${xmlAttribute(sentence(each))}"/></testcase>`
+    }),
+    ...gaps.confirmed.map((gap) => `    <testcase classname="gaps" name="${gap}"/>`),
+    ...gaps.not_exercised.map(
+      (gap) => `    <testcase classname="gaps" name="${gap}"><skipped message="no request was about it"/></testcase>`,
+    ),
+    '  </testsuite>',
+    '</testsuites>',
+  ].join('\n')
+}
+
+const LEVELS = { contract: 'error', mock: 'warning', data: 'note' } as const
+const RULES: Readonly<Record<Finding['class'], string>> = {
+  contract: 'The service breaks its document, or the document is old',
+  mock: 'The document is silent, and the mock has chosen otherwise than the service',
+  data: 'The service and the mock hold other accounts, tools or connections',
+}
+
+function sarif({ findings, gaps, summary }: DriftReport, version: string): string {
+  const rules = CLASSES.map((name) => ({
+    id: `drift-${name}`,
+    shortDescription: { text: RULES[name] },
+    defaultConfiguration: { level: LEVELS[name] },
+  }))
+  const log: Log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'toolmock drift', version, semanticVersion: version, rules } },
+        originalUriBaseIds: { [PACKAGE]: { description: { text: 'The folder of the package toolmock' } } },
+        columnKind: 'utf16CodeUnits',
+        results: findings.map(resultOf),
+        properties: { gaps, summary },
+      },
+    ],
+  }
+  return JSON.stringify(log, undefined, 2).toWellFormed()
+}
+
+function resultOf(finding: Finding): Result {
+  const { id, operation, place, gap, basis, service, mock, settings } = finding
+  const fingerprint = createHash('sha256').update(id).digest('hex').slice(0, 32)
+  const name = place === '' ? operation : place
+  return {
+    ruleId: `drift-${finding.class}`,
+    ruleIndex: CLASSES.indexOf(finding.class),
+    level: LEVELS[finding.class],
+    message: { text: plainMessage(sentence(finding)) },
+    locations: [placed(SPEC, lineOf(operation), { name, fullyQualifiedName: id, kind: 'member' })],
+    partialFingerprints: { 'toolmockFinding/v1': fingerprint, primaryLocationLineHash: `${fingerprint}:1` },
+    properties: { id, gap, basis, service, mock, settings },
+  }
+}
+
+function lineOf(operation: string): number {
+  const lines: Readonly<Record<string, number | undefined>> = OPERATION_LINES
+  return lines[operation] ?? 1
+}
+
+function sentence({ id, gap, basis, title, service, mock, settings }: Finding): string {
+  const fix = settings ? `; fix: ${JSON.stringify(settings)}` : ''
+  const about = title === undefined ? '' : `: ${title}`
+  return `${id}${about}: service ${JSON.stringify(service)}, mock ${JSON.stringify(mock)} (${gap ?? basis})${fix}`
+}

@@ -1,0 +1,58 @@
+import { Skipped, textOf } from '../conform/answer.ts'
+import { operationAt } from '../contract/route.ts'
+import { isJsonObject, own, parsedJson } from '../domain/json.ts'
+import type { HttpRequest } from '../http-client.ts'
+
+export interface Allowed {
+  /** Whether the service is on this machine: everything may be sent there. */
+  readonly isLocal: boolean
+  /** Accounts of this run may be created, changed and removed. */
+  readonly writes: boolean
+  /** What the identifiers of those accounts begin with. */
+  readonly prefix: string
+}
+
+/** Requests that change nothing but one account, which they name. */
+const OF_ONE_ACCOUNT: ReadonlySet<string> = new Set([
+  'create_connected_account',
+  'update_connected_account',
+  'delete_connected_account',
+  'create_magic_link',
+  'verify_user',
+])
+
+/** What may be sent to a service that is not on this machine. */
+export class Permission {
+  readonly #allowed: Allowed
+  /** Ids of the accounts that this run has created. */
+  readonly #accounts = new Set<string>()
+
+  constructor(allowed: Allowed) {
+    this.#allowed = allowed
+  }
+
+  /** An account of an answer, which later requests may name by its id. */
+  addAccount(body: unknown): void {
+    const account = isJsonObject(body) ? own(body, 'connected_account') : undefined
+    if (!isJsonObject(account)) return
+    const [id, identifier] = [own(account, 'id'), own(account, 'identifier')]
+    if (typeof id === 'string' && textOf(identifier).startsWith(this.#allowed.prefix)) this.#accounts.add(id)
+  }
+
+  /** @throws Skipped for a request that may not be sent */
+  check({ method, path, body }: HttpRequest): void {
+    const [file = ''] = path.split('?')
+    if (this.#allowed.isLocal || (method === 'GET' && !file.startsWith('/proxy/')) || file === '/oauth/token') return
+    const operation = operationAt(method, file)
+    if (operation === undefined || !OF_ONE_ACCOUNT.has(operation))
+      throw new Skipped('calls no tool and changes no provider of a service that is not on this machine')
+    if (!this.#allowed.writes) throw new Skipped('only reading requests are sent there: --allow-writes allows others')
+    const sent = parsedJson(body ?? '')
+    const member = (name: string): unknown => (isJsonObject(sent) ? own(sent, name) : undefined)
+    const [id, identifier] = [member('id'), member('identifier')]
+    const isNamed = typeof identifier === 'string' && identifier.startsWith(this.#allowed.prefix)
+    const isOwn = typeof id === 'string' && id !== '' ? this.#accounts.has(id) : isNamed
+    if (!isOwn)
+      throw new Skipped(`only accounts whose identifier begins with ${this.#allowed.prefix} are changed there`)
+  }
+}

@@ -1,0 +1,123 @@
+import { type Answer, Skipped, textOf } from '../conform/answer.ts'
+import type { ClientCredentials, Target } from '../conform/target.ts'
+import { isJsonObject, own, parsedJson } from '../domain/json.ts'
+import type { HttpRequest } from '../http-client.ts'
+import type { Exchange } from './exchange.ts'
+import { Findings } from './findings.ts'
+import { ValueMap } from './value-map.ts'
+
+export interface ReplayOptions {
+  readonly exchanges: readonly Exchange[]
+  /** The mock that is compared with them. It may hold what was there before; ids that both have stay as they are. */
+  readonly mock: Target
+  readonly client: ClientCredentials
+  /** The service, where the requests are sent to it too; absent: the answers of the recording are those of the service. */
+  readonly service?: Target | undefined
+  /** Whether a request may be sent; throws Skipped when not. */
+  readonly admit?: ((request: HttpRequest) => void) | undefined
+  /** What the names of everything that the requests make begin with, where they have that in common. */
+  readonly prefix?: string | undefined
+  readonly progress?: ((done: number, total: number) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Sends recorded requests to a mock, with the ids and tokens that it makes in place of the recorded ones, and compares its
+ * answers with the recorded ones, or with those of a service that gets the same requests.
+ */
+export async function compareExchanges(options: ReplayOptions): Promise<Findings> {
+  const { exchanges, mock, client, service, admit, progress, signal } = options
+  const findings = new Findings(options.prefix)
+  const pairs = new ValueMap()
+  const toMock = new Replayed(mock, client)
+  const toService = service && new Replayed(service, client)
+  for (const [at, exchange] of exchanges.entries()) {
+    if (signal?.aborted === true) break
+    progress?.(at, exchanges.length)
+    try {
+      admit?.(exchange.request)
+      const request = await toMock.request(exchange)
+      const theirs = toService && (await toService.request(exchange))
+      const answer = await mock.send(request)
+      const other = service && theirs ? await service.send(theirs) : exchange.answer
+      findings.add({ request, mock: answer, service: other, map: pairs, check: exchange.check })
+      learn(pairs, request, answer, other)
+      toMock.learn(exchange, answer)
+      toService?.learn(exchange, other)
+    } catch (error) {
+      if (!(error instanceof Skipped)) throw error
+    }
+  }
+  return findings
+}
+
+/** Two answers to one request: what each has made in place of the other's. */
+export function learn(map: ValueMap, request: HttpRequest, mine: Answer, theirs: Answer): void {
+  if (mine.status < 400 && theirs.status >= 400) map.miss(parsedJson(mine.text), request)
+  else map.learn(parsedJson(mine.text), parsedJson(theirs.text))
+}
+
+/** Recorded requests as one implementation gets them. */
+export class Replayed {
+  readonly #target: Target
+  readonly #client: ClientCredentials
+  readonly #map = new ValueMap()
+  #token: string | undefined
+
+  constructor(target: Target, client: ClientCredentials) {
+    this.#target = target
+    this.#client = client
+  }
+
+  /** @throws Skipped for a request that needs a value of an answer which was refused here */
+  async request({ request, answer }: Exchange): Promise<HttpRequest> {
+    const { path, headers = {} } = request
+    const isKnown = [...new URLSearchParams(request.body).values()].some((value) => this.#map.has(value))
+    if (path.startsWith('/oauth/token') && answer.status === 200 && !isKnown) return this.#tokenRequest(request)
+    const mapped = this.#map.request(request)
+    const [, token] = /^Bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? []
+    if (token === undefined || answer.status === 401 || this.#map.has(token)) return mapped
+    // The recording begins after its token request.
+    return { ...mapped, headers: { ...mapped.headers, authorization: `Bearer ${await this.#ownToken()}` } }
+  }
+
+  learn({ request, answer }: Exchange, own: Answer): void {
+    learn(this.#map, request, answer, own)
+  }
+
+  /** Whether a recorded value has another one in its place. */
+  has(recorded: string): boolean {
+    return this.#map.has(recorded)
+  }
+
+  /** A value of no answer, in place of the recorded one. */
+  pair(recorded: string, own: string): void {
+    this.#map.pair(recorded, own)
+  }
+
+  /** Recordings hold no credentials, and those of another environment would not do. */
+  #tokenRequest(request: HttpRequest): HttpRequest {
+    const form = new URLSearchParams(request.body)
+    const { id, secret } = this.#client
+    const headers = { ...request.headers }
+    if (/^Basic /i.test(headers['authorization'] ?? ''))
+      headers['authorization'] = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
+    if (form.has('client_id')) form.set('client_id', id)
+    if (form.has('client_secret')) form.set('client_secret', secret)
+    return { ...request, headers, body: form.toString() }
+  }
+
+  async #ownToken(): Promise<string> {
+    if (this.#token !== undefined) return this.#token
+    const form = { grant_type: 'client_credentials', client_id: this.#client.id, client_secret: this.#client.secret }
+    const answer = await this.#target.send({
+      method: 'POST',
+      path: '/oauth/token',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(form).toString(),
+    })
+    const body = parsedJson(answer.text)
+    this.#token = textOf(isJsonObject(body) ? own(body, 'access_token') : '')
+    return this.#token
+  }
+}

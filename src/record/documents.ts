@@ -1,0 +1,315 @@
+import { AUTHORIZATION_TYPES, type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
+import { DEFAULT_PEOPLE, typeOfConnection } from '../domain/connector-defaults.ts'
+import type { ConnectionType } from '../domain/authorization-type.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { fieldsIn, seedConnection, textIn } from '../drift/mirror.ts'
+import { literal } from '../documents/openapi/generated-values.ts'
+import { headerIn, type Recorded } from './recorded.ts'
+import { type Observed, observe, toolErrorOf } from './observed.ts'
+import type { Secrets } from './secrets.ts'
+
+export interface RecordedSeed {
+  readonly seed: JsonObject
+  /** By the names of their files. */
+  readonly connectors: ReadonlyMap<string, JsonObject>
+}
+
+/** What was there when it was first seen, as a seed and connectors. What the recording itself made is in neither. */
+export function documentsOf(exchanges: readonly Recorded[], secrets: Secrets): RecordedSeed {
+  const seen = new Seen()
+  for (const exchange of exchanges) seen.add(exchange, observe(exchange))
+  return seen.documents(secrets)
+}
+
+type Texts = Readonly<Record<string, string>>
+
+interface Call {
+  readonly tool: string
+  readonly input: JsonObject
+  /** What the third party must answer; undefined where it answered nothing that a responder can. */
+  readonly answer: JsonObject | undefined
+  readonly locator: Texts
+}
+
+class Seen {
+  /** By id; those that no answer has shown by their names. */
+  readonly #accounts = new Map<string, JsonObject>()
+  /** Ids of accounts and identifiers of providers that the recording made, and names of accounts that a link made. */
+  readonly #made = new Set<string>()
+  readonly #connections = new Map<string, JsonObject>()
+  readonly #providers = new Map<string, JsonObject>()
+  /** As they were listed, by name. */
+  readonly #tools = new Map<string, JsonObject>()
+  readonly #calls: Call[] = []
+  /** Fields of static credentials, and scopes of tokens, by connector. */
+  readonly #fields = new Map<string, Set<string>>()
+  readonly #scopes = new Map<string, JsonValue>()
+
+  add(exchange: Recorded, { operation, query, sent, answered, status, code }: Observed): void {
+    const body = isJsonObject(sent) ? sent : {}
+    const asked = { ...textsOf(Object.fromEntries(query)), ...textsOf(body) }
+    if (operation === 'execute_tool') this.#call(exchange, body, asked, { answered, status, code })
+    if (status < 200 || status >= 300 || !isJsonObject(answered)) return
+    // A link makes an account where there is none. One that was there and was not seen before cannot be told from it.
+    if (operation === 'create_magic_link' && asked['id'] === undefined && !this.#account(asked))
+      this.#made.add(nameOf(asked))
+    const [account, provider] = [objectAt(answered, 'connected_account'), objectAt(answered, 'provider')]
+    if (operation === 'create_connected_account') {
+      this.#made.add(textIn(account, 'id'))
+      const details = 'connected_account.authorization_details.static_auth.details'.split('.').reduce(objectAt, body)
+      const name = textIn(account, 'connector')
+      this.#fields.set(name, new Set([...(this.#fields.get(name) ?? []), ...Object.keys(details)]))
+    }
+    if (operation === 'create_custom_provider') this.#made.add(textIn(provider, 'identifier'))
+    for (const each of [account, ...objectsIn(answered, 'connected_accounts')]) {
+      const scoped = { ...each, ...fieldsIn(asked, ['organization_id', 'user_id']) }
+      const { scopes = [] } = ['authorization_details', 'oauth_token'].reduce(objectAt, each)
+      if (Array.isArray(scopes) && scopes.length > 0) this.#scopes.set(textIn(each, 'connector'), scopes)
+      if (this.#made.has(nameOf(textsOf(each)))) this.#made.add(textIn(each, 'id'))
+      keep(this.#accounts, scoped, textIn(each, 'id'))
+    }
+    for (const each of objectsIn(answered, 'connections')) keep(this.#connections, each, textIn(each, 'key_id'))
+    for (const each of [provider, ...objectsIn(answered, 'providers')])
+      keep(this.#providers, each, textIn(each, 'identifier'))
+    for (const each of objectsIn(answered, 'tools')) {
+      const tool = isJsonObject(own(each, 'tool')) ? objectAt(each, 'tool') : each
+      keep(this.#tools, tool, textIn(objectAt(tool, 'definition'), 'name'))
+    }
+  }
+
+  documents(secrets: Secrets): RecordedSeed {
+    this.#inferAccounts()
+    const names = this.#connectorNames()
+    const connectors = new Map(
+      names.map((name) => [name.replaceAll(/[^\w-]+/g, '-'), secrets.hide(this.#connector(name, secrets))]),
+    )
+    const isCustom = (each: JsonObject): boolean => each['is_custom'] === true
+    const wasThere = ([key]: [string, JsonObject]): boolean => !this.#made.has(key)
+    const [providers, accounts] = [this.#providers, this.#accounts].map((all) =>
+      [...all].filter(wasThere).map(([, each]) => each),
+    )
+    const sections: Record<string, JsonValue[]> = {
+      connectors: names,
+      connections: [...this.#connections].map(([name, each]) => seedConnection(each, names.includes(name))),
+      providers: (providers ?? []).filter(isCustom).map((each) => fieldsIn(each, PROVIDER_FIELDS)),
+      accounts: (accounts ?? []).map(seedAccount),
+    }
+    const filled = Object.entries(sections).filter(([, items]) => items.length > 0)
+    return { seed: secrets.json(Object.fromEntries(filled)) as JsonObject, connectors }
+  }
+
+  /** The account that a request names. */
+  #account({ connected_account_id: id, connector, identifier }: Texts): JsonObject | undefined {
+    return [...this.#accounts.values()].find((account) => {
+      const isOfConnector = connector === undefined || own(account, 'connector') === connector
+      return id === undefined ? isOfConnector && own(account, 'identifier') === identifier : own(account, 'id') === id
+    })
+  }
+
+  #call(
+    { answer }: Recorded,
+    body: JsonObject,
+    locator: Texts,
+    { answered, status, code }: Pick<Observed, 'answered' | 'status' | 'code'>,
+  ): void {
+    const tool = textIn(body, 'tool_name')
+    // A tool that the service does not have is none of the mock's.
+    if (tool === '' || code === 'TOOL_NOT_FOUND') return
+    const input = own(body, 'tool_input') ?? own(body, 'params')
+    const respond = responseOf(answered, status, headerIn(answer?.headers ?? [], 'retry-after'))
+    this.#calls.push({ tool, input: isJsonObject(input) ? input : {}, answer: respond, locator })
+  }
+
+  /** Accounts of tools that worked, and that no answer has shown. */
+  #inferAccounts(): void {
+    for (const { tool, answer, locator } of this.#calls) {
+      const { connected_account_id: id, identifier = id } = locator
+      if (answer?.['status'] !== 200 || identifier === undefined || this.#account(locator)) continue
+      const connector = locator['connector'] ?? this.#connectorOfTool(tool)
+      const scope = fieldsIn(locator, ['organization_id', 'user_id'])
+      const account = { ...(id !== undefined && { id }), connector, identifier, ...scope, status: 'ACTIVE' }
+      this.#accounts.set(id ?? nameOf(locator), account)
+    }
+  }
+
+  /** In the order in which the service lists them. */
+  #connectorNames(): string[] {
+    const used = [
+      ...[...this.#accounts.values()].map((account) => textIn(account, 'connector')),
+      ...[...this.#tools.keys(), ...this.#calls.map(({ tool }) => tool)].map((tool) => this.#connectorOfTool(tool)),
+    ]
+    const listed = [...this.#connections.keys()].filter((name) => used.includes(name))
+    return [...new Set([...listed, ...used])].filter((name) => name !== '')
+  }
+
+  #connectorOfTool(tool: string): string {
+    const provider = textIn(this.#tools.get(tool) ?? {}, 'provider')
+    const caller = this.#calls.find((call) => call.tool === tool)?.locator
+    const account =
+      (caller && this.#account(caller)) ??
+      [...this.#accounts.values()].find((each) => provider !== '' && own(each, 'provider') === provider)
+    if (account) return textIn(account, 'connector')
+    return caller?.['connector'] ?? (provider === '' ? tool.split('_', 1).join() : provider.toLowerCase())
+  }
+
+  #connector(name: string, secrets: Secrets): JsonObject {
+    const accounts = [...this.#accounts.values()].filter((account) => own(account, 'connector') === name)
+    const custom = this.#providers.get(name)
+    const type = this.#typeOf(name, accounts)
+    const names = new Set([...this.#tools.keys(), ...this.#calls.map(({ tool }) => tool)])
+    const tools = [...names].filter((tool) => this.#connectorOfTool(tool) === name)
+    const provider = accounts.map((account) => textIn(account, 'provider')).find((each) => each !== '')
+    const people = [...new Set(accounts.map((account) => textIn(account, 'identifier')))].slice(0, 50)
+    const fields = [...(this.#fields.get(name) ?? [])]
+    const isOfProvider = custom?.['is_custom'] === true
+    return {
+      connector: name,
+      ...(isOfProvider
+        ? { custom_provider: textIn(custom, 'display_name') }
+        : provider !== undefined && provider !== name && { provider }),
+      authorization_type: type,
+      ...(TRAITS[type].source === 'consent' && { people: people.length > 0 ? people : DEFAULT_PEOPLE }),
+      ...(TRAITS[type].kind === 'oauth_token' &&
+        this.#scopes.has(name) && { oauth: { scopes: this.#scopes.get(name) ?? [] } }),
+      ...(type === 'CUSTOM' && { credentials: credentialsOf(fields.length > 0 ? fields : ['api_key']) }),
+      ...(tools.length > 0 && { tools: tools.map((tool) => this.#toolOf(tool)) }),
+      ...(tools.length > 0 && { responders: tools.flatMap((tool) => this.#responders(tool, secrets)) }),
+    }
+  }
+
+  #typeOf(name: string, accounts: readonly JsonObject[]): AuthorizationType {
+    const said = accounts.map((account) => textIn(account, 'authorization_type'))
+    const connection = textIn(this.#connections.get(name) ?? {}, 'type')
+    const candidates = [...said, typeOfConnection(connection as ConnectionType) ?? '']
+    return AUTHORIZATION_TYPES.find((type) => candidates.includes(type)) ?? 'OAUTH'
+  }
+
+  #toolOf(name: string): JsonObject {
+    const definition = objectAt(this.#tools.get(name) ?? {}, 'definition')
+    const inputs = this.#calls.filter(({ tool }) => tool === name).map(({ input }) => input)
+    const inferred = 'It was called, and no list of tools was recorded: its input schema is inferred.'
+    return {
+      name,
+      ...fieldsIn(definition, ['display_name']),
+      description: this.#tools.has(name) ? textIn(definition, 'description') : inferred,
+      input_schema: own(definition, 'input_schema') ?? inferredSchema(inputs),
+      call: { method: 'POST', path: `/tools/${name}`, body: '{{input}}' },
+    }
+  }
+
+  /** One responder for each input, the ones that ask for most first, and one for every other input. */
+  #responders(tool: string, secrets: Secrets): JsonObject[] {
+    const request = { method: 'POST', path: `/tools/${tool}` }
+    const byInput = new Map<string, { on: JsonObject; answers: JsonObject[] }>()
+    for (const call of this.#calls) {
+      if (call.tool !== tool || !call.answer) continue
+      const body = matched(secrets.json(call.input) as JsonObject)
+      const key = JSON.stringify(body)
+      const group = byInput.get(key) ?? {
+        on: { ...request, ...(Object.keys(body).length > 0 && { body }) },
+        answers: [],
+      }
+      group.answers.push(literal(secrets.json(call.answer)) as JsonObject)
+      byInput.set(key, group)
+    }
+    const groups = [...byInput.values()].sort((a, b) => leaves(own(b.on, 'body')) - leaves(own(a.on, 'body')))
+    const other = { status: 404, body: { error: 'no call with this input was recorded' } }
+    return [...groups.map(({ on, answers }) => ({ on, ...inSequence(answers) })), { on: request, respond: other }]
+  }
+}
+
+const PROVIDER_FIELDS = [
+  ...['id', 'identifier', 'display_name', 'description', 'icon_src', 'auth_patterns', 'metadata', 'proxy_enabled'],
+  'proxy_url',
+]
+const ACCOUNT_FIELDS = [
+  ...['id', 'connector', 'identifier', 'organization_id', 'user_id', 'status', 'last_used_at', 'api_config'],
+]
+
+function seedAccount(account: JsonObject): JsonObject {
+  const expires = own(account, 'status') === 'EXPIRED' ? ['token_expires_at'] : []
+  const kept = fieldsIn(account, [...ACCOUNT_FIELDS, ...expires])
+  if (!textIn(kept, 'id').startsWith('ca_')) delete kept['id']
+  return kept
+}
+
+/** What the third party answered for a tool. */
+function responseOf(answered: JsonValue | undefined, status: number, wait: string | undefined): JsonObject | undefined {
+  const data = isJsonObject(answered) ? own(answered, 'data') : undefined
+  if (status === 200 && isJsonObject(data)) return { status: 200, body: data }
+  const info = toolErrorOf(answered)
+  const failed = Number(info?.['tool_error_code'])
+  // A 401 of the third party is followed by a refresh and a second call, which the recording does not show.
+  if (!(failed >= 400 && failed <= 599) || failed === 401) return undefined
+  const headers = wait === undefined ? {} : { headers: { 'Retry-After': wait } }
+  return { status: failed, ...headers, body: { error: info?.['tool_error_message'] ?? '' } }
+}
+
+/** The answers in their order; one for all where they are alike. */
+function inSequence(answers: readonly JsonObject[]): JsonObject {
+  const distinct = new Set(answers.map((answer) => JSON.stringify(answer)))
+  return distinct.size === 1 ? { respond: answers[0] ?? {} } : { sequence: [...answers] }
+}
+
+/** An input as a match. Where a secret was, any text may be. A key with a dot would be read as a path. */
+function matched(input: JsonObject): JsonObject {
+  const entries = Object.entries(input).flatMap(([key, value]): [string, JsonValue][] => {
+    if (key.includes('.') || key === '' || value === null) return []
+    if (isJsonObject(value) && Object.keys(value).length > 0) {
+      const inner = matched(value)
+      return Object.keys(inner).length > 0 ? [[key, inner]] : []
+    }
+    if (typeof value === 'string') return [[key, value.replaceAll(/\*\*\*[\da-f]{4}/g, '*')]]
+    return /\*\*\*[\da-f]{4}/.test(JSON.stringify(value)) ? [[key, '*']] : [[key, value]]
+  })
+  return Object.fromEntries(entries)
+}
+
+function leaves(value: JsonValue | undefined): number {
+  return isJsonObject(value)
+    ? Object.values(value).reduce<number>((sum, each) => sum + leaves(each), 0)
+    : Number(value !== undefined)
+}
+
+function inferredSchema(inputs: readonly JsonObject[]): JsonObject {
+  const types = new Map<string, Set<string>>()
+  for (const [key, value] of inputs.flatMap((input) => Object.entries(input))) {
+    const type = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value
+    types.set(key, (types.get(key) ?? new Set()).add(type))
+  }
+  const properties = [...types].map(([key, found]) => [key, { type: found.size === 1 ? [...found][0] : [...found] }])
+  return { type: 'object', properties: Object.fromEntries(properties) as JsonObject }
+}
+
+function credentialsOf(names: readonly string[]): JsonObject {
+  const headers = names
+    .filter((name) => /^[A-Za-z_][\w-]*$/.test(name))
+    .map((name) => [`X-${name.replaceAll('_', '-')}`, `{{credentials.${name}}}`])
+  return {
+    fields: names.map((name) => ({ name })),
+    send: { headers: Object.fromEntries(headers) as JsonObject },
+  }
+}
+
+function keep(into: Map<string, JsonObject>, item: JsonObject, key: string): void {
+  if (key !== '' && !into.has(key)) into.set(key, item)
+}
+
+function nameOf({ connector = '', identifier = '' }: Texts): string {
+  return JSON.stringify([connector, identifier])
+}
+
+function textsOf(object: Record<string, unknown>): Record<string, string> {
+  const texts = Object.entries(object).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  return Object.fromEntries(texts.filter(([, value]) => value !== ''))
+}
+
+function objectAt(object: JsonObject, key: string): JsonObject {
+  const value = own(object, key)
+  return isJsonObject(value) ? value : {}
+}
+
+function objectsIn(object: JsonObject, key: string): JsonObject[] {
+  const value = own(object, key)
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
+}

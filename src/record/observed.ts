@@ -1,0 +1,74 @@
+import { checkRequest, checkResponse } from '../contract/contract.ts'
+import { operationAt, routeOf } from '../contract/route.ts'
+import type { Operation } from '../contract/shapes.ts'
+import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
+import { headerIn, type Recorded, textOfBody } from './recorded.ts'
+
+/** A recorded exchange as the contract sees it. */
+export interface Observed {
+  /** Undefined for what is no operation of the service. */
+  readonly operation: Operation | undefined
+  readonly query: URLSearchParams
+  /** JSON, or the fields of a form; undefined without a body, or for one that cannot be read. */
+  readonly sent: JsonValue | undefined
+  /** JSON of the answer; undefined where it has none. */
+  readonly answered: JsonValue | undefined
+  /** 0 where no whole answer came. */
+  readonly status: number
+  /** The `error_code` of a refusal, or the `error` of a token request; empty where there is none. */
+  readonly code: string
+}
+
+export function observe({ method, target, requestHeaders, requestBody, answer }: Recorded): Observed {
+  const [path = '', query = ''] = target.split('?')
+  const text = textOfBody(requestBody, requestHeaders)
+  const isForm = headerIn(requestHeaders, 'content-type')?.includes('x-www-form-urlencoded') === true
+  const received = answer && textOfBody(answer.body, answer.headers)
+  const answered = received === undefined ? undefined : parsedJson(received)
+  return {
+    operation: operationAt(method, path),
+    query: new URLSearchParams(query),
+    sent:
+      text === undefined || text === '' ? undefined : isForm ? fieldsOf(new URLSearchParams(text)) : parsedJson(text),
+    answered,
+    status: answer && !answer.isTorn ? answer.status : 0,
+    code: codeOf(answered),
+  }
+}
+
+/** What a body of an error says that went wrong. */
+export function codeOf(body: JsonValue | undefined): string {
+  if (!isJsonObject(body)) return ''
+  const [detail] = [own(body, 'details') ?? []].flat()
+  const code = isJsonObject(detail) ? own(detail, 'error_code') : own(body, 'error')
+  return typeof code === 'string' ? code : ''
+}
+
+/** The `tool_error_info` of an answer. */
+export function toolErrorOf(body: JsonValue | undefined): JsonObject | undefined {
+  const [detail] = [isJsonObject(body) ? (own(body, 'details') ?? []) : []].flat()
+  const info = isJsonObject(detail) ? own(detail, 'tool_error_info') : undefined
+  return isJsonObject(info) ? info : undefined
+}
+
+/** What the contract says against an exchange, one sentence each. A request that was refused may be wrong on purpose. */
+export function problemsOf(exchange: Recorded): string[] {
+  const { operation, query, sent, answered, status } = observe(exchange)
+  if (operation === undefined) return []
+  const path = parametersOf(routeOf(operation).path, exchange.target.split('?', 1).join())
+  const raw = { query: query.toString(), path, body: sent }
+  const violations = status >= 200 && status < 300 ? checkRequest(routeOf(operation), raw).violations : []
+  return [
+    ...violations.map(({ field, description }) => `the request breaks it: ${field} ${description}`),
+    ...(status === 0 ? [] : checkResponse(operation, status, answered)).map(
+      ({ field, description }) => `the answer breaks it: ${field} ${description}`,
+    ),
+  ]
+}
+
+function parametersOf(pattern: string, path: string): Record<string, string> {
+  const parts = path.split('/')
+  return Object.fromEntries(
+    pattern.split('/').flatMap((part, at) => (part.startsWith('{') ? [[part.slice(1, -1), parts[at] ?? '']] : [])),
+  )
+}

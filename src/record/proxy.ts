@@ -1,0 +1,208 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { PassThrough, type Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { hopByHopHeaders } from '../domain/request-headers.ts'
+import { StartError } from '../domain/start-error.ts'
+import { failureReason, HttpClient } from '../http-client.ts'
+import { type Headers, MAX_KEPT, type Recorded, type RecordedAnswer, type RecordedBody } from './recorded.ts'
+
+export interface ProxyOptions {
+  /** The base URL of the service. */
+  readonly upstream: string
+  readonly now: () => number
+  /** An unguessable text of this proxy. */
+  readonly nonce: string
+  readonly recorded: (exchange: Recorded) => void
+}
+
+/** By which the proxy knows a request of its own. */
+const PROBE = 'x-toolmock-record'
+/** Where the probe asks: a path of the service, which refuses it for want of a token. */
+const PROBED_PATH = '/api/v1/connections'
+
+/** A proxy in front of the service, which passes everything on unchanged, in both directions, and keeps a copy. */
+export class RecordingProxy {
+  readonly #options: ProxyOptions
+  readonly #client: HttpClient
+  readonly #server: Server
+  readonly #running = new Set<Promise<void>>()
+  #isLoop = false
+
+  constructor(options: ProxyOptions) {
+    this.#options = options
+    // A connection that is used again may be closed at that moment, which the client would take for an answer of the service.
+    this.#client = new HttpClient(options.upstream)
+    this.#server = createServer((request, response) => {
+      const passing = this.#pass(request, response)
+      this.#running.add(passing)
+      void passing.finally(() => this.#running.delete(passing))
+    })
+    // How long requests may take is a matter of the service.
+    this.#server.requestTimeout = 0
+  }
+
+  /** Listens, and asks the service once. @throws StartError for one that cannot be recorded */
+  async listen(host: string, port: number): Promise<string> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', (error) => {
+        reject(
+          new StartError(`the recorder cannot listen on port ${port} (${failureReason(error)}); choose another --port`),
+        )
+      })
+      this.#server.listen(port, host, resolve)
+    })
+    try {
+      await this.#probe()
+    } catch (error) {
+      await this.close()
+      throw error
+    }
+    return `http://${host}:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  /** Lets requests end that are under way, for a short time. */
+  async close(): Promise<void> {
+    this.#server.close()
+    const grace = AbortSignal.timeout(1000)
+    const late = new Promise<void>((resolve) => {
+      grace.addEventListener('abort', () => resolve())
+    })
+    await Promise.race([Promise.all(this.#running), late])
+    this.#server.closeAllConnections()
+    await Promise.all(this.#running)
+  }
+
+  async #probe(): Promise<void> {
+    const { upstream, nonce } = this.#options
+    const asked = this.#client.send({ method: 'GET', path: PROBED_PATH, headers: { [PROBE]: nonce } })
+    const { status, headers } = await asked.catch((error: unknown) => {
+      throw new StartError(`--upstream ${upstream} does not answer (${failureReason(error)})`)
+    })
+    if (this.#isLoop) throw new StartError(`--upstream ${upstream} is this recorder itself; name the service`)
+    const target = status >= 300 && status < 400 ? headers.location : undefined
+    if (target === undefined || !URL.canParse(target, upstream)) return
+    const { origin } = new URL(target, upstream)
+    if (origin === new URL(upstream).origin) return
+    throw new StartError(`--upstream ${upstream} redirects to ${origin}; name that one, if it is the service`)
+  }
+
+  async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { now, nonce, recorded } = this.#options
+    if (request.headers[PROBE] === nonce) {
+      this.#isLoop = true
+      response.writeHead(508).end()
+      return
+    }
+    // A target that is a whole URL would lead to any server.
+    if (request.url?.startsWith('/') !== true) {
+      response.writeHead(400).end('the recorder takes paths only')
+      return
+    }
+    const startedAt = now()
+    const sent = new Copy()
+    const body = hasBody(request) ? request.pipe(sent) : undefined
+    let answer: RecordedAnswer | undefined
+    try {
+      answer = await this.#exchange(request, response, body)
+    } finally {
+      if (!request.complete) await drained(request)
+      recorded({
+        startedAt,
+        durationMs: now() - startedAt,
+        method: request.method ?? 'GET',
+        target: request.url ?? '/',
+        requestHeaders: pairs(request.rawHeaders),
+        requestBody: sent.kept(),
+        answer,
+      })
+    }
+  }
+
+  /** The answer as it went on to the client; undefined where there was none, and the connection to the client ends as well. */
+  async #exchange(
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: Readable | undefined,
+  ): Promise<RecordedAnswer | undefined> {
+    const aborted = new AbortController()
+    response.once('close', () => aborted.abort())
+    let incoming: IncomingMessage
+    try {
+      incoming = await this.#client.open({
+        method: request.method ?? 'GET',
+        path: request.url ?? '/',
+        headers: passedOn(request, ['host', 'expect']),
+        body,
+        signal: aborted.signal,
+      })
+    } catch {
+      response.destroy()
+      return undefined
+    }
+    const copy = new Copy()
+    const { statusCode: status = 502, statusMessage: reason = '' } = incoming
+    response.sendDate = false
+    response.writeHead(status, reason, passedOn(incoming, []) as Record<string, string[]>)
+    response.flushHeaders()
+    // A client that leaves, or a service that ends the connection, ends the other side too.
+    const isTorn = await pipeline(incoming, copy, response).then(
+      () => false,
+      () => true,
+    )
+    return { status, reason, headers: pairs(incoming.rawHeaders), body: copy.kept(), isTorn }
+  }
+}
+
+/** Passes a body on and keeps its beginning. */
+class Copy extends PassThrough {
+  readonly #chunks: Buffer[] = []
+  #size = 0
+
+  override _transform(
+    chunk: Buffer,
+    encoding: BufferEncoding,
+    done: (error?: Error | null, data?: Buffer) => void,
+  ): void {
+    const rest = MAX_KEPT - this.#size
+    if (rest > 0) this.#chunks.push(chunk.subarray(0, rest))
+    this.#size += chunk.length
+    done(null, chunk)
+  }
+
+  kept(): RecordedBody {
+    return { bytes: Buffer.concat(this.#chunks), size: this.#size }
+  }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+/** A request whose sender has gone does not end. */
+function drained(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (request.destroyed) resolve()
+    request.once('close', resolve)
+    request.resume()
+  })
+}
+
+/** The headers of a message with the case of their names, and without those of its connection. */
+function passedOn(
+  { rawHeaders, headers }: IncomingMessage,
+  dropped: readonly string[],
+): Record<string, string | string[]> {
+  const left = new Set([...dropped, ...hopByHopHeaders(headers.connection)])
+  const passed = new Map<string, string[]>()
+  for (const [name, value] of pairs(rawHeaders)) {
+    if (!left.has(name.toLowerCase())) passed.set(name, [...(passed.get(name) ?? []), value])
+  }
+  return Object.fromEntries(
+    [...passed].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]),
+  )
+}
+
+function pairs(raw: readonly string[]): Headers {
+  return Array.from({ length: raw.length / 2 }, (_, at) => [raw[2 * at] ?? '', raw[2 * at + 1] ?? ''] as const)
+}

@@ -1,0 +1,62 @@
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import { isUtf8 } from 'node:buffer'
+
+/** As much of a body as is kept. */
+export const MAX_KEPT = 5 * 1024 * 1024
+
+export type Headers = readonly (readonly [name: string, value: string])[]
+
+/** A body as it was on the wire, its beginning where it is long. */
+export interface RecordedBody {
+  readonly bytes: Buffer
+  /** How long it was, with what is not kept. */
+  readonly size: number
+}
+
+/** A request that came through the proxy, and its answer, with all secrets. */
+export interface Recorded {
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  readonly durationMs: number
+  readonly method: string
+  /** Path and query as they were sent. */
+  readonly target: string
+  readonly requestHeaders: Headers
+  readonly requestBody: RecordedBody
+  /** Undefined where no head of an answer came. */
+  readonly answer: RecordedAnswer | undefined
+}
+
+export interface RecordedAnswer {
+  readonly status: number
+  readonly reason: string
+  readonly headers: Headers
+  readonly body: RecordedBody
+  /** Whether the connection ended inside the body. */
+  readonly isTorn: boolean
+}
+
+export function headerIn(headers: Headers, name: string): string | undefined {
+  return headers.find(([each]) => each.toLowerCase() === name)?.[1]
+}
+
+/** A body as text, without its content encoding; undefined where it is none, or where the encoding is broken. */
+export function textOfBody({ bytes, size }: RecordedBody, headers: Headers): string | undefined {
+  const encoding = headerIn(headers, 'content-encoding')?.toLowerCase() ?? 'identity'
+  try {
+    const decoded = encoding === 'identity' ? bytes : (DECODERS[encoding]?.(bytes) ?? undefined)
+    if (!decoded) return undefined
+    // What is cut may end inside a character.
+    return isUtf8(decoded) || bytes.length < size ? decoded.toString('utf8') : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const LIMITS = { maxOutputLength: MAX_KEPT }
+const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  gzip: (bytes) => gunzipSync(bytes, LIMITS),
+  'x-gzip': (bytes) => gunzipSync(bytes, LIMITS),
+  deflate: (bytes) => inflateSync(bytes, LIMITS),
+  br: (bytes) => brotliDecompressSync(bytes, LIMITS),
+}

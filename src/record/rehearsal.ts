@@ -1,0 +1,265 @@
+import { Answer, Skipped } from '../conform/answer.ts'
+import { isDeclared } from '../contract/route.ts'
+import type { Operation } from '../contract/shapes.ts'
+import { codesOfStatus, isToolErrorStatus, TOKEN_ERRORS } from '../domain/errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
+import { Findings } from '../drift/findings.ts'
+import { learn, type Replayed } from '../drift/replay.ts'
+import { ValueMap } from '../drift/value-map.ts'
+import type { Exchange } from '../drift/exchange.ts'
+import type { HttpRequest } from '../http-client.ts'
+import { codeOf, observe } from './observed.ts'
+import { headerIn, type Headers, type Recorded, textOfBody } from './recorded.ts'
+
+/** A mock that has the recorded seed, in which the recording is tried. */
+export interface RehearsalMock {
+  /** @throws Error when there is no whole answer */
+  send(request: HttpRequest): Promise<Answer>
+  /** Remembers the state, and what of the request journal counts. */
+  save(): Promise<void>
+  /** Back to what was saved last; requests since then do not count. */
+  restore(): Promise<void>
+  /** Sends a request while a rule answers the next one. */
+  sendUnder(rule: JsonObject, request: HttpRequest): Promise<Answer>
+}
+
+export interface Rehearsal {
+  readonly mock: RehearsalMock
+  readonly replayed: Replayed
+}
+
+export interface Rehearsed {
+  /** What no rule can cause, one sentence each. */
+  readonly notes: readonly string[]
+  /** What the mock answers otherwise by itself. It may hold secrets. */
+  readonly findings: Findings
+}
+
+/**
+ * Sends what was recorded to a mock. Where it answers otherwise, tries the rules that can cause what the service answered, and
+ * leaves in the mock's journal the one that does.
+ */
+export async function rehearse(exchanges: readonly Recorded[], { mock, replayed }: Rehearsal): Promise<Rehearsed> {
+  const rehearsing = new Rehearsing(mock, replayed)
+  const notes: string[] = []
+  for (const exchange of exchanges) {
+    const { operation } = observe(exchange)
+    if (operation === undefined) continue
+    const note = await rehearsing.step(exchange, operation)
+    if (note !== undefined) notes.push(note)
+  }
+  await mock.save()
+  return { notes, findings: rehearsing.findings }
+}
+
+/** What is the same in the recording and its replay. */
+interface Outcome {
+  /** 0 where no whole answer came. */
+  readonly status: number
+  readonly code: string
+  /** The status of the account that it shows. */
+  readonly account: string
+}
+
+const NO_JSON = 'no JSON'
+
+class Rehearsing {
+  readonly findings = new Findings()
+  /** The values of the mock with the recorded ones. */
+  readonly #pairs = new ValueMap()
+  readonly #mock: RehearsalMock
+  readonly #replayed: Replayed
+  /** Links of the mock whose user has not decided yet, the latest last. */
+  readonly #links: string[] = []
+
+  constructor(mock: RehearsalMock, replayed: Replayed) {
+    this.#mock = mock
+    this.#replayed = replayed
+  }
+
+  async step(exchange: Recorded, operation: Operation): Promise<string | undefined> {
+    const recorded = exchangeOf(exchange)
+    const wanted = outcomeOf(recorded.answer, exchange.answer?.isTorn === false)
+    await this.#verified(operation, recorded.request)
+    let request: HttpRequest
+    try {
+      request = await this.#replayed.request(recorded)
+    } catch (error) {
+      if (!(error instanceof Skipped)) throw error
+      return `${exchange.method} ${pathOf(exchange)} ${error.message}`
+    }
+    await this.#mock.save()
+    let answer = await this.#mock.send(request).catch(noAnswer)
+    if (isOther(outcomeOf(answer), wanted) && wanted.account !== '' && outcomeOf(answer).account === 'PENDING_AUTH') {
+      // A user has given consent meanwhile, which no proxy sees.
+      await this.#mock.restore()
+      await this.#approve()
+      answer = await this.#again(request)
+    }
+    const first = outcomeOf(answer)
+    const isWhole = recorded.answer.status > 0
+    if (isWhole) this.findings.add({ request, mock: answer, service: recorded.answer, map: this.#pairs })
+    if (isOther(first, wanted))
+      answer = (await this.#caused(exchange, operation, wanted, request)) ?? (await this.#again(request))
+    this.#replayed.learn(recorded, answer)
+    if (isWhole) learn(this.#pairs, request, answer, recorded.answer)
+    if (operation === 'create_magic_link') this.#links.push(textIn(answer, 'link'))
+    if (!isOther(outcomeOf(answer), wanted)) return undefined
+    return `${exchange.method} ${pathOf(exchange)} answered ${shown(wanted)}, and its replay answers ${shown(first)}`
+  }
+
+  async #again(request: HttpRequest): Promise<Answer> {
+    await this.#mock.restore()
+    return this.#mock.send(request).catch(noAnswer)
+  }
+
+  /** The answer of the mock under the first rule by which it is the recorded one. */
+  async #caused(
+    exchange: Recorded,
+    operation: Operation,
+    wanted: Outcome,
+    request: HttpRequest,
+  ): Promise<Answer | undefined> {
+    for (const faults of causesOf(exchange, operation, wanted)) {
+      await this.#mock.restore()
+      const respond = faults.map((fault) => own(fault, 'respond')).find(isJsonObject)
+      const rule = {
+        name: nameOf(faults, wanted),
+        at: 'service',
+        on: { operation },
+        when: { first: 1 },
+        do: faults,
+        ...(respond && !isOnSpec(operation, wanted, respond) && { off_spec: true }),
+      }
+      const answer = await this.#mock.sendUnder(rule, request).catch(noAnswer)
+      if (!isOther(outcomeOf(answer), wanted)) return answer
+    }
+    return undefined
+  }
+
+  /** The user of the latest link decides before its request is verified. */
+  async #verified(operation: Operation, { body = '' }: HttpRequest): Promise<void> {
+    if (operation !== 'verify_user') return
+    const sent = parsedJson(body)
+    const id = isJsonObject(sent) ? own(sent, 'auth_request_id') : undefined
+    if (typeof id !== 'string' || id === '' || this.#replayed.has(id)) return
+    await this.#mock.save()
+    const made = await this.#approve()
+    if (made !== undefined) this.#replayed.pair(id, made)
+  }
+
+  /** @returns the id of the auth request, empty where the link leads to none; undefined without a link */
+  async #approve(): Promise<string | undefined> {
+    const link = this.#links.pop()
+    if (link === undefined || !URL.canParse(link)) return undefined
+    const { pathname } = new URL(link)
+    const redirect = await this.#mock.send({ method: 'GET', path: `${pathname}?decision=approve` }).catch(noAnswer)
+    const location = redirect.headers.location ?? ''
+    const id = URL.canParse(location) ? new URL(location).searchParams.get('auth_request_id') : undefined
+    await this.#mock.save()
+    return id ?? ''
+  }
+}
+
+/** What may have been behind an answer, the likeliest first. Faults of the model last: what follows from them follows too. */
+function causesOf({ answer }: Recorded, operation: Operation, { status, code, account }: Outcome): JsonObject[][] {
+  const text = (answer && textOfBody(answer.body, answer.headers)) ?? ''
+  if (status === 0) return answer ? [[{ truncate_body: {} }]] : [[{ reset_connection: {} }]]
+  if (code === NO_JSON) return [[{ malformed_json: {} }], [{ respond: { status, body: text } }]]
+  const ended = [[{ expire_account: {} }], [{ disconnect: {} }]]
+  if (/DISCONNECTED/.test(text) || account === 'DISCONNECTED') ended.reverse()
+  const respond = { respond: respondOf(answer?.headers ?? [], status, code, text) }
+  return [
+    ...(code === 'ACCOUNT_NOT_ACTIVE' || account === 'EXPIRED' || account === 'DISCONNECTED' ? ended : []),
+    ...(code === 'UNAUTHENTICATED' ? [[{ revoke_bearer_tokens: {} }]] : []),
+    ...(code === 'AUTH_REQUEST_NOT_FOUND' ? [[{ consume_auth_request: {} }]] : []),
+    // After a refresh the third party has refused this account.
+    ...(status === 401 && code === 'TOOL_ERROR' ? [[{ expire_account: {} }, respond]] : []),
+    [respond],
+  ]
+}
+
+/** The same answer: by its code where the mock makes the rest of it, else as it is. */
+function respondOf(headers: Headers, status: number, code: string, text: string): JsonObject {
+  const body = parsedJson(text)
+  const wait = headerIn(headers, 'retry-after')
+  const message = isJsonObject(body) ? (own(body, 'message') ?? own(body, 'error_description')) : undefined
+  return {
+    status,
+    ...(wait !== undefined && { headers: { 'Retry-After': wait } }),
+    ...(code === ''
+      ? { body: body ?? text }
+      : { error_code: code, ...(typeof message === 'string' && message !== '' && { message }) }),
+  }
+}
+
+function isOnSpec(operation: Operation, { status, code }: Outcome, respond: JsonObject): boolean {
+  if (!isDeclared(operation, status)) return false
+  if (own(respond, 'error_code') === undefined) return true
+  if (operation === 'create_token') return (TOKEN_ERRORS as readonly string[]).includes(code)
+  const ofTool = operation === 'execute_tool' && isToolErrorStatus(status) && code === 'TOOL_ERROR'
+  return ofTool || (codesOfStatus(status) as readonly string[]).includes(code)
+}
+
+function nameOf(faults: readonly JsonObject[], wanted: Outcome): string {
+  const [kind = ''] = faults.flatMap((fault) => Object.keys(fault))
+  return kind === 'respond' ? `answers ${shown(wanted)}` : `${kind.replaceAll('_', ' ')}, then ${shown(wanted)}`
+}
+
+function isOther(found: Outcome, wanted: Outcome): boolean {
+  const hasOtherAccount = found.account !== '' && wanted.account !== '' && found.account !== wanted.account
+  return found.status !== wanted.status || found.code !== wanted.code || hasOtherAccount
+}
+
+function outcomeOf({ status, text }: Answer, isWhole = true): Outcome {
+  if (status === 0 || !isWhole) return { status: 0, code: '', account: '' }
+  const body = parsedJson(text)
+  const account = isJsonObject(body) ? own(body, 'connected_account') : undefined
+  const state = isJsonObject(account) ? own(account, 'status') : undefined
+  const code = body === undefined && text.trim() !== '' ? NO_JSON : codeOf(body)
+  return { status, code, account: typeof state === 'string' ? state : '' }
+}
+
+function noAnswer(): Answer {
+  return new Answer('', 0, {}, '')
+}
+
+/** Headers of the connection, and those by which the answer would come encoded. */
+const NOT_REPLAYED =
+  /^(?:host|connection|content-length|transfer-encoding|accept-encoding|content-encoding|cookie|expect|keep-alive)$/i
+
+/** A recorded exchange as it is sent again. */
+function exchangeOf({ method, target, requestHeaders, requestBody, answer }: Recorded): Exchange {
+  const body = textOfBody(requestBody, requestHeaders)
+  const text = answer && textOfBody(answer.body, answer.headers)
+  const kept = requestHeaders.filter(([name]) => !NOT_REPLAYED.test(name))
+  return {
+    request: {
+      method,
+      path: target,
+      headers: Object.fromEntries(kept.map(([name, value]) => [name.toLowerCase(), value])),
+      ...(body === undefined || body === '' ? {} : { body }),
+    },
+    answer: new Answer(
+      `${method} ${target.split('?', 1).join()}`,
+      answer?.status ?? 0,
+      Object.fromEntries((answer?.headers ?? []).map(([name, value]) => [name.toLowerCase(), value])),
+      text ?? '',
+    ),
+  }
+}
+
+function textIn({ text }: Answer, name: string): string {
+  const body: JsonValue | undefined = parsedJson(text)
+  const value = isJsonObject(body) ? own(body, name) : undefined
+  return typeof value === 'string' ? value : ''
+}
+
+function pathOf({ target }: Recorded): string {
+  return target.split('?', 1).join()
+}
+
+function shown({ status, code, account }: Outcome): string {
+  const words = [status === 0 ? 'nothing whole' : String(status), code, account]
+  return words.filter((word) => word !== '').join(' ')
+}

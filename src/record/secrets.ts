@@ -1,0 +1,280 @@
+import { readDocument } from '../contract/generated/document.js'
+import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
+import { masked, Masking } from '../domain/masking.ts'
+import { isSecretParameter } from '../domain/secret.ts'
+import { percentDecoded } from '../domain/text.ts'
+import { headerIn, type Recorded, textOfBody } from './recorded.ts'
+
+/** What is a secret in a recording beside what the journal masks. */
+const MORE_NAMES = ['client_id', 'auth_request_id', 'link']
+/** Shorter values are masked where their name is, and not elsewhere: they are words too. */
+const LEAST = 8
+/** Names whose values say which account, tool or client is meant. */
+const IDENTIFYING = new Set(['identifier', 'id', 'connector', 'organization_id', 'user_id', 'tool_name', 'key_id'])
+
+export interface SecretsOptions {
+  /** Names of further fields, headers and parameters. */
+  readonly names: readonly string[]
+  readonly maskIdentifiers: boolean
+}
+
+/**
+ * The secrets of a recording. First it learns them from everything that was recorded, then it hides them in everything that is
+ * written, in whatever form they come again.
+ */
+export class Secrets {
+  readonly #finding: Masking
+  readonly #showing: Masking
+  readonly #isMore: (name: string) => boolean
+  /** By the name that each was first found under. */
+  readonly #names = new Map<string, string>()
+  readonly #placeholders = new Map<string, string>()
+  readonly #taken = new Set<string>()
+  /** Values that say who is meant. Beside a secret they may only be told by their place: a user name that is the identifier. */
+  readonly #identifying = new Set<string>()
+  readonly #weak = new Set<string>()
+  /** Forms of secrets by their first eight characters, the longest first. */
+  readonly #starts = new Map<string, Form[]>()
+  /** Every eight characters of a secret, but those that the contract has. */
+  readonly #pieces = new Map<string, string>()
+
+  constructor({ names, maskIdentifiers }: SecretsOptions) {
+    const more = new Set([...MORE_NAMES, ...names, ...(maskIdentifiers ? ['identifier'] : [])].map(plain))
+    this.#isMore = (name) => more.has(plain(name))
+    this.#finding = new Masking((secret, name) => this.#learn(secret, name), this.#isMore)
+    this.#showing = new Masking((secret) => this.placeholder(secret), this.#isMore)
+  }
+
+  /** Finds the secrets of an exchange. */
+  learn({ target, requestHeaders, requestBody, answer }: Recorded): void {
+    this.#finding.url(target)
+    for (const [name, value] of [...requestHeaders, ...(answer?.headers ?? [])])
+      this.#learnHeader(name.toLowerCase(), value)
+    this.#learnBody(textOfBody(requestBody, requestHeaders), headerIn(requestHeaders, 'content-type'))
+    if (answer) this.#learnBody(textOfBody(answer.body, answer.headers), headerIn(answer.headers, 'content-type'))
+  }
+
+  /** What is hidden, by name, with how many values each. */
+  summary(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>()
+    for (const name of this.#names.values()) counts.set(name, (counts.get(name) ?? 0) + 1)
+    return counts
+  }
+
+  placeholder(secret: string): string {
+    const known = this.#placeholders.get(secret)
+    if (known !== undefined) return known
+    // The mask has four digits: two secrets of a long recording can have the same.
+    let made = masked(secret)
+    for (let again = 1; this.#taken.has(made) && made !== secret; again++) made = masked(`${secret}\n${again}`)
+    this.#placeholders.set(secret, made)
+    this.#taken.add(made)
+    return made
+  }
+
+  /** A URL, or a path with its query. */
+  url(url: string): string {
+    return this.text(this.#showing.url(url))
+  }
+
+  header(name: string, value: string): string {
+    return this.text(this.#showing.header(name.toLowerCase(), value))
+  }
+
+  /** A body as it is written: JSON by its fields, everything else as text. */
+  body(text: string): string {
+    const json = parsedJson(text)
+    if (json !== undefined && typeof json === 'object') return JSON.stringify(this.json(json))
+    return this.text(this.#showing.text(text))
+  }
+
+  /** Masks what its fields name, and hides what is known. */
+  json(value: JsonValue): JsonValue {
+    return this.hide(this.#showing.json(value))
+  }
+
+  /** Hides what is known, in keys and values. */
+  hide<Value extends JsonValue>(value: Value): Value
+  hide(value: JsonValue): JsonValue {
+    if (typeof value === 'string') return this.text(value)
+    if (typeof value === 'number') return this.text(String(value)) === String(value) ? value : this.text(String(value))
+    if (Array.isArray(value)) return value.map((item) => this.hide(item))
+    if (!isJsonObject(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.text(key), this.hide(item)]))
+  }
+
+  /** A text without any secret that is known, or eight characters of one. */
+  text(text: string): string {
+    if (text.length < LEAST) return text
+    if (this.#starts.size === 0) this.#index()
+    const units = unitsOf(text)
+    const read = units.map((unit) => unit.read).join('')
+    let [shown, from, at] = ['', 0, 0]
+    while (at + LEAST <= read.length) {
+      const found = this.#at(read, at)
+      if (!found) {
+        at++
+        continue
+      }
+      shown += text.slice(from, units[at]?.start) + found.placeholder
+      at += found.length
+      from = units[at - 1]?.end ?? text.length
+    }
+    return shown + text.slice(from)
+  }
+
+  /** What is to be hidden at a place: a whole secret, or as much as there is of one. */
+  #at(read: string, at: number): { readonly placeholder: string; readonly length: number } | undefined {
+    const gram = read.slice(at, at + LEAST)
+    const whole = this.#starts.get(gram)?.find(({ value }) => read.startsWith(value, at))
+    if (whole) return { placeholder: this.placeholder(whole.secret), length: whole.value.length }
+    const secret = this.#pieces.get(gram)
+    if (secret === undefined) return undefined
+    let length = LEAST
+    while (this.#pieces.has(read.slice(at + length - LEAST + 1, at + length + 1)) && at + length < read.length) length++
+    return { placeholder: this.placeholder(secret), length }
+  }
+
+  #index(): void {
+    const said = grams(JSON.stringify(readDocument()))
+    for (const secret of this.#names.keys()) {
+      const isShort = secret.length < LEAST
+      if (isShort || (this.#weak.has(secret) && this.#identifying.has(secret))) continue
+      for (const value of formsOf(secret)) this.#addForm({ value, secret }, said)
+    }
+    // Nothing is searched for where nothing was learned, and the index is made once.
+    if (this.#starts.size === 0) this.#starts.set('', [])
+  }
+
+  #addForm({ value, secret }: Form, said: ReadonlySet<string>): void {
+    const start = value.slice(0, LEAST)
+    const forms = [...(this.#starts.get(start) ?? []), { value, secret }]
+    this.#starts.set(
+      start,
+      forms.sort((a, b) => b.value.length - a.value.length),
+    )
+    for (const gram of grams(value)) if (!said.has(gram)) this.#pieces.set(gram, secret)
+  }
+
+  #learn(secret: string, name: string): string {
+    const given = percentDecoded(secret) ?? secret
+    for (const each of new Set([secret, given])) {
+      if (each === '') continue
+      if (!this.#names.has(each)) this.#names.set(each, name === '' ? 'text' : name)
+      const isNamed = isSecretParameter(name) || this.#isMore(name)
+      if (!isNamed) this.#weak.add(each)
+      else this.#weak.delete(each)
+    }
+    this.#learnParts(given, name)
+    return this.placeholder(secret)
+  }
+
+  /** What a secret is made of is one too: the user and password of a header, the opaque part of a link. */
+  #learnParts(secret: string, name: string): void {
+    if (/authorization$/i.test(name)) {
+      const [user = '', ...password] = Buffer.from(secret, 'base64').toString('utf8').split(':')
+      const isBasic = password.length > 0 && /^[!-z]*$/.test(user)
+      if (isBasic) for (const part of [user, password.join(':')]) this.#learn(part, name)
+    }
+    if (/^[a-z]+:\/\//i.test(secret) && URL.canParse(secret)) {
+      // The link itself is masked where it is; its host is everywhere.
+      this.#names.delete(secret)
+      const { pathname, searchParams } = new URL(secret)
+      const opaque = [...pathname.split('/').slice(-1), ...searchParams.values()].filter((part) => part.length >= LEAST)
+      for (const part of opaque) this.#learn(part, name)
+    }
+  }
+
+  #learnHeader(name: string, value: string): void {
+    this.#finding.header(name, value)
+    if (!/cookie$/.test(name)) return
+    const cookies = name === 'cookie' ? value.split(';') : value.split(';', 1)
+    for (const cookie of cookies) this.#learn(cookie.slice(cookie.indexOf('=') + 1).trim(), name)
+  }
+
+  #learnBody(text: string | undefined, type = ''): void {
+    if (text === undefined) return
+    const json = parsedJson(text)
+    if (json === undefined || typeof json !== 'object') {
+      this.#finding.text(text)
+      if (type.includes('x-www-form-urlencoded')) this.#finding.parameters(new URLSearchParams(text))
+      return
+    }
+    this.#finding.json(json)
+    this.#visit(json)
+  }
+
+  /** JSON inside texts of JSON, and the values that identify. */
+  #visit(value: JsonValue | JsonObject, name = ''): void {
+    if (Array.isArray(value)) for (const item of value) this.#visit(item, name)
+    else if (isJsonObject(value)) for (const [key, item] of Object.entries(value)) this.#visit(item, key)
+    if (typeof value !== 'string') return
+    if (IDENTIFYING.has(name)) this.#identifying.add(value)
+    if (/^\s*[[{]/.test(value)) this.#learnBody(value)
+  }
+}
+
+interface Form {
+  /** As texts are read, see `unitsOf`. */
+  readonly value: string
+  readonly secret: string
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+}
+
+function grams(text: string): Set<string> {
+  return new Set(Array.from({ length: Math.max(0, text.length - LEAST + 1) }, (_, at) => text.slice(at, at + LEAST)))
+}
+
+/** A secret as it is, and as base64 at each of the three places where it can begin in what is encoded. */
+function formsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  const encoded = [0, 1, 2].flatMap((offset) => {
+    const all = Buffer.concat([Buffer.alloc(offset), bytes])
+    // The characters at both ends depend on what is beside the secret.
+    const first = Math.ceil((offset * 8) / 6)
+    const last = Math.floor((all.length * 8) / 6)
+    return (['base64', 'base64url'] as const).map((encoding) => all.toString(encoding).slice(first, last))
+  })
+  const forms = [secret, ...encoded].map((form) =>
+    unitsOf(form)
+      .map(({ read }) => read)
+      .join(''),
+  )
+  return [...new Set(forms)].filter((form) => form.length >= LEAST)
+}
+
+interface Unit {
+  /** A character as it is meant. */
+  readonly read: string
+  readonly start: number
+  readonly end: number
+}
+
+/** Escapes of JSON, of any depth, and of URLs and forms. */
+const UNIT = /\\+u([\da-f]{4})|\\+([bfnrt"/])|\\+|%([0-7][\da-f])|((?:%[89a-f][\da-f])+)|[^]/giu
+const CONTROLS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+/** A text by its characters, without what encodes them: `%41`, `\u0041` and `A` are one. Blanks of forms are blanks. */
+function unitsOf(text: string): Unit[] {
+  const units: Unit[] = []
+  for (const { 0: all, 1: code, 2: escaped, 3: percent, 4: octets, index } of text.matchAll(UNIT)) {
+    const hexadecimal = code ?? percent
+    const read =
+      hexadecimal === undefined
+        ? octets === undefined
+          ? escaped === undefined
+            ? all.startsWith('\\')
+              ? '\\'
+              : all
+            : (CONTROLS[escaped] ?? escaped)
+          : (percentDecoded(octets) ?? all)
+        : String.fromCharCode(Number.parseInt(hexadecimal, 16))
+    const unit = { read: read === '+' ? ' ' : read, start: index, end: index + all.length }
+    // One unit for each code unit of what is read, so that both have the same positions.
+    for (const character of unit.read.split('')) units.push({ ...unit, read: character })
+  }
+  return units
+}

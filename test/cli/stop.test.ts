@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, it, type MockInstance, vi } from 'vitest'
+import { StopRequest } from '../../src/cli/stop.ts'
+
+let stop: StopRequest
+let exit: MockInstance<typeof process.exit>
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  exit = vi.spyOn(process, 'exit').mockImplementation((() => undefined) as never)
+  stop = new StopRequest()
+})
+afterEach(() => {
+  stop.end()
+  exit.mockRestore()
+  vi.useRealTimers()
+})
+
+it('asks the command to stop at the first signal, and leaves the process to it', async () => {
+  const { asked } = stop
+  process.emit('SIGINT', 'SIGINT')
+  await asked
+  await stop.asked
+  expect(stop.signal.aborted).toBe(true)
+  expect(exit).not.toHaveBeenCalled()
+})
+
+it.each([
+  ['SIGINT', 'is the same Ctrl-C, which npx passes on, within half a second', 500, []],
+  ['SIGINT', 'ends the process after it', 501, [[130]]],
+  ['SIGTERM', 'ends the process', 0, [[143]]],
+] as const)('a second %s %s', (signal, _what, after, calls) => {
+  process.emit(signal, signal)
+  vi.advanceTimersByTime(after)
+  process.emit(signal, signal)
+  expect(exit.mock.calls).toEqual(calls)
+})
+
+it('a first signal after another request to stop is no second one', () => {
+  stop.ask()
+  process.emit('SIGTERM', 'SIGTERM')
+  expect(exit).not.toHaveBeenCalled()
+  vi.advanceTimersByTime(501)
+  process.emit('SIGTERM', 'SIGTERM')
+  expect(exit.mock.calls).toEqual([[143]])
+})

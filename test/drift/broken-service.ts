@@ -1,0 +1,24 @@
+import { type AppOptions, createApp } from '../../src/app/app.ts'
+import { drift, type DriftOptions, type DriftResult } from '../../src/drift/run.ts'
+import { withBrokenMock } from '../mutants/broken-mock.ts'
+import type { Mutant } from '../mutants/mutant.ts'
+
+/** Compares a mock that is broken, or has other choices, with the mock as it is. */
+export function driftOf(
+  mutant: Pick<Mutant, 'mutate'>,
+  options: Partial<DriftOptions> = {},
+  service: AppOptions = {},
+): Promise<DriftResult> {
+  return withBrokenMock(mutant, service, ({ baseUrl, client }) =>
+    drift({
+      ...{ baseUrl, client, prefix: 'toolmock-drift-test', mirror: false },
+      ...{ allowWrites: true, controlApi: true, tryRemedies: false },
+      startMock: async () => {
+        const app = await createApp({ mcp: service.mcp ?? false })
+        const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
+        return { url, close: () => app.close() }
+      },
+      ...options,
+    }),
+  )
+}
