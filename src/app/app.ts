@@ -7,6 +7,7 @@ import type { DocumentChecks } from '../documents/connector-checks.ts'
 import { loadExtensions, withExtensions } from '../documents/load-extensions.ts'
 import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
 import { mayBeCalled } from '../domain/base-url.ts'
+import { instant } from '../domain/instant.ts'
 import { once } from '../domain/once.ts'
 import { StartError } from '../domain/start-error.ts'
 import { EnvironmentProvisioner } from '../state/provisioning.ts'
@@ -14,7 +15,7 @@ import { ResponseCache } from '../http/answer.ts'
 import { Extensions } from '../http/extensions.ts'
 import { SILENT } from '../http/log.ts'
 import { refuseExpectation } from '../http/refusal.ts'
-import { createFastExpress, limitsOf, type Serving, servingOf } from '../http/server.ts'
+import { createFastExpress, type FastExpress, limitsOf, type Serving, servingOf } from '../http/server.ts'
 import { answerUnreadable } from '../http/unreadable-request.ts'
 import { OPERATIONS } from '../operations/table.ts'
 import { explain } from '../request-journal/explain.ts'
@@ -39,7 +40,7 @@ import { VERSION } from '../version.ts'
 import type { WebhookFinding } from '../webhooks/deliveries.ts'
 import { Webhooks } from '../webhooks/webhooks.ts'
 import { documentChecks } from './document-checks.ts'
-import { type AppOptions, DEFAULT_ENVIRONMENT, notApplied } from './options.ts'
+import { type AppOptions, DEFAULT_ENVIRONMENT, isDatabaseUrl, notApplied } from './options.ts'
 import { mountRoutes } from './routes.ts'
 
 export type { AppOptions } from './options.ts'
@@ -50,6 +51,8 @@ export interface App {
   readonly services: AppServices
   /** The first client of the default environment. */
   readonly client: { readonly id: string; readonly secret: string }
+  /** Whether another replica is active: this one then knows no client. */
+  readonly standsBy: boolean
   /** Notices for the user once the server is started. */
   readonly notices: readonly string[]
   /** The certificate that clients of an HTTPS server with a temporary certificate have to trust. */
@@ -77,6 +80,38 @@ const JOURNAL_BYTES = 64 * 1024 * 1024
 
 /** Starts everything but the listening. @throws StartError for a file that cannot be used */
 export async function createApp(options: AppOptions = {}): Promise<App> {
+  const fast = createFastExpress()
+  const { state } = options
+  if (isDatabaseUrl(state)) {
+    const { createReplicaApp } = await import('./replica-app.ts')
+    return createReplicaApp({ ...options, state }, { fast, createCore, tlsOf })
+  }
+  const core = await createCore(options, fast)
+  try {
+    return await assemble(core, options, fast)
+  } catch (error) {
+    await core.close()
+    throw error
+  }
+}
+
+/** Everything of a server but the server itself: what serves one opened state. */
+interface Core extends Pick<App, 'listener' | 'services' | 'client' | 'notices'> {
+  readonly rpc: Awaited<ReturnType<typeof rpcOf>>
+  /** Ends what would keep requests waiting: long polls, event streams and the pauses of faults. */
+  endWaits(): Promise<void>
+  /** For when no request is under way. @param leave gives the state back without writing it as a whole */
+  close(leave?: boolean): Promise<void>
+}
+
+/** What a replica adds: where its state is, what other replicas have judged about requests, and which replicas there are. */
+interface ReplicaParts {
+  readonly place: Pick<RegistryOptions, 'file' | 'fileSystem' | 'lock' | 'lease'>
+  readonly judgedElsewhere: AppServices['admission']['judgedElsewhere']
+  readonly replicas: AppServices['replicas']
+}
+
+async function createCore(options: AppOptions, { createFastApp }: FastExpress, replica?: ReplicaParts): Promise<Core> {
   const pauses = new Pauses()
   const ownChecks = documentChecks(options.allowOutbound)
   const { documentedOnly = false } = options
@@ -84,7 +119,8 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   const checks = withExtensions(ownChecks, extensions)
   const scenarios = createScenarios(checks)
   const webhooks = createWebhooks(options)
-  const registry = await openEnvironments(options, { counters: scenarios, events: webhooks })
+  const observers = { counters: scenarios, events: webhooks }
+  const registry = await openEnvironments(options, { ...observers, ...replica?.place })
   const thirdParties = await startThirdParties({
     registry,
     intercept: thirdPartyInterceptor({ scenarios, pauses }),
@@ -105,32 +141,55 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
         closing: closing.signal,
         documentChecks: checks,
         extensions,
+        replicas: replica?.replicas ?? (() => Promise.resolve({ active: null, replicas: [] })),
+        admission: { ...options, judgedElsewhere: replica?.judgedElsewhere },
       },
       options,
     )
+    if (replica) markIncomplete(services)
     const notices = [...registry.notices, ...(await seedDefault(services, options))]
     refuseUndocumentedMcp(services)
     await startScenarios(services, options)
     serveWebhooks(services, options)
-    return await assemble({ services, notices, closing }, options)
+    const rpc = await rpcOf(options, services)
+    const listener = mountRoutes(createFastApp(), services, rpc)
+    const journalFile = options.journalFile === undefined ? undefined : openJournal(options.journalFile, services)
+    const reloading = options.watch ? await (await import('./reload.ts')).watchFiles(options, services) : undefined
+    const [client] = services.defaultEnvironment()?.model.tables.clients.values() ?? []
+    return {
+      listener,
+      services,
+      notices,
+      rpc,
+      client: { id: client?.id ?? '', secret: client?.client_secret ?? '' },
+      endWaits: async () => {
+        closing.abort()
+        services.journals.close()
+        pauses.close()
+        webhooks.close()
+        await reloading?.close()
+      },
+      close: async (leave = false) => {
+        await journalFile?.close()
+        await thirdParties.close()
+        await (leave ? registry.leave() : registry.close())
+      },
+    }
   } catch (error) {
     await thirdParties.close()
-    await registry.close()
+    await (replica ? registry.leave() : registry.close())
     throw error
   }
 }
 
-function openEnvironments(
-  options: AppOptions,
-  observers: Pick<RegistryOptions, 'counters' | 'events'>,
-): Promise<EnvironmentRegistry> {
+function openEnvironments(options: AppOptions, more: Partial<RegistryOptions>): Promise<EnvironmentRegistry> {
   return openRegistry({
     file: options.state ?? undefined,
     fresh: options.fresh,
     durability: options.durability,
     fileSystem: options.fileSystem,
     time: options.time,
-    ...observers,
+    ...more,
   })
 }
 
@@ -156,7 +215,16 @@ function createScenarios(checks: DocumentChecks): ScenarioRegistry {
 
 type StartedParts = Pick<
   AppServices,
-  'registry' | 'thirdParties' | 'scenarios' | 'webhooks' | 'pauses' | 'closing' | 'documentChecks' | 'extensions'
+  | 'registry'
+  | 'thirdParties'
+  | 'scenarios'
+  | 'webhooks'
+  | 'pauses'
+  | 'closing'
+  | 'documentChecks'
+  | 'extensions'
+  | 'replicas'
+  | 'admission'
 >
 
 function createServices(started: StartedParts, options: AppOptions): AppServices {
@@ -173,9 +241,11 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
   const testOf = (name: string) => registry.environment(name)?.model.tables.origins.get('origin')?.test
   const records = new ContractRecords(testOf)
   journals.observe(recordEntry.bind(undefined, records))
+  if (options.observeEntry) journals.observe(options.observeEntry)
   return {
     ...started,
     version: VERSION,
+    startedAt: instant(realTime()),
     environments: new EnvironmentProvisioner({
       registry,
       thirdParty: (environment) => thirdParties.client(environment),
@@ -208,7 +278,6 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
       documentedOnly,
       mcp,
     }),
-    admission: options,
     requestIds: {
       operations: registry.requestIds('operations', options.idSeed),
       pages: registry.requestIds('pages', options.idSeed),
@@ -227,6 +296,15 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
     observeControl: options.observeControl,
     shutdown: options.shutdown,
     eventStreams: { open: new Set(), most: options.eventStreams ?? MAX_EVENT_STREAMS },
+  }
+}
+
+/** What another replica has recorded about the environments of a state is gone with it. */
+function markIncomplete({ registry, journals, records, realTime }: AppServices): void {
+  const since = instant(realTime())
+  for (const environment of registry.environments()) {
+    journals.of(environment).incompleteSince = since
+    records.of(environment.name).incompleteSince = since
   }
 }
 
@@ -258,11 +336,11 @@ function refuseUndocumentedMcp({ documentedOnly, mcp, defaultEnvironment }: AppS
 }
 
 /** Starts the scenarios of `--scenario` in every environment. @throws StartError for a name or file that cannot be used */
-async function startScenarios(services: AppServices, { scenarios: names }: AppOptions): Promise<void> {
+async function startScenarios(services: AppServices, { scenarios: names, seeds }: AppOptions): Promise<void> {
   const environment = services.defaultEnvironment()
   if (!environment || !names) return
   const connectors = knownConnectors(environment)
-  services.scenarios.startWith(await loadScenarios(names, { checks: services.documentChecks, connectors }))
+  services.scenarios.startWith(await loadScenarios(names, { checks: services.documentChecks, connectors, seeds }))
   services.scenarios.of(environment)
 }
 
@@ -275,18 +353,9 @@ function serveWebhooks(services: AppServices, { webhookTimeout = WEBHOOK_TIMEOUT
   webhooks.serve({ ...services, flushed, newRequestId, found, timeout: webhookTimeout }, registry.environments())
 }
 
-interface Started {
-  readonly services: AppServices
-  readonly notices: readonly string[]
-  readonly closing: AbortController
-}
-
-/** Mounts the routes and makes the HTTP server. */
-async function assemble(started: Started, options: AppOptions): Promise<App> {
-  const { services, notices, closing } = started
-  const { app: express, createFastServer } = createFastExpress()
-  const rpc = await rpcOf(options, services)
-  const listener = mountRoutes(express, services, rpc)
+/** Makes the HTTP server. */
+async function assemble(core: Core, options: AppOptions, { createFastServer }: FastExpress): Promise<App> {
+  const { services, listener, rpc } = core
   const limits = limitsOf(options.limits)
   const tls = await tlsOf(options)
   const server = await createFastServer(
@@ -298,35 +367,26 @@ async function assemble(started: Started, options: AppOptions): Promise<App> {
   server.on('checkExpectation', refuseExpectation(services))
   const http2 = rpc?.serveHttp2(server, limits)
   const serving = servingOf(server, tls ? 'https' : 'http', limits.closeTimeout)
-  const journalFile = options.journalFile === undefined ? undefined : openJournal(options.journalFile, services)
-  const reloading = options.watch ? await (await import('./reload.ts')).watchFiles(options, services) : undefined
-  const [client] = services.defaultEnvironment()?.model.tables.clients.values() ?? []
   return {
     listener,
-    services,
-    client: { id: client?.id ?? '', secret: client?.client_secret ?? '' },
-    notices,
+    client: core.client,
+    standsBy: false,
+    notices: core.notices,
     authorityFile: tls?.authorityFile,
     trust: tls?.trust ?? {},
     methodTable: rpc?.table,
+    services,
     listen: async (address) => {
       const bound = await serving.listen(address)
       void services.registry.makeIndexes()
       return bound
     },
     close: async () => {
-      // Long polls, event streams and the pauses of faults would keep the server open.
-      closing.abort()
-      services.journals.close()
-      services.pauses.close()
-      services.webhooks.close()
-      await reloading?.close()
+      await core.endWaits()
       http2?.close()
       await serving.close()
-      await journalFile?.close()
       await tls?.release()
-      await services.thirdParties.close()
-      await services.registry.close()
+      await core.close()
     },
   }
 }

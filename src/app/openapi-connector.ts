@@ -17,7 +17,17 @@ export interface OpenapiConnector extends FromOpenapi {
  */
 export async function openapiConnector(
   text: string,
-  { file, name, only }: { file: string; name: string; only: string | undefined },
+  {
+    file,
+    name,
+    only,
+    progress,
+  }: {
+    file: string
+    name: string
+    only: string | undefined
+    progress?: (done: number, total: number) => void
+  },
 ): Promise<OpenapiConnector> {
   const { connectorFromOpenapi } = await import('../documents/openapi/connector-from-openapi.ts')
   const { createAnswerGenerator } = await import('../contract/prism-validator.ts')
@@ -25,7 +35,7 @@ export async function openapiConnector(
   const { documentText } = await import('../documents/document-text.ts')
   const { parseConnector } = await import('../documents/read.ts')
   const document = parseOpenapiText(text)
-  const made = connectorFromOpenapi(document, { name, only, makeValue: await createAnswerGenerator() })
+  const made = connectorFromOpenapi(document, { name, only, makeValue: await createAnswerGenerator(), progress })
   const about = `Made of ${file.split(/[/\\]/).at(-1) ?? file}. Every value may be edited: the document is not needed any more.`
   const written = documentText(made.connector, about)
   const { connector, tools } = await parseConnector(written, 'the connector', DOCUMENT_CHECKS)

@@ -14,10 +14,21 @@ import type { TlsOptions } from '../tls/tls-options.ts'
 /** The environment of calls that name none (1.2). */
 export const DEFAULT_ENVIRONMENT = 'default'
 
+/** Whether a state is in a database and in no file. */
+export function isDatabaseUrl(state: string | null | undefined): state is string {
+  return state !== null && state !== undefined && /^postgres(ql)?:/i.test(state)
+}
+
 /** How the server is started; everything may be left out. */
 export interface AppOptions {
-  /** The state file; null or absent keeps everything in memory. */
+  /** The state file, or the URL of a PostgreSQL database; null or absent keeps everything in memory. */
   state?: string | null | undefined
+  /** The schema of the tables in that database; `toolmock` when absent. */
+  stateSchema?: string | undefined
+  /** How long one replica is the active one without renewing it, in milliseconds; 6 seconds when absent. */
+  lease?: number | undefined
+  /** The address by which the other replicas call this one; where it listens when absent. */
+  replicaUrl?: string | undefined
   /** Ignore and replace what the state file holds. */
   fresh?: boolean | undefined
   /** `strict` when absent: an answer is sent once its data is on disk; `relaxed`: at once. */
@@ -77,6 +88,8 @@ export interface AppOptions {
   progress?: ((line: string) => void) | undefined
   /** Called for every exchange with an operation once it is over. */
   observe?: ((context: ObservedExchange) => void) | undefined
+  /** Sees every entry of the request journals. */
+  observeEntry?: ((entry: RecordedEntry) => void) | undefined
   /** Sees every call of the control API once it is over. It is in no journal. */
   observeControl?: ((entry: RecordedEntry) => void) | undefined
   /** Stops the process for `POST /_mock/shutdown`; a server that its own program stops has none. */

@@ -60,7 +60,7 @@ export async function watchFiles(
       prepare: async () => {
         const environment = registry.environment(DEFAULT_ENVIRONMENT)
         const connectors = environment ? knownConnectors(environment) : new Map<string, undefined>()
-        const read = await loadScenarios(names, { checks: documentChecks, connectors })
+        const read = await loadScenarios(names, { checks: documentChecks, connectors, seeds })
         return () => {
           scenarios.redefine(read, registry.environments())
           return Promise.resolve()

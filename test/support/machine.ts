@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { describe, it } from 'vitest'
+import { postgresPrograms } from './postgres.ts'
 
 /** Chromium, at its path on Debian; `TOOLMOCK_TEST_BROWSER` names another one. */
 export const CHROMIUM = process.env.TOOLMOCK_TEST_BROWSER ?? '/usr/bin/chromium'
@@ -45,6 +46,7 @@ const NEEDS = {
   go: { go: () => output('go', 'version') !== undefined },
   java: programs('java'),
   ruby: programs('ruby'),
+  postgresql: { 'initdb below /usr/lib/postgresql': () => postgresPrograms() !== undefined },
   terminal: { 'script of util-linux': () => output('script', '--version')?.includes('util-linux') ?? false },
 } satisfies Record<string, Record<string, () => boolean>>
 

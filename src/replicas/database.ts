@@ -1,0 +1,268 @@
+import pg from 'pg'
+import { parseIntoClientConfig } from 'pg-connection-string'
+import { StartError } from '../domain/start-error.ts'
+import { RandomIds } from '../state/model/time-and-ids.ts'
+import { LOCK_ROW, SCHEMA_VERSION, schemaText } from './schema.ts'
+
+/** The row that says which replica is active, and until when by the clock of the database. */
+export interface Leader {
+  readonly epoch: number
+  /** Null before the first takeover. */
+  readonly id: string | null
+  readonly url: string | null
+  readonly expires_at: string | null
+  /** Milliseconds until the lease ends; 0 or less when any replica may take over. */
+  readonly left_ms: number
+  /** Of the tables; a newer toolmock may have raised it. */
+  readonly schema_version: number
+}
+
+/** What a replica tells the others about itself. */
+export interface ReplicaRow {
+  readonly id: string
+  readonly url: string
+  readonly version: string
+  /** The options that all replicas should have in common, as texts that hold no secret. */
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/** The name of the state file in the database. */
+export const STATE_NAME = 'state.json'
+
+const CONNECTIONS = 6
+const CONNECT_WITHIN_MS = 3000
+
+/** Replicas that were not seen for this time are listed no more. */
+const SEEN_WITHIN = `interval '30 seconds'`
+
+/** The tables of one toolmock in PostgreSQL. Each call is one round trip; no transaction and no lock outlives one. */
+export class Database {
+  /** The address without user and password. */
+  readonly place: string
+  readonly #pool: pg.Pool
+  readonly #schema: string
+  readonly #waitMs: number
+
+  /** @param waitMs how long an answer is waited for before the outcome of a statement counts as unknown */
+  constructor(url: string, schema: string, waitMs: number) {
+    const config = configOf(url)
+    this.#schema = schema
+    this.#waitMs = waitMs
+    this.place = placeOf(config, schema)
+    this.#pool = new pg.Pool({
+      application_name: 'toolmock',
+      ...config,
+      max: CONNECTIONS,
+      connectionTimeoutMillis: Math.min(CONNECT_WITHIN_MS, waitMs),
+      keepAlive: true,
+    })
+    // A connection that breaks while it is idle is replaced by the next statement.
+    this.#pool.on('error', () => undefined)
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end()
+  }
+
+  /** Makes the tables, or checks that this version knows them. @throws StartError */
+  async open(): Promise<{ readonly secret: string; readonly settings: string; readonly warnings: readonly string[] }> {
+    try {
+      if ((await this.#version()) < SCHEMA_VERSION)
+        await this.#many(schemaText(this.#schema, new RandomIds().id('secret')))
+      const version = await this.#version()
+      if (version > SCHEMA_VERSION) throw new StartError(this.newerSchema(version))
+      const [row] = await this.rows<{ secret: string; commit: string; standbys: string }>(
+        `select secret, current_setting('synchronous_commit') as commit,
+           current_setting('synchronous_standby_names') as standbys from $s.meta`,
+      )
+      const { secret = '', commit = '', standbys = '' } = row ?? {}
+      const said = `${this.place}: synchronous_commit is ${commit}, synchronous_standby_names is ${standbys === '' ? 'empty' : standbys}`
+      const warning = `synchronous_commit is off: a crash of the database may lose changes that were answered`
+      return { secret, settings: said, warnings: commit === 'off' ? [warning] : [] }
+    } catch (error) {
+      if (error instanceof StartError) throw error
+      throw new StartError(`${this.place}: the database cannot be used: ${reasonOf(error)}`)
+    }
+  }
+
+  newerSchema(version: number): string {
+    return `${this.place}: its tables are of version ${version}, and this toolmock knows version ${SCHEMA_VERSION}; a newer toolmock has migrated them. Use that one, or another --state-schema`
+  }
+
+  leader(): Promise<Leader> {
+    return this.#leader('')
+  }
+
+  /** As `leader`, and tells the others that this replica is there. */
+  announce({ id, url, version, settings }: ReplicaRow): Promise<Leader> {
+    return this.#leader(
+      `with seen as (insert into $s.replicas values ($1, $2, $3, $4, clock_timestamp()) on conflict (id) do update
+         set url = excluded.url, settings = excluded.settings, seen_at = excluded.seen_at),
+       gone as (delete from $s.replicas where id <> $1 and seen_at < clock_timestamp() - ${SEEN_WITHIN})`,
+      [id, url, version, JSON.stringify(settings)],
+    )
+  }
+
+  replicas(): Promise<(ReplicaRow & { readonly seen_at: string })[]> {
+    return this.rows(
+      `select id, url, version, settings, to_json(seen_at) #>> '{}' as seen_at from $s.replicas
+         where seen_at > clock_timestamp() - ${SEEN_WITHIN} order by url, id`,
+    )
+  }
+
+  async forget(id: string): Promise<void> {
+    await this.rows('delete from $s.replicas where id = $1', [id])
+  }
+
+  /** Waits for commits in flight, and then looks at the row again. Undefined while another replica has the lease. */
+  async takeOver(id: string, url: string | null, leaseMs: number): Promise<number | undefined> {
+    const [row] = await this.rows<{ epoch: string }>(
+      `update $s.leader set epoch = epoch + 1, id = $1, url = $2, expires_at = clock_timestamp() + make_interval(secs => $3)
+         where (expires_at is null or expires_at < clock_timestamp()) and (select version from $s.meta) <= $4 returning epoch`,
+      [id, url, leaseMs / 1000, SCHEMA_VERSION],
+    )
+    return row && Number(row.epoch)
+  }
+
+  /** False when the lease is over. */
+  async renew(epoch: number, leaseMs: number): Promise<boolean> {
+    const rows = await this.rows(
+      `update $s.leader set expires_at = clock_timestamp() + make_interval(secs => $2)
+         where epoch = $1 and expires_at > clock_timestamp() returning epoch`,
+      [epoch, leaseMs / 1000],
+    )
+    return rows.length > 0
+  }
+
+  async release(epoch: number): Promise<void> {
+    await this.rows('update $s.leader set expires_at = clock_timestamp() where epoch = $1', [epoch])
+  }
+
+  /** Adds bytes to a file, in one statement that the epoch guards. False when the epoch is over: nothing was added. */
+  async append(epoch: number, file: string, position: number, bytes: Buffer): Promise<boolean> {
+    const [row] = await this.rows<{ ok: boolean }>(
+      `with g as (select 1 from $s.leader where epoch = $1 for share),
+         i as (insert into $s.chunks select $2, $3, $1, $4 from g) select exists(select from g) as ok`,
+      [epoch, file, position, bytes],
+    )
+    return row?.ok === true
+  }
+
+  /** Statements that all succeed or change nothing, while this epoch lasts. `exclusive` waits for what is being committed. */
+  async change(epoch: number, statements: string, lock: keyof typeof LOCK_ROW = 'shared'): Promise<readonly object[]> {
+    const results = await this.#many(`${LOCK_ROW[lock](epoch)}; ${statements}`)
+    return results.at(-1)?.rows ?? []
+  }
+
+  /** `$s` stands for the schema. */
+  async rows<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const query = { text: this.#named(text), values: [...values], query_timeout: this.#waitMs }
+    return (await this.#pool.query<Row>(query)).rows
+  }
+
+  /** All files, as they are at one moment. */
+  async everything(): Promise<Map<string, Buffer>> {
+    const rows = await this.#bytes<{ name: Buffer; bytes: Buffer | null }>(
+      `select f.name, c.bytes from $s.files f left join $s.chunks c on c.file = f.id order by f.name, c.position`,
+      [],
+    )
+    const files = new Map<string, Buffer[]>()
+    for (const { name, bytes } of rows) {
+      const chunks = files.get(name.toString()) ?? []
+      files.set(name.toString(), chunks)
+      if (bytes) chunks.push(bytes)
+    }
+    return new Map([...files].map(([name, chunks]) => [name, Buffer.concat(chunks)]))
+  }
+
+  /** The bytes of a file that begin between two positions, in chunks as they come over the wire: their text form is twice as long. */
+  async chunks(file: string, from: number, to: number): Promise<Buffer[]> {
+    const rows = await this.#bytes<{ bytes: Buffer }>(
+      'select bytes from $s.chunks where file = $1 and position >= $2 and position < $3 order by position',
+      [file, from, to],
+    )
+    return rows.map(({ bytes }) => bytes)
+  }
+
+  /** Each column as the bytes that come over the wire. */
+  async #bytes<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    const types = { getTypeParser: () => (value: Buffer) => value }
+    const query: object = {
+      text: this.#named(text),
+      values,
+      binary: true,
+      queryMode: 'extended',
+      types,
+      query_timeout: this.#waitMs,
+    }
+    return (await this.#pool.query<Row>(query as pg.QueryConfig)).rows
+  }
+
+  async #leader(before: string, values: readonly unknown[] = []): Promise<Leader> {
+    const [row] = await this.rows<Leader & { epoch: string }>(
+      `${before} select epoch, id, url, to_json(expires_at) #>> '{}' as expires_at,
+         coalesce(extract(epoch from expires_at - clock_timestamp()) * 1000, 0)::float8 as left_ms,
+         (select version from $s.meta) as schema_version from $s.leader`,
+      values,
+    )
+    if (!row) throw new Error('the table leader is empty')
+    return { ...row, epoch: Number(row.epoch) }
+  }
+
+  async #version(): Promise<number> {
+    const [found] = await this.rows<{ there: boolean }>(`select to_regclass($1) is not null as there`, [
+      `${this.#schema}.meta`,
+    ])
+    if (found?.there !== true) return 0
+    const [row] = await this.rows<{ version: number }>('select version from $s.meta')
+    return row?.version ?? 0
+  }
+
+  /** A text of several statements is one transaction, in one round trip. */
+  async #many(text: string): Promise<pg.QueryResult<object>[]> {
+    const query = { text: this.#named(text), query_timeout: this.#waitMs }
+    const results: unknown = await this.#pool.query(query)
+    return (Array.isArray(results) ? results : [results]) as pg.QueryResult<object>[]
+  }
+
+  #named(text: string): string {
+    return text.replaceAll('$s.', `"${this.#schema}".`)
+  }
+}
+
+export function literal(text: string): string {
+  return pg.escapeLiteral(text)
+}
+
+/** Whether the database said that it did not do something. After anything else it may have done it. */
+export function isRefusal(error: unknown): boolean {
+  const code = sqlState(error)
+  return code !== undefined && !/^(08|57)/.test(code)
+}
+
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined
+}
+
+/** A message never has the password: neither pg nor PostgreSQL puts it into one. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+function configOf(url: string): pg.PoolConfig {
+  try {
+    return parseIntoClientConfig(url)
+  } catch (error) {
+    // The URL has a password, and the message may quote the URL.
+    const why = error instanceof Error && 'path' in error ? `: ${error.message}` : ''
+    throw new StartError(
+      `the address of the database in --state cannot be read${why}; it has the form postgres://USER:PASSWORD@HOST:PORT/DATABASE`,
+    )
+  }
+}
+
+function placeOf({ host, port, database }: pg.PoolConfig, schema: string): string {
+  const address = host?.startsWith('/') ? '' : `${host ?? 'localhost'}:${port ?? 5432}`
+  return `postgres://${address}/${database ?? ''}/${schema}`
+}

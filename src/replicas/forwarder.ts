@@ -1,0 +1,240 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import { type Dispatcher, Pool } from 'undici'
+import { isSameSecret } from '../domain/secret.ts'
+import type { SentBody } from '../http/body.ts'
+
+/** The replica that a request is sent to. */
+export interface Target {
+  readonly epoch: number
+  readonly url: string
+}
+
+/** What became of a request that was sent on. */
+export type Outcome =
+  /** The client has its answer, or a connection that was cut as the active replica cut its own. */
+  | 'answered'
+  /** The active replica has not begun it, or it only reads: it can be sent again. */
+  | 'repeat'
+  /** It was sent, and the active replica fell silent. */
+  | 'unknown'
+
+/** A request as it came from another replica. */
+export interface Arrival {
+  /** Whether the control API may be called by it, as that replica has judged. */
+  readonly isAdmitted: boolean
+  readonly isEncrypted: boolean
+}
+
+const SECRET = 'x-toolmock-forwarded'
+const JUDGED = 'x-toolmock-arrived'
+/** In an answer: the replica is not the active one, and has not begun the request. */
+export const NOT_ACTIVE = 'x-toolmock-not-active'
+
+/** Of one connection, and not of the request (RFC 9110 7.6.1); and those that the client of the hop sets itself. */
+const NOT_FORWARDED = new Set([
+  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
+  ...['content-length', 'expect', SECRET, JUDGED],
+])
+
+/** An answer that has left its replica may still be on its way when the next one is active. */
+const GRACE_MS = 1000
+const CONNECT_WITHIN_MS = 2000
+const MAX_HEAD = 64 * 1024
+
+interface Running {
+  readonly epoch: number
+  readonly cut: () => void
+}
+
+/** Sends requests on to the active replica over connections that are kept open. */
+export class Forwarder {
+  readonly #secret: string
+  readonly #pools = new Map<string, Pool>()
+  readonly #running = new Set<Running>()
+
+  constructor(secret: string) {
+    this.#secret = secret
+  }
+
+  /** Whether a replica has sent it; its headers are then those that its client sent. A client's own such headers are ignored. */
+  arrivalOf({ headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): Arrival | undefined {
+    const { [SECRET]: secret, [JUDGED]: judged } = headers
+    if (typeof secret !== 'string' || !isSameSecret(secret, this.#secret)) return undefined
+    for (const name of [SECRET, JUDGED]) Reflect.deleteProperty(headers, name)
+    const own = pairsOf(rawHeaders).filter(([name]) => !/^x-toolmock-(forwarded|arrived)$/i.test(name))
+    rawHeaders.splice(0, rawHeaders.length, ...own.flat())
+    const words = String(judged).split(' ')
+    return { isAdmitted: words.includes('admitted'), isEncrypted: words.includes('encrypted') }
+  }
+
+  /** The headers that another replica believes. */
+  trusted({ isAdmitted, isEncrypted }: Arrival): [string, string][] {
+    const words = [isAdmitted && 'admitted', isEncrypted && 'encrypted'].filter(Boolean)
+    return [
+      [SECRET, this.#secret],
+      [JUDGED, words.join(' ')],
+    ]
+  }
+
+  async forward(
+    target: Target,
+    {
+      request,
+      response,
+      body,
+      arrival,
+    }: { request: IncomingMessage; response: ServerResponse; body: SentBody; arrival: Arrival },
+  ): Promise<Outcome> {
+    const { method = 'GET' } = request
+    const sent = await this.#dispatch(target, response, {
+      method,
+      path: request.url ?? '/',
+      headers: [...forwardedHeaders(request), ...this.trusted(arrival)].flat(),
+      body: contentOf(body),
+    })
+    if (sent.outcome !== 'silent') return sent.outcome
+    // The active replica may have cut the connection as a fault of a scenario, which the client has to see.
+    if (sent.isClosed && (await this.isActive(target))) {
+      response.destroy()
+      return 'answered'
+    }
+    return (method === 'GET' || method === 'HEAD') && body.rest === undefined ? 'repeat' : 'unknown'
+  }
+
+  /** Whether the replica at this address answers, and is active in this epoch. */
+  async isActive({ epoch, url }: Target): Promise<boolean> {
+    try {
+      const signal = AbortSignal.timeout(CONNECT_WITHIN_MS)
+      const headers = { [SECRET]: this.#secret }
+      const { headers: answered, body } = await this.#pool(url).request({
+        method: 'GET',
+        path: '/_mock/health',
+        headers,
+        signal,
+      })
+      await body.dump()
+      return answered[EPOCH] === String(epoch)
+    } catch {
+      return false
+    }
+  }
+
+  /** Ends what was sent to replicas before this epoch, a little later: what they have answered may be on its way. */
+  endBefore(epoch: number): void {
+    const old = [...this.#running].filter((each) => each.epoch < epoch)
+    if (old.length === 0) return
+    setTimeout(() => {
+      for (const each of old) each.cut()
+    }, GRACE_MS).unref()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()))
+  }
+
+  #pool(url: string): Pool {
+    const known = this.#pools.get(url)
+    if (known) return known
+    // Silence is judged by the lease: event streams and long polls are silent by nature.
+    const pool = new Pool(url, {
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: MAX_HEAD,
+      connect: { timeout: CONNECT_WITHIN_MS },
+    })
+    this.#pools.set(url, pool)
+    return pool
+  }
+
+  #dispatch(
+    target: Target,
+    response: ServerResponse,
+    options: Dispatcher.DispatchOptions,
+  ): Promise<{ readonly outcome: Outcome | 'silent'; readonly isClosed: boolean }> {
+    return new Promise((resolve) => {
+      let [isBegun, isAnswered, isCut] = [false, false, false]
+      let controller: Dispatcher.DispatchController | undefined
+      const running = {
+        epoch: target.epoch,
+        cut: (): void => {
+          isCut = true
+          controller?.abort(new Error('another replica is active'))
+        },
+      }
+      const gone = (): void => controller?.abort(new Error('the client has gone'))
+      const drained = (): void => controller?.resume()
+      const done = (outcome: Outcome | 'silent'): void => {
+        this.#running.delete(running)
+        response.off('close', gone).off('drain', drained)
+        resolve({ outcome, isClosed: !isCut })
+      }
+      this.#running.add(running)
+      response.on('close', gone).on('drain', drained)
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart: (given) => {
+          isBegun = true
+          controller = given
+          if (isCut || response.destroyed) given.abort(new Error('the request is over'))
+        },
+        onResponseStart: ({ rawHeaders }, status, headers, statusMessage) => {
+          if (status < 200) return
+          if (status === 421 && headers[NOT_ACTIVE] !== undefined) {
+            done('repeat')
+            return
+          }
+          isAnswered = true
+          response.writeHead(status, statusMessage, answerHeaders(rawHeaders))
+          // The head of an event stream leaves before its first event.
+          response.flushHeaders()
+        },
+        onResponseData: (given, chunk) => {
+          if (isAnswered && !response.write(chunk)) given.pause()
+        },
+        onResponseEnd: () => {
+          if (!isAnswered) return
+          response.end()
+          done('answered')
+        },
+        onResponseError: () => {
+          if (response.destroyed || isAnswered) {
+            response.destroy()
+            done('answered')
+          } else done(isBegun ? 'silent' : 'repeat')
+        },
+      }
+      try {
+        this.#pool(target.url).dispatch(options, handler)
+      } catch {
+        // A head that this server has read and that the client of the hop refuses to send.
+        response.destroy()
+        done('answered')
+      }
+    })
+  }
+}
+
+/** In answers to `GET /_mock/health` of a replica to another one. */
+export const EPOCH = 'x-toolmock-epoch'
+
+function forwardedHeaders({ rawHeaders, headers }: IncomingMessage): [string, string][] {
+  const others = pairsOf(rawHeaders).filter(([name]) => !NOT_FORWARDED.has(name.toLowerCase()) && !/^host$/i.test(name))
+  return headers.host === undefined ? others : [['host', headers.host], ...others]
+}
+
+function answerHeaders(raw: Dispatcher.DispatchController['rawHeaders']): string[] {
+  const flat = Array.isArray(raw) ? raw.map((each) => each.toString('latin1')) : []
+  return pairsOf(flat)
+    .filter(([name]) => name.toLowerCase() === 'content-length' || !NOT_FORWARDED.has(name.toLowerCase()))
+    .flat()
+}
+
+function pairsOf(flat: readonly string[]): [string, string][] {
+  return flat.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : []))
+}
+
+function contentOf({ start, rest }: SentBody): Buffer | Readable | null {
+  if (!rest) return start.length === 0 ? null : start
+  rest.unshift(start)
+  return rest
+}

@@ -1,0 +1,113 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ModelLease } from '../state/environment-registry.ts'
+import { monotonicTime } from '../state/model/time-and-ids.ts'
+import { StorageError } from '../state/wal/state-errors.ts'
+import type { Database } from './database.ts'
+
+/** Before the end of its lease a replica stops to answer: an answer takes time to leave, and clocks run at different speeds. */
+const MARGIN_MS = 750
+
+/** Renewals within one lease. */
+const RENEWALS = 4
+
+/** Why a lease is over, with what became of the requests that it ends. */
+const OVER = 'this replica is no longer the active one: its lease is over'
+
+/** The right of one replica to serve the state, for as long as it renews it in time. */
+export class Lease implements ModelLease {
+  readonly epoch: number
+  /** Resolves with the reason once the lease is over; undefined when it was given back. */
+  readonly ended: Promise<string | undefined>
+  readonly #database: Database
+  readonly #leaseMs: number
+  readonly #stop = new AbortController()
+  #end!: (reason: string | undefined) => void
+  #isOver = false
+  /** By the monotonic clock of this process, from before the renewal was sent. */
+  #deadline: number
+  #timer: NodeJS.Timeout | undefined
+
+  private constructor(database: Database, leaseMs: number, epoch: number, sentAt: number) {
+    this.#database = database
+    this.#leaseMs = leaseMs
+    this.epoch = epoch
+    this.ended = new Promise((resolve) => (this.#end = resolve))
+    this.#deadline = sentAt + leaseMs - MARGIN_MS
+    this.#watch()
+    void this.#renew()
+  }
+
+  /** Undefined while another replica has the lease. */
+  static async take(
+    database: Database,
+    self: { id: string; url: string | null },
+    leaseMs: number,
+  ): Promise<Lease | undefined> {
+    const sentAt = monotonicTime()
+    const epoch = await database.takeOver(self.id, self.url, leaseMs)
+    return epoch === undefined ? undefined : new Lease(database, leaseMs, epoch, sentAt)
+  }
+
+  get isHeld(): boolean {
+    if (!this.#isOver && monotonicTime() >= this.#deadline) this.#over('it could not be renewed in time')
+    return !this.#isOver
+  }
+
+  /** @throws StorageError */
+  assertHeld(): void {
+    if (this.isHeld) return
+    const outcome = 'what the request asked for may or may not have happened; send it again if it can be repeated'
+    throw new StorageError('the state is not available here', new Error(OVER), outcome)
+  }
+
+  /** The database has said that the epoch is over. */
+  taken(): Error {
+    this.#over('another replica has taken over')
+    return new Error(OVER)
+  }
+
+  /** Lets another replica take over at once. */
+  async release(): Promise<void> {
+    if (this.#isOver) return
+    this.#over(undefined)
+    await this.#database.release(this.epoch)
+  }
+
+  #over(reason: string | undefined): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#stop.abort()
+    this.#end(reason)
+  }
+
+  /** Ends the lease at its deadline, also when no request asks. */
+  #watch(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(
+      () => {
+        if (this.isHeld) this.#watch()
+      },
+      Math.max(1, this.#deadline - monotonicTime()),
+    )
+  }
+
+  async #renew(): Promise<void> {
+    const every = this.#leaseMs / RENEWALS
+    for (let wait = every; ;) {
+      await pause(wait, undefined, { signal: this.#stop.signal }).catch(() => undefined)
+      if (this.#isOver) return
+      const sentAt = monotonicTime()
+      try {
+        if (!(await this.#database.renew(this.epoch, this.#leaseMs))) {
+          this.taken()
+          return
+        }
+        this.#deadline = Math.max(this.#deadline, sentAt + this.#leaseMs - MARGIN_MS)
+        wait = every
+      } catch {
+        // The database is away: it is asked again soon, until the deadline.
+        wait = every / RENEWALS
+      }
+    }
+  }
+}

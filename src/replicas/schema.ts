@@ -1,0 +1,35 @@
+/** Raised with each change of the tables. A toolmock that knows a lower version does not become active. */
+export const SCHEMA_VERSION = 1
+
+/**
+ * Makes what is missing. Several replicas may start at once, so it is one transaction under an advisory lock. A schema that an
+ * administrator has made needs no right to make schemas.
+ */
+export function schemaText(schema: string, secret: string): string {
+  return `
+select pg_advisory_xact_lock(hashtext('toolmock ${schema}'));
+do $$ begin if to_regnamespace('"${schema}"') is null then create schema "${schema}"; end if; end $$;
+create table if not exists $s.meta(one bool primary key default true check(one), version int not null, secret text not null);
+create table if not exists $s.leader(one bool primary key default true check(one),
+  epoch bigint not null default 0, id text, url text, expires_at timestamptz);
+create table if not exists $s.files(id bigint generated always as identity primary key, name text not null unique);
+create table if not exists $s.chunks(file bigint not null references $s.files on delete cascade,
+  position bigint not null, epoch bigint not null, bytes bytea not null, primary key(file, position));
+create table if not exists $s.replicas(id text primary key, url text not null, version text not null,
+  settings jsonb not null, seen_at timestamptz not null);
+insert into $s.leader default values on conflict do nothing;
+insert into $s.meta(version, secret) values (${SCHEMA_VERSION}, '${secret}') on conflict do nothing`
+}
+
+/**
+ * The row of the active replica is locked first, and a division by zero ends the transaction when the epoch is over. The
+ * exclusive lock waits for the commit of this epoch whose answer never came: what follows sees whether it is there.
+ */
+export const LOCK_ROW = {
+  shared: (epoch: number): string => guard(epoch, 'share'),
+  exclusive: (epoch: number): string => guard(epoch, 'update'),
+} as const
+
+function guard(epoch: number, strength: 'share' | 'update'): string {
+  return `select 1 / count(*) from (select 1 from $s.leader where epoch = ${epoch} for ${strength}) as held`
+}

@@ -1,0 +1,110 @@
+import { resolve } from 'node:path'
+import { plural } from '../domain/text.ts'
+import { readStored } from '../state/disk-store.ts'
+import { EnvironmentRegistry } from '../state/environment-registry.ts'
+import { RandomIds } from '../state/model/time-and-ids.ts'
+import { StateFile } from '../state/state-file/state-file.ts'
+import { checkState } from '../state/state-report.ts'
+import { type FileSystem, hasCode, nodeFileSystem } from '../state/wal/file-system.ts'
+import { StateError } from '../state/wal/state-errors.ts'
+import { Database, STATE_NAME } from './database.ts'
+import { databaseFiles } from './database-files.ts'
+import { Lease } from './lease.ts'
+
+const WAIT_MS = 30_000
+
+/** Writes the state of a database into a new state file, also while replicas serve it. @returns what was written */
+export async function exportState(url: string, schema: string, out: string): Promise<string> {
+  return withDatabase(url, schema, async (database) => {
+    const place = `${database.place}/${STATE_NAME}`
+    // All of it is read in one statement, so that it is of one moment.
+    const copy = copyOf(await database.everything())
+    if ((await copy.list('')).length === 0) throw new StateError(`${database.place}: there is no state in it yet`)
+    const target = resolve(out)
+    await reserve(target)
+    try {
+      return await write(copy, place, { fileSystem: nodeFileSystem, file: target })
+    } catch (error) {
+      await nodeFileSystem.remove(target)
+      throw error
+    }
+  })
+}
+
+/** Writes a state file, with its write-ahead log, into a database that has no state. @returns what was written */
+export async function importState(file: string, url: string, schema: string): Promise<string> {
+  const report = await checkState(file)
+  if (report.kind !== 'valid') throw new StateError(report.message)
+  return withDatabase(url, schema, async (database) => {
+    const lease = await Lease.take(database, { id: 'import', url: null }, WAIT_MS)
+    const { url: active } = await database.leader()
+    if (!lease) {
+      throw new StateError(
+        `${database.place}: the replica at ${active ?? '?'} serves it; stop all replicas first, nothing was changed`,
+      )
+    }
+    try {
+      const fileSystem = databaseFiles(database, lease)
+      if ((await fileSystem.list('')).length > 0) {
+        throw new StateError(
+          `${database.place}: there is a state in it, which stays as it is; name other tables by --state-schema`,
+        )
+      }
+      return await write(nodeFileSystem, await nodeFileSystem.realPath(file), {
+        fileSystem,
+        file: `${database.place}/${STATE_NAME}`,
+      })
+    } finally {
+      await lease.release()
+    }
+  })
+}
+
+async function withDatabase<R>(url: string, schema: string, work: (database: Database) => Promise<R>): Promise<R> {
+  const database = new Database(url, schema, WAIT_MS)
+  try {
+    await database.open()
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
+
+async function write(
+  from: FileSystem,
+  place: string,
+  to: { readonly fileSystem: FileSystem; readonly file: string },
+): Promise<string> {
+  const { stored } = await readStored(from, place)
+  const content = new EnvironmentRegistry({}, { stored }).image(true)
+  const state_id = new RandomIds().id('state')
+  const size = await new StateFile(to.fileSystem, to.file).write({ ...content, state_id, generation: 1 })
+  return `${plural(Object.keys(content.environments).length, 'environment')}, ${size} bytes`
+}
+
+async function reserve(target: string): Promise<void> {
+  try {
+    await (await nodeFileSystem.createNew(target)).close()
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    const why = hasCode(error, 'EEXIST') ? 'it is there already, and stays as it is; name another file' : error.message
+    throw new StateError(`${target}: ${why}`)
+  }
+}
+
+/** Files in memory, which can only be read. */
+function copyOf(files: ReadonlyMap<string, Buffer>): FileSystem {
+  const refuse = (): Promise<never> => Promise.reject(new Error('this copy can only be read'))
+  return {
+    read: (path) => Promise.resolve(files.get(path.slice(path.lastIndexOf('/') + 1))),
+    list: () => Promise.resolve([...files.keys()]),
+    realPath: (path) => Promise.resolve(path),
+    makeDirectory: refuse,
+    create: refuse,
+    createNew: refuse,
+    reopen: refuse,
+    rename: refuse,
+    remove: refuse,
+    syncDirectory: refuse,
+  }
+}
