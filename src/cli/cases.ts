@@ -226,7 +226,7 @@ async function problemsOfCase(
   if (!bundle || !extensions) return { problems, others }
   const served = extensions.map(({ extension: name }) => name)
   const connectors = connectorsIn(bundle)
-  const context = { checks: withExtensions(DOCUMENT_CHECKS, { names: served }), connectors }
+  const context = { checks: withExtensions(DOCUMENT_CHECKS, { names: served }), connectors, seeds: seed }
   await load('scenario', [seed, scenario, extension], () => loadScenarios(scenario, context))
 
   const inExpect = [...path, 'expect']

@@ -55,7 +55,7 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     name: 'state',
     operands: ' ACTION FILE',
     summary:
-      '`check` says whether a start would accept a state file, and changes nothing (exit 1 when it would not, 2 when there is no such file); `repair` saves what can be saved of it into the file that --out names',
+      '`check` says whether a start would accept a state file (exit 1 when not, 2 without a file); `repair` saves what it can into the file of --out; `export` and `import` copy a state out of and into a PostgreSQL database',
     load: async () => (await import('./state.ts')).state,
   },
   {
@@ -63,6 +63,18 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     summary:
       'check an implementation of the service against its contract, with accounts that it creates and removes again; exit 1 when a check fails, 2 when the implementation cannot be reached',
     load: async () => (await import('./conform.ts')).conform,
+  },
+  {
+    name: 'drift',
+    summary:
+      'compare a service with a mock that gets the same requests, and say which choices of the mock do not fit; exit 1 when one differs, 2 when the service cannot be asked, 3 when something could not be removed there',
+    load: async () => (await import('./drift.ts')).drift,
+  },
+  {
+    name: 'record',
+    summary:
+      'a proxy in front of the service; Ctrl-C writes what came through, without secrets, as a seed, connectors and a scenario that replay it, with a HAR file and what the mock would have answered otherwise',
+    load: async () => (await import('./record.ts')).record,
   },
   {
     name: 'report',

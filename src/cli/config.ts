@@ -1,3 +1,4 @@
+import { isDatabaseUrl } from '../app/options.ts'
 import { readArguments, settingOf } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { keyOf } from './configuration.ts'
@@ -17,7 +18,7 @@ export function config(argv: readonly string[], context: CommandContext): Promis
     .map((flag) => {
       const { value, origin } = settingOf(flag, context)
       const from = origin === 'variable' ? variableOf(flag) : origin === 'file' ? configuration?.file : 'default'
-      return { key: keyOf(flag), value: value !== undefined && SECRET.includes(flag.name) ? '***' : value, from }
+      return { key: keyOf(flag), value: isSecret(flag.name, value) ? '***' : value, from }
     })
   const names = configuration?.webhooks.map(({ id }) => id) ?? []
   if (names.length > 0) rows.push({ key: 'webhooks', value: names.join(', '), from: configuration?.file })
@@ -32,4 +33,9 @@ export function config(argv: readonly string[], context: CommandContext): Promis
     out(tableText(columns, rows, context.terminal))
   }
   return Promise.resolve(0)
+}
+
+/** The URL of a database has a password. */
+function isSecret(name: string, value: unknown): boolean {
+  return (value !== undefined && SECRET.includes(name)) || (typeof value === 'string' && isDatabaseUrl(value))
 }

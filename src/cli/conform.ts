@@ -4,21 +4,19 @@ import { type REPORT_FORMATS, reportText } from '../conform/report-formats.ts'
 import { prismValidator } from '../conform/response-validator.ts'
 import { conform as runConformance } from '../conform/run.ts'
 import { StartError } from '../domain/start-error.ts'
-import { stopSignals } from '../platform.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { UsageError } from './failure.ts'
 import type { FlagValues } from './flags.ts'
+import { StopRequest } from './stop.ts'
 
 /** Checks an implementation of the service against its contract: 0 when every check holds, 1 when one is broken. */
 export async function conform(argv: readonly string[], context: CommandContext): Promise<number> {
   const { variables, out, err, progress } = context
   const { values, operands } = readArguments('conform', argv, context)
   if (operands.length > 0) throw new UsageError(`conform takes no ${operands.join(' ')}.`)
-  const interrupted = new AbortController()
-  const stop = (): void => interrupted.abort()
-  for (const signal of stopSignals()) process.once(signal, stop)
+  const stop = new StopRequest()
   try {
     const report = await runConformance({
       ...target(values, variables['TOOLMOCK_URL']),
@@ -31,15 +29,15 @@ export async function conform(argv: readonly string[], context: CommandContext):
       controlApi: values.consent === 'control-api',
       adminToken: values['admin-token'],
       progress: progress && ((done, total, id) => progress(`${done}/${total} ${id}`)),
-      signal: interrupted.signal,
+      signal: stop.signal,
     })
     progress?.('')
     out(reportText(report, values.format satisfies (typeof REPORT_FORMATS)[number]))
     if (report.leftBehind > 0) err('toolmock: the run could not remove everything that it created at the target')
-    if (interrupted.signal.aborted) throw new StartError('the run was interrupted; what it had created was removed')
+    if (stop.signal.aborted) throw new StartError('the run was interrupted; what it had created was removed')
     return report.summary.broken > 0 ? 1 : 0
   } finally {
-    for (const signal of stopSignals()) process.off(signal, stop)
+    stop.end()
   }
 }
 

@@ -6,6 +6,7 @@ import { plural, shellQuote } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { readTextFile, UsageError } from './failure.ts'
+import { withProgress } from './progress.ts'
 import { withSchema, writeNew } from './written-document.ts'
 
 /**
@@ -25,7 +26,7 @@ export async function connector(argv: readonly string[], context: CommandContext
   if (target !== undefined && existsSync(target)) {
     throw new StartError(`${target} is there already and stays as it is; name another file by --out`)
   }
-  const { text, summary, leftOut, seed, firstCall } = await made(file, only)
+  const { text, summary, leftOut, seed, firstCall } = await made(file, only, context)
   if (target === undefined) out(withSchema('connector', 'connector.yaml', text).trimEnd())
   else await writeNew('connector', target, text)
   err(`${target === undefined ? '' : `wrote ${target}: `}${summary}`)
@@ -56,10 +57,18 @@ async function nextSteps(target: string, seed: string): Promise<string[]> {
   ]
 }
 
-async function made(file: string, only: string | undefined): ReturnType<typeof openapiConnector> {
+async function made(
+  file: string,
+  only: string | undefined,
+  context: CommandContext,
+): ReturnType<typeof openapiConnector> {
   const text = await readTextFile(file)
   try {
-    return await openapiConnector(text, { file, name: basename(file, extname(file)), only })
+    return await withProgress(context, `Making a connector of ${file}`, (say) => {
+      const name = basename(file, extname(file))
+      const progress = (done: number, total: number): void => say(`${done} of ${total} operations,`)
+      return openapiConnector(text, { file, name, only, progress })
+    })
   } catch (error) {
     if (error instanceof Error && error.name === 'OpenapiError') throw new StartError(`${file} ${error.message}`)
     throw error

@@ -9,6 +9,7 @@ import { chosenAction, type ControlSession, controlSession, noOperand, oneOperan
 import { RefusedError, UsageError } from './failure.ts'
 import type { ControlCommandName } from './flags.ts'
 import type { Style } from './paint.ts'
+import { withProgress } from './progress.ts'
 import { tableText } from './table.ts'
 
 /** An action of a command, with what follows its name; `what` is the command with that name. */
@@ -187,12 +188,12 @@ export async function scenario(argv: readonly string[], context: CommandContext)
     from: async (named) => (await import('./scenario-from.ts')).scenarioFrom(session, named),
     start: one('NAME', async (name) => {
       const answer = await call('POST /scenarios/{name}/start', { path: { name } })
-      print(answer, () => `${answer.scenario.name} runs: ${answer.scenario.description}`)
+      print(answer, () => `${answer.scenario.name} is running: ${answer.scenario.description}`)
     }),
     stop: one('NAME', async (name) => {
       const answer = await call('POST /scenarios/{name}/stop', { path: { name } })
       const times = plural(hitsOf(answer.scenario), 'time')
-      print(answer, () => `${answer.scenario.name} does not run any more; its rules fired ${times}`)
+      print(answer, () => `${answer.scenario.name} is stopped; its rules fired ${times}`)
     }),
   })
 }
@@ -206,7 +207,7 @@ async function listScenarios({ call, print, terminal }: ControlSession<'scenario
         {
           title: 'STATE',
           cell: (each) => (each.started ? stateOf(each) : ''),
-          style: ({ running }) => (running ? 'green' : 'dim'),
+          style: ({ running, spent }) => (running && !spent ? 'green' : 'dim'),
         },
         { title: 'FIRED', cell: (each) => (each.started ? String(hitsOf(each)) : '') },
         { title: 'DESCRIPTION', wraps: true, cell: ({ description }) => description },
@@ -242,8 +243,10 @@ async function showScenario({ call, print, terminal }: ControlSession<'scenario'
   })
 }
 
-function stateOf({ running, started, state }: ScenarioView): string {
-  if (running) return state === null ? 'runs' : `runs: ${state}`
+/** In the words of the dashboard. */
+function stateOf({ running, spent, started, state }: ScenarioView): string {
+  const word = spent ? 'spent' : 'running'
+  if (running) return state === null ? word : `${word}: ${state}`
   return started ? 'stopped' : 'not started'
 }
 
@@ -321,7 +324,7 @@ export async function reset(argv: readonly string[], context: CommandContext): P
   noOperand('reset', session.operands)
   const { seed: path, environment } = session.values
   if (path === undefined) {
-    const answer = await session.call('POST /reset')
+    const answer = await withProgress(context, `Resetting ${environment}`, () => session.call('POST /reset'))
     session.print(answer, () => `environment ${environment} is back at its seed`)
     return 0
   }
@@ -332,7 +335,8 @@ export async function reset(argv: readonly string[], context: CommandContext): P
   ])
   // The server allows or refuses what its --allow-outbound is about.
   const seed = await seedDocument(path === BUNDLED ? bundledSeedFolder() : path, documentChecks(true))
-  const answer = await session.call('POST /reset', { body: { seed } })
+  const resets = () => session.call('POST /reset', { body: { seed } })
+  const answer = await withProgress(context, `Resetting ${environment}`, resets)
   session.print(
     answer,
     () => `environment ${environment} is at the seed ${path}, and every later reset goes back to it`,

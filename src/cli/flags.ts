@@ -1,4 +1,5 @@
 import { CONTRACT_FORMATS } from '../verdict/formats/formats.ts'
+import { isDatabaseUrl } from '../app/options.ts'
 import type { Instant } from '../domain/instant.ts'
 import { isScenarioPath } from '../domain/scenario.ts'
 import { LOG_LEVELS } from './log.ts'
@@ -28,6 +29,8 @@ export const COMMAND_NAMES = [
   'connector',
   'state',
   'conform',
+  'drift',
+  'record',
   'report',
   'descriptors',
   ...CONTROL_COMMANDS,
@@ -62,10 +65,11 @@ export type FlagKind =
 
 const SERVERS = ['start', 'run'] as const
 const always = (): boolean => true
+const isNotDatabase = (state: string): boolean => !isDatabaseUrl(state)
 const isNotBundled = (path: string): boolean => path !== 'bundled'
 const CALLERS = ['report', 'healthcheck', 'mcp', 'env', ...CONTROL_COMMANDS] as const
 
-type Taken = Pick<Flag, 'kind' | 'placeholder' | 'default' | 'short' | 'isPath'>
+type ValueOptions = Pick<Flag, 'kind' | 'placeholder' | 'default' | 'short' | 'isPath'>
 
 const SWITCH = { kind: { type: 'switch' } } as const
 const valued = <const Type extends TextKind>(type: Type, placeholder: string) =>
@@ -76,7 +80,7 @@ const choice = <const Allowed extends readonly string[]>(placeholder: string, al
   ({ kind: { type: 'choice', allowed }, placeholder }) as const
 
 /** A flag that a variable can set too. */
-const flag = <const Name extends string, const Of extends readonly CommandName[], Values extends Taken>(
+const flag = <const Name extends string, const Of extends readonly CommandName[], Values extends ValueOptions>(
   name: Name,
   commands: Of,
   taken: Values,
@@ -108,11 +112,30 @@ const FLAGS = [
     "what links and redirects are built on (from the request's Host by default)",
   ),
   flagOnly('base-url', ['conform'], valued('url', 'URL'), 'the implementation to check (TOOLMOCK_URL by default)'),
+  flagOnly('base-url', ['drift'], valued('url', 'URL'), 'the service to compare with (TOOLMOCK_URL by default)'),
   flag(
     'state',
     ['start'],
-    { ...valued('text', 'FILE'), default: '.toolmock/state.json', isPath: always },
-    'the whole model, one JSON file',
+    { ...valued('text', 'FILE'), default: '.toolmock/state.json', isPath: isNotDatabase },
+    'the whole model, one JSON file; or postgres://USER:PASSWORD@HOST/DATABASE, for several replicas of which one is active',
+  ),
+  flag(
+    'state-schema',
+    ['start', 'state'],
+    { ...valued('text', 'NAME'), default: 'toolmock' },
+    'with a database: the schema that has its tables, which are made when they are missing',
+  ),
+  flag(
+    'lease',
+    ['start'],
+    { ...whole('MS', 2000, 600_000), default: 6000 },
+    'with a database: after this time without a sign of the active replica another one takes over',
+  ),
+  flag(
+    'replica-url',
+    ['start'],
+    valued('url', 'URL'),
+    'with a database: where the other replicas call this one (by default where it listens)',
   ),
   flag('in-memory', ['start'], SWITCH, 'no state file'),
   flag('fresh', ['start'], SWITCH, 'ignore and replace an existing state'),
@@ -229,7 +252,7 @@ const FLAGS = [
   flag('watch', ['start'], SWITCH, 'reload seeds, connectors, extensions and scenarios when their files change'),
   flag(
     'admin-token',
-    ['start', 'stop', 'env', 'report', 'conform', 'mcp', ...CONTROL_COMMANDS],
+    ['start', 'stop', 'env', 'report', 'conform', 'drift', 'mcp', ...CONTROL_COMMANDS],
     valued('admin-token', 'T'),
     'the bearer token that the control API requires',
   ),
@@ -240,6 +263,7 @@ const FLAGS = [
     'a name at which the control API may be called, beside those that are always safe',
   ),
   flag('allow-outbound', SERVERS, SWITCH, 'a connector may name a server that is not on loopback'),
+  flagOnly('allow-outbound', ['drift', 'record'], SWITCH, 'the service may be one that is not on loopback'),
   flag('tls', [...SERVERS, ...CALLERS], SWITCH, 'HTTPS with a temporary certificate authority, whose file is printed'),
   flag(
     'tls-cert',
@@ -307,14 +331,20 @@ const FLAGS = [
   flagOnly(
     'out',
     ['state'],
-    valued('text', 'NEW'),
-    'where repair writes what it saves; a file that does not exist yet',
+    valued('text', 'NEW_OR_URL'),
+    'where repair and export write to, a file that does not exist yet; the database of import',
   ),
   flagOnly(
     'out',
     ['descriptors'],
     valued('text', 'FILE'),
     'where the descriptors are written, for `--descriptors` of a start',
+  ),
+  flagOnly(
+    'seed',
+    ['drift'],
+    valued('list', 'PATH'),
+    'what the mock starts with: a file, a directory or `bundled` (the connectors that the service lists by default)',
   ),
   flagOnly(
     'seed',
@@ -346,8 +376,29 @@ const FLAGS = [
     valued('text', 'FILE'),
     'where to write the connector; a file that does not exist yet (to stdout by default)',
   ),
-  flag('client-id', ['conform'], valued('text', 'ID'), 'client credentials'),
-  flag('client-secret', ['conform'], valued('text', 'SECRET'), 'client credentials'),
+  flagOnly('upstream', ['record'], valued('url', 'URL'), 'the service, which the recorder passes everything on to'),
+  flagOnly(
+    'out',
+    ['record'],
+    valued('text', 'FOLDER'),
+    'where to write the recording; a folder that does not exist yet, or an empty one',
+  ),
+  flagOnly(
+    'port',
+    ['record'],
+    { ...whole('N', 0, 65_535), default: 0 },
+    'port of the recorder (a free one by default)',
+  ),
+  flagOnly(
+    'mask',
+    ['record'],
+    valued('list', 'NAME'),
+    'a field, header or parameter that holds a secret, beside those that are always masked',
+  ),
+  flagOnly('mask-identifiers', ['record'], SWITCH, 'mask the identifiers of accounts too'),
+  flagOnly('force', ['record'], SWITCH, 'write into a folder that is not empty'),
+  flag('client-id', ['conform', 'drift'], valued('text', 'ID'), 'client credentials'),
+  flag('client-secret', ['conform', 'drift'], valued('text', 'SECRET'), 'client credentials'),
   flagOnly(
     'format',
     ['env'],
@@ -361,8 +412,44 @@ const FLAGS = [
     'what is printed: text, json or junit',
   ),
   flagOnly(
+    'recording',
+    ['drift'],
+    valued('text', 'FILE'),
+    'send the requests of this recording, a HAR file, in place of those of the conformance suite',
+  ),
+  flagOnly(
+    'allow-writes',
+    ['drift'],
+    SWITCH,
+    'create, change and delete accounts whose identifier begins with `toolmock-drift-` at a service that is not on loopback; without it only reading requests are sent there',
+  ),
+  flagOnly(
+    'fail-on',
+    ['drift'],
+    { ...choice('CLASS', ['contract', 'mock', 'none']), default: 'contract' },
+    'exit 1 for findings of this class; mock includes contract',
+  ),
+  flagOnly(
+    'accept',
+    ['drift'],
+    valued('text', 'FILE'),
+    'findings that are known: a YAML list of `{ finding: ID, reason }`; an entry that no longer occurs is a finding',
+  ),
+  flagOnly(
+    'write-settings',
+    ['drift'],
+    valued('text', 'FILE'),
+    'write a seed with the settings and words that make the mock answer as the service does',
+  ),
+  flagOnly(
+    'format',
+    ['drift'],
+    { ...choice('F', ['text', 'json', 'junit', 'sarif']), default: 'text' },
+    'what is printed: text, json, junit or sarif',
+  ),
+  flagOnly(
     'only',
-    ['conform'],
+    ['conform', 'drift'],
     valued('list', 'PATTERN'),
     'only checks of this name, where `*` matches any part: `verify/*`',
   ),
@@ -386,7 +473,7 @@ const FLAGS = [
   ),
   flagOnly(
     'consent',
-    ['conform'],
+    ['conform', 'drift'],
     { ...choice('HOW', ['control-api', 'skip']), default: 'skip' },
     'control-api gives consent and moves the clock by the control API of a toolmock; skip omits those checks',
   ),
@@ -447,11 +534,11 @@ const FLAGS = [
     'as',
     ['links'],
     valued('text', 'IDENTITY'),
-    "who signs in at the third party for approve and deny (the account's own identifier by default)",
+    "who signs in at the third party for approve and deny (by default the account's own identifier where it is one of the connector's people, else the first of them)",
   ),
   flag(
     'config',
-    [...SERVERS, 'stop', 'config', 'conform', ...CALLERS],
+    [...SERVERS, 'stop', 'config', 'conform', 'drift', ...CALLERS],
     valued('text', 'FILE'),
     'the configuration file (toolmock.config.yaml or .json, or `toolmock` in package.json, from the working directory upwards, by default)',
   ),

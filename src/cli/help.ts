@@ -12,7 +12,7 @@ export function programHelp(commands: readonly Command[], terminal: Terminal | u
     'Commands:',
     ...columns(rows, terminal),
     '',
-    ...(terminal ? wrap(FLAGS_TEXT, terminal.columns) : [FLAGS_TEXT]),
+    ...wrap(FLAGS_TEXT, widthFor(terminal)),
   ].join('\n')
 }
 
@@ -21,7 +21,7 @@ const FLAGS_TEXT =
 
 export function commandHelp({ name, operands = '', summary }: Command, terminal: Terminal | undefined): string {
   const usage = `Usage: npx toolmock ${name} [FLAG…]${operands}`
-  const about = wrap(sentence(summary), terminal?.columns ?? Infinity)
+  const about = wrap(sentence(summary), widthFor(terminal))
   return [usage, '', ...about, '', 'Flags:', ...columns(flagsOf(name).map(flagRow), terminal)].join('\n')
 }
 
@@ -74,14 +74,18 @@ function defaultOf(flag: Flag): string {
   return String(flag.default ?? '')
 }
 
-/** On a terminal a long left side has a line of its own, and the right side goes on below itself. */
+/** Help that is piped is read in a pager, or pasted. */
+function widthFor(terminal: Terminal | undefined): number {
+  return terminal?.columns ?? 80
+}
+
+/** A long left side has a line of its own, and the right side goes on below itself. */
 const WIDEST_LEFT = 24
 
 function columns(rows: readonly Row[], terminal: Terminal | undefined): string[] {
-  const widest = terminal ? WIDEST_LEFT : Infinity
-  const width = Math.max(...rows.map(([left]) => left.length).filter((length) => length <= widest))
+  const width = Math.max(...rows.map(([left]) => left.length).filter((length) => length <= WIDEST_LEFT))
   const indent = `\n${' '.repeat(width + 4)}`
-  const available = Math.max((terminal?.columns ?? Infinity) - width - 4, WIDEST_LEFT)
+  const available = Math.max(widthFor(terminal) - width - 4, WIDEST_LEFT)
   return rows.map(([left, right]) => {
     const text = wrap(right, available).join(indent)
     return left.length > width ? `  ${left}${indent}${text}` : `  ${left.padEnd(width)}  ${text}`

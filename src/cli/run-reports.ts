@@ -103,7 +103,8 @@ async function addToStepSummary({ GITHUB_STEP_SUMMARY: file }: Variables, markdo
   }
 }
 
-interface Said {
+/** What is printed around the text of a verdict, and the exit code that goes with it. */
+interface Surroundings {
   readonly code: number
   readonly before: readonly string[]
   readonly after: readonly string[]
@@ -113,7 +114,7 @@ interface Said {
 /** Writes a verdict to stderr, to the summary of the CI step and to the reports; answers the exit code. */
 export async function publish(
   judged: Judged,
-  { code, before, after, explain }: Said,
+  { code, before, after, explain }: Surroundings,
   { err, variables, columns }: CommandContext,
   files: readonly ReportFile[],
 ): Promise<number> {

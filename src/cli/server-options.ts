@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import type { AppOptions } from '../app/app.ts'
+import { isDatabaseUrl } from '../app/options.ts'
+import { quote } from '../domain/text.ts'
 import { type Arguments, firstOperand, outranks, readArguments, type Surroundings } from './arguments.ts'
 import { UsageError } from './failure.ts'
 import { flagsOf } from './flags.ts'
@@ -30,7 +32,36 @@ export function readStart(argv: readonly string[], surroundings: Surroundings): 
   if (file !== null && journal !== undefined && resolve(file) === resolve(journal)) {
     throw new UsageError(`--journal and --state both name ${journal}: the journal needs a file of its own.`)
   }
+  refuseWithDatabase(read, file)
   return read
+}
+
+/** @throws UsageError for flags that contradict a state in a database, or mean nothing without one */
+function refuseWithDatabase({ values, given }: StartArguments, state: string | null): void {
+  checkSchema(values['state-schema'])
+  if (isDatabaseUrl(state)) {
+    if (values.fresh) {
+      throw new UsageError(
+        '--fresh replaces the whole state, which other replicas may be serving: it cannot be used with a database. Reset an environment by toolmock reset, or give --state-schema NAME for other tables.',
+      )
+    }
+    if (values.detach) {
+      throw new UsageError('--detach keeps a server of this folder, and a replica is one of several: start it without.')
+    }
+    return
+  }
+  for (const name of ['state-schema', 'lease', 'replica-url'] as const) {
+    if (given.get(name) === 'flag')
+      throw new UsageError(`--${name} is for a state in a database: give --state postgres://… with it.`)
+  }
+}
+
+/** @throws UsageError for a name that needs more than quotes in SQL */
+export function checkSchema(name: string): void {
+  if (/^[a-z_][a-z0-9_]{0,62}$/.test(name)) return
+  throw new UsageError(
+    `--state-schema ${quote(name)} is no name of a schema: 1 to 63 lower-case letters, digits and _, no digit first.`,
+  )
 }
 
 /** Reads the arguments of `run`: flags before the first `--`, the command after it. @throws UsageError */
@@ -60,6 +91,9 @@ export function startOptions(read: StartArguments, log: AppOptions['log']): AppO
   return {
     ...commonOptions(read),
     state: stateOf(read),
+    stateSchema: values['state-schema'],
+    lease: values.lease,
+    replicaUrl: values['replica-url'],
     fresh: values.fresh,
     durability: values.durability,
     // The notice that a seed was not applied is for a seed that was asked for, not for the default.

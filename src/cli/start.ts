@@ -1,24 +1,24 @@
 import { rm } from 'node:fs/promises'
-import { constants } from 'node:os'
 import type { App, createApp } from '../app/app.ts'
 import { isLoopback } from '../domain/loopback.ts'
 import { StartError } from '../domain/start-error.ts'
 import { shellQuote } from '../domain/text.ts'
-import { stopSignals } from '../platform.ts'
 import { VERSION } from '../version.ts'
 import { DETACHED, mistypedVariables } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { SERVER_FILE } from './detached-server.ts'
 import { systemCode } from './failure.ts'
 import { createLog } from './log.ts'
+import { withProgress } from './progress.ts'
 import { RequestLog } from './request-log.ts'
 import { readStart, type StartArguments, startOptions } from './server-options.ts'
+import { StopRequest } from './stop.ts'
 
 /** Serves until SIGINT or SIGTERM, then closes, which writes the state. */
 export async function start(argv: readonly string[], context: CommandContext): Promise<number> {
   const given = readStart(argv, context)
   if (given.values.detach) return (await import('./detached.ts')).startDetached(argv, given, context)
-  const stop = stopRequest()
+  const stop = new StopRequest()
   const { createApp } = await import('../app/app.ts')
   const requests = requestLogOf(given.values, context)
   const app = await serve(given, context, createApp, { requests, shutdown: stop.ask })
@@ -28,24 +28,6 @@ export async function start(argv: readonly string[], context: CommandContext): P
   if (context.variables[DETACHED] !== undefined) await rm(SERVER_FILE, { force: true })
   // Connections that clients hold open must not keep the process.
   process.exit(0)
-}
-
-/** Asked by the control API, or by the first SIGINT or SIGTERM; a second signal ends the process at once. */
-function stopRequest(): { readonly ask: () => void; readonly asked: Promise<void> } {
-  let isStopping = false
-  let resolve!: () => void
-  const asked = new Promise<void>((resolved) => (resolve = resolved))
-  const ask = (): void => {
-    isStopping = true
-    resolve()
-  }
-  for (const signal of stopSignals()) {
-    process.on(signal, () => {
-      if (isStopping) process.exit(128 + constants.signals[signal])
-      ask()
-    })
-  }
-  return { ask, asked }
 }
 
 /** Undefined where no line is wanted: with `--quiet`, and where the log leaves out what is no warning. */
@@ -64,13 +46,17 @@ async function serve(
   const { values } = given
   const { host, port } = values
   const log = createLog(values['log-level'], values.json, context.err)
-  const app = await create({
-    ...startOptions(given, log),
-    progress: (line) => (values.json ? log.info(line) : context.err(line)),
-    observeControl: requests?.observeControl,
-    shutdown,
-  })
-  if (requests) app.services.journals.observe(requests.observe)
+  const { progress } = values.json ? {} : context
+  const err = (line: string): void => (values.json ? log.info(line) : context.err(line))
+  const app = await withProgress({ progress, err }, 'Starting', (say) =>
+    create({
+      ...startOptions(given, log),
+      progress: progress ? say : err,
+      observeEntry: requests?.observe,
+      observeControl: requests?.observeControl,
+      shutdown,
+    }),
+  )
   try {
     const { url } = await app.listen({ host, port })
     const ready = readyOf(app, { url: values['base-url'] ?? url, listening: url }, values.json)
@@ -100,16 +86,13 @@ function openNotice({ values, given }: StartArguments): string[] {
  * be pasted into a shell. As JSON all of it is one line. `url` is what programs call, `listening` where the server listens.
  */
 function readyOf(
-  { client, authorityFile, methodTable, trust }: App,
+  { client, standsBy, authorityFile, methodTable, trust }: App,
   { url, listening }: { readonly url: string; readonly listening: string },
   json: boolean,
 ): { readonly url: string; readonly text: string; readonly variables: Readonly<Record<string, string>> } {
-  const variables = {
-    TOOLMOCK_URL: url,
-    TOOLMOCK_CLIENT_ID: client.id,
-    TOOLMOCK_CLIENT_SECRET: client.secret,
-    ...trust,
-  }
+  // A replica that stands by has not read the state, which has them.
+  const credentials = !standsBy && { TOOLMOCK_CLIENT_ID: client.id, TOOLMOCK_CLIENT_SECRET: client.secret }
+  const variables = { TOOLMOCK_URL: url, ...credentials, ...trust }
   if (json) {
     const text = JSON.stringify({
       level: 'info',
@@ -117,8 +100,7 @@ function readyOf(
       version: VERSION,
       url,
       listening,
-      client_id: client.id,
-      client_secret: client.secret,
+      ...(!standsBy && { client_id: client.id, client_secret: client.secret }),
       dashboard: dashboardOf(url),
       ...(authorityFile === undefined ? {} : { authority_file: authorityFile }),
       ...(methodTable === undefined ? {} : { methods: methodTable.split('\n') }),
@@ -128,7 +110,9 @@ function readyOf(
   }
   const where = listening === url ? url : `${url} at ${listening}`
   const lines = [
-    `toolmock serves ${where} (client id ${client.id}, client secret ${client.secret}), dashboard ${dashboardOf(url)}`,
+    standsBy
+      ? `toolmock serves ${where} as a replica that stands by, dashboard ${dashboardOf(url)}`
+      : `toolmock serves ${where} (client id ${client.id}, client secret ${client.secret}), dashboard ${dashboardOf(url)}`,
     ...(authorityFile === undefined ? [] : [`clients trust it by the certificate authority in ${authorityFile}`]),
     '',
     ...Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}`),

@@ -1,22 +1,27 @@
+import { isDatabaseUrl } from '../app/options.ts'
 import { repairState } from '../state/state-repair.ts'
 import { checkState } from '../state/state-report.ts'
 import { type Arguments, readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { chosenAction } from './control-session.ts'
 import { UsageError } from './failure.ts'
+import { checkSchema } from './server-options.ts'
 
 type StateArguments = Arguments<'state'>
 type Action = (file: string, given: StateArguments, context: CommandContext) => Promise<number>
 
-const ACTIONS: Readonly<Record<string, Action>> = { check, repair }
+const ACTIONS: Readonly<Record<string, Action>> = { check, repair, export: exportFrom, import: importFrom }
 
 export async function state(argv: readonly string[], context: CommandContext): Promise<number> {
   const given = readArguments('state', argv, context)
   const [name = '', file, ...more] = given.operands
   if (name === '') throw new UsageError(`state needs an action. Actions are ${Object.keys(ACTIONS).join(', ')}.`)
   const action = chosenAction('state', name, ACTIONS)
-  if (file === undefined || more.length > 0) throw new UsageError(`state ${name} takes one FILE.`)
-  return action(file, given, context)
+  const place = file ?? (name === 'export' ? databaseOf(undefined, context) : undefined)
+  if (place === undefined || more.length > 0) {
+    throw new UsageError(`state ${name} takes one ${name === 'export' ? 'postgres://… URL' : 'FILE'}.`)
+  }
+  return action(place, given, context)
 }
 
 /** 0 when a start would accept the file, 1 when it would refuse it, 2 when there is no file to look at. */
@@ -45,4 +50,34 @@ async function repair(file: string, { values }: StateArguments, { out }: Command
   const lost = leftOut.length === 0 ? 'nothing was lost' : `${leftOut.length} left out or replaced`
   out(`${target}: saved ${saved}; ${lost}`)
   return leftOut.length === 0 ? 0 : 1
+}
+
+/** 0 when the state of a database was written into a new file; throws, for exit code 2, when nothing was written. */
+async function exportFrom(given: string, { values }: StateArguments, context: CommandContext): Promise<number> {
+  const url = databaseOf(given, context)
+  const { out: target, 'state-schema': schema } = values
+  if (url === undefined) throw new UsageError(`state export takes the URL of a database, postgres://…`)
+  if (target === undefined) throw new UsageError('state export needs --out NEW, the file to write.')
+  checkSchema(schema)
+  const { exportState } = await import('../replicas/transfer.ts')
+  context.out(`${target}: exported ${await exportState(url, schema, target)}`)
+  return 0
+}
+
+/** 0 when a state file was written into a database; throws, for exit code 2, when nothing was written. */
+async function importFrom(file: string, { values }: StateArguments, context: CommandContext): Promise<number> {
+  const url = databaseOf(values.out, context)
+  const { 'state-schema': schema } = values
+  if (url === undefined)
+    throw new UsageError('state import needs --out URL of a database, postgres://…, or TOOLMOCK_STATE.')
+  checkSchema(schema)
+  const { importState } = await import('../replicas/transfer.ts')
+  context.out(`${file}: imported ${await importState(file, url, schema)}`)
+  return 0
+}
+
+/** A URL with a password is better given by the variable than in the list of processes. */
+function databaseOf(given: string | undefined, { variables }: CommandContext): string | undefined {
+  const url = given ?? variables['TOOLMOCK_STATE']
+  return isDatabaseUrl(url) ? url : undefined
 }

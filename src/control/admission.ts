@@ -12,6 +12,8 @@ export interface AdmissionRules {
   readonly allowHosts?: readonly string[] | undefined
   /** The configured base URL; its host is a name of the mock. */
   readonly baseUrl?: string | undefined
+  /** What another replica has judged about a request that it sends on; undefined for one that came here first. */
+  readonly judgedElsewhere?: ((request: IncomingMessage) => boolean | undefined) | undefined
 }
 
 /**
@@ -20,12 +22,16 @@ export interface AdmissionRules {
  * @throws ControlError ADMIN_TOKEN_REQUIRED, HOST_REFUSED, ORIGIN_REFUSED
  */
 export function admit(request: IncomingMessage, rules: AdmissionRules): void {
-  if (rules.adminToken !== undefined) {
-    checkToken(request, rules.adminToken)
-    return
+  const judged = rules.judgedElsewhere?.(request)
+  if (judged === true) return
+  if (rules.adminToken !== undefined) checkToken(request, rules.adminToken)
+  else {
+    checkHost(request, rules)
+    checkOrigin(request, rules)
   }
-  checkHost(request, rules)
-  checkOrigin(request, rules)
+  if (judged === false) {
+    throw new ControlError('HOST_REFUSED', 'the replica that this request came to does not let it call the control API')
+  }
 }
 
 function checkToken({ headers }: IncomingMessage, adminToken: string): void {

@@ -1,4 +1,6 @@
+import type { components } from '../contract/generated/control-types.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
+import type { Instant } from '../domain/instant.ts'
 import type { ServiceParts } from '../http/services.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import type { ThirdParties } from '../third-party/client.ts'
@@ -9,11 +11,15 @@ import type { AdmissionRules } from './admission.ts'
 /** Everything that the parts of one server share. `app/app.ts` makes it; each module takes the members that it uses. */
 export interface AppServices extends ServiceParts {
   readonly version: string
+  /** When the server was started, in real time. */
+  readonly startedAt: Instant
   readonly thirdParties: ThirdParties
   readonly reports: Reports
   readonly webhooks: Webhooks
   readonly documentChecks: DocumentChecks
   readonly admission: AdmissionRules
+  /** The servers on the same state, and which of them is active; none where the state is in no database. */
+  readonly replicas: () => Promise<components['schemas']['Replicas']>
   readonly controlBodyLimit: number
   /** Largest state in bytes that can be got, and put back. */
   readonly stateLimit: number

@@ -1,8 +1,9 @@
 import { lazyImport } from '../lazy-import.ts'
 import { collectionNamed, type Collection, type CollectionPlace, keyOf } from '../domain/collection.ts'
-import type { CollectionOwner, Connector } from '../domain/connector.ts'
+import type { CollectionOwner } from '../domain/connector.ts'
 import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
+import { connectorsOf } from '../operations/connections.ts'
 import { replaceItems } from '../state/collections.ts'
 import { atOnce } from '../state/model/slices.ts'
 import type { Environment } from '../state/environment.ts'
@@ -65,14 +66,13 @@ function prepared(call: EnvironmentCall<'get_collection'>): Promise<void> | unde
 /** What checks documents is loaded when one is sent. */
 const loadSeedChecks = lazyImport(() => import('../documents/seed-checks.ts'))
 
-interface Named {
+interface NamedCollection {
   readonly connector: CollectionOwner
   readonly collection: Collection
   readonly place: CollectionPlace
 }
 
-/** @throws ControlError COLLECTION_NOT_FOUND, ACCOUNT_NOT_FOUND, INVALID_QUERY */
-function named(call: EnvironmentCall<'get_collection'> | EnvironmentCall<'put_collection'>): Named {
+function named(call: EnvironmentCall<'get_collection'> | EnvironmentCall<'put_collection'>): NamedCollection {
   const { environment, path, query } = call
   const owners = ownersOf(call)
   const connector = environment.connector(path.connector) ?? owners.find((each) => each.connector === path.connector)
@@ -100,11 +100,6 @@ function ownersOf({
   environment,
 }: Pick<EnvironmentCall<'list_collections'>, 'services' | 'environment'>): CollectionOwner[] {
   return [...connectorsOf(environment), ...services.extensions.all]
-}
-
-function connectorsOf(environment: Environment): Connector[] {
-  const { connections } = environment.model.tables
-  return [...connections.values()].flatMap(({ key_id }) => environment.connector(key_id) ?? [])
 }
 
 /** The id of the account whose items are meant; empty where accounts share them. */

@@ -182,10 +182,12 @@ export type BodyOf<Op extends ControlOperation> = Op extends keyof typeof BODIES
     ? undefined
     : SentDocument
 
+const NO_QUERY = z.object({})
+
 /** @throws ControlError INVALID_QUERY with everything that is wrong */
 export function readQuery({ operation, environment }: ControlRoute, parameters: URLSearchParams): unknown {
   if (operation === 'list_requests') return parameters
-  const schema = (QUERIES as Schemas<z.ZodObject>)[operation] ?? z.object({})
+  const schema = (QUERIES as Schemas<z.ZodObject>)[operation] ?? NO_QUERY
   const names = [...Object.keys(schema.shape), ...(environment ? ['environment'] : [])]
   const allowed = names.length === 0 ? 'no parameters' : names.join(', ')
   const problems = [...new Set(parameters.keys())].flatMap((name): Problem[] => {

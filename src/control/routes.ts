@@ -1,7 +1,10 @@
-import express, { type Request, type RequestHandler, type Response, type Router } from 'express'
+import type { ServerResponse } from 'node:http'
+import type { Request, RequestHandler, Response } from 'express'
 import type { AppServices } from './app-services.ts'
 import type { ControlCall } from '../contract/control-call.ts'
 import { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
+import type { JsonObject } from '../domain/json.ts'
+import { matchPath, pathParts } from '../domain/path-pattern.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
 import { hasBody } from '../http/body.ts'
@@ -52,64 +55,56 @@ const HANDLERS: ControlHandlers = {
 }
 
 /** The dashboard is a page and no part of the control API, which feeds it. */
-const DASHBOARD_PATHS = ['/ui', '/ui/app.js', '/ui/style.css']
+const DASHBOARD_PATHS = ['/ui', '/ui/app.js', '/ui/highlight.js', '/ui/style.css']
 
 /** The control API under `/_mock`. No answer has a CORS header: pages of other origins cannot read it. */
-export function controlRoutes(services: AppServices): Router {
-  const router = express.Router({ strict: true, caseSensitive: true })
-  router.use((_request, response, next) => {
+export function controlRoutes(services: AppServices): RequestHandler {
+  return async (request, response) => {
     // An answer can quote the request, and must not be taken for a page.
     response.setHeader('X-Content-Type-Options', 'nosniff')
-    next()
-  })
-  if (services.observeControl) router.use(observeCalls(services, services.observeControl))
-  const serve = (route: ControlRoute): void => {
-    const method = route.method.toLowerCase() as 'get' | 'put' | 'post' | 'delete'
-    router[method](expressPath(route), async (request, response) => {
-      send(response, await answer(services, route, request, response))
-    })
+    if (services.observeControl) observeCall(services, services.observeControl, request, response)
+    try {
+      sendReply(response, await routed(services, request, response))
+    } catch (error) {
+      sendReply(response, failure(services, `${request.method} /_mock${request.path}`, error))
+    }
   }
-  for (const route of CONTROL_ROUTES) if (route.open) serve(route)
-  router.get(DASHBOARD_PATHS, async (request, response) => {
+}
+
+async function routed(services: AppServices, request: Request, response: Response): Promise<ControlReply | undefined> {
+  const { path } = request
+  // A HEAD is a GET whose body Node.js leaves out.
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  if (method === 'GET' && DASHBOARD_PATHS.includes(path)) {
     // A browser opens the page without the admin token. The page asks for it: nothing can be read or changed without.
     if (services.admission.adminToken === undefined) admit(request, services.admission)
     const { sendDashboard } = await loadDashboard()
     await sendDashboard(request, response)
-  })
-  router.use((request, _response, next) => {
-    admit(request, services.admission)
-    next()
-  })
-  for (const route of CONTROL_ROUTES) if (!route.open) serve(route)
-  for (const path of new Set(CONTROL_ROUTES.map(expressPath))) router.all(path, methodNotAllowed(path))
-  router.use(({ path }) => {
-    throw pathNotFound(path)
-  })
-  router.use((error: unknown, request: Request, response: Response, _next: unknown) => {
-    const known = error instanceof URIError ? pathNotFound(request.path) : error
-    send(response, failure(services, `${request.method} /_mock${request.path}`, known))
-  })
-  return router
-}
-
-/** Calls `observe` for each call once its answer is sent, with the time of the environment that it is about. */
-function observeCalls(services: AppServices, observe: NonNullable<AppServices['observeControl']>): RequestHandler {
-  const { registry, realTime } = services
-  return (request, response, next) => {
-    const startedAt = realTime()
-    response.once('close', () => {
-      const { originalUrl: url, method } = request
-      const name = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('environment') ?? 'default'
-      const { statusCode: status } = response
-      const call = { kind: 'control', id: '', environment: undefined, startedAt, method, url, status } as const
-      observe(recordedEntry(call, { environment: registry.environment(name), realAt: realTime(), requestHeaders: [] }))
-    })
-    next()
+    return undefined
   }
+  const parts = pathParts(path) ?? []
+  const served = CONTROL_ROUTES.filter((each) => each.method === method)
+  // Most calls name a path without a parameter.
+  const route = served.find((each) => each.path === path) ?? served.find((each) => matchPath(each.path, parts))
+  if (!route?.open) admit(request, services.admission)
+  if (!route) throw notServed(request, parts)
+  return answer(services, route, matchPath(route.path, parts) ?? {}, request, response)
 }
 
-function expressPath({ path }: ControlRoute): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+/** Calls `observe` once the answer of a call is sent, with the time of the environment that it is about. */
+function observeCall(
+  { registry, realTime }: AppServices,
+  observe: NonNullable<AppServices['observeControl']>,
+  { originalUrl: url, method }: Request,
+  response: Response,
+): void {
+  const startedAt = realTime()
+  response.once('close', () => {
+    const name = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('environment') ?? 'default'
+    const { statusCode: status } = response
+    const call = { kind: 'control', id: '', environment: undefined, startedAt, method, url, status } as const
+    observe(recordedEntry(call, { environment: registry.environment(name), realAt: realTime(), requestHeaders: [] }))
+  })
 }
 
 const NO_INPUT = { readQuery: () => ({}), readBody: () => Promise.resolve(undefined) }
@@ -118,6 +113,7 @@ const NO_INPUT = { readQuery: () => ({}), readBody: () => Promise.resolve(undefi
 async function answer(
   services: AppServices,
   route: ControlRoute,
+  path: JsonObject,
   request: Request,
   response: Response,
 ): Promise<ControlReply | undefined> {
@@ -130,7 +126,7 @@ async function answer(
   if (route.environment) environmentNamed(services, name)
   const limit = route.operation === 'put_state' ? services.stateLimit : services.controlBodyLimit
   const body = await readBody(route, request, limit)
-  return perform(route, { services, request, response, path: request.params, query, body }, name)
+  return perform(route, { services, request, response, path, query, body }, name)
 }
 
 /** What a call changed is durable before it is answered. */
@@ -191,13 +187,13 @@ function handle({ operation }: ControlRoute, call: object): ReturnType<ControlHa
   return handler(call)
 }
 
-function methodNotAllowed(path: string): (request: Request) => never {
-  const methods = CONTROL_ROUTES.filter((route) => expressPath(route) === path).map(({ method }) => method)
+function notServed({ method, path }: Request, parts: readonly string[]): ControlError {
+  const routes = CONTROL_ROUTES.filter((route) => matchPath(route.path, parts))
+  if (routes.length === 0) return pathNotFound(path)
+  const methods: string[] = routes.map((route) => route.method)
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
-  return ({ method, path: asked }) => {
-    const message = `${method} is not served on ${shownPath(asked)}; allowed: ${allow}`
-    throw new ControlError('METHOD_NOT_ALLOWED', message, [], { Allow: allow })
-  }
+  const message = `${method} is not served on ${shownPath(path)}; allowed: ${allow}`
+  return new ControlError('METHOD_NOT_ALLOWED', message, [], { Allow: allow })
 }
 
 function pathNotFound(path: string): ControlError {
@@ -219,7 +215,10 @@ function failure({ log }: AppServices, call: string, error: unknown): ControlErr
   return new ControlError('INTERNAL', 'the mock failed; its log says why')
 }
 
-function send(response: Response, reply: (ControlReply & { headers?: ControlError['headers'] }) | undefined): void {
+export function sendReply(
+  response: ServerResponse,
+  reply: (ControlReply & { headers?: ControlError['headers'] }) | undefined,
+): void {
   if (!reply) return
   const [text, type] =
     'text' in reply ? [reply.text, reply.type] : [`${JSON.stringify(reply.body)}\n`, 'application/json']

@@ -12,6 +12,8 @@ export const serverHandlers = {
     return { status: 503, body: { status: 'starting' } }
   },
 
+  get_replicas: async ({ services }) => ({ body: await services.replicas() }),
+
   get_version: ({ services }) => ({
     body: { name: 'toolmock', version: services.version, node: process.versions.node },
   }),

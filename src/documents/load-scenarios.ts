@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isScenarioPath, type Scenario } from '../domain/scenario.ts'
 import { StartError } from '../domain/start-error.ts'
@@ -32,16 +32,19 @@ export async function bundledScenarioNames(): Promise<string[]> {
 export interface ScenarioContext {
   readonly checks: DocumentChecks
   readonly connectors: KnownConnectors
+  /** The seeds of the server: a folder of them can have scenarios of its own. */
+  readonly seeds?: readonly string[] | undefined
 }
 
 /**
- * The scenarios that `--scenario` names, in order: a bundled one by its name, or a file by its path.
+ * The scenarios that `--scenario` names, in order: one of the folder `scenarios` in a seed, or a bundled one, by its name, or a
+ * file by its path.
  * @throws StartError for an unknown name, DocumentError with every problem, UnreadableFileError
  */
 export async function loadScenarios(names: readonly string[], context: ScenarioContext): Promise<Scenario[]> {
   const scenarios: Scenario[] = []
   for (const name of names) {
-    const scenario = isScenarioPath(name) ? await readScenarioFile(name, context) : await loadBundled(name, context)
+    const scenario = isScenarioPath(name) ? await readScenarioFile(name, context) : await loadNamed(name, context)
     const twice = scenarios.some((other) => other.name === scenario.name)
     if (twice) throw new StartError(`scenario ${scenario.name} is given for the second time; give each once`)
     scenarios.push(scenario)
@@ -68,7 +71,15 @@ export async function bundledScenarios(checks: DocumentChecks): Promise<Scenario
   return scenarios
 }
 
-async function loadBundled(name: string, context: ScenarioContext): Promise<Scenario> {
+async function loadNamed(name: string, context: ScenarioContext): Promise<Scenario> {
+  for (const seed of context.seeds ?? []) {
+    const file = join(seed, 'scenarios', `${name}.yaml`)
+    const isThere = await stat(file).then(
+      (found) => found.isFile(),
+      () => false,
+    )
+    if (isThere) return readScenarioFile(file, context)
+  }
   const scenario = await bundledScenario(name, context)
   if (scenario) return scenario
   const names = await bundledScenarioNames()

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { once } from '../domain/once.ts'
 import { mergeBundles, type SeedBundle, withDefaultClient } from '../domain/seed.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { DocumentChecks } from './connector-checks.ts'
@@ -61,10 +62,13 @@ export function dashboardFolder(): string {
 }
 
 async function parsedBundledSeed(): Promise<SeedBundle | undefined> {
-  if (typeof TOOLMOCK_PARSED_SEED !== 'string') return undefined
-  // The build has checked it.
-  return JSON.parse(await readFile(resolve(packageRoot(), TOOLMOCK_PARSED_SEED), 'utf8')) as SeedBundle
+  return typeof TOOLMOCK_PARSED_SEED === 'string' ? readParsedSeed() : undefined
 }
+
+/** The build has checked it. Read once for all servers of a process: a seed is never changed. */
+const readParsedSeed = once(async () => {
+  return JSON.parse(await readFile(resolve(packageRoot(), TOOLMOCK_PARSED_SEED ?? ''), 'utf8')) as SeedBundle
+})
 
 function isBuilt(): boolean {
   return fileURLToPath(import.meta.url).startsWith(join(packageRoot(), 'dist') + sep)

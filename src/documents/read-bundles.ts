@@ -3,7 +3,7 @@ import { plural } from '../domain/text.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { DocumentError, type FileProblem } from './problem.ts'
 import { connectorsIn } from './seed-checks.ts'
-import { bundleOf, problemsOf, readBundledFiles, readSeedFiles, type SeedFiles } from './seed-files.ts'
+import { bundleOf, ofKind, problemsOf, readBundledFiles, readSeedFiles, type SeedFiles } from './seed-files.ts'
 
 /** Where the bundled seed comes from: parsed by the build, or else its folder. */
 export interface BundledSeed {
@@ -55,11 +55,13 @@ export async function readBundles(
 
 function notesOn({ path, files }: ReadSource): string[] {
   if (!files) return []
-  const { beside, scenarios } = files
+  const { beside } = files
   const came = `${plural(beside.length, 'connector')} came with it from the folder beside it: ${beside.join(', ')}`
   return [
     ...(beside.length === 0 ? [] : [`${path}: ${came}`]),
-    ...scenarios.map(({ source }) => `${source.file} is a scenario and was not started: --scenario starts it`),
+    ...ofKind(files, 'scenario').map(
+      ({ source }) => `${source.file} is a scenario and was not started: --scenario starts it`,
+    ),
   ]
 }
 
@@ -68,7 +70,7 @@ function repeatedIds(files: readonly SeedFiles[]): FileProblem[] {
   const places = new Set<string>()
   const owners = new Map<string, string>()
   return files
-    .flatMap(({ seeds }) => seeds)
+    .flatMap((each) => ofKind(each, 'seed'))
     .flatMap(({ source, document }) =>
       (document?.accounts ?? []).flatMap(
         ({ id, connector, identifier, organization_id, user_id }, at): FileProblem[] => {

@@ -19,51 +19,36 @@ import { type ParsedScenario, scenarioSchema } from './scenario.ts'
 import { SourceText } from './source-text.ts'
 import { checkVocabulary } from './seed-checks.ts'
 
-/** A file as far as it could be read on its own: what it holds when its shape is right, and what is wrong with it. */
-export type ReadDocument = ReadConnector | ReadSeed | ReadScenario | ReadExtension | ReadCases | UnknownDocument
-
 const DOCUMENTS = 'a seed, a connector, a scenario or an extension'
 
-export interface ReadConnector {
-  kind: 'connector'
+/** A file as far as it could be read on its own: what it holds when its shape is right, and what is wrong with it. */
+interface Read<Kind extends string, Of> {
+  kind: Kind
   source: SourceText
-  connector: Connector | undefined
-  problems: FileProblem[]
+  document: Of | undefined
+  problems: readonly FileProblem[]
 }
 
-export interface ReadSeed {
-  kind: 'seed'
-  source: SourceText
-  document: ParsedSeed | undefined
-  problems: FileProblem[]
-}
+export type ReadConnector = Read<'connector', Connector>
+type ReadSeed = Read<'seed', ParsedSeed>
+type ReadExtension = Read<'extension', Extension>
 
-export interface ReadScenario {
-  kind: 'scenario'
-  source: SourceText
-  document: ParsedScenario | undefined
-  /** Of its shape; the rest depends on the connectors there are. */
+/** Its problems are those of its shape; the rest depends on the connectors there are. */
+export interface ReadScenario extends Omit<Read<'scenario', ParsedScenario>, 'problems'> {
   shapeProblems: readonly Problem[]
 }
 
-export interface ReadExtension {
-  kind: 'extension'
-  source: SourceText
-  extension: Extension | undefined
-  problems: FileProblem[]
-}
-
 /** A file of cases, which only `run --cases` and `validate` read on. */
-export interface ReadCases {
-  kind: 'cases'
-  source: SourceText
-  problems: readonly FileProblem[]
-}
+type ReadCases = Omit<Read<'cases', never>, 'document'>
 
+/** A text that is none of them. */
 interface UnknownDocument {
   kind: 'unknown'
+  file: string
   problems: readonly FileProblem[]
 }
+
+export type ReadDocument = ReadConnector | ReadSeed | ReadScenario | ReadExtension | ReadCases | UnknownDocument
 
 /**
  * Reads one YAML or JSON text and recognises what it is: a file with `connector` at its top is a connector, one with `extension` an
@@ -71,14 +56,10 @@ interface UnknownDocument {
  */
 export async function readDocument(text: string, file: string, context: DocumentCheckContext): Promise<ReadDocument> {
   const source = open(text, file)
-  if (!(source instanceof SourceText)) return { kind: 'unknown', problems: source }
+  if (!(source instanceof SourceText)) return { kind: 'unknown', file, problems: source }
   if (!isJsonObject(source.value)) {
-    const problem = {
-      path: [],
-      found: shown(source.value),
-      allowed: `an object: ${DOCUMENTS}`,
-    }
-    return { kind: 'unknown', problems: [source.problem(problem)] }
+    const problem = { path: [], found: shown(source.value), allowed: `an object: ${DOCUMENTS}` }
+    return { kind: 'unknown', file, problems: [source.problem(problem)] }
   }
   const has = (key: string): boolean => own(source.value as JsonObject, key) !== undefined
   if (has('connector')) return readConnector(source, context)
@@ -94,15 +75,15 @@ export async function readDocument(text: string, file: string, context: Document
 export async function parseConnector(text: string, file: string, checks: DocumentChecks): Promise<Connector> {
   const source = open(text, file)
   if (!(source instanceof SourceText)) throw new DocumentError(source)
-  const { connector, problems } = await readConnector(source, { ...checks, toolSchemas: new ToolSchemaCheck() })
-  if (!connector || problems.length > 0) throw new DocumentError(problems)
-  return connector
+  const { document, problems } = await readConnector(source, { ...checks, toolSchemas: new ToolSchemaCheck() })
+  if (!document || problems.length > 0) throw new DocumentError(problems)
+  return document
 }
 
 /** One extension document. @throws DocumentError with everything that is wrong with it */
 export async function parseExtension(text: string, file: string, checks: DocumentChecks): Promise<Extension> {
   const read = await readDocument(text, file, { ...checks, toolSchemas: new ToolSchemaCheck() })
-  if (read.kind === 'extension' && read.extension && read.problems.length === 0) return read.extension
+  if (read.kind === 'extension' && read.document && read.problems.length === 0) return read.document
   if (read.kind === 'extension' || read.kind === 'unknown' || read.kind === 'cases')
     throw new DocumentError(read.problems)
   const allowed = 'an extension: extension, collections, responders'
@@ -130,7 +111,7 @@ function parsed<Schema extends z.ZodType>(schema: Schema, { value }: SourceText)
 async function readConnector(source: SourceText, context: DocumentCheckContext): Promise<ReadConnector> {
   const { data, shape } = parsed(connectorSchema, source)
   const problems = located(source, [...shape, ...(await checkConnector(source.value, context))])
-  return { kind: 'connector', source, connector: data && toConnector(data), problems }
+  return { kind: 'connector', source, document: data && toConnector(data), problems }
 }
 
 async function readExtension(source: SourceText, checks: DocumentCheckContext): Promise<ReadExtension> {
@@ -139,7 +120,7 @@ async function readExtension(source: SourceText, checks: DocumentCheckContext): 
   const inside = responderProblems(document, checks)
   const ofSchemas = (await checks.toolSchemas?.problems(document, ['responders', '*', 'body_schema'])) ?? []
   const problems = located(source, [...shape, ...inside, ...ofSchemas, ...servedProblems(source.value, checks)])
-  return { kind: 'extension', source, extension: data && toExtension(data), problems }
+  return { kind: 'extension', source, document: data && toExtension(data), problems }
 }
 
 function readScenario(source: SourceText): ReadScenario {

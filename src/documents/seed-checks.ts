@@ -177,7 +177,7 @@ export function keyProblems(collection: Collection, items: readonly JsonValue[],
   })
 }
 
-/** G23: the sub-object that fits, and `db_user` for provisioned clusters. */
+/** An account has the one sub-object of its type, and `db_user` where its cluster is provisioned (G23). */
 function detailProblems(details: JsonValue | undefined, connector: Connector, path: Path): Problem[] {
   const given = isJsonObject(details) ? details : {}
   const { authorization_type: type, cluster } = connector

@@ -1,40 +1,29 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Connector } from '../domain/connector.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import { type DocumentCheckContext, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
-import {
-  located,
-  type ReadCases,
-  type ReadConnector,
-  type ReadDocument,
-  readDocument,
-  type ReadExtension,
-  type ReadScenario,
-  type ReadSeed,
-} from './read.ts'
+import { located, type ReadConnector, type ReadDocument, readDocument } from './read.ts'
 import { checkSeed, connectorsIn, type KnownConnectors, listedNames, namesIn, possibleNames } from './seed-checks.ts'
 import { toBundle } from './seed.ts'
 
-/** The files at one path that a seed is read from. */
+/** The files at one path that a seed is read from; files of other kinds in a folder are no part of it. */
 export interface SeedFiles {
-  /** Every file, and what it was taken for. */
-  files: { file: string; kind: ReadDocument['kind'] }[]
-  seeds: ReadSeed[]
-  connectors: ReadConnector[]
-  /** No part of a seed: those of a folder are left to `--scenario`. */
-  scenarios: ReadScenario[]
-  /** Nor are these: those of a folder are the server's. */
-  extensions: ReadExtension[]
-  /** Nor are these. */
-  cases: ReadCases[]
-  /** Problems of files that are none of these. */
-  problems: FileProblem[]
-  isFolder: boolean
+  /** Every file, as what it was taken for. */
+  readonly documents: readonly ReadDocument[]
+  readonly isFolder: boolean
   /** The names of the connectors that came with a seed file. */
-  beside: string[]
+  readonly beside: readonly string[]
+}
+
+type Kind = ReadDocument['kind']
+
+export function ofKind<Of extends Kind>(
+  { documents }: Pick<SeedFiles, 'documents'>,
+  kind: Of,
+): Extract<ReadDocument, { kind: Of }>[] {
+  return documents.filter((each): each is Extract<ReadDocument, { kind: Of }> => each.kind === kind)
 }
 
 export interface TextFile {
@@ -68,7 +57,6 @@ export async function textsBeside(path: string): Promise<TextFile[]> {
   return !isThere || (await isFolder(path)) ? [] : textsOf(await filesIn(folder))
 }
 
-/** The folder beside a seed file whose connectors come with it. */
 export function connectorsBeside(path: string): string {
   return join(dirname(path), 'connectors')
 }
@@ -76,82 +64,59 @@ export function connectorsBeside(path: string): string {
 /** Reads the seed at a path: a folder, or a file; the connectors beside a seed file come with it. @throws UnreadableFileError */
 export async function readSeedFiles(path: string, checks: DocumentChecks): Promise<SeedFiles> {
   const context = { ...checks, toolSchemas: new ToolSchemaCheck() }
-  const read = await readFiles(await textFiles(path), context)
-  const { length } = read.connectors
-  if (read.seeds.length > 0) await readFiles(await textsBeside(path), context, read)
-  const beside = read.connectors.slice(length).flatMap(({ source }) => namesIn(source.value))
-  return { ...read, isFolder: await isFolder(path), beside }
+  const documents = await readFiles(await textFiles(path), context)
+  const hasSeed = documents.some(({ kind }) => kind === 'seed')
+  const others = hasSeed ? await readFiles(await textsBeside(path), context) : []
+  const beside = ofKind({ documents: others }, 'connector').flatMap(({ source }) => namesIn(source.value))
+  return { documents: [...documents, ...others], isFolder: await isFolder(path), beside }
 }
 
 /** The files of the bundled seed, whose JSON Schemas are not compiled again. */
 export async function readBundledFiles(folder: string, checks: DocumentChecks): Promise<SeedFiles> {
-  return readFiles(await textFiles(folder), checks)
+  return { documents: await readFiles(await textFiles(folder), checks), isFolder: false, beside: [] }
 }
 
-/** Reads files, and adds them to those that were read before. */
-async function readFiles(
-  files: readonly TextFile[],
-  context: DocumentCheckContext,
-  read: SeedFiles = {
-    files: [],
-    seeds: [],
-    connectors: [],
-    scenarios: [],
-    extensions: [],
-    cases: [],
-    problems: [],
-    isFolder: false,
-    beside: [],
-  },
-): Promise<SeedFiles> {
-  for (const { text, file } of files) {
-    const document = await readDocument(text, file, context)
-    read.files.push({ file, kind: document.kind })
-    if (document.kind === 'seed') read.seeds.push(document)
-    else if (document.kind === 'connector') read.connectors.push(document)
-    else if (document.kind === 'scenario') read.scenarios.push(document)
-    else if (document.kind === 'extension') read.extensions.push(document)
-    else if (document.kind === 'cases') read.cases.push(document)
-    else read.problems.push(...document.problems)
-  }
-  return read
+async function readFiles(files: readonly TextFile[], context: DocumentCheckContext): Promise<ReadDocument[]> {
+  const documents: ReadDocument[] = []
+  for (const { text, file } of files) documents.push(await readDocument(text, file, context))
+  return documents
 }
 
 /** What the readable files of a seed hold. Connectors are in the order of its list; files that it does not name follow. */
-export function bundleOf({ seeds, connectors }: SeedFiles): SeedBundle {
-  const files = connectors.flatMap((each): Connector[] => (each.connector ? [each.connector] : []))
-  const bundles = seeds.flatMap(({ document }) => (document ? [toBundle(document, files)] : []))
+export function bundleOf(read: Pick<SeedFiles, 'documents'>): SeedBundle {
+  const files = ofKind(read, 'connector').flatMap(({ document }) => document ?? [])
+  const bundles = ofKind(read, 'seed').flatMap(({ document }) => (document ? [toBundle(document, files)] : []))
   return mergeBundles([...bundles, { ...emptyBundle(), connectors: files }])
 }
 
 /** Everything that is wrong with the files of a seed; `known` are the connectors that there are once it is added. */
-export function problemsOf(files: SeedFiles, known: KnownConnectors): FileProblem[] {
-  const { seeds, connectors, extensions, problems, isFolder } = files
+export function problemsOf(files: Omit<SeedFiles, 'beside'>, known: KnownConnectors): FileProblem[] {
+  const [seeds, connectors] = [ofKind(files, 'seed'), ofKind(files, 'connector')]
   const names = new Set(connectors.flatMap(({ source }) => namesIn(source.value)))
   // Names of connectors that cannot be read are known, so that one mistake is reported once.
   const unread = [
-    ...connectors.flatMap(({ source, connector }) => (connector ? [] : namesIn(source.value))),
+    ...connectors.flatMap(({ source, document }) => (document ? [] : namesIn(source.value))),
     ...seeds.flatMap(({ source, document }) =>
       document ? listedNames(source.value).filter((name) => !names.has(name)) : possibleNames(source.value),
     ),
   ]
   const all = new Map([...unread.map((name) => [name, undefined] as const), ...known])
   return [
-    ...problems,
+    ...ofKind(files, 'unknown').flatMap(({ problems }) => problems),
     ...seeds.flatMap((seed) => [...seed.problems, ...located(seed.source, checkSeed(seed.source.value, all, names))]),
     ...connectors.flatMap((connector) => connector.problems),
     ...repeatedConnectors(connectors),
-    ...extensions.flatMap((extension) => extension.problems),
-    ...(isFolder ? [] : notSeeds(files)),
+    ...ofKind(files, 'extension').flatMap((extension) => extension.problems),
+    ...notSeeds(files),
   ]
 }
 
 /** The files at a path as one document, for a server that reads no files of ours. @throws DocumentError, UnreadableFileError */
 export async function seedDocument(path: string, checks: DocumentChecks): Promise<JsonObject> {
   const read = await readSeedFiles(path, checks)
-  const { seeds, connectors, problems, isFolder } = read
-  const unused = isFolder ? [] : notSeeds(read)
-  const all = [...problems, ...unused, ...[...seeds, ...connectors].flatMap((each) => each.problems)]
+  const [seeds, connectors] = [ofKind(read, 'seed'), ofKind(read, 'connector')]
+  const refused = [...ofKind(read, 'unknown'), ...seeds, ...connectors].flatMap(({ problems }) => problems)
+  const all = [...notSeeds(read), ...refused]
   if (all.length > 0) throw new DocumentError(all)
   const merged = new Map<string, JsonValue>()
   for (const [key, value] of seeds.flatMap(({ source }) => Object.entries(source.value as JsonObject))) {
@@ -180,18 +145,20 @@ export async function readSeed(
   checks: DocumentChecks,
   there: KnownConnectors,
 ): Promise<{ bundle: SeedBundle; problems: readonly FileProblem[] }> {
-  const files = await readFiles([file], { ...checks, toolSchemas: new ToolSchemaCheck() })
+  const documents = await readFiles([file], { ...checks, toolSchemas: new ToolSchemaCheck() })
+  const files = { documents, isFolder: false }
   const bundle = bundleOf(files)
   return { bundle, problems: problemsOf(files, connectorsIn(bundle, there)) }
 }
 
-/** Files that were given as a seed and are none. */
-function notSeeds({ scenarios, extensions, cases }: SeedFiles): FileProblem[] {
-  const others = [...scenarios, ...extensions].map(({ source, kind }) => {
+/** Files that were given as a seed and are none; those of a folder are left to other flags. */
+function notSeeds(files: Omit<SeedFiles, 'beside'>): FileProblem[] {
+  if (files.isFolder) return []
+  const others = [...ofKind(files, 'scenario'), ...ofKind(files, 'extension')].map(({ source, kind }) => {
     const allowed = `seeds and connectors (${kind}s start with --${kind})`
     return source.problem({ path: [], found: kind === 'scenario' ? 'a scenario' : 'an extension', allowed })
   })
-  return [...others, ...cases.flatMap(({ problems }) => problems)]
+  return [...others, ...ofKind(files, 'cases').flatMap(({ problems }) => problems)]
 }
 
 function repeatedConnectors(connectors: readonly ReadConnector[]): FileProblem[] {
@@ -223,7 +190,6 @@ function textsOf(files: readonly string[]): Promise<TextFile[]> {
   return Promise.all(files.map(async (file) => ({ file, text: await textOf(file) })))
 }
 
-/** The text of one file. @throws UnreadableFileError */
 export async function textOf(file: string): Promise<string> {
   const bytes = await readFile(file).catch(unreadable(file))
   try {

@@ -15,11 +15,12 @@ import { scenarioSchema } from './scenario.ts'
 import { seedSchema } from './seed.ts'
 import { connectorsIn, type KnownConnectors } from './seed-checks.ts'
 import { problemsOfScenario } from './scenario-files.ts'
-import { readSeed, type SeedFiles } from './seed-files.ts'
+import { ofKind, readSeed } from './seed-files.ts'
 import type { SourceText } from './source-text.ts'
 
 export interface Validation {
-  files: SeedFiles['files']
+  /** Every file, and what it was taken for. */
+  files: { file: string; kind: ReadDocument['kind'] }[]
   problems: FileProblem[]
   /** What a start accepts and a user may still want to fix. */
   warnings: FileProblem[]
@@ -48,14 +49,21 @@ export async function validateFiles(paths: readonly string[], checks: DocumentCh
     // Here a file may be of any kind.
     ...(files && { files: { ...files, isFolder: true } }),
   }))
-  const files = sources.flatMap((source) => source.files?.files ?? [])
+  const files = documentsOf(sources).map((each) => ({
+    file: each.kind === 'unknown' ? each.file : each.source.file,
+    kind: each.kind,
+  }))
   return {
     files: [...new Map(files.map((each) => [each.file, each])).values()],
     problems: [...problemsOfSources(seeds), ...(await scenarioProblems(sources, checks))],
     warnings: warningsOf(sources),
     unreadable,
-    cases: sources.flatMap(({ files: each }) => each?.cases ?? []).map(({ source }) => source),
+    cases: ofKind({ documents: documentsOf(sources) }, 'cases').map(({ source }) => source),
   }
+}
+
+function documentsOf(sources: readonly ReadSource[]): ReadDocument[] {
+  return sources.flatMap(({ files }) => files?.documents ?? [])
 }
 
 interface SchemaPart {
@@ -105,10 +113,10 @@ function warningsOf(sources: readonly ReadSource[]): FileProblem[] {
   const [ofSeeds = [], ofConnectors = [], ofScenarios = []] = [seedSchema, connectorSchema, scenarioSchema].map(
     durationsIn,
   )
-  const warnings = sources.flatMap(({ files }) => [
-    ...(files?.seeds ?? []).flatMap(({ source }) => warningsIn(source, ofSeeds)),
-    ...(files?.connectors ?? []).flatMap(({ source }) => warningsIn(source, ofConnectors)),
-    ...(files?.scenarios ?? []).flatMap(({ source }) => warningsIn(source, ofScenarios)),
+  const warnings = sources.flatMap(({ files = { documents: [] } }) => [
+    ...ofKind(files, 'seed').flatMap(({ source }) => warningsIn(source, ofSeeds)),
+    ...ofKind(files, 'connector').flatMap(({ source }) => warningsIn(source, ofConnectors)),
+    ...ofKind(files, 'scenario').flatMap(({ source }) => warningsIn(source, ofScenarios)),
   ])
   return [...new Map(warnings.map((warning) => [warning.message, warning])).values()]
 }
@@ -138,11 +146,11 @@ function warningsIn(source: SourceText, durations: readonly Duration[]): FilePro
 }
 
 async function scenarioProblems(sources: readonly ReadSource[], checks: DocumentChecks): Promise<FileProblem[]> {
-  const scenarios = sources.flatMap(({ files }) => files?.scenarios ?? [])
+  const files = { documents: documentsOf(sources) }
+  const scenarios = ofKind(files, 'scenario')
   if (scenarios.length === 0) return []
   const connectors = await connectorsOf(sources, checks)
-  const own = sources.flatMap(({ files }) => files?.extensions ?? [])
-  const names = own.flatMap(({ extension }) => extension?.extension ?? [])
+  const names = ofKind(files, 'extension').flatMap(({ document }) => document?.extension ?? [])
   const { operations } = withExtensions(checks, { names })
   return scenarios.flatMap((scenario) => problemsOfScenario(scenario, { operations, connectors }))
 }
@@ -171,7 +179,8 @@ export async function validateText(
 
 /** Like a start without `--seed`, files that bring no seed have the bundled one. */
 async function connectorsOf(sources: readonly ReadSource[], checks: DocumentChecks): Promise<KnownConnectors> {
-  const isSeed = ({ files }: ReadSource): boolean => !files || files.seeds.length + files.connectors.length > 0
+  const isSeed = ({ files }: ReadSource): boolean =>
+    !files || files.documents.some(({ kind }) => kind === 'seed' || kind === 'connector')
   if (!sources.some(isSeed)) return connectorsIn(await loadSeeds([BUNDLED], checks))
   return connectorsIn(mergeBundles(sources.map(({ bundle }) => bundle)))
 }

@@ -31,8 +31,10 @@ export interface MockClock {
 export function clockOf(control: ControlClient): MockClock {
   const get = () => control.call('GET /clock')
   // A Date becomes a text in ISO 8601 on its way into JSON.
-  const put = (change: { advance?: string | number; now?: string | Date | undefined; frozen?: boolean }) =>
-    control.call('PUT /clock', { body: change as { now?: string } })
+  const put = async (change: { advance?: string | number; now?: string | Date | undefined; frozen?: boolean }) => {
+    const { now, frozen } = await control.call('PUT /clock', { body: change as { now?: string } })
+    return { now, frozen }
+  }
   return {
     get,
     now: async () => (await get()).now,

@@ -21,7 +21,7 @@ export interface JournalMatch extends Omit<MatchOfSpec, 'operation' | 'kind' | '
 }
 
 /** Which entries are asked for. */
-export interface JournalQuery extends Omit<QueryOfSpec, 'environment' | 'operation' | 'kind' | 'status'> {
+export interface JournalQuery extends Omit<QueryOfSpec, 'environment' | 'operation' | 'kind' | 'status' | 'short'> {
   readonly operation?: OperationName
   readonly kind?: EntryKind
   readonly status?: number

@@ -1,9 +1,9 @@
 import type { Connection } from '../domain/connection.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import type { McpMapping } from '../domain/session-token.ts'
-import { connectionOf, hasVirtualServers, isOfAccounts } from '../operations/connections.ts'
+import { hasVirtualServers, isOfAccounts } from '../operations/connections.ts'
 import type { ServiceParts } from '../http/services.ts'
-import type { Environment } from '../state/environment.ts'
+import { connectionOf, type Environment } from '../state/environment.ts'
 
 /** Where a virtual server is. */
 export interface ServerAddress {

@@ -83,6 +83,11 @@ export function isMet(when: RuleConditions, { number, now, startedAt, random }: 
   )
 }
 
+/** Whether a rule that has counted this many requests never fires again, whatever comes. */
+export function isSpent({ nth, first, after, times = Infinity }: RuleConditions, counted: number): boolean {
+  return counted >= Math.min(nth ?? Infinity, first ?? Infinity, (after ?? Infinity) + times)
+}
+
 function timeOf(time: ScenarioTime, startedAt: number): number {
   return 'at' in time ? milliseconds(time.at) : startedAt + time.after
 }

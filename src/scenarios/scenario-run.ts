@@ -5,6 +5,7 @@ import type { StoredScenarioRun } from '../state/model/model.ts'
 import { Barrier } from './barrier.ts'
 import type { MatchedFault } from './faults/fault.ts'
 import { type FaultKind, FAULTS } from './faults/faults.ts'
+import { isSpent } from './rule-matching.ts'
 
 /** What a rule has seen since its scenario started. */
 export interface RuleCount {
@@ -88,6 +89,8 @@ export interface ScenarioView {
   name: string
   description: string
   running: boolean
+  /** Whether it runs and none of its rules can fire again. */
+  spent: boolean
   /** Whether it was started; one that was stopped keeps its counts. */
   started: boolean
   /** The named state it is in; null when it has none or was not started. */
@@ -117,7 +120,9 @@ export function viewOf(scenario: Scenario, run: ScenarioRun | undefined, running
     return { name: rule.name, at: rule.at, must_fire: rule.must_fire, sentence: effects.join(', '), matched, hits }
   })
   const { name, description } = scenario
-  return { name, description, running, started: run !== undefined, state, rules }
+  const spent =
+    running && rules.length > 0 && scenario.rules.every(({ when }, index) => isSpent(when, rules[index]?.matched ?? 0))
+  return { name, description, running, spent, started: run !== undefined, state, rules }
 }
 
 /** What the rules of a scenario have seen in all its runs, also in those that a reset has ended. */

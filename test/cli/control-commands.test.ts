@@ -185,9 +185,11 @@ describe('a command about a running server', () => {
     const { ok, json } = await mock()
     expect(await ok('clock')).toBe('2026-01-31T12:00:00.000Z, frozen\n')
     expect(await ok('clock', 'advance', '2h')).toBe('2026-01-31T14:00:00.000Z, frozen\n')
-    expect(await json('clock', 'set', '2026-03-01T00:00:00+01:00')).toEqual({
+    expect(await json('clock', 'set', '2026-03-01T00:00:00+01:00')).toMatchObject({
+      before: '2026-01-31T14:00:00.000Z',
       now: '2026-02-28T23:00:00.000Z',
       frozen: true,
+      passed: [{ at: '2026-02-01T11:59:59.000Z', effect: 'its last bearer token expires' }],
     })
     expect(await ok('clock', 'run')).toMatch(/^2026-02-28T23:00:0\d\.\d{3}Z, running\n$/)
     expect(await ok('clock', 'freeze')).toMatch(/, frozen\n$/)
@@ -197,12 +199,16 @@ describe('a command about a running server', () => {
     const { ok, json, run, post } = await mock()
     expect(await ok('scenario')).toMatch(/^rate-limited +The third party limits the rate/m)
     expect(await ok('scenario', 'start', 'rate-limited')).toBe(
-      'rate-limited runs: The third party limits the rate of the first two calls.\n',
+      'rate-limited is running: The third party limits the rate of the first two calls.\n',
     )
     await post('/execute_tool', { connector: 'mail', identifier: 'ada@example.com', tool_name: 'mail_list_messages' })
     expect(await ok('scenario', 'list', 'rate-limited')).toMatch(
       /^RULE +AT +MATCHED +FIRED +WHAT IT DOES\n.* third_party +1 +1 /m,
     )
+    expect(await ok('scenario')).toMatch(/^rate-limited +running +1 /m)
+    const list = { connector: 'mail', identifier: 'ada@example.com', tool_name: 'mail_list_messages' }
+    await post('/execute_tool', list)
+    expect(await ok('scenario')).toMatch(/^rate-limited +spent +2 /m)
     expect(await json('scenario', 'stop', 'rate-limited')).toMatchObject({ scenario: { running: false } })
     expect((await run('scenario', 'start', 'rate-limitd')).stderr).toMatch(
       /^toolmock: there is no scenario "rate-limitd"/,

@@ -106,7 +106,7 @@ describe('toolmock init', () => {
       files: ['wrote agenda/seeds/default.yaml', 'wrote agenda/seeds/connectors/calendar.yaml'],
     })
     expect(await toolmock.run(['validate', 'agenda'])).toMatchObject({ code: 0, stderr: '' })
-    const guide = readFileSync(new URL('../../docs/connectors.md', import.meta.url), 'utf8')
+    const guide = readFileSync(new URL('../../docs/own-connector.md', import.meta.url), 'utf8')
     const snippets = [
       ...guide
         .slice(guide.indexOf('<!-- calendar:start -->'), guide.indexOf('<!-- calendar:end -->'))

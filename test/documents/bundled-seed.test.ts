@@ -26,8 +26,11 @@ describe('the bundled seed', () => {
   })
 
   it('is read from the parsed file of the build or the test run, and from its own files without one', async () => {
+    // The module keeps what it has read.
+    vi.resetModules()
+    const fresh = await import('../../src/documents/load-seeds.ts')
     vi.stubGlobal('TOOLMOCK_PARSED_SEED', 'dist/there-is-none.json')
-    await expect(loadSeeds(['bundled'], DOCUMENT_CHECKS)).rejects.toThrow('there-is-none.json')
+    await expect(fresh.loadSeeds(['bundled'], DOCUMENT_CHECKS)).rejects.toThrow('there-is-none.json')
     vi.stubGlobal('TOOLMOCK_PARSED_SEED', undefined)
     expect(await loadSeeds(['bundled'], DOCUMENT_CHECKS)).toEqual(bundle)
   })

@@ -6,7 +6,8 @@ import { prismValidator } from '../../src/conform/response-validator.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
 import type { Handler } from '../../src/operations/operation.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
-import { createApp } from '../../src/app/app.ts'
+import { type AppOptions, createApp } from '../../src/app/app.ts'
+import type { ClientCredentials } from '../../src/conform/target.ts'
 import type { Mutant, Parts, WireReply, WireRequest } from './mutant.ts'
 
 /** Read once: it takes half a second. */
@@ -16,10 +17,28 @@ type RequestChange = Parameters<Parts['request']>[0]
 type ReplyChange = Parameters<Parts['reply']>[0]
 
 /** Runs the suite against a fresh mock with that mutation. */
-export async function conformOf(
+export function conformOf(
   mutant: Pick<Mutant, 'mutate'>,
   options: Pick<ConformOptions, 'only'> = {},
 ): Promise<ConformReport> {
+  return withBrokenMock(mutant, { mcp: true }, async ({ baseUrl, client }) => {
+    const standard = { baseUrl, client, prefix: 'conform-mutant', allowProviderChanges: true }
+    return conform({ ...standard, controlApi: true, validator: await VALIDATOR, ...options })
+  })
+}
+
+/** What a caller of a broken mock has to know. */
+export interface BrokenMock {
+  readonly baseUrl: string
+  readonly client: ClientCredentials
+}
+
+/** A fresh mock with a mutation, as long as it is used. */
+export async function withBrokenMock<T>(
+  mutant: Pick<Mutant, 'mutate'>,
+  options: AppOptions,
+  use: (mock: BrokenMock) => Promise<T>,
+): Promise<T> {
   const operations: Record<string, unknown> = { ...OPERATIONS }
   const requests: RequestChange[] = []
   const replies: ReplyChange[] = []
@@ -31,7 +50,7 @@ export async function conformOf(
     request: (change) => void requests.push(change),
     reply: (change) => void replies.push(change),
   })
-  const app = await createApp({ mcp: true, operations: operations as { [Id in Operation]: Handler<Id> } })
+  const app = await createApp({ ...options, operations: operations as { [Id in Operation]: Handler<Id> } })
   const mock = await app.listen({ host: '127.0.0.1', port: 0 })
   const front = createServer(
     (request, response) => void forward(request, response, { port: mock.port, requests, replies }),
@@ -40,8 +59,7 @@ export async function conformOf(
     front.listen(0, '127.0.0.1')
     await once(front, 'listening')
     const baseUrl = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
-    const standard = { baseUrl, client: app.client, prefix: 'conform-mutant', allowProviderChanges: true }
-    return await conform({ ...standard, controlApi: true, validator: await VALIDATOR, ...options })
+    return await use({ baseUrl, client: app.client })
   } finally {
     front.closeAllConnections()
     front.close()

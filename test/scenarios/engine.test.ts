@@ -561,6 +561,7 @@ describe('several scenarios', () => {
         name: 'one',
         description: 'The first.',
         running: true,
+        spent: false,
         started: true,
         state: 'begin',
         rules: [
@@ -574,11 +575,12 @@ describe('several scenarios', () => {
           },
         ],
       },
-      { name: 'two', description: '', running: false, started: false, state: null, rules: [] },
+      { name: 'two', description: '', running: false, spent: false, started: false, state: null, rules: [] },
       {
         name: 'three',
         description: '',
         running: true,
+        spent: false,
         started: true,
         state: null,
         rules: [

@@ -62,14 +62,32 @@ const DETAIL: readonly Bounds[] = [
  */
 export function connectorFromOpenapi(
   root: JsonValue,
-  { name, only, makeValue }: { name: string; only: string | undefined; makeValue: MakeValue },
+  {
+    name,
+    only,
+    makeValue,
+    progress = () => undefined,
+  }: {
+    name: string
+    only: string | undefined
+    makeValue: MakeValue
+    progress?: ((done: number, total: number) => void) | undefined
+  },
 ): FromOpenapi {
   const document = readApiDocument(root)
   if (!document) throw new OpenapiError('is no OpenAPI document: expected openapi: 3.x or swagger: 2.0, and paths')
   const operations = chosen(document, only)
   for (const bounds of DETAIL) {
     const notes = new Notes()
-    const from = { document, operations, name: connectorName(name, document), bounds, note: notes.add, makeValue }
+    const from = {
+      document,
+      operations,
+      name: connectorName(name, document),
+      bounds,
+      note: notes.add,
+      makeValue,
+      progress,
+    }
     const connector = new Draft(from).connector()
     if (!connector) continue
     for (const place of only === undefined ? document.otherMethods : []) {
@@ -172,6 +190,7 @@ interface DraftContext {
   readonly bounds: Bounds
   readonly note: Note
   readonly makeValue: MakeValue
+  readonly progress: (done: number, total: number) => void
 }
 
 /** The connector in one degree of detail. */
@@ -182,10 +201,11 @@ class Draft {
 
   /** Undefined as soon as it is too large for one file. */
   connector(): JsonObject | undefined {
-    const { document, operations, note, name } = this.from
+    const { document, operations, note, name, progress } = this.from
     const drafts: DraftOperation[] = []
     const size = new FileSize()
-    for (const operation of operations) {
+    for (const [done, operation] of operations.entries()) {
+      progress(done, operations.length)
       const draft = this.#operation(operation)
       if (draft) drafts.push(draft)
       if (draft && !size.fits([draft.tool, draft.sample ?? null])) return undefined
