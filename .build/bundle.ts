@@ -50,12 +50,13 @@ const OTHER_STARTS = ['src/cli/run.ts', 'src/index.ts']
 
 /** Packages that take longer to load than the rest of a start together. The validators use only small run-time parts of Ajv. */
 const HEAVY =
-  /node_modules\/(zod|yaml|re2js|@modelcontextprotocol|@bufbuild|@connectrpc|@faker-js|@stoplight|@peculiar|ajv\/dist\/(?!runtime\/)|ajv-formats\/dist\/(?!formats))/
+  /node_modules\/(zod|yaml|pg|undici|re2js|@modelcontextprotocol|@bufbuild|@connectrpc|@faker-js|@stoplight|@peculiar|ajv\/dist\/(?!runtime\/)|ajv-formats\/dist\/(?!formats))/
 
 /** The packages in the bundle of the dashboard, which `npm run generate` makes. */
-const DASHBOARD_PACKAGES = ['preact', '@preact/signals', '@preact/signals-core'].map(
-  (name) => `${ROOT}node_modules/${name}/package.json`,
-)
+const DASHBOARD_PACKAGES = [
+  ...['preact', '@preact/signals', '@preact/signals-core'],
+  ...['@lezer/common', '@lezer/highlight', '@lezer/lr', '@lezer/yaml'],
+].map((name) => `${ROOT}node_modules/${name}/package.json`)
 
 /** The media types that the mock sends or reads. */
 const MEDIA_TYPES = new Set([

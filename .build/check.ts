@@ -20,6 +20,7 @@ const CODE = {
 const STEPS: Readonly<Record<string, readonly string[]>> = {
   ...CODE,
   package: ['publint --strict', 'tsx .build/package.ts'],
+  site: ['npm run --silent check:site'],
   image: ['tsx .build/image/check.ts'],
   release: ['tsx .build/release/check.ts'],
 }

@@ -1,16 +1,20 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { apiReference } from './generate/api-reference.ts'
 import { calendarGuide } from './generate/calendar-guide.ts'
 import { connectorsTable } from './generate/connectors-table.ts'
 import { dashboard } from './generate/dashboard.ts'
 import { controlDocument, controlRoutes } from './generate/control-document.ts'
 import { embeddedDocument } from './generate/embedded-document.ts'
+import { errorReference } from './generate/error-reference.ts'
 import { fileReference } from './generate/file-reference.ts'
 import { fidelityTables } from './generate/fidelity-tables.ts'
 import { fieldTables } from './generate/field-tables.ts'
+import { groups } from './generate/groups.ts'
 import { jsonSchemas } from './generate/json-schemas.ts'
 import { lifecyclePages } from './generate/lifecycle-pages.ts'
 import { limitsTable } from './generate/limits-table.ts'
+import { basisTable } from './generate/basis-table.ts'
 import { operationLines } from './generate/operation-lines.ts'
 import { optionsTables } from './generate/options-tables.ts'
 import { rules } from './generate/rules.ts'
@@ -37,6 +41,7 @@ const STEPS: readonly Step[] = [
   rpcDescriptors,
   rpcFixture,
   embeddedDocument,
+  basisTable,
   operationLines,
   rules,
   jsonSchemas,
@@ -49,7 +54,10 @@ const STEPS: readonly Step[] = [
   connectorsTable,
   calendarGuide,
   fileReference,
+  errorReference,
+  apiReference,
   limitsTable,
+  groups,
   dashboard,
 ]
 

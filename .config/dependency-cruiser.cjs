@@ -12,6 +12,8 @@ const MODULES = {
   documents: ['domain', 'schema', 'scenarios'],
   tls: ['domain', 'disk'],
   conform: ['domain', 'contract'],
+  drift: ['domain', 'contract', 'conform', 'verdict'],
+  record: ['domain', 'contract', 'conform', 'documents', 'drift'],
   contract: ['domain'],
   'request-journal': ['domain', 'disk', 'state', 'contract'],
   verdict: ['domain', 'state', 'contract', 'request-journal', 'scenarios', 'pages'],
@@ -40,6 +42,7 @@ const MODULES = {
     'verdict',
     'webhooks',
   ],
+  replicas: ['domain', 'state', 'http', 'control'],
 }
 const EVERY_MODULE = Object.keys(MODULES)
 
@@ -69,7 +72,7 @@ const PACKAGES = {
   '@faker-js/faker': '^src/(third-party/|state/seeding\\.ts$)',
   yaml: '^src/(documents|contract)/',
   'jsonc-parser': '^src/documents/source-text\\.ts$',
-  zod: '^src/((documents|schema)/|control/input\\.ts$|mcp/control-tools\\.ts$|cli/(cases|configuration)\\.ts$|state/state-file/validation\\.ts$)',
+  zod: '^src/((documents|schema)/|drift/har\\.ts$|control/input\\.ts$|mcp/control-tools\\.ts$|cli/(cases|configuration|drift-accept)\\.ts$|state/state-file/validation\\.ts$)',
   ajv: '^src/(contract|documents)/',
   re2js: '^src/linear-pattern\\.ts$',
   '@peculiar': '^src/tls/certificate\\.ts$',
@@ -77,7 +80,11 @@ const PACKAGES = {
   '@bufbuild': '^src/rpc/',
   '@connectrpc': '^src/rpc/',
   '@modelcontextprotocol': '^src/mcp/',
+  pg: '^src/replicas/database\\.ts$',
+  'pg-connection-string': '^src/replicas/database\\.ts$',
+  undici: '^src/replicas/forwarder\\.ts$',
   vitest: '^src/runners/vitest\\.ts$',
+  '@lezer': '^src/ui/highlight\\.ts$',
   preact: '^src/ui/',
   '@preact': '^src/ui/',
 }
@@ -125,7 +132,7 @@ module.exports = {
       to: {
         path: '^src/',
         pathNot: [
-          '^src/(cli|conform|disk|documents|domain|mcp|request-journal|rpc|schema|state|verdict)/',
+          '^src/(cli|conform|disk|drift|documents|domain|mcp|record|replicas|request-journal|rpc|schema|state|verdict)/',
           '^src/library/(control-client|toolmock-error|types)\\.ts$',
           '^src/contract/generated/rules\\.',
           APP,

@@ -106,7 +106,16 @@ const product = {
 }
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', '.toolmock/', '**/generated/', 'test/fixtures/generated-clients/'] },
+  {
+    ignores: [
+      'dist/',
+      'coverage/',
+      '.toolmock/',
+      '**/generated/',
+      'test/fixtures/generated-clients/',
+      '.build/site/.vitepress/',
+    ],
+  },
   {
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: root } },

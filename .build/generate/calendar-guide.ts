@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
 
-const GUIDE = 'docs/connectors.md'
+const GUIDE = 'docs/own-connector.md'
 
 const CONNECTOR = 'starter/calendar/seeds/connectors/calendar.yaml'
 

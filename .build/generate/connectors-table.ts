@@ -3,7 +3,7 @@ import type { AuthorizationTraits } from '../../src/domain/authorization-type.ts
 import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
 
-const ACCOUNTS_GUIDE = 'docs/accounts.md'
+const PAGE = 'docs/bundled-connectors.md'
 
 const SOURCES: Readonly<Record<AuthorizationTraits['source'], string>> = {
   consent: 'consent at the third party, in a browser or without one',
@@ -16,7 +16,7 @@ const SOURCES: Readonly<Record<AuthorizationTraits['source'], string>> = {
 export const connectorsTable: Step = {
   name: 'connectors table',
   inputs: ['seeds', 'seeds/connectors', 'src/domain/authorization-type.ts'],
-  outputs: [ACCOUNTS_GUIDE],
+  outputs: [PAGE],
   make: async (root) => {
     const { bundledSeed } = await import('../bundled-seed.ts')
     const { TRAITS } = await import('../../src/domain/authorization-type.ts')
@@ -29,6 +29,6 @@ export const connectorsTable: Step = {
       (each) => `- \`${each.connector}\`: ${each.tools.map(({ name }) => `\`${name}\``).join(', ')}`,
     )
     const table = ['| type | connector | credentials come from |', '| --- | --- | --- |', ...rows].join('\n')
-    return markedSection(root, ACCOUNTS_GUIDE, 'connectors', `${table}\n\nTheir tools:\n\n${tools.join('\n')}`)
+    return markedSection(root, PAGE, 'connectors', `${table}\n\nTheir tools:\n\n${tools.join('\n')}`)
   },
 }

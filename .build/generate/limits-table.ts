@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
 
-const GUIDE = 'docs/operations.md'
+const GUIDE = 'docs/limits.md'
 const OPENAPI = 'src/documents/openapi/parse-document.ts'
 
 type Unit = (value: number) => string

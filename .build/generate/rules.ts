@@ -7,7 +7,7 @@ const FIDELITY = 'docs/fidelity.md'
 const OUTPUT = 'src/contract/generated/rules.ts'
 
 /** A row of a table of `docs/fidelity.md`, or a part of the contract that cites a rule. */
-interface Row {
+export interface Row {
   readonly ids: readonly string[]
   readonly section: string
   readonly point: string
@@ -38,7 +38,7 @@ const TYPE = `export interface Rule {
 `
 
 /** The rows of the tables whose last column is `basis`, and of the table that explains `x-basis`. */
-function fidelityRows(text: string): Row[] {
+export function fidelityRows(text: string): Row[] {
   let [section, titles] = ['', [] as string[]]
   return text.split('\n').flatMap((line): Row[] => {
     if (line.startsWith('#')) [section, titles] = [line.replace(/^#+ /, ''), []]

@@ -26,16 +26,19 @@ export interface Parameter {
   required?: boolean
   description?: string
   schema: Schema
+  'x-basis'?: string
 }
 
 interface Content {
   content?: Record<string, { schema?: Schema; examples?: Record<string, { value?: unknown } | { $ref: string }> }>
+  description?: string
   'x-basis'?: string
 }
 
 interface OperationObject {
   operationId: string
   summary?: string
+  description?: string
   tags?: string[]
   security?: Record<string, string[]>[]
   parameters?: (Parameter | { $ref: string })[]
@@ -56,6 +59,7 @@ export interface SpecOperation {
   method: string
   path: string
   summary: string
+  description: string
   tags: string[]
   basis: string[]
   bearer: boolean
@@ -65,6 +69,8 @@ export interface SpecOperation {
   responses: ReadonlyMap<string, Schema | null>
   /** Status → the error codes of its examples: the spec has an example for each code. */
   codes: ReadonlyMap<string, readonly string[]>
+  /** Status → when it is answered. */
+  statusText: ReadonlyMap<string, string>
   /** Status → where it comes from. */
   statusBasis: ReadonlyMap<string, string>
 }
@@ -103,6 +109,7 @@ function readOperation(
     id: operation.operationId,
     ...at,
     summary: operation.summary ?? '',
+    description: operation.description ?? '',
     tags: operation.tags ?? [],
     basis: [operation['x-basis'] ?? []].flat(),
     bearer: needsBearer(operation.security ?? spec.security ?? []),
@@ -110,6 +117,7 @@ function readOperation(
     body: operation.requestBody ? readBody(spec, operation.operationId, operation.requestBody) : null,
     responses: new Map(responses.map(([status, response]) => [status, jsonSchemaOf(response)])),
     codes: new Map(responses.map(([status, response]) => [status, codesOf(spec, response)])),
+    statusText: new Map(responses.map(([status, response]) => [status, response.description ?? ''])),
     statusBasis: new Map(responses.map(([status, response]) => [status, response['x-basis'] ?? ''])),
   }
 }

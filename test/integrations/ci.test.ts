@@ -257,8 +257,8 @@ describeWith('bash', 'the component for GitLab', () => {
   })
 })
 
-describeWith('bash', 'the job of docs/ci.md', () => {
-  const [yaml = ''] = codeBlocks('docs/ci.md', 'A job', 'yaml')
+describeWith('bash', 'the jobs of docs/github.md and docs/ci.md', () => {
+  const [yaml = ''] = codeBlocks('docs/github.md', 'A job', 'yaml')
   const { steps } = (parse(yaml) as { jobs: { test: { steps: { run?: string; with?: { path?: string } }[] } } }).jobs
     .test
   const step = steps.find(({ run }) => run?.startsWith('npx toolmock run'))?.run ?? ''
@@ -275,7 +275,7 @@ describeWith('bash', 'the job of docs/ci.md', () => {
 })
 
 describeWith('bash', 'the lines for any other CI', () => {
-  const [lines = ''] = codeBlocks('docs/ci.md', 'Any other CI', 'sh')
+  const [lines = ''] = codeBlocks('docs/ci.md', 'In the background', 'sh')
 
   it('start a mock, run the tests and judge their requests', () => {
     const job = new Job()

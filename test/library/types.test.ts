@@ -9,7 +9,7 @@ import type { MatchResult } from '../../src/request-journal/journal.ts'
 import { type Match, MATCH_KEYS, QUERY_KEYS } from '../../src/request-journal/query.ts'
 import type { UnfiredRule } from '../../src/scenarios/scenario-run.ts'
 import type { ScenarioView } from '../../src/scenarios/scenario-run.ts'
-import type { StateDiff } from '../../src/state/state-diff.ts'
+import type { StateDiff } from '../../src/control/state-diff.ts'
 import type { Verdict as ContractVerdict } from '../../src/verdict/report-pair.ts'
 
 /** Compiles when a value of the first type is one of the second. */
@@ -30,7 +30,7 @@ type Checked = [
   Fits<library.OperationName, NonNullable<library.JournalEntry['operation']>>,
   Fits<keyof library.JournalMatch, keyof Match>,
   Fits<keyof Match, keyof library.JournalMatch>,
-  Fits<Exclude<keyof library.JournalQuery, 'since' | 'limit'>, keyof Match>,
+  Fits<Exclude<keyof library.JournalQuery, 'text' | 'since' | 'limit'>, keyof Match>,
   Fits<Exclude<keyof library.ToolmockOptions, LibraryOption>, keyof AppOptions>,
 ]
 type LibraryOption = 'url' | 'scenario' | 'port' | 'host' | 'journalSize'
@@ -63,10 +63,12 @@ describe('the published types', () => {
       rule: true,
       event: true,
       cause: true,
+      text: true,
       since: true,
       limit: true,
     }
-    expect(Object.keys(query).sort()).toEqual([...QUERY_KEYS].sort())
+    // Only screens ask for entries in short.
+    expect([...Object.keys(query), 'short'].sort()).toEqual([...QUERY_KEYS].sort())
     expect(MATCH_KEYS.filter((key) => !Object.hasOwn(query, key))).toEqual(['body'])
   })
 

@@ -3,8 +3,16 @@ import { readdir } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
+import { headingAnchor, rowAnchor } from '../../.build/site/anchors.ts'
 
-const guides = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
+const folders = ['docs', 'docs/api']
+const guides = (
+  await Promise.all(
+    folders.map(async (folder) => (await readdir(join(ROOT, folder))).map((name) => `${folder}/${name}`)),
+  )
+)
+  .flat()
+  .filter((name) => name.endsWith('.md'))
 const published = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 
@@ -19,17 +27,18 @@ function linksOf(file: string): { target: string; anchor: string }[] {
   }))
 }
 
-/** The anchors of a page's headings, as code hosts derive them. */
+/** The anchors of a page's headings, as code hosts derive them, and those that the site gives to the rows of tables. */
 function anchorsOf(file: string): string[] {
-  const headings = textOf(file).matchAll(/^#+ (.+)$/gm)
-  return [...headings].map(([, title = '']) =>
-    title
-      .toLowerCase()
-      .replaceAll(/[^\w\s-]/g, '')
-      .trim()
-      .replaceAll(' ', '-'),
-  )
+  const text = textOf(file).replaceAll(/^```.*?^```/gms, '')
+  const rows = text.matchAll(/^\| ([^|]+?) +\|/gm)
+  const headings = text.matchAll(/^#+ (.+)$/gm)
+  return [
+    ...[...headings].map(([, title = '']) => headingAnchor(title)),
+    ...[...rows].flatMap(([, cell = '']) => rowAnchor(cell) ?? []),
+  ]
 }
+
+const isOperation = (guide: string): boolean => /^docs\/api\/\w+(?<!README)\.md$/.test(guide)
 
 describe('the links of the README and the guides', () => {
   it.each(['README.md', ...guides])('%s: lead to existing files and headings', (file) => {
@@ -45,10 +54,12 @@ describe('the links of the README and the guides', () => {
     expect(linksOf(file).filter(({ target }) => !inPackage(target))).toEqual([])
   })
 
-  it('name every guide in the README and in the index of the guides', () => {
-    const missing = (page: string) => guides.filter((guide) => !linksOf(page).some(({ target }) => target === guide))
+  it('name every guide in the README and in the index of the guides, and every operation in the index of the API', () => {
+    const missing = (page: string, among: readonly string[] = guides.filter((guide) => !isOperation(guide))) =>
+      among.filter((guide) => !linksOf(page).some(({ target }) => target === guide))
     expect(missing('README.md')).toEqual(['docs/README.md'])
     expect(missing('docs/README.md')).toEqual(['docs/README.md'])
+    expect(missing('docs/api/README.md', guides.filter(isOperation))).toEqual([])
   })
 })
 

@@ -16,3 +16,9 @@ export function subsections(file: string, heading: string): string[] {
   const section = text.split(/^(?=## )/m).find((each) => each.startsWith(`## ${heading}\n`)) ?? ''
   return [...section.matchAll(/^### (.*)$/gm)].map(([, title = '']) => title)
 }
+
+/** The headings of the sections of a document, in order. */
+export function sections(file: string): string[] {
+  const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+  return [...text.matchAll(/^## (.*)$/gm)].map(([, title = '']) => title)
+}

@@ -57,12 +57,15 @@ for (const [route, body] of ${JSON.stringify(calls)}) {
 }
 `
 
-describeWith('bash', 'docs/connectors.md', () => {
+describeWith('bash', 'docs/own-connector.md and docs/connectors.md', () => {
   it(
-    'A worked example: its commands write a calendar that creates, refuses a conflict and lists',
+    'Your own connector: its commands write a calendar that creates, refuses a conflict and lists',
     { timeout },
     async () => {
-      const [init = '', validate = '', calls = ''] = codeBlocks('docs/connectors.md', 'A worked example')
+      const sections = ['The connector', 'Check and serve it']
+      const [init = '', validate = '', calls = ''] = sections.flatMap((each) =>
+        codeBlocks('docs/own-connector.md', each),
+      )
       for (const command of [init, validate]) {
         const args = command.trim().replace('npx toolmock ', '').split(' ')
         const { code, stderr } = await toolmock.begin(args, { cwd: project }).end
@@ -140,9 +143,9 @@ describeWith('bash', 'docs/state.md, As a fixture', () => {
   })
 })
 
-describe('docs/ci.md, A job', () => {
+describe('docs/github.md, A job', () => {
   it('judges the tests and writes the report that it uploads', { timeout }, async () => {
-    const [yaml = ''] = codeBlocks('docs/ci.md', 'A job', 'yaml')
+    const [yaml = ''] = codeBlocks('docs/github.md', 'A job', 'yaml')
     const { jobs } = parse(yaml) as { jobs: { test: { steps: { run?: string; with?: { path?: string } }[] } } }
     const { steps } = jobs.test
     const command = steps.find(({ run }) => run?.startsWith('npx toolmock '))?.run ?? ''

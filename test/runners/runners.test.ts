@@ -10,7 +10,8 @@ const projects = RunnerProjects.forThisFile()
 const timeout = 300_000
 
 const PLACE = '// … run the program under test with mock.env'
-const GUIDE = 'docs/test-runners.md'
+/** The page of a runner. */
+const guideOf = (heading: string): string => `docs/${heading.toLowerCase().replace(':', '-')}.md`
 
 /** The program under test: it sends one message for a user, and says with which status. */
 const PROGRAM = `async (env, identifier) => {
@@ -27,7 +28,7 @@ const PROGRAM = `async (env, identifier) => {
 
 /** The test of the guide, and the same for a user without an account, which fails. */
 function passingAndFailing(heading: string, language: string): string {
-  const [example = ''] = codeBlocks(GUIDE, heading, language)
+  const [example = ''] = codeBlocks(guideOf(heading), 'A test', language)
   expect(example).toContain(PLACE)
   const passing = example.replace(PLACE, `await send(mock.env, 'ada@example.com')`)
   const [, test = ''] = /^(test\([^]*)/m.exec(example) ?? []
@@ -190,7 +191,7 @@ describeWith('chromium', 'Playwright', () => {
   it(
     'runs the test of the guide, and a failing one with its explanation',
     async () => {
-      const [example = ''] = codeBlocks(GUIDE, 'Playwright', 'ts')
+      const [example = ''] = codeBlocks(guideOf('Playwright'), 'A test', 'ts')
       const failing = `
       test('fails', async ({ page, toolmock }) => {
         await toolmock.connections.disable('mail')

@@ -134,6 +134,8 @@ ajv.addVocabulary([
   'x-alias-of',
   'x-values-of',
   'x-extensible-enum',
+  'x-value-basis',
+  'x-setting',
   'x-output-only',
   ...Object.keys(document),
 ])

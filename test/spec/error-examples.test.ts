@@ -1,5 +1,7 @@
 import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
+import { pretty } from '../../.build/generate/pretty.ts'
+import { ROOT } from '../../.build/project.ts'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import { ADA, createAccount, createActive, pendingRequest, TOKENS } from '../support/accounts.ts'
 import { type TestOptions, type TestToolmock, withToolmock } from '../support/toolmock.ts'
@@ -121,8 +123,19 @@ const PROVOKED: Readonly<Record<string, Provoke | [TestOptions, Provoke]>> = {
   ],
 }
 
+/** Errors of requests that are of no operation, which the examples of the document leave out. */
+const GENERAL: Readonly<Record<string, Provoke>> = {
+  PathNotFound: ({ api }) => api.get('/connected_acounts'),
+  MethodNotAllowed: async (mock) =>
+    mock.http('patch', '/api/v1/connected_accounts').set('Authorization', `Bearer ${await mock.signIn()}`),
+}
+
+/** What the reference of errors shows: each request with its answer and explanation. `vitest -u` writes it, and `npm run generate` reads it. */
+const RECORDED = '.build/generate/recorded/errors.json'
+
 describe('the examples of errors in spec/openapi.yaml', () => {
   const examples = errorExamples()
+  const recorded: Record<string, unknown> = {}
 
   it('are all produced here', () => {
     expect(Object.keys(PROVOKED).sort()).toEqual([...examples.keys()].sort())
@@ -132,11 +145,32 @@ describe('the examples of errors in spec/openapi.yaml', () => {
     const provoked = PROVOKED[name] ?? []
     const [options, provoke] = typeof provoked === 'function' ? [{}, provoked] : provoked
     await withToolmock(options ?? {}, async (mock) => {
-      const { body } = await provoke!(mock)
-      expect(withoutRandomValues(body)).toEqual(withoutRandomValues(example))
+      const answer = await provoke!(mock)
+      expect(withoutRandomValues(answer.body)).toEqual(withoutRandomValues(example))
+      recorded[name] = await recordOf(mock, answer)
     })
   })
+
+  it('and general ones are explained as docs/errors.md shows', async () => {
+    for (const [name, provoke] of Object.entries(GENERAL))
+      await withToolmock({}, async (mock) => {
+        recorded[name] = await recordOf(mock, await provoke(mock))
+      })
+    const text = await pretty(ROOT, RECORDED, JSON.stringify(recorded))
+    await expect(text).toMatchFileSnapshot(`${ROOT}${RECORDED}`)
+  })
 })
+
+/** A request as it was sent, its answer, and why it got that. */
+async function recordOf({ http }: TestToolmock, { body, status, headers }: Response): Promise<JsonValue> {
+  const at = `/_mock/requests/${headers['x-request-id']}`
+  const { method, path, query, request: sent, operation } = (await http('get', at)).body.request
+  const { because, basis, advice, facts } = (await http('get', `${at}/explain`)).body
+  // The request of a body that is too large says that it is.
+  const isLong = JSON.stringify(sent.body).length > 2000
+  const request = { method, path, query, body: isLong ? 'a body of more than 1 MiB' : sent.body, operation }
+  return withoutRandomValues({ request, status, answer: body, because, basis, facts: facts.slice(0, -1), advice })
+}
 
 /** The error examples of the document by name. */
 function errorExamples(): Map<string, JsonObject> {
@@ -144,10 +178,14 @@ function errorExamples(): Map<string, JsonObject> {
   return new Map(shown.filter(([, value]) => 'code' in value || 'error' in value))
 }
 
-/** Replaces ids, which are random. */
+/** Replaces what differs from run to run: ids, tokens of links, ports and real times. */
 function withoutRandomValues(value: JsonValue): JsonValue {
   const text = JSON.stringify(value)
-  return JSON.parse(text.replaceAll(/\b(req|exec|ca)_[a-z0-9]{20}\b/g, '$1_…')) as JsonValue
+    .replaceAll(/\b(req|exec|ca)_[a-z0-9]{20}\b/g, '$1_…')
+    .replaceAll(/(?<![\w-])[\w-]{43}(?![\w-])/g, '…')
+    .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8665')
+    .replaceAll(/ after \d+ ms/g, ' after … ms')
+  return JSON.parse(text) as JsonValue
 }
 
 async function token({ http }: TestToolmock, changes: object): Promise<Response> {

@@ -1,0 +1,210 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pretty } from './pretty.ts'
+import { operationsOf, readSpec, SPEC, type SpecOperation } from './spec-document.ts'
+import type { Step } from './step.ts'
+
+const PAGE = 'docs/errors.md'
+const RECORDED = '.build/generate/recorded/errors.json'
+
+/** A request that was refused, as `test/spec/error-examples.test.ts` has recorded it. */
+interface Refusal {
+  readonly request: {
+    readonly method: string
+    readonly path: string
+    readonly query: Readonly<Record<string, string>>
+    readonly body: unknown
+    readonly operation: string | null
+  }
+  readonly status: number
+  readonly answer: { readonly error?: string; readonly details?: readonly { readonly error_code: string }[] }
+  readonly because: string
+  readonly facts: readonly string[]
+  readonly advice: readonly string[]
+}
+
+/** Every error, from the catalogue and the table of explanations, with the requests that the tests have recorded. */
+export const errorReference: Step = {
+  name: 'error reference',
+  inputs: [SPEC, RECORDED, 'src/domain', 'src/request-journal', 'src/request-journal/explanations'],
+  outputs: [PAGE],
+  make: async (root) => new Map([[PAGE, await pretty(root, PAGE, await page(root))]]),
+}
+
+/** What an error means and what to do about it, whatever the request was. */
+export interface Remedy {
+  readonly because: string
+  readonly basis: string
+  readonly advice: readonly string[]
+}
+
+/** By the name of the error; of the service, of the token endpoint and of the pages of a magic link. */
+export async function remedies(): Promise<ReadonlyMap<string, Remedy>> {
+  const { EXPLAINERS } = await import('../../src/request-journal/explain.ts')
+  return new Map(
+    [...EXPLAINERS].map(([code, explain]) => {
+      const { because, basis, advice } = explain(NO_EVIDENCE as unknown as Parameters<typeof explain>[0])
+      return [code, { because: MEANINGS[code] ?? because, basis, advice: ADVICE[code] ?? advice }]
+    }),
+  )
+}
+
+/** A request of which nothing is known: an explanation then says what holds for all. */
+const NO_EVIDENCE = {
+  message: '',
+  earlier: [],
+  environment: undefined,
+  entry: {
+    at: 0,
+    environment: 'default',
+    url: '/',
+    method: 'GET',
+    operation: 'execute_tool',
+    requestHeaders: [],
+    requestBody: Buffer.alloc(0),
+    responseHeaders: {},
+    responseBody: Buffer.alloc(0),
+    violations: [],
+    warnings: [],
+    failure: null,
+    didYouMean: null,
+    vocabulary: null,
+    status: 400,
+    trace: { upstream: [], refreshes: [], transitions: [], due: [], rules: [] },
+  },
+}
+
+/** Where the explanation depends on the request. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  ACCOUNT_NOT_ACTIVE: 'Tools run only with `ACTIVE` accounts, and this one is in another state.',
+  INVALID_CONNECTOR: 'No connection of the environment has this `key_id`.',
+  METHOD_NOT_ALLOWED: 'The path is served, but not with this method.',
+  PATH_NOT_FOUND: 'No operation has this path.',
+  UNAUTHENTICATED: 'The request has no valid bearer token.',
+}
+const ADVICE: Readonly<Record<string, readonly string[]>> = {
+  ACCOUNT_NOT_ACTIVE: [
+    '`PENDING_AUTH`, `EXPIRED`, `DISCONNECTED`: send its user through a new magic link, or update it with live credentials.',
+    '`PENDING_VERIFICATION`: call `verify_user` with the `auth_request_id` of the redirect.',
+  ],
+  TOOL_ERROR: ['`tool_error_info` of the answer has what the third party said; responders and scenarios decide it.'],
+}
+
+const GRPC: Readonly<Record<number, string>> = {
+  2: 'UNKNOWN',
+  3: 'INVALID_ARGUMENT',
+  4: 'DEADLINE_EXCEEDED',
+  5: 'NOT_FOUND',
+  6: 'ALREADY_EXISTS',
+  7: 'PERMISSION_DENIED',
+  8: 'RESOURCE_EXHAUSTED',
+  9: 'FAILED_PRECONDITION',
+  12: 'UNIMPLEMENTED',
+  13: 'INTERNAL',
+  14: 'UNAVAILABLE',
+  16: 'UNAUTHENTICATED',
+}
+
+async function page(root: string): Promise<string> {
+  const { ERROR_CATALOGUE, TOKEN_ERRORS } = await import('../../src/domain/errors.ts')
+  const known = await remedies()
+  const operations = operationsOf(await readSpec(root))
+  const refusals = Object.values(
+    JSON.parse(await readFile(join(root, RECORDED), 'utf8')) as Readonly<Record<string, Refusal>>,
+  )
+  const catalogue = Object.entries<{ status: number; code: number; field?: string }>(ERROR_CATALOGUE)
+  const remedyOf = (code: string): Remedy => known.get(code) ?? { because: '', basis: '', advice: [] }
+  const section = (code: string, facts: readonly string[]): string => {
+    const { because, advice } = remedyOf(code)
+    const [refusal] = refusals.filter(({ answer }) => (answer.error ?? answer.details?.[0]?.error_code) === code)
+    return [
+      `## ${code}`,
+      `${because}${because.endsWith('.') ? '' : '.'}`,
+      [...facts, `Operations: ${operationsWith(operations, code)}`].map((fact) => `- ${fact}`).join('\n'),
+      `**What to do.** ${advice.join(' ')}`,
+      ...(refusal ? [exampleOf(refusal)] : []),
+    ].join('\n\n')
+  }
+  const links = [...known.keys()].filter((code) => code.startsWith('LINK_'))
+  return `<!-- Made by \`npm run generate\` from src/domain/errors.ts, src/request-journal/explain.ts and spec/openapi.yaml: change it there. -->
+
+# Errors
+
+This page lists every error that the service can answer, with its causes and what to do. For one request, \`npx toolmock explain REQUEST_ID\` says which of the causes it was; the id is the \`X-Request-Id\` of the answer.
+
+An error has an HTTP status and a JSON body. \`code\` is the number of the gRPC status, and \`error_code\` is the stable name to test for; the message is for people and may change. With \`details\` come what is wrong field by field, the resource, or what the third party answered.
+
+A scenario makes any operation answer an error that it declares: \`do: [{ respond: { status: 400, error_code: ACCOUNT_NOT_ACTIVE } }]\` in a [rule](scenarios.md#a-rule). The page of each [operation](api/README.md) has one that is ready to use.
+
+| error | status | gRPC | meaning |
+| --- | --- | --- | --- |
+${catalogue.map(([code, { status, code: number }]) => row(link(code), statusesOf(operations, code, status), `\`${GRPC[number] ?? ''}\``, remedyOf(code).because)).join('\n')}
+${TOKEN_ERRORS.map((code) => row(link(code), code === 'invalid_client' ? '401' : '400', '', remedyOf(code).because)).join('\n')}
+
+${catalogue
+  .map(([code, { status, code: number, field }]) =>
+    section(code, [
+      `Status: ${statusesOf(operations, code, status)}`,
+      `gRPC: \`${GRPC[number] ?? ''}\` (${number})${code === 'TOOL_ERROR' ? ', and that of its status' : ''}`,
+      ...(field === undefined ? [] : [`Field: \`${field}\`, or the one that the answer names`]),
+    ]),
+  )
+  .join('\n\n')}
+
+${TOKEN_ERRORS.map((code) => section(code, [`Status: ${code === 'invalid_client' ? '401' : '400'}`])).join('\n\n')}
+
+## Pages of magic links
+
+A link that cannot be used answers a page for the user, with status 404 or 410. The request journal has these names; no answer of the API does.
+
+| name | meaning | what to do |
+| --- | --- | --- |
+${links.map((code) => row(`\`${code}\``, remedyOf(code).because, remedyOf(code).advice.join(' '))).join('\n')}
+`
+}
+
+function statusesOf(operations: readonly SpecOperation[], code: string, usual: number): string {
+  const found = operations.flatMap(({ codes }) =>
+    [...codes].flatMap(([status, each]) => (each.includes(code) ? status : [])),
+  )
+  return [...new Set([...found, String(usual)])].sort().join(', ')
+}
+
+function operationsWith(operations: readonly SpecOperation[], code: string): string {
+  const found = operations.filter(({ codes }) => [...codes.values()].some((each) => each.includes(code)))
+  if (found.length === 0) return 'any'
+  if (found.length >= operations.length - 1)
+    return found.length === operations.length ? 'all' : 'all but `create_token`'
+  return found.map(({ id }) => `[\`${id}\`](api/${id}.md)`).join(', ')
+}
+
+function exampleOf({ request, status, answer, because, facts, advice }: Refusal): string {
+  const query = new URLSearchParams(request.query).toString()
+  const body =
+    request.body === null
+      ? ''
+      : `\n\n${typeof request.body === 'string' ? request.body : JSON.stringify(request.body, null, 2)}`
+  return `**For example**, this request is answered with ${status}:
+
+\`\`\`http
+${request.method} ${request.path}${query && `?${query}`}${body}
+\`\`\`
+
+\`\`\`json
+${JSON.stringify(answer)}
+\`\`\`
+
+\`explain\` says:
+
+\`\`\`text
+${[because, ...facts.map((fact) => `- ${fact}`), ...advice.map((line) => `→ ${line}`)].join('\n')}
+\`\`\``
+}
+
+function link(code: string): string {
+  return `[\`${code}\`](#${code.toLowerCase()})`
+}
+
+function row(...cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}

@@ -1,0 +1,64 @@
+import { fileURLToPath } from 'node:url'
+import type { Plugin } from 'vite'
+import { defineConfig } from 'vitepress'
+import { headingAnchor } from '../anchors.ts'
+import { GROUPS } from '../groups.ts'
+import { guideMarkdown } from './markdown.ts'
+
+const SITE = fileURLToPath(new URL('..', import.meta.url))
+const DESCRIPTION =
+  'A local, stateful mock of an agent tool-access service: connected accounts, consent, verification and tool execution.'
+
+const ICON = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b57b7"/><path d="M8 9h16v4h-6v11h-4V13H8z" fill="#fff"/></svg>')}`
+
+/** The address of a page on the site: `docs/README.md` is the start page, a README of a folder its index. */
+const linkOf = (file: string): string => `/${file.replace(/README\.md$/, '').replace(/\.md$/, '')}`
+
+/** The guides are outside of the folder that has the packages, so their imports of Vue are resolved as those of this file. */
+function packagesOfTheSite(): Plugin {
+  return {
+    name: 'packages-of-the-site',
+    enforce: 'pre',
+    resolveId(id, importer, { ssr }) {
+      if (!/^vue(?:$|\/)/.test(id)) return
+      if (ssr) return { id, external: true }
+      if (importer?.startsWith(SITE)) return
+      return this.resolve(id, `${SITE}groups.ts`, { skipSelf: true })
+    },
+  }
+}
+
+/** The site of `docs/`. `npm run docs` builds it, `npm run docs:dev` serves it while it is written. */
+export default defineConfig({
+  title: 'toolmock',
+  description: DESCRIPTION,
+  lang: 'en',
+  srcDir: fileURLToPath(new URL('../../../docs', import.meta.url)),
+  outDir: fileURLToPath(new URL('../dist', import.meta.url)),
+  rewrites: { 'README.md': 'index.md', 'api/README.md': 'api/index.md' },
+  cleanUrls: true,
+  lastUpdated: false,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: ICON }]],
+  markdown: {
+    anchor: { slugify: headingAnchor },
+    toc: { slugify: headingAnchor },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config: guideMarkdown,
+  },
+  vite: { plugins: [packagesOfTheSite()] },
+  transformPageData: (page) => {
+    if (page.relativePath !== 'index.md') return
+    page.frontmatter = { ...page.frontmatter, layout: 'home', pageClass: 'start' }
+    page.title = 'toolmock'
+  },
+  themeConfig: {
+    nav: GROUPS.map(({ title, pages }) => ({ text: title, link: linkOf(pages[0]?.file ?? '') })),
+    sidebar: GROUPS.map(({ title, pages }) => ({
+      text: title,
+      items: pages.map((page) => ({ text: page.title, link: linkOf(page.file) })),
+    })),
+    outline: { level: [2, 3] },
+    search: { provider: 'local', options: { detailedView: true } },
+    docFooter: { prev: 'Before', next: 'Next' },
+  },
+})
