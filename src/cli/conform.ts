@@ -16,29 +16,25 @@ export async function conform(argv: readonly string[], context: CommandContext):
   const { variables, out, err, progress } = context
   const { values, operands } = readArguments('conform', argv, context)
   if (operands.length > 0) throw new UsageError(`conform takes no ${operands.join(' ')}.`)
-  const stop = new StopRequest()
-  try {
-    const report = await runConformance({
-      ...target(values, variables['TOOLMOCK_URL']),
-      prefix: `conform-${new RandomIds().id('x').slice(2, 12)}`,
-      validator: await prismValidator(),
-      only: values.only,
-      basis: values.basis satisfies (typeof BASES)[number] | undefined,
-      connector: values.connector,
-      allowProviderChanges: values['allow-provider-changes'],
-      controlApi: values.consent === 'control-api',
-      adminToken: values['admin-token'],
-      progress: progress && ((done, total, id) => progress(`${done}/${total} ${id}`)),
-      signal: stop.signal,
-    })
-    progress?.('')
-    out(reportText(report, values.format satisfies (typeof REPORT_FORMATS)[number]))
-    if (report.leftBehind > 0) err('toolmock: the run could not remove everything that it created at the target')
-    if (stop.signal.aborted) throw new StartError('the run was interrupted; what it had created was removed')
-    return report.summary.broken > 0 ? 1 : 0
-  } finally {
-    stop.end()
-  }
+  using stop = new StopRequest()
+  const report = await runConformance({
+    ...target(values, variables['TOOLMOCK_URL']),
+    prefix: `conform-${new RandomIds().id('x').slice(2, 12)}`,
+    validator: await prismValidator(),
+    only: values.only,
+    basis: values.basis satisfies (typeof BASES)[number] | undefined,
+    connector: values.connector,
+    allowProviderChanges: values['allow-provider-changes'],
+    controlApi: values.consent === 'control-api',
+    adminToken: values['admin-token'],
+    progress: progress && ((done, total, id) => progress(`${done}/${total} ${id}`)),
+    signal: stop.signal,
+  })
+  progress?.('')
+  out(reportText(report, values.format satisfies (typeof REPORT_FORMATS)[number]))
+  if (report.leftBehind > 0) err('toolmock: the run could not remove everything that it created at the target')
+  if (stop.signal.aborted) throw new StartError('the run was interrupted; what it had created was removed')
+  return report.summary.broken > 0 ? 1 : 0
 }
 
 /** The service and the client credentials. `start` and `run` provide all three as variables. @throws UsageError */

@@ -36,29 +36,25 @@ export async function drift(argv: readonly string[], context: CommandContext): P
   const { baseUrl, client } = target(values, variables['TOOLMOCK_URL'])
   const accepted = values.accept === undefined ? [] : await readAccepted(values.accept)
   const recording = values.recording === undefined ? undefined : await readRecording(values.recording)
-  const stop = new StopRequest()
-  try {
-    const { report: found, leftovers } = await compare({
-      ...{ baseUrl, client, recording, progress, signal: stop.signal },
-      prefix: `${PREFIX}${new RandomIds().id('x').slice(2, 12)}`,
-      startMock: (choices, seed) => startMock(values, choices, seed, err),
-      mirror: !given.has('seed'),
-      allowWrites: values['allow-writes'],
-      only: values.only,
-      controlApi: values.consent === 'control-api',
-      adminToken: values['admin-token'],
-    })
-    progress?.('')
-    const report = acceptedReport(found, accepted)
-    out(driftIn(values.format, report, VERSION))
-    if (values['write-settings'] !== undefined) await writeOver(values['write-settings'], settingsText(report))
-    for (const each of leftovers) err(`toolmock: could not be removed from ${baseUrl}: ${each}`)
-    if (leftovers.length > 0) return 3
-    if (stop.signal.aborted) throw new StartError('the run was interrupted; what it had created was removed')
-    return isFailed(report, values['fail-on']) ? 1 : 0
-  } finally {
-    stop.end()
-  }
+  using stop = new StopRequest()
+  const { report: found, leftovers } = await compare({
+    ...{ baseUrl, client, recording, progress, signal: stop.signal },
+    prefix: `${PREFIX}${new RandomIds().id('x').slice(2, 12)}`,
+    startMock: (choices, seed) => startMock(values, choices, seed, err),
+    mirror: !given.has('seed'),
+    allowWrites: values['allow-writes'],
+    only: values.only,
+    controlApi: values.consent === 'control-api',
+    adminToken: values['admin-token'],
+  })
+  progress?.('')
+  const report = acceptedReport(found, accepted)
+  out(driftIn(values.format, report, VERSION))
+  if (values['write-settings'] !== undefined) await writeOver(values['write-settings'], settingsText(report))
+  for (const each of leftovers) err(`toolmock: could not be removed from ${baseUrl}: ${each}`)
+  if (leftovers.length > 0) return 3
+  if (stop.signal.aborted) throw new StartError('the run was interrupted; what it had created was removed')
+  return isFailed(report, values['fail-on']) ? 1 : 0
 }
 
 function isFailed({ summary }: DriftReport, failOn: FlagValues<'drift'>['fail-on']): boolean {

@@ -40,7 +40,7 @@ export async function record(argv: readonly string[], context: CommandContext): 
     },
   })
   const url = await proxy.listen(LOOPBACK, port)
-  const stop = new StopRequest()
+  using stop = new StopRequest()
   out(
     `recording ${upstream} at ${url}: give your client this address, and its own credentials. Ctrl-C writes ${folder}.`,
   )

@@ -18,7 +18,7 @@ import { StopRequest } from './stop.ts'
 export async function start(argv: readonly string[], context: CommandContext): Promise<number> {
   const given = readStart(argv, context)
   if (given.values.detach) return (await import('./detached.ts')).startDetached(argv, given, context)
-  const stop = new StopRequest()
+  using stop = new StopRequest()
   const { createApp } = await import('../app/app.ts')
   const requests = requestLogOf(given.values, context)
   const app = await serve(given, context, createApp, { requests, shutdown: stop.ask })

@@ -37,8 +37,8 @@ export class StopRequest {
     })
   }
 
-  /** Signals are of no interest any more. */
-  end(): void {
+  /** Leaves signals to the process again. */
+  [Symbol.dispose](): void {
     for (const signal of stopSignals()) process.off(signal, this.#listener)
   }
 }

@@ -105,6 +105,8 @@ describeInBrowser('the requests of the dashboard', (open) => {
     const { keyboard } = page
     await page.locator('.line').first().waitFor()
     const command = async (text: string) => {
+      // The palette stays open until the action of the command before is done, and takes no second Ctrl-K.
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
       await keyboard.press('Control+k')
       await page.getByRole('dialog').getByLabel('Command', { exact: true }).fill(text)
       await page.getByRole('dialog').getByRole('option', { selected: true }).waitFor()
@@ -123,7 +125,6 @@ describeInBrowser('the requests of the dashboard', (open) => {
     await expect.poll(() => mock.clock.now()).toBe('2026-01-31T13:00:00.000Z')
     await command('start connection-reset')
     await keyboard.press('Enter')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await mock.environment('worker-2')
     await command('environment worker-2')
     await keyboard.press('Enter')

@@ -10,7 +10,7 @@ beforeEach(() => {
   stop = new StopRequest()
 })
 afterEach(() => {
-  stop.end()
+  stop[Symbol.dispose]()
   exit.mockRestore()
   vi.useRealTimers()
 })
