@@ -57,7 +57,8 @@ export function defaultCredentials(type: AuthorizationType, fields?: CredentialF
 }
 
 export function credentialField(name: string): CredentialField {
-  return { name, label: displayName(name), secret: name !== 'username', required: true, hint: '' }
+  const label = displayName(name).replace(/\b(api|id|url)\b/gi, (word) => word.toUpperCase())
+  return { name, label, secret: name !== 'username', required: true, hint: '' }
 }
 
 /** The connector of a connection without a connector file; undefined for sign-on types, which are none (G19, G49). */

@@ -89,12 +89,10 @@ export function AccountsView() {
               <thead>
                 <tr>
                   <th scope="col">Account</th>
-                  <th scope="col" class="wide-only">
-                    Connector
-                  </th>
+                  <th scope="col">Connector</th>
                   <th scope="col">Status</th>
                   <th scope="col">Token expires</th>
-                  <th scope="col" class="wide-only type">
+                  <th scope="col" class="type">
                     Type
                   </th>
                 </tr>
@@ -123,18 +121,15 @@ function AccountRow({ account, row, isOpen }: Readonly<{ account: Account; row: 
         <a href={linkTo('accounts', id, parameters)} data-row={row} aria-current={isOpen ? 'true' : undefined}>
           {identifier}
         </a>
-        <span class="quiet narrow-only">at {connector}</span>
       </th>
-      <td class="wide-only" data-label="Connector">
-        {connector}
-      </td>
+      <td data-label="Connector">{connector}</td>
       <td>
         <StatusTag account={account} />
       </td>
       <td data-label="Token expires">
         <Expiry account={account} />
       </td>
-      <td class="wide-only type" data-label="Type">
+      <td class="type" data-label="Type">
         <span class="kind">{authorization_type}</span>
       </td>
     </tr>

@@ -57,7 +57,7 @@ function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; 
           <strong>{display_name}</strong> <span class="quiet mono">{name}</span>{' '}
           <span class="kind">{authorization_type}</span> {!enabled && <Tag tone="warning">disabled</Tag>}
           <span class="space" />
-          <span class="quiet wide-only">
+          <span class="quiet wide">
             {plural(tools.length, 'tool')}, {plural(responders.length, 'responder')}
           </span>
         </summary>

@@ -226,11 +226,13 @@ function Tabs({ tab }: Readonly<{ tab: string }>) {
 function SentRequest({ request, where }: Readonly<{ request: Request; where: { readonly environment: string } }>) {
   return (
     <>
-      {canSend(request) && <SendAndCopy request={request} where={where} />}
-      <p class="mono address">
-        {request.method} {request.path}
-      </p>
-      {Object.keys(request.query).length > 0 && <Json value={request.query} />}
+      <div class="column">
+        {canSend(request) && <SendAndCopy request={request} where={where} />}
+        <p class="mono">
+          {request.method} {request.path}
+        </p>
+        {Object.keys(request.query).length > 0 && <Json value={request.query} />}
+      </div>
       <Message message={request.request} />
     </>
   )

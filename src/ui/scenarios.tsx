@@ -127,13 +127,7 @@ function Rules({ of, rules }: Readonly<{ of: string; rules: Scenario['rules'] }>
     <Table
       label={`Rules of ${of}`}
       class="rules"
-      heads={[
-        'Rule',
-        ['At', 'quiet wide-only'],
-        'What it does',
-        ['Matched', 'number right'],
-        ['Fired', 'number right'],
-      ]}
+      heads={['Rule', ['At', 'quiet'], 'What it does', ['Matched', 'number right'], ['Fired', 'number right']]}
       rows={rules.map(({ name, at, sentence, matched, hits, must_fire }) => [
         name,
         at.replaceAll('_', ' '),

@@ -32,7 +32,6 @@ export function SendAndCopy({ request, where }: Readonly<{ request: Request; whe
       <div class="buttons">
         <Small label="Send again" disabled={busy} onClick={() => send()} />
         <Small label="Edit and send" disabled={busy} onClick={() => setEditing(true)} />
-        <span class="space" />
         {Object.entries(LANGUAGES).map(([language, textOf]) => (
           <CopyButton key={language} label={`Copy as ${language}`} text={() => textOf(request, serverUrl())} />
         ))}

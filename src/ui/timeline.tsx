@@ -47,7 +47,7 @@ const STATUSES = [
 
 const GROUPING_TEXTS: { readonly [Name in Grouping]: string } = {
   none: 'not grouped',
-  test: 'by test or environment',
+  test: 'by test',
   client: 'by client',
   account: 'by account',
   operation: 'by operation',
@@ -85,7 +85,7 @@ export function TimelineView() {
   const filtered = Object.values(filter).some((value) => value !== '')
   return (
     <div class={`split ${id === '' ? '' : 'opened'}`}>
-      <div class="list-side">
+      <div class={`list-side ${by === 'test' ? 'timed' : ''}`}>
         {marked.value && (
           <p class="notice info" role="status">
             {titleOf(marked.value)} is marked: press x on the request to compare it with.
@@ -226,6 +226,8 @@ function NoRequests() {
 }
 
 const LINE_HEIGHT = 32
+/** A list that is narrower has two rows for each line; the style sheet has the same width. */
+const NARROW = 560
 /** Lines that are rendered above and below the window, so that scrolling shows no gaps. */
 const OVERSCAN = 12
 
@@ -245,15 +247,14 @@ function List({
 }>) {
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
-  const [height, setHeight] = useState(600)
+  const [size, setSize] = useState({ width: NARROW, height: 600 })
   const [focus, setFocus] = useState<string | undefined>(undefined)
-  const wide = useWide()
-  const line = wide ? LINE_HEIGHT : LINE_HEIGHT + 20
+  const line = size.width < NARROW ? LINE_HEIGHT + 20 : LINE_HEIGHT
 
   useLayoutEffect(() => {
     const element = box.current
     if (!element) return undefined
-    const observer = new ResizeObserver(() => setHeight(element.clientHeight))
+    const observer = new ResizeObserver(() => setSize({ width: element.offsetWidth, height: element.clientHeight }))
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
@@ -342,8 +343,9 @@ function List({
   )
 
   const from = Math.max(0, Math.floor(top / line) - OVERSCAN)
-  const to = Math.min(lines.length, Math.ceil((top + height) / line) + OVERSCAN)
+  const to = Math.min(lines.length, Math.ceil((top + size.height) / line) + OVERSCAN)
   const active = current >= 0 ? `line-${current}` : undefined
+  const cells = cellsOf(by)
   return (
     <div
       ref={box}
@@ -391,17 +393,23 @@ function List({
               </span>
             </div>
           ) : (
-            <EntryLine
+            <div
               key={each.key}
-              entry={each.entry}
-              cells={cellsOf(by)}
-              of={{ bar: each.bar, isReal }}
-              place={place}
-              isOld={each.isOld === true}
-              isOpen={each.entry.id === open}
-              isCurrent={at === current}
-              choose={() => setFocus(each.key)}
-            />
+              {...place}
+              role="row"
+              aria-selected={each.entry.id === open}
+              class={classesOf(each, { open: each.entry.id === open, current: at === current })}
+              onClick={() => {
+                setFocus(each.key)
+                show(each.entry)
+              }}
+            >
+              {cells.map(({ name, class: kind = '', shown }) => (
+                <span key={name} role="gridcell" class={`${name} ${kind}`}>
+                  {shown(each.entry, { bar: each.bar, isReal })}
+                </span>
+              ))}
+            </div>
           )
         })}
       </div>
@@ -415,49 +423,13 @@ function setRoom(box: HTMLElement, scrollTop: number): void {
   if (inner instanceof HTMLElement) inner.style.minHeight = scrollTop === 0 ? '' : `${scrollTop + box.clientHeight}px`
 }
 
-interface LinePlace {
-  readonly id: string
-  readonly 'aria-rowindex': number
-  readonly style: { readonly top: string; readonly height: string }
-}
-
-function EntryLine({
-  entry,
-  cells,
-  of,
-  place: where,
-  isOld,
-  isOpen,
-  isCurrent,
-  choose,
-}: Readonly<{
-  entry: TimelineEntry
-  cells: readonly Cell[]
-  of: Shown
-  place: LinePlace
-  isOld: boolean
-  isOpen: boolean
-  isCurrent: boolean
-  choose: () => void
-}>) {
-  return (
-    <div
-      {...where}
-      role="row"
-      aria-selected={isOpen}
-      class={`line entry ${failedTone(entry)} ${isOld ? 'old' : ''} ${isOpen ? 'open' : ''} ${isCurrent ? 'current' : ''} ${marked.value === entry ? 'marked' : ''}`}
-      onClick={() => {
-        choose()
-        show(entry)
-      }}
-    >
-      {cells.map(({ name, class: kind = '', shown }) => (
-        <span key={name} role="gridcell" class={`${name} ${kind}`}>
-          {shown(entry, of)}
-        </span>
-      ))}
-    </div>
-  )
+function classesOf(
+  { entry, isOld }: Line & { readonly kind: 'entry' },
+  is: { readonly open: boolean; readonly current: boolean },
+): string {
+  const flags = { ...is, old: isOld === true, marked: marked.value === entry }
+  const names = Object.entries(flags).flatMap(([name, isSet]) => (isSet ? [name] : []))
+  return ['line entry', failedTone(entry), ...names].join(' ')
 }
 
 /** What a line shows beside its entry: the bar of its group, and whether the machine's time is the first one. */
@@ -595,15 +567,3 @@ function failedTone(entry: TimelineEntry): string {
 function shownMarks(marks: readonly MarkName[]): MarkName[] {
   return marks.filter((mark) => mark !== 'rule' || !marks.includes('injected'))
 }
-
-function useWide(): boolean {
-  const [wide, setWide] = useState(matchMedia(WIDE).matches)
-  useEffect(() => {
-    const media = matchMedia(WIDE)
-    const change = (): void => setWide(media.matches)
-    media.addEventListener('change', change)
-    return () => media.removeEventListener('change', change)
-  }, [])
-  return wide
-}
-const WIDE = '(min-width: 700px)'

@@ -197,4 +197,44 @@ describeInBrowser('the requests of the dashboard', (open) => {
     await page.keyboard.press('f')
     await expect.poll(() => page.evaluate('document.activeElement.innerText')).toBe('401 unauthorized')
   })
+
+  it.each([1440, 1024, 390])(
+    'has its filters in one row in a window of %i pixels, also beside an open request',
+    async (width) => {
+      const { page, session } = await opened('#/timeline', { viewport: { width, height: 900 } })
+      for (const hash of [
+        '#/timeline',
+        `#/timeline/${session.refused}`,
+        '#/accounts',
+        `#/accounts/${session.account}`,
+      ]) {
+        await page.goto(`${mock.url}/_mock/ui${hash}`)
+        await page.locator('main :is(.line, tr, .step, .lifecycle)').filter({ visible: true }).first().waitFor()
+        const { height = 0 } = (await page.locator('.controls').boundingBox()) ?? {}
+        expect([hash, height < 60]).toEqual([hash, true])
+      }
+    },
+  )
+
+  it('shows the rows of a table as cards where it is narrow: whole names, all at the left edge', async () => {
+    const { page, session } = await opened('#/timeline', { viewport: { width: 390, height: 900 } })
+    const edges = (cells: string) =>
+      page
+        .locator(`main :is(.scroll, .scroll-x) ${cells}`)
+        .evaluateAll((all) => [...new Set(all.map((each) => Math.round(each.getBoundingClientRect().left)))])
+    await page.goto(`${mock.url}/_mock/ui#/accounts`)
+    await page.locator('tbody tr').first().waitFor()
+    expect(await edges(':is(th a, td:nth-child(2))')).toHaveLength(1)
+    await page.goto(`${mock.url}/_mock/ui#/scenarios/rate-limited`)
+    const rules = page.getByRole('region', { name: 'Rules of the open scenario' })
+    await rules.waitFor()
+    const aligned = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('.detail td')].map((each) => getComputedStyle(each).textAlign)",
+    )
+    expect([...new Set(aligned)]).toEqual(['left'])
+    await page.goto(`${mock.url}/_mock/ui#/timeline/${session.refused}?with=${session.renewed}`)
+    const name = page.getByRole('rowheader', { name: 'body.tool_input.subject' })
+    await name.waitFor()
+    expect((await name.boundingBox())?.height).toBeLessThan(30)
+  })
 })

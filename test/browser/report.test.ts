@@ -94,4 +94,11 @@ describeInBrowser('the page of a report, read from a file', (open) => {
     await page.emulateMedia({ media: 'print' })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(700)
   })
+
+  it('has the words of the dashboard above its columns', async () => {
+    const { page } = await open({ viewport: { width: 1280, height: 800 } })
+    await page.goto(address)
+    const heads = await page.locator('#violations table').first().locator('thead th').allInnerTexts()
+    expect(heads).toEqual(['Where', 'Found', 'Allowed', 'Rule', 'Times', 'Tests and requests'])
+  })
 })

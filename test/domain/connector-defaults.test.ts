@@ -26,6 +26,15 @@ describe('a connector that only has a type', () => {
     expect(credentials.send).toEqual({ headers, query: {} })
   })
 
+  it.each([
+    ['api_key', 'API key'],
+    ['merchant_id', 'Merchant ID'],
+    ['callback-url', 'Callback URL'],
+    ['rapid_token', 'Rapid token'],
+  ])('asks for %s as %s', (name, label) => {
+    expect(credentialField(name).label).toBe(label)
+  })
+
   it('has no tools, no responders and no description', () => {
     expect(bareConnector('shop', 'API_KEY')).toMatchObject({
       connector: 'shop',

@@ -189,10 +189,16 @@ function list(items: readonly HtmlValue[]): Html[] {
 function findingTables(
   operations: readonly OperationReport[],
   findingsOf: (operation: OperationReport) => readonly (Finding | Warning)[],
-  rule = 'Rule',
+  allowedTitle = 'Allowed',
   caption = 'violations',
 ): Html[] {
-  const heads: Head[] = ['Where', 'Found', [rule, 'wide'], 'Basis', ['Times', 'number'], ['Tests and requests', 'wide']]
+  const heads: Head[] = [
+    ...['Where', 'Found'],
+    [allowedTitle, 'wide'],
+    'Rule',
+    ['Times', 'number'],
+    ['Tests and requests', 'wide'],
+  ]
   return operations.flatMap((operation) => {
     const rows = findingsOf(operation).map((finding) => {
       const { path, found, allowed, constraint, error_code: code, basis, count } = finding
