@@ -5,6 +5,7 @@ import { calendarGuide } from './generate/calendar-guide.ts'
 import { connectorsTable } from './generate/connectors-table.ts'
 import { dashboard } from './generate/dashboard.ts'
 import { controlDocument, controlRoutes } from './generate/control-document.ts'
+import { controlInput } from './generate/control-input.ts'
 import { embeddedDocument } from './generate/embedded-document.ts'
 import { errorReference } from './generate/error-reference.ts'
 import { fileReference } from './generate/file-reference.ts'
@@ -48,6 +49,7 @@ const STEPS: readonly Step[] = [
   controlTypes,
   controlDocument,
   controlRoutes,
+  controlInput,
   lifecyclePages,
   fidelityTables,
   optionsTables,

@@ -36,7 +36,7 @@ export const environmentHandlers = {
     const { environment, client } = await services.environments.create({
       name: body.name === undefined ? undefined : checkedName('an environment', body.name),
       seed,
-      clock: body.clock,
+      clock: typeof body.clock === 'string' ? { now: body.clock } : body.clock,
       idSeed: body.id_seed,
       scenarios: body.scenarios && (await scenariosOf(call, body.scenarios, seed)),
       test: testOf(body),

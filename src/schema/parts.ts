@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
-import { isStorableInstant } from '../domain/instant.ts'
+import { CLOCK_YEARS, type Instant, instant, isClockTime, isStorableInstant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { isOwnHeader, quote } from '../domain/text.ts'
 import type { Problem, Path } from './problems.ts'
@@ -155,6 +155,16 @@ export function wholeNumber(least: number, most?: number): z.ZodInt {
   return most === undefined ? schema : schema.max(most)
 }
 
+/** The same in a query, where every value is a text. */
+export function digits(least: number, most: number) {
+  const allowed = `a whole number from ${least} to ${most}`
+  return z
+    .string()
+    .regex(/^\d{1,7}$/, { error: allowed })
+    .transform(Number)
+    .pipe(wholeNumber(least, most))
+}
+
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
 
 /** Whether a value is a date and time with its zone, which can be stored. */
@@ -165,6 +175,26 @@ export function isInstantText(value: unknown): value is string {
 export const instantText = accepted<string>(isInstantText, 'an RFC 3339 date and time such as 2026-01-31T12:00:00Z')
   .transform((value) => new Date(value).toISOString())
   .meta({ title: 'date and time', type: 'string', format: 'date-time' })
+
+/** A clock shows a smaller range than instants have, so that an instant plus a lifetime can be stored. */
+const CLOCK_TIME = `an ISO 8601 instant with its time zone in ${CLOCK_YEARS}, such as 2026-01-31T12:00:00Z`
+export const clockTime = z.string({ error: CLOCK_TIME }).transform((value, context): Instant => {
+  const at = instantOf(value)
+  if (at === undefined || !isClockTime(at)) {
+    context.addIssue({ code: 'custom', message: CLOCK_TIME, input: value })
+    return value
+  }
+  return instant(at)
+})
+
+/** The zone is required, because a time without one would be read in the zone of the machine. */
+function instantOf(value: string): number | undefined {
+  const day = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(value)?.[1]
+  const at = Date.parse(value)
+  if (day === undefined || Number.isNaN(at)) return undefined
+  // Date.parse reads the 30th of February as the 2nd of March.
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? at : undefined
+}
 
 function isDuration(value: unknown): boolean {
   return (typeof value === 'string' || typeof value === 'number') && parseDuration(value) !== undefined
