@@ -67,6 +67,8 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 const CLOCK_TOLERANCE = 5_000
 /** Members that name one thing. */
 const IDENTITY = /(?:^|[._])(?:id|link)$/
+/** Where the browser of a user is sent, as the control API of a toolmock says it. */
+const REDIRECT = 'redirect_url'
 /** What may hold anything. */
 const OPEN: JsonObject = { additionalProperties: true }
 /** What the mock answers for a field without a value (G53). */
@@ -231,6 +233,11 @@ class Comparison {
   #text(node: AnswerNode | undefined, place: string, mine: string, theirs: string): void {
     const { map, sent } = this.#context
     if (mine === theirs || map.known(mine) === theirs) return
+    if (place === REDIRECT && URL.canParse(mine) && URL.canParse(theirs)) {
+      if (this.#parameters(mine) !== this.#parameters(theirs))
+        this.#add('value', place, 'document:4.6', mine, theirs, { behaviour: true })
+      return
+    }
     if (node && !fits(node.schema, theirs)) {
       this.#form(node, place, mine, theirs)
       return
@@ -253,6 +260,16 @@ class Comparison {
     const [prefix, other] = [mine, theirs].map((text) => /^[a-z]+_/.exec(text)?.[0])
     if (prefix !== other && IDENTITY.test(place) && prefix !== undefined)
       this.#add('format', place, 'choice', mine, theirs)
+  }
+
+  /** What an address has in its query, where the values of those that the request has sent count. */
+  #parameters(url: string): string {
+    const { sent } = this.#context
+    const pairs = [...new URL(url).searchParams].map(([name, value]) => [
+      name,
+      value === '' || sent.has(value) ? value : '*',
+    ])
+    return JSON.stringify(pairs)
   }
 
   /** A text that is none of the words, or has not the form, that the contract declares. */

@@ -61,6 +61,9 @@ export interface Step {
 /** Names of members and parameters whose values are made up by whoever calls. */
 const OWN_NAMES = /^(?:identifier|organization_id|user_id)$/
 
+/** By which a check gives the consent of a user, whose answer says where the browser is sent. */
+const CONSENT = /^\/_mock\/links\/[^/]+\/complete$/
+
 /** Compares answers, one request after the other, and keeps what differs. */
 export class Findings {
   readonly #schemas: AnswerSchemas
@@ -82,7 +85,8 @@ export class Findings {
 
   add({ request, mock, service, map, check }: Step): void {
     const [path = ''] = request.path.split('?')
-    if (path.startsWith('/_mock/')) return
+    const isConsent = CONSENT.test(path)
+    if (path.startsWith('/_mock/') && !isConsent) return
     const operation = operationAt(request.method, path)
     const own = this.#isOwn(request, map) || this.#isSame
     const context = { schemas: this.#schemas, map, sent: this.#sent, own: own || operation === 'create_token' }
@@ -91,7 +95,8 @@ export class Findings {
     if (operation !== undefined && mock.status < 400 && service.status === mock.status)
       for (const path of sentBy(request).names)
         this.#exercise(basisOf({ operation, path, constraint: '', error_code: null }))
-    const name = operation ?? (path.startsWith('/proxy/') ? 'proxy_request' : 'any_operation')
+    const other = isConsent ? 'create_magic_link' : path.startsWith('/proxy/') ? 'proxy_request' : 'any_operation'
+    const name = operation ?? other
     const about = check && (check.operation ?? name) === name ? check : undefined
     for (const each of differences) this.#keep(each, name, about, mock)
   }

@@ -28,7 +28,9 @@ const UNKNOWN_SIZES = { headersSize: -1 }
 function entryOf(exchange: Recorded, { upstream, secrets, problems }: HarOptions): HarEntry {
   const { startedAt, durationMs, method, target, requestHeaders, requestBody, answer } = exchange
   const url = secrets.url(upstream.replace(/\/+$/, '') + target)
-  const type = headerIn(requestHeaders, 'content-type') ?? ''
+  const [type, answeredType] = [requestHeaders, answer?.headers ?? []].map((headers) =>
+    secrets.text(headerIn(headers, 'content-type') ?? ''),
+  )
   const sent = shownBody(requestBody, requestHeaders, secrets)
   const received = answer && shownBody(answer.body, answer.headers, secrets)
   const notes = [
@@ -48,19 +50,19 @@ function entryOf(exchange: Recorded, { upstream, secrets, problems }: HarOptions
       cookies: [],
       headers: shownHeaders(requestHeaders, secrets),
       queryString: queryOf(url),
-      ...(requestBody.size === 0 ? {} : { postData: { mimeType: type, text: sent.text ?? '' } }),
+      ...(requestBody.size === 0 ? {} : { postData: { mimeType: type ?? '', text: sent.text ?? '' } }),
       bodySize: requestBody.size,
     },
     response: {
       ...UNKNOWN_SIZES,
       status: answer?.status ?? 0,
-      statusText: answer?.reason ?? '',
+      statusText: secrets.text(answer?.reason ?? ''),
       httpVersion: 'HTTP/1.1',
       cookies: [],
       headers: shownHeaders(answer?.headers ?? [], secrets),
       content: {
         size: answer?.body.size ?? 0,
-        mimeType: headerIn(answer?.headers ?? [], 'content-type') ?? 'x-unknown',
+        mimeType: answeredType || 'x-unknown',
         ...(received?.text === undefined ? {} : { text: received.text }),
         ...(received?.note === undefined ? {} : { comment: received.note }),
       },

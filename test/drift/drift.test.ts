@@ -74,6 +74,10 @@ const LABELLED: readonly (readonly [mutant: string, label: string])[] = [
   ['execute-needs-connector', 'mock G21'],
   ['execute-unnoticed', 'mock G26'],
   ['mcp-config-exists', 'mock G67'],
+  ['state-lost', 'contract'],
+  ['state-encoded-twice', 'contract'],
+  ['verify-url-query-lost', 'contract'],
+  ['link-expires-at-once', 'contract'],
 ]
 
 describe('a mock that is broken', () => {

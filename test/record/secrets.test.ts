@@ -81,8 +81,8 @@ function answer(request: IncomingMessage, response: ServerResponse, places: Plac
   }
   const isRefused = path.endsWith('/details')
   const body = gzipSync(JSON.stringify(bodies[path] ?? { ok: of('bearer') }))
-  response.writeHead(isRefused ? 404 : 200, {
-    'Content-Type': 'application/json',
+  response.writeHead(isRefused ? 404 : 200, `Said ${of('bearer')}`, {
+    'Content-Type': `application/json; profile=${of('stored access token')}`,
     'Content-Encoding': 'gzip',
     'Set-Cookie': `sid=${of('set cookie')}; Path=/`,
     'X-Auth-Token': of('header of an answer'),
