@@ -132,14 +132,16 @@ async function answer(
 /** What a call changed is durable before it is answered. */
 async function perform(route: ControlRoute, call: AnyCall, environment: string): Promise<ControlReply | undefined> {
   const { services } = call
+  // Health and readiness change nothing.
+  const durable = route.open ? () => undefined : () => services.registry.durable()
   try {
     const reply = await handle(route, route.environment ? { ...call, ...inEnvironment(services, environment) } : call)
-    await services.registry.durable()
+    await durable()
     reply?.onceDurable?.()
     return reply
   } catch (error) {
     // An error can rest on a commit that the disk refuses in the end; then that is the answer.
-    await services.registry.durable()
+    await durable()
     throw error
   }
 }
@@ -222,11 +224,19 @@ export function sendReply(
   if (!reply) return
   const [text, type] =
     'text' in reply ? [reply.text, reply.type] : [`${JSON.stringify(reply.body)}\n`, 'application/json']
+  const status = reply.status ?? 200
+  const length = typeof text === 'string' ? Buffer.byteLength(text) : text.reduce((sum, part) => sum + part.length, 0)
   const headers = {
     'Content-Type': type,
-    'Content-Length': String(Buffer.byteLength(text)),
+    'Content-Length': String(length),
     'Cache-Control': 'no-store',
     ...reply.headers,
   }
-  sendAnswer(response, { status: reply.status ?? 200, headers, text })
+  if (typeof text === 'string') {
+    sendAnswer(response, { status, headers, text })
+    return
+  }
+  response.writeHead(status, headers)
+  if (response.req.method !== 'HEAD') for (const part of text) response.write(part)
+  response.end()
 }

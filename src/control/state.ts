@@ -8,10 +8,10 @@ import { connectorsOf, isEnabled, serverUrlOf } from '../operations/connections.
 import { maskJson } from '../domain/masking.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
 import type { Problem } from '../schema/problems.ts'
-import { inColumnOrder, type Snapshot, TABLE_NAMES } from '../state/model/model.ts'
-import type { EnvironmentImage } from '../state/model/state-image.ts'
+import type { Snapshot } from '../state/model/model.ts'
 import type { Environment } from '../state/environment.ts'
 import { readState, replaceState } from '../state/state-replacement.ts'
+import { imageText } from '../state/state-file/state-text.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { changed, checkDocumentName, checkedName, type ControlHandlers } from './call.ts'
@@ -22,38 +22,22 @@ import { diffStates } from './state-diff.ts'
 const loadSeedParser = lazyImport(() => import('../documents/seed-files.ts'))
 const loadConnectorParser = lazyImport(() => import('../documents/read.ts'))
 
-const ROWS_AT_ONCE = 500
-
-/** The JSON of a state, in parts that each take little time to make. */
-function* stateParts({ settings, clock, ids, tables }: EnvironmentImage): Generator<string> {
-  yield `${JSON.stringify({ settings, clock, ids }).slice(0, -1)},"tables":{`
-  for (const [index, name] of TABLE_NAMES.entries()) {
-    const rows = tables[name]
-    yield `${index > 0 ? ',' : ''}${JSON.stringify(name)}:[`
-    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-      const some = rows.slice(at, at + ROWS_AT_ONCE).map((row) => inColumnOrder(name, row))
-      yield `${at > 0 ? ',' : ''}${JSON.stringify(some).slice(1, -1)}`
-    }
-    yield ']'
-  }
-  yield '}}\n'
-}
-
 export const stateHandlers = {
-  /** Keys in the order of the state file. */
+  /** Rows, and their keys, as in the state file. */
   get_state: async ({ services, environment }) => {
     const parts: Buffer[] = []
     let size = 0
-    for (const part of stateParts(environment.image())) {
-      parts.push(Buffer.from(part))
-      size += parts.at(-1)?.length ?? 0
+    for (const text of imageText(environment.image())) {
+      const part = Buffer.from(text)
+      parts.push(part)
+      size += part.length
       if (size > services.stateLimit) {
         const message = `the state is larger than ${services.stateLimit} bytes, which is the most that can be got and put back; the state file has it`
         throw new ControlError('BODY_TOO_LARGE', message)
       }
       await nextTurn()
     }
-    return { text: Buffer.concat(parts), type: 'application/json' }
+    return { text: parts, type: 'application/json' }
   },
 
   put_state: async (call) => {

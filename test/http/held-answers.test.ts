@@ -20,7 +20,7 @@ const REQUESTS: readonly (readonly ['get' | 'post' | 'patch', string])[] = [
   ['get', '/.well-known/oauth-authorization-server'],
   ['get', '/_mock/ui'],
   ['get', '/_mock/state'],
-  ['get', '/_mock/health'],
+  ['get', '/_mock/version'],
   ['get', '/_mock/nowhere'],
 ]
 
@@ -72,3 +72,10 @@ describe.each(REQUESTS)('the answer to %s %s', (method, path) => {
       expect([status, text]).toEqual([503, expect.stringMatching(/no space left|STORAGE_UNAVAILABLE/)])
     }))
 })
+
+it.each(['/_mock/health', '/_mock/ready'])('GET %s answers while the disk is busy', (path) =>
+  whileCommitting(async ({ http }, end) => {
+    expect((await http('get', path)).status).toBe(200)
+    end(false)
+  }),
+)

@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
 import { inColumnOrder, type Snapshot, type TableName } from '../model/model.ts'
-import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
+import { type EnvironmentImage, STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import type { Steps } from '../model/slices.ts'
 
 /*
@@ -65,6 +65,12 @@ const STATE = members({
     }),
   ),
 }) as Part<StateImage & { version: number }>
+
+/** The text of the state of one environment, part by part. */
+export function* imageText(state: EnvironmentImage): Generator<string> {
+  yield* image(state, '', '')
+  yield '\n'
+}
 
 /** The text of a state file, part by part, so that a server answers requests between two parts. */
 export function* stateText({ state_id, generation, request_ids, environments }: StateImage): Generator<string> {
