@@ -17,46 +17,50 @@ import type { Terminal } from './command.ts'
 import { type Paint, paintFor, type Style } from './paint.ts'
 import { widthOf, wrap } from './table.ts'
 
-type Traced = Pick<JournalEntry, 'injected' | 'due' | 'upstream' | 'refreshes' | 'transitions' | 'violations'>
-
-/**
- * What the line of a request shows. It comes from a journal entry of this process, or from one that the control API
- * answered.
- */
-export interface RequestFacts extends Traced {
-  readonly rules: readonly Pick<JournalEntry['rules'][number], 'scenario' | 'rule' | 'injected'>[]
-  readonly id: string
-  readonly kind: JournalEntry['kind']
-  readonly at: number
-  readonly environment: string
-  readonly operation: string | null
-  readonly method: string
-  readonly path: string
-  readonly status: number
-  readonly durationMs: number
-  readonly errorCode: string | null
-  readonly client: string | null
+/** What the line of a request shows of an entry of this process, or of one that the control API answered. */
+export interface RequestFacts extends Pick<
+  JournalEntry,
+  | 'id'
+  | 'kind'
+  | 'at'
+  | 'environment'
+  | 'operation'
+  | 'method'
+  | 'path'
+  | 'status'
+  | 'duration_ms'
+  | 'error_code'
+  | 'client'
+  | 'tool'
+  | 'injected'
+  | 'due'
+  | 'upstream'
+  | 'refreshes'
+  | 'transitions'
+  | 'violations'
+  | 'did_you_mean'
+> {
   readonly connector: string
   readonly identifier: string
-  readonly tool: string | null
+  readonly rules: readonly Pick<JournalEntry['rules'][number], 'scenario' | 'rule' | 'injected'>[]
   readonly warnings: readonly Pick<JournalEntry['warnings'][number], 'field' | 'description'>[]
-  readonly didYouMean: string | null
 }
 
+/** Bodies and headers are not masked for it: they are in no line. */
 export function recordedFacts(entry: RecordedEntry): RequestFacts {
   const { trace, kind } = entry
   const { connector, identifier } = trace.account ?? askedAccount(entry)
   return {
     id: entry.id,
     kind,
-    at: entry.at,
+    at: instant(entry.at),
     environment: entry.environment,
     operation: entry.operation,
     method: entry.method,
     path: isSentence(entry) ? entry.url : pathOf(entry),
     status: entry.status,
-    durationMs: entry.durationMs,
-    errorCode: entry.errorCode,
+    duration_ms: entry.durationMs,
+    error_code: entry.errorCode,
     client: entry.client,
     connector,
     identifier,
@@ -69,22 +73,14 @@ export function recordedFacts(entry: RecordedEntry): RequestFacts {
     transitions: trace.transitions,
     violations: entry.violations.map(withoutSecrets),
     warnings: [...entry.warnings, ...trace.warnings].map(withoutSecrets),
-    didYouMean: entry.didYouMean,
+    did_you_mean: entry.didYouMean,
   }
 }
 
 export function entryFacts(entry: JournalEntry): RequestFacts {
   const { connector, identifier } =
     entry.account_state ?? askedIn(entry.query as JsonObject, entry.request.body as JsonValue)
-  return {
-    ...entry,
-    at: Date.parse(entry.at),
-    durationMs: entry.duration_ms,
-    errorCode: entry.error_code,
-    connector,
-    identifier,
-    didYouMean: entry.did_you_mean,
-  }
+  return { ...entry, connector, identifier }
 }
 
 /** A change of the clock or by the control API has a sentence in place of a method and a path. */
@@ -121,9 +117,6 @@ export class RequestLines {
   readonly #terminal: Terminal | undefined
   /** Real time, whose date is left out on a terminal. */
   readonly #today: () => string
-  /** The second of the latest request, which many requests share, and its instant up to the milliseconds. */
-  #second = Number.NaN
-  #upToSecond = ''
 
   /** Without a terminal each request is one line, with the whole instant. */
   constructor(terminal: Terminal | undefined, today: () => string) {
@@ -133,7 +126,7 @@ export class RequestLines {
 
   /** On a terminal that is too narrow, the rest goes on in the next lines, under the method. */
   text(facts: RequestFacts): string {
-    const at = this.#instantOf(facts.at)
+    const { at } = facts
     if (!this.#terminal) {
       const line = new PlainLine(at)
       write(line, facts)
@@ -145,32 +138,23 @@ export class RequestLines {
     write(line, facts)
     return line.text
   }
-
-  #instantOf(at: number): string {
-    const second = Math.floor(at / 1000)
-    if (second !== this.#second) {
-      this.#second = second
-      this.#upToSecond = instant(at).slice(0, -4)
-    }
-    return `${this.#upToSecond}${String(at - second * 1000).padStart(3, '0')}Z`
-  }
 }
 
 function write(line: LineWriter, facts: RequestFacts): void {
-  const { path, operation, method, status, durationMs, environment, connector, identifier, tool } = facts
+  const { path, operation, method, status, duration_ms: duration, environment, connector, identifier, tool } = facts
   if (environment !== 'default' && environment !== '') line.add(`[${environment}]`, 'cyan')
   if (isSentence(facts)) line.add(plain(path), 'dim')
   else {
     line.add((method === '' ? '?' : plain(method)).padEnd(6))
     line.add((operation ?? plain(path)).padEnd(OPERATION_WIDTH), 'bold')
     line.add(status === 0 ? '---' : String(status), statusStyle(status))
-    line.add(`${durationMs}ms`.padStart(5), 'dim')
+    line.add(`${duration}ms`.padStart(5), 'dim')
     if (connector !== '') line.add(plain(connector))
     if (identifier !== '') line.add(plain(identifier))
     if (tool !== null) line.add(plain(tool))
   }
   if (isUneventful(facts)) return
-  if (facts.errorCode !== null) line.add(plain(facts.errorCode), statusStyle(status))
+  if (facts.error_code !== null) line.add(plain(facts.error_code), statusStyle(status))
   writeEffects(line, facts)
   writeMistakes(line, facts)
   if (isWorthExplaining(facts) && facts.id !== '') line.add(plain(facts.id), 'dim')
@@ -202,8 +186,8 @@ function writeEffects(line: LineWriter, { due, upstream, refreshes, transitions,
   }
 }
 
-function writeMistakes(line: LineWriter, { didYouMean, violations, warnings }: RequestFacts): void {
-  if (didYouMean !== null) line.add(plain(`near miss: did you mean ${didYouMean}?`), 'red')
+function writeMistakes(line: LineWriter, { did_you_mean: meant, violations, warnings }: RequestFacts): void {
+  if (meant !== null) line.add(plain(`near miss: did you mean ${meant}?`), 'red')
   for (const { field, description } of violations) line.add(plain(`violation: ${field} ${description}`), 'red')
   for (const { field, description } of warnings) line.add(plain(`warning: ${field} ${description}`), 'yellow')
 }
@@ -295,21 +279,17 @@ class TerminalLine implements LineWriter {
 
 /** One request as a line of JSON, without bodies. What does not apply to it is left out. */
 export function requestJson(facts: RequestFacts): string {
-  const { at, didYouMean, durationMs, errorCode, upstream, refreshes, injected, ...same } = facts
+  const { upstream, refreshes, injected } = facts
   const members = Object.entries({
     level: 'info',
     message: 'request',
-    ...same,
-    at: instant(at),
-    duration_ms: durationMs,
-    error_code: errorCode,
+    ...facts,
     injected: injected ? true : null,
     upstream: upstream.map((call) => {
       const { connector, kind, grant, method, status } = call
       return { connector, kind, grant, method, path: upstreamPath(call), status }
     }),
     refreshes: refreshes.map(({ outcome, shared }) => ({ outcome, shared })),
-    did_you_mean: didYouMean,
   })
   const applies = (value: unknown): boolean =>
     value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)
