@@ -4,11 +4,19 @@ import { loadScenarios } from '../documents/load-scenarios.ts'
 import { isScenarioPath } from '../domain/scenario.ts'
 import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
 import { DocumentError } from '../documents/problem.ts'
-import { connectorsBeside, textFiles, type TextFile, textsBeside } from '../documents/seed-files.ts'
+import { textFiles, type TextFile, textsBeside } from '../documents/seed-files.ts'
 import { StartError } from '../domain/start-error.ts'
 import { knownConnectors } from '../scenarios/known-connectors.ts'
-import { FileWatch } from './file-watch.ts'
+import { monotonicTime } from '../state/model/time-and-ids.ts'
 import { type AppOptions, DEFAULT_ENVIRONMENT } from './options.ts'
+
+/**
+ * How often files are read. Events of the file system would not reach a container from its host, nor come from a folder that
+ * replaces another one.
+ */
+const LOOK_EVERY_MS = 150
+/** Between two readings there are so many times as long as one took, up to a limit: large files leave the server its time. */
+const [PAUSE_FACTOR, LONGEST_PAUSE_MS] = [20, 2000]
 
 /** Documents that are read again when their files change. */
 interface Source {
@@ -76,19 +84,21 @@ export async function watchFiles(
   const watched = await Promise.all(
     sources.map(async (source) => new WatchedSource(source, await textsOf(source), log)),
   )
-  let running = Promise.resolve()
-  const changed = (): void => {
-    running = running.then(async () => {
-      for (const source of watched) await source.reloadIfChanged()
-    })
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+  const look = async (): Promise<void> => {
+    const began = monotonicTime()
+    for (const source of watched) await source.reloadIfChanged()
+    const pause = Math.min(PAUSE_FACTOR * (monotonicTime() - began), LONGEST_PAUSE_MS)
+    if (!isClosed) timer = setTimeout(lookAgain, Math.max(pause, LOOK_EVERY_MS)).unref()
   }
-  const paths = sources.flatMap((source) => source.paths.flatMap((path) => [path, connectorsBeside(path)]))
-  const watch = new FileWatch(paths, { changed, failed: (reason) => log.warn(reason) })
-  // Files may have changed between the start of the server and here.
-  changed()
+  let running = Promise.resolve()
+  const lookAgain = (): void => void (running = look())
+  lookAgain()
   return {
     close: () => {
-      watch.close()
+      isClosed = true
+      clearTimeout(timer)
       return running
     },
   }
@@ -98,26 +108,38 @@ class WatchedSource {
   readonly #source: Source
   readonly #log: AppServices['log']
   #texts: Texts
+  #seen: Texts
+  /** The texts that could not be applied. */
+  #refused: Texts | undefined
 
   constructor(source: Source, texts: Texts, log: AppServices['log']) {
     this.#source = source
-    this.#texts = texts
+    this.#texts = this.#seen = texts
     this.#log = log
   }
 
-  /** Applies the files when their text has changed. Files that cannot be used are reported once and change nothing. */
+  /**
+   * Applies the files when their text has changed and changes no more: editors write in several steps. Files that cannot be used
+   * are reported once and change nothing.
+   */
   async reloadIfChanged(): Promise<void> {
     const texts = await textsOf(this.#source)
     const files = differing(this.#texts, texts)
-    if (files.length === 0) return
+    const isChanging = differing(this.#seen, texts).length > 0
+    this.#seen = texts
+    if (files.length === 0 || isChanging) return
     try {
       const apply = await this.#source.prepare()
       await apply()
       this.#texts = texts
+      this.#refused = undefined
       this.#log.info(`reloaded ${this.#source.name}: ${files.join(', ')}`)
     } catch (error) {
       // Mistakes in the files stay until they are changed. Anything else, such as a disk that refuses, may be over the next time.
       if (error instanceof StartError) this.#texts = texts
+      const isKnown = this.#refused && differing(this.#refused, texts).length === 0
+      this.#refused = texts
+      if (isKnown === true) return
       this.#log.warn(`${this.#source.name} stays as it was: ${files.join(', ')} cannot be used`)
       for (const problem of problemsOf(error)) this.#log.warn(problem)
     }

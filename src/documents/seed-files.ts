@@ -49,16 +49,12 @@ export async function extensionTexts(path: string): Promise<TextFile[]> {
 
 /** The texts in the folder `connectors` beside a file; none beside a folder, which has its connectors inside. */
 export async function textsBeside(path: string): Promise<TextFile[]> {
-  const folder = connectorsBeside(path)
+  const folder = join(dirname(path), 'connectors')
   const isThere = await stat(folder).then(
     (found) => found.isDirectory(),
     (error: unknown) => (isMissing(error) ? false : unreadable(folder)(error)),
   )
   return !isThere || (await isFolder(path)) ? [] : textsOf(await filesIn(folder))
-}
-
-export function connectorsBeside(path: string): string {
-  return join(dirname(path), 'connectors')
 }
 
 /** Reads the seed at a path: a folder, or a file; the connectors beside a seed file come with it. @throws UnreadableFileError */

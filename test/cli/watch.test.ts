@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ToolmockProcess } from './toolmock-process.ts'
@@ -156,6 +156,26 @@ describe('toolmock start --watch', () => {
       expect.stringContaining('extension memos is there for the second time'),
     ])
     expect([await says('notes'), await says('memos')]).toEqual(['two', 'two'])
+    await serving.stop()
+  })
+
+  it('follows a folder that is removed, made again and then gets a subfolder', async () => {
+    const folder = toolmock.path('replaced')
+    put('replaced/clock.yaml', CONNECTOR('noon'))
+    put('replaced/default.yaml', SEED('ada'))
+    const serving = await toolmock.start(['--in-memory', '--watch', '--seed', folder])
+    const execute = await executing(serving.url)
+
+    rmSync(folder, { recursive: true })
+    expect((await serving.logged(/no such file/)).at(0)).toBe(
+      `warn the seed stays as it was: ${[`${folder}/clock.yaml`, `${folder}/default.yaml`, folder].join(', ')} cannot be used`,
+    )
+    expect(await execute('ada')).toMatchObject({ data: { says: 'noon' } })
+
+    put('replaced/default.yaml', SEED('ada', 'grace'))
+    put('replaced/connectors/clock.yaml', CONNECTOR('midnight'))
+    await serving.logged(/^info reloaded the seed/)
+    expect(await execute('grace')).toMatchObject({ data: { says: 'midnight' } })
     await serving.stop()
   })
 
