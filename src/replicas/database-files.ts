@@ -3,6 +3,7 @@ import type { FileSystem, OpenFile } from '../state/wal/file-system.ts'
 import { UnknownOutcomeError } from '../state/wal/state-errors.ts'
 import { type Database, isRefusal, literal, reasonOf, sqlState } from './database.ts'
 import type { Lease } from './lease.ts'
+import type { Guard } from './schema.ts'
 
 /** Bytes that are gathered before they are written, when nothing asks for them to be durable earlier. */
 const CHUNK = 4 * 1024 * 1024
@@ -12,25 +13,17 @@ const READ_AT_ONCE = 16 * 1024 * 1024
 
 const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
-const DIVISION_BY_ZERO = '22012'
 
 /** The files of the state in two tables. Without a lease they can only be read. */
 export function databaseFiles(database: Database, lease?: Lease): FileSystem {
-  const change = async (statements: string, lock?: 'exclusive'): Promise<readonly object[]> => {
-    if (!lease) throw new Error('the state in the database is open for reading only')
-    if (!lease.isHeld) throw lease.taken()
-    try {
-      return await database.change(lease.epoch, statements, lock)
-    } catch (error) {
-      if (sqlState(error) === DIVISION_BY_ZERO) throw lease.taken()
-      throw failureOf(error)
-    }
-  }
+  const write = guardedWrites(database, lease)
+  const change = (statements: string): Promise<readonly object[]> =>
+    write((guard) => database.change(guard, statements))
   const idOf = async (name: string): Promise<string | undefined> => {
     const [row] = await database.rows<{ id: string }>('select id from $s.files where name = $1', [name])
     return row?.id
   }
-  const open = (id: string): OpenFile => openFile(database, id, lease, change)
+  const open = (id: string): OpenFile => openFile(database, id, write)
   const create = async (path: string, before: string): Promise<OpenFile> => {
     const rows = await change(
       `${before}insert into $s.files(name) values (${literal(basename(path))}) returning id`,
@@ -70,26 +63,46 @@ export function databaseFiles(database: Database, lease?: Lease): FileSystem {
   return files
 }
 
-type Change = (statements: string, lock?: 'exclusive') => Promise<readonly object[]>
+type Write = <R>(statement: (guard: Guard) => Promise<R | undefined>) => Promise<R>
+
+/**
+ * A statement whose answer did not come may still be on its way to the database, and take effect after later ones. So the
+ * fence is raised before the next one.
+ */
+function guardedWrites(database: Database, lease: Lease | undefined): Write {
+  let [fence, isUnsure] = [0, false]
+  return async (statement) => {
+    if (!lease) throw new Error('the state in the database is open for reading only')
+    if (!lease.isHeld) throw lease.taken()
+    const isRaised = isUnsure
+    if (isRaised) fence += 1
+    const guard = { epoch: lease.epoch, fence }
+    let result
+    try {
+      const isGuarded = !isRaised || (await database.raiseFence(guard))
+      // Others that write at the same time may have raised it too.
+      if (isRaised && isGuarded && guard.fence === fence) isUnsure = false
+      result = isGuarded ? await statement(guard) : undefined
+    } catch (error) {
+      if (!isRefusal(error)) isUnsure = true
+      throw failureOf(error)
+    }
+    if (result !== undefined) return result
+    if (guard.fence === fence) throw lease.taken()
+    throw new Error('the database did not answer an earlier statement, and this one was not executed')
+  }
+}
 
 /** What is written becomes one chunk with the next sync: a group of commits is one statement. */
-function openFile(database: Database, id: string, lease: Lease | undefined, change: Change): OpenFile {
+function openFile(database: Database, id: string, write: Write): OpenFile {
   let gathered: Uint8Array[] = []
   let [start, length] = [0, 0]
   const flush = async (): Promise<void> => {
-    if (length === 0 || !lease) return
+    if (length === 0) return
     const bytes = Buffer.concat(gathered, length)
     gathered = []
     length = 0
-    if (!lease.isHeld) throw lease.taken()
-    let isOurs = false
-    try {
-      isOurs = await database.append(lease.epoch, id, start, bytes)
-    } catch (error) {
-      if (sqlState(error) === FOREIGN_KEY_VIOLATION) throw new Error('its file was removed from the database')
-      throw failureOf(error)
-    }
-    if (!isOurs) throw lease.taken()
+    await write((guard) => database.append(guard, id, start, bytes))
   }
   return {
     write: async (bytes, position) => {
@@ -105,11 +118,13 @@ function openFile(database: Database, id: string, lease: Lease | undefined, chan
     truncate: async (to) => {
       gathered = []
       length = 0
-      await change(
-        `delete from $s.chunks where file = ${id} and position >= ${to};
-         update $s.chunks set bytes = substring(bytes for (${to} - position)::int)
-           where file = ${id} and position < ${to} and position + length(bytes) > ${to}`,
-        'exclusive',
+      await write((guard) =>
+        database.change(
+          guard,
+          `delete from $s.chunks where file = ${id} and position >= ${to};
+           update $s.chunks set bytes = substring(bytes for (${to} - position)::int)
+             where file = ${id} and position < ${to} and position + length(bytes) > ${to}`,
+        ),
       )
     },
     // A chunk refers to its file: a write into one that was removed fails.
@@ -136,10 +151,11 @@ async function readFile(database: Database, id: string): Promise<Buffer> {
 
 /** After anything but a refusal of the database it is unknown what has become of a statement. */
 function failureOf(error: unknown): Error {
-  const message = `the database refused it: ${reasonOf(error)}`
-  return isRefusal(error)
-    ? new Error(message, { cause: error })
-    : new UnknownOutcomeError(`the database did not answer: ${reasonOf(error)}`)
+  if (!isRefusal(error)) return new UnknownOutcomeError(`the database did not answer: ${reasonOf(error)}`)
+  const isGone = sqlState(error) === FOREIGN_KEY_VIOLATION
+  return new Error(isGone ? 'its file was removed from the database' : `the database refused it: ${reasonOf(error)}`, {
+    cause: error,
+  })
 }
 
 function causeOf(error: unknown): unknown {

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
 import { StartError } from '../domain/start-error.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
-import { LOCK_ROW, SCHEMA_VERSION, schemaText } from './schema.ts'
+import { type Guard, guardText, SCHEMA_VERSION, schemaText } from './schema.ts'
 
 /** The row that says which replica is active, and until when by the clock of the database. */
 export interface Leader {
@@ -28,6 +28,8 @@ export interface ReplicaRow {
 
 /** The name of the state file in the database. */
 export const STATE_NAME = 'state.json'
+
+const DIVISION_BY_ZERO = '22012'
 
 const CONNECTIONS = 6
 const CONNECT_WITHIN_MS = 3000
@@ -117,7 +119,7 @@ export class Database {
   /** Waits for commits in flight, and then looks at the row again. Undefined while another replica has the lease. */
   async takeOver(id: string, url: string | null, leaseMs: number): Promise<number | undefined> {
     const [row] = await this.rows<{ epoch: string }>(
-      `update $s.leader set epoch = epoch + 1, id = $1, url = $2, expires_at = clock_timestamp() + make_interval(secs => $3)
+      `update $s.leader set epoch = epoch + 1, fence = 0, id = $1, url = $2, expires_at = clock_timestamp() + make_interval(secs => $3)
          where (expires_at is null or expires_at < clock_timestamp()) and (select version from $s.meta) <= $4 returning epoch`,
       [id, url, leaseMs / 1000, SCHEMA_VERSION],
     )
@@ -138,20 +140,33 @@ export class Database {
     await this.rows('update $s.leader set expires_at = clock_timestamp() where epoch = $1', [epoch])
   }
 
-  /** Adds bytes to a file, in one statement that the epoch guards. False when the epoch is over: nothing was added. */
-  async append(epoch: number, file: string, position: number, bytes: Buffer): Promise<boolean> {
-    const [row] = await this.rows<{ ok: boolean }>(
-      `with g as (select 1 from $s.leader where epoch = $1 for share),
-         i as (insert into $s.chunks select $2, $3, $1, $4 from g) select exists(select from g) as ok`,
-      [epoch, file, position, bytes],
-    )
-    return row?.ok === true
+  /** Waits for statements that are being executed; those of a lower fence that come later change nothing. False when the guard is over. */
+  async raiseFence({ epoch, fence }: Guard): Promise<boolean> {
+    const rows = await this.rows('update $s.leader set fence = $2 where epoch = $1 and fence < $2 returning epoch', [
+      epoch,
+      fence,
+    ])
+    return rows.length > 0
   }
 
-  /** Statements that all succeed or change nothing, while this epoch lasts. `exclusive` waits for what is being committed. */
-  async change(epoch: number, statements: string, lock: keyof typeof LOCK_ROW = 'shared'): Promise<readonly object[]> {
-    const results = await this.#many(`${LOCK_ROW[lock](epoch)}; ${statements}`)
-    return results.at(-1)?.rows ?? []
+  /** Adds bytes to a file, in one statement. Undefined when the guard is over: nothing was added. */
+  async append({ epoch, fence }: Guard, file: string, position: number, bytes: Buffer): Promise<true | undefined> {
+    const [row] = await this.rows<{ ok: boolean }>(
+      `with g as (select 1 from $s.leader where epoch = $1 and fence = $5 for share),
+         i as (insert into $s.chunks select $2, $3, $1, $4 from g) select exists(select from g) as ok`,
+      [epoch, file, position, bytes, fence],
+    )
+    return row?.ok === true || undefined
+  }
+
+  /** Statements that all succeed or change nothing; the rows of the last one. Undefined when the guard is over. */
+  async change(guard: Guard, statements: string): Promise<readonly object[] | undefined> {
+    try {
+      return (await this.#many(`${guardText(guard)}; ${statements}`)).at(-1)?.rows ?? []
+    } catch (error) {
+      if (sqlState(error) === DIVISION_BY_ZERO) return undefined
+      throw error
+    }
   }
 
   /** `$s` stands for the schema. */

@@ -11,7 +11,7 @@ select pg_advisory_xact_lock(hashtext('toolmock ${schema}'));
 do $$ begin if to_regnamespace('"${schema}"') is null then create schema "${schema}"; end if; end $$;
 create table if not exists $s.meta(one bool primary key default true check(one), version int not null, secret text not null);
 create table if not exists $s.leader(one bool primary key default true check(one),
-  epoch bigint not null default 0, id text, url text, expires_at timestamptz);
+  epoch bigint not null default 0, fence int not null default 0, id text, url text, expires_at timestamptz);
 create table if not exists $s.files(id bigint generated always as identity primary key, name text not null unique);
 create table if not exists $s.chunks(file bigint not null references $s.files on delete cascade,
   position bigint not null, epoch bigint not null, bytes bytea not null, primary key(file, position));
@@ -21,15 +21,15 @@ insert into $s.leader default values on conflict do nothing;
 insert into $s.meta(version, secret) values (${SCHEMA_VERSION}, '${secret}') on conflict do nothing`
 }
 
-/**
- * The row of the active replica is locked first, and a division by zero ends the transaction when the epoch is over. The
- * exclusive lock waits for the commit of this epoch whose answer never came: what follows sees whether it is there.
- */
-export const LOCK_ROW = {
-  shared: (epoch: number): string => guard(epoch, 'share'),
-  exclusive: (epoch: number): string => guard(epoch, 'update'),
-} as const
+/** A statement that writes changes nothing once one of the two is another in the row of the active replica. */
+export interface Guard {
+  /** Raised by each takeover. */
+  readonly epoch: number
+  /** Raised after a statement whose answer did not come: it may still be on its way. */
+  readonly fence: number
+}
 
-function guard(epoch: number, strength: 'share' | 'update'): string {
-  return `select 1 / count(*) from (select 1 from $s.leader where epoch = ${epoch} for ${strength}) as held`
+/** Locks the row of the active replica, so that a takeover waits. A division by zero ends the transaction when the guard is over. */
+export function guardText({ epoch, fence }: Guard): string {
+  return `select 1 / count(*) from (select 1 from $s.leader where epoch = ${epoch} and fence = ${fence} for share) as held`
 }

@@ -9,7 +9,7 @@ const [state, stateSchema, without = ''] = process.argv.slice(2)
 if (without.includes('deadline')) Object.defineProperty(Lease.prototype, 'isHeld', { get: () => true })
 if (without.includes('guard')) {
   Object.assign(Database.prototype, {
-    async append(this: Database, epoch: number, file: string, position: number, bytes: Buffer) {
+    async append(this: Database, { epoch }: { epoch: number }, file: string, position: number, bytes: Buffer) {
       const values = [file, position, epoch, bytes]
       await this.rows('insert into $s.chunks values ($1, $2, $3, $4) on conflict do nothing', values)
       return true

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { program } from '../../src/cli/program.ts'
 import { Database } from '../../src/replicas/database.ts'
 import { databaseFiles } from '../../src/replicas/database-files.ts'
@@ -45,6 +45,17 @@ async function cli(...argv: string[]): Promise<{ code: number; said: string }> {
   const write = (line: string): number => said.push(line)
   const code = await program(argv, { variables: {}, out: write, err: write })
   return { code, said: said.join('\n') }
+}
+
+/** The next call is sent by the function that this answers: until then it is on its way, and its answer did not come in time. */
+function withheld(database: Database, name: 'append' | 'change'): () => Promise<unknown> {
+  let send = (): Promise<unknown> => Promise.reject(new Error('nothing was called'))
+  const method = database[name].bind(database) as (...given: unknown[]) => Promise<never>
+  vi.spyOn(database, name).mockImplementationOnce((...given: unknown[]) => {
+    send = () => method(...given)
+    return Promise.reject(new Error('Query read timeout'))
+  })
+  return () => send()
 }
 
 const text = async (files: FileSystem, path = FILE): Promise<string | undefined> => (await files.read(path))?.toString()
@@ -126,6 +137,34 @@ describeWith('postgresql', 'a state in PostgreSQL', () => {
       expect(await text(reading)).toBe('kept')
       await expect(reading.remove(FILE)).rejects.toThrow('for reading only')
     }))
+
+  it.each(['truncate', 'rename', 'append'] as const)(
+    'is not changed by a statement whose answer did not come, once another has been made: %s',
+    (what) =>
+      withSchema(async ({ database, files }) => {
+        await put(files, FILE, 'old')
+        await put(files, `${FILE}.tmp`, 'new')
+        const file = await files.reopen(FILE)
+        const isAppend = what === 'append'
+        const late = isAppend ? withheld(database, 'append') : withheld(database, 'change')
+        const work = {
+          append: async () => {
+            await file.write(Buffer.from('LATE'), 3)
+            await file.datasync()
+          },
+          truncate: () => file.truncate(0),
+          rename: () => files.rename(`${FILE}.tmp`, FILE),
+        }
+        await expect(work[what]()).rejects.toThrow('the database did not answer')
+        await file.truncate(3)
+        await file.write(Buffer.from('er'), 3)
+        if (!isAppend) await file.datasync()
+        await late().catch(() => undefined)
+        if (isAppend) await file.datasync()
+        expect(await text(files)).toBe('older')
+        expect(await text(files, `${FILE}.tmp`)).toBe('new')
+      }),
+  )
 
   it('gives a lease to one replica at a time, and ends it by the clock of its holder', () =>
     withSchema(async ({ database, lease }) => {
