@@ -147,7 +147,10 @@ async function createCore(options: AppOptions, { createFastApp }: FastExpress, r
       options,
     )
     if (replica) markIncomplete(services)
-    const notices = [...registry.notices, ...(await seedDefault(services, options))]
+    const notices = [
+      ...registry.notices,
+      ...(await seedDefault(services, options, replica?.place.file ?? options.state)),
+    ]
     refuseUndocumentedMcp(services)
     await startScenarios(services, options)
     serveWebhooks(services, options)
@@ -309,14 +312,18 @@ function markIncomplete({ registry, journals, records, realTime }: AppServices):
 }
 
 /** A new default environment gets the seed; one that the state file holds stays as it is. */
-async function seedDefault({ registry, environments }: AppServices, options: AppOptions): Promise<string[]> {
+async function seedDefault(
+  { registry, environments }: AppServices,
+  options: AppOptions,
+  place: string | null | undefined,
+): Promise<string[]> {
   if (registry.environment(DEFAULT_ENVIRONMENT)) return notApplied(options)
   try {
     await environments.createDefault(DEFAULT_ENVIRONMENT, options.test)
   } catch (error) {
     if (!(error instanceof ClientIdTakenError)) throw error
     throw new StartError(
-      `${options.state ?? 'the state'}: it has no environment ${DEFAULT_ENVIRONMENT}, and cannot get one from the seed: ` +
+      `${place ?? 'the state'}: it has no environment ${DEFAULT_ENVIRONMENT}, and cannot get one from the seed: ` +
         `${error.message}. Rename that environment, or use another --state file or --fresh`,
     )
   }

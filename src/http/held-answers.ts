@@ -9,10 +9,16 @@ type Send = (...given: unknown[]) => unknown
  * Holds an answer back until everything that it may say is durable: those of pages, fake applications and the control API,
  * and every refusal. A request of an operation waits in its pipeline. When the disk refuses, the answer is 503 instead.
  */
-export function holdAnswer(response: ServerResponse, registry: Pick<EnvironmentRegistry, 'durable'>): void {
+export function holdAnswer(response: ServerResponse, registry: Pick<EnvironmentRegistry, 'durable' | 'isOver'>): void {
   const writeHead = response.writeHead.bind(response) as Send
-  const write = response.write.bind(response) as Send
+  const sendOn = response.write.bind(response) as Send
   const end = response.end.bind(response) as Send
+  // A stream writes again and again, and its server may have been stopped in between for longer than its lease.
+  const write: Send = (...given) => {
+    if (!registry.isOver) return sendOn(...given)
+    response.destroy()
+    return false
+  }
   let isHeld = true
   let calls: (() => unknown)[] | undefined
 
@@ -51,7 +57,7 @@ export function holdAnswer(response: ServerResponse, registry: Pick<EnvironmentR
 /** These say nothing of what a commit changes, and a server that lets a probe wait is started again. */
 const PROBES = ['/_mock/health', '/_mock/ready']
 
-export function holdAnswers(registry: Pick<EnvironmentRegistry, 'durable'>): RequestHandler {
+export function holdAnswers(registry: Pick<EnvironmentRegistry, 'durable' | 'isOver'>): RequestHandler {
   return (request, response, next) => {
     if (!PROBES.includes(request.path)) holdAnswer(response, registry)
     next()

@@ -38,7 +38,7 @@ const NOT_FORWARDED = new Set([
 ])
 
 /** An answer that has left its replica may still be on its way when the next one is active. */
-const GRACE_MS = 1000
+export const GRACE_MS = 1000
 const CONNECT_WITHIN_MS = 2000
 const MAX_HEAD = 64 * 1024
 

@@ -6,6 +6,7 @@ import {
   type Http2ServerResponse,
   type IncomingHttpHeaders,
 } from 'node:http2'
+import { GRACE_MS } from './forwarder.ts'
 
 /** Whether a request needs HTTP/2 all the way: its answer ends with trailers, or both sides send at the same time. */
 export function needsHttp2({ headers }: Http2ServerRequest): boolean {
@@ -47,6 +48,15 @@ export class Http2Forwarder {
       })
       stream.pipe(upstream)
     })
+  }
+
+  /** Ends the calls to other replicas than the active one, a little later: silence is judged by the lease. */
+  endOthers(active: string | null): void {
+    const others = [...this.#sessions].filter(([url]) => url !== active)
+    if (others.length === 0) return
+    setTimeout(() => {
+      for (const [, session] of others) session.destroy()
+    }, GRACE_MS).unref()
   }
 
   close(): void {

@@ -297,6 +297,7 @@ export class Replica<Serving extends Term> {
   #newLeader({ epoch, id, url, schema_version: version }: Leader): void {
     const { self, log, database } = this.#options
     this.#forwarder.endBefore(epoch)
+    this.#http2.endOthers(url)
     if (id === self.id || id === null) return
     log.info('another replica is active; this one stands by', this.#fields({ active: url, active_epoch: epoch }))
     if (version > SCHEMA_VERSION) log.warn(database.newerSchema(version), this.#fields())
@@ -334,6 +335,7 @@ export class Replica<Serving extends Term> {
       this.#phase = 'loading'
       const began = monotonicTime()
       this.#forwarder.endBefore(lease.epoch)
+      this.#http2.endOthers(self.url)
       this.#term = await startTerm({
         place: {
           file: `${database.place}/${STATE_NAME}`,
@@ -350,8 +352,8 @@ export class Replica<Serving extends Term> {
       log.info('this replica is active', this.#fields({ loaded_in_ms: ms }))
       if (!isFirst) for (const notice of this.#term.notices) log.warn(notice, this.#fields())
       this.#phase = 'active'
-      await this.#look()
       void lease.ended.then((reason) => this.#endTerm(reason))
+      await this.#look()
     } catch (error) {
       // A machine that is too slow for its lease stands by and tries again.
       const isLost = lease?.isHeld === false

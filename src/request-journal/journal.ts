@@ -156,6 +156,7 @@ export class Journal {
   #cleared = 0
   /** What the last {@link clearUntilRestored} dropped. */
   #dropped: readonly RecordedEntry[] = []
+  #droppedSince: string | undefined
   #restored = 0
 
   constructor(readonly limits: JournalLimits) {}
@@ -290,9 +291,10 @@ export class Journal {
 
   /** Drops all entries; {@link restore} can bring them back. */
   clearUntilRestored(): void {
-    const entries = this.recorded()
+    const [entries, since] = [this.recorded(), this.incompleteSince]
     this.clear()
     this.#dropped = entries
+    this.#droppedSince = since
   }
 
   /** Brings back what the last clear dropped. @returns how many entries that are */
@@ -300,6 +302,7 @@ export class Journal {
     const dropped = this.#dropped
     if (dropped.length === 0) return 0
     this.#dropped = []
+    this.incompleteSince = this.#droppedSince
     this.#entries = [...dropped, ...this.recorded()]
     this.#first = 0
     this.#bytes = this.#entries.reduce((sum, entry) => sum + bytesOf(entry), 0)

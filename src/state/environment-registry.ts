@@ -42,6 +42,7 @@ export interface RegistryOptions {
 }
 
 export interface ModelLease {
+  readonly isHeld: boolean
   /** @throws StorageError once another process may have the state */
   assertHeld(): void
 }
@@ -225,6 +226,11 @@ export class EnvironmentRegistry {
     }
     const pending = this.#log?.durable()
     return lease ? pending?.then(() => lease.assertHeld()) : pending
+  }
+
+  /** Whether another process may have the state: an answer that was begun does not go on. */
+  get isOver(): boolean {
+    return this.#lease?.isHeld === false
   }
 
   /** As `durable`, with every durability. */

@@ -3,6 +3,7 @@ import { plural } from '../domain/text.ts'
 import { call, open, type Schemas } from './api.ts'
 import { Collections } from './collections.tsx'
 import { saveAs } from './download.ts'
+import { momentOf } from './format.ts'
 import { Button, Command, Confirm, Empty, Problem, Section, Small, Status, Table, Tag } from './parts.tsx'
 import { setParameters, environment, linkTo, route } from './hash-route.ts'
 import { Snapshots } from './snapshots.tsx'
@@ -17,6 +18,7 @@ export function DataView() {
       <Collections />
       <Snapshots />
       <WholeState />
+      <Replicas />
     </div>
   )
 }
@@ -114,6 +116,30 @@ function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; 
 function mcpServers({ connector, mcp_server_url: url, people }: Connector): string {
   const headers = { Authorization: 'Bearer ACCESS_TOKEN', identifier: people[0] ?? 'USER' }
   return JSON.stringify({ mcpServers: { [connector]: { type: 'http', url, headers } } }, undefined, 2)
+}
+
+/** The servers on one database; nothing where the state is in a file. */
+function Replicas() {
+  const { value, error } = useApi<Schemas['Replicas']>('/replicas')
+  if (value?.replicas.length === 0) return null
+  return (
+    <Section level={2} title="Replicas" note={value?.active ? `epoch ${value.active.epoch}` : undefined}>
+      <Problem error={error} />
+      {value && (
+        <Table
+          label="Replicas"
+          heads={[['Address', 'mono'], 'Role', 'Version', 'Seen', 'Differs in']}
+          rows={value.replicas.map(({ id, url, version, seen_at, differs }) => [
+            url,
+            id === value.active?.id ? <Tag>active</Tag> : 'stands by',
+            version,
+            momentOf(seen_at),
+            differs.join(', '),
+          ])}
+        />
+      )}
+    </Section>
+  )
 }
 
 function WholeState() {

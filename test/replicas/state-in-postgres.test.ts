@@ -193,6 +193,22 @@ describeWith('postgresql', 'a state in PostgreSQL', () => {
     expect((await cli('config')).code).toBe(0)
   })
 
+  it('is named without the password where it cannot get a default environment', () =>
+    withSchema(async ({ files, lease }, schema) => {
+      const registry = await openTestRegistry({ file: FILE, fileSystem: files, lock, lease })
+      const client = { id: 'test_client', client_secret: 'x', name: 'x', created_at: '2026-01-01T00:00:00.000Z' }
+      registry.create('other', { clients: [client as never] })
+      await registry.leave()
+      await lease.release()
+      const url = postgres.url.replace('postgres@', 'postgres:hunter2@')
+      const refused = await cli('start', '--state', url, '--state-schema', schema, '--port', '0')
+      expect(refused).toMatchObject({
+        code: 2,
+        said: expect.stringContaining('it has no environment default') as string,
+      })
+      expect(refused.said).not.toContain('hunter2')
+    }))
+
   it('is exported to a state file and imported from one, and refuses what would replace a state', () =>
     withSchema(async ({ files, lease }, schema) => {
       const registry = await openTestRegistry({ file: FILE, fileSystem: files, lock, lease })

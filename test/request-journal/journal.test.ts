@@ -100,6 +100,16 @@ describe('clearing a journal', () => {
     expect([journal.appended, journal.cleared]).toEqual([4, 2])
   })
 
+  it('leaves it incomplete when what was cleared is restored', () => {
+    const journal = journalOf([{}])
+    const lost = '2026-01-01T00:00:00.000Z'
+    journal.incompleteSince = lost
+    journal.clearUntilRestored()
+    expect(journal.incompleteSince).toBeUndefined()
+    journal.restore()
+    expect(journal.incompleteSince).toBe(lost)
+  })
+
   it('keeps the remaining entries when more were dropped than are to be cleared', () => {
     const journal = journalOf([{}, {}, {}, {}], { capacity: 2 })
     journal.clear(1)
