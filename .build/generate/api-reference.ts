@@ -70,7 +70,7 @@ function index({ operations, rules }: Material): string {
   const tags = [...new Set(operations.flatMap(({ tags: [tag = ''] }) => tag))]
   return `${NOTE}
 
-# API reference
+# API
 
 Each operation of the service has a page: what it takes, an example in curl, TypeScript and Python with its answer, every status and error, the rules behind it, and a scenario that makes it fail. Clients generated from protobuf call the same operations by [gRPC](../grpc.md).
 
@@ -291,12 +291,17 @@ function gapOf(basis: string): string[] {
   return /G\d+/.exec(basis)?.slice(0, 1) ?? []
 }
 
+/** An item for each gap, which links to its row, with an item for each of its points. */
 function ruleLines(ids: readonly string[], rules: readonly Row[]): string[] {
-  return ids.flatMap((id) =>
-    rules
+  return ids.flatMap((id) => {
+    const points = rules
       .filter((row) => row.ids[0] === id)
-      .map(({ point, rule }) => `- [${id}](../fidelity.md#${id.toLowerCase()}), ${linked(point)}: ${linked(rule)}`),
-  )
+      .map(({ point, rule }) => `${linked(point)}: ${linked(rule)}`)
+    const link = `- [${id}](../fidelity.md#${id.toLowerCase()})`
+    return points.length > 1
+      ? [`${link}:`, ...points.map((each) => `  - ${each}`)]
+      : points.map((each) => `${link}, ${each}`)
+  })
 }
 
 /** The document's parts as one line, then each rule of docs/fidelity.md that the operation cites. */

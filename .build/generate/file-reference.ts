@@ -1,13 +1,29 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { schemaDocuments } from './json-schemas.ts'
 import { pretty } from './pretty.ts'
 import type { Step } from './step.ts'
 
 const PAGE = 'docs/file-reference.md'
+export const EXAMPLES = '.build/generate/examples'
+
+/** The files that together have every key of their kind; `test/documents/file-reference.test.ts` validates them. */
+export const EXAMPLE_FILES = {
+  connector: ['connectors/shop.yaml', 'connectors/vault.yaml', 'connectors/warehouse.yaml', 'connectors/notes.yaml'],
+  seed: ['seed.yaml'],
+  scenario: ['scenarios/shop-fails.yaml'],
+  extension: ['extensions/teams.yaml'],
+  config: ['toolmock', 'replica', 'client'].map((name) => `configurations/${name}.config.yaml`),
+} as const
+type Document = keyof typeof EXAMPLE_FILES
 
 /** Every key of the files that users write, from the schemas that parse them, and every helper, from the table that runs it. */
 export const fileReference: Step = {
   name: 'file reference',
   inputs: [
+    EXAMPLES,
+    'src/cli/configuration.ts',
+    'src/cli/flags.ts',
     'src/documents',
     'src/domain',
     'src/schema',
@@ -16,42 +32,54 @@ export const fileReference: Step = {
     'src/third-party/fake-data.ts',
   ],
   outputs: [PAGE],
-  make: async (root) => new Map([[PAGE, await pretty(root, PAGE, await page())]]),
+  make: async (root) => new Map([[PAGE, await pretty(root, PAGE, await page(root))]]),
 }
 
-async function page(): Promise<string> {
+async function page(root: string): Promise<string> {
   const template = await import('../../src/third-party/template.ts')
   const { BLOCKS, HELPERS, MAX_TEMPLATE, MAX_TEMPLATE_DEPTH, MAX_STEPS, MAX_TEXT } = template
   const changing = [...HELPERS].flatMap(([name, { changes }]) => (changes ? [code(name)] : []))
   const { MAX_GENERATED } = await import('../../src/third-party/fake-data.ts')
   const schemas = (await schemaDocuments()) as Readonly<Record<string, JsonSchema>>
-  const { connector = {}, seed = {}, scenario = {}, extension = {} } = schemas
-  const ofConnector = new Map([[identity(connector), 'a [connector file](#connector-file)']])
+  const ofConnector = new Map([[identity(schemas['connector'] ?? {}), 'a [connector file](#connector-file)']])
+  const section = async (document: Document, known = new Map<string, string>()): Promise<string> =>
+    [
+      ...documentTables(document, schemas[document] ?? {}, known),
+      `### Examples: ${document}`,
+      'Together they have every key. A project takes the few that it needs.',
+      ...(await Promise.all(EXAMPLE_FILES[document].map((file) => exampleOf(root, file)))),
+    ].join('\n\n')
   return `<!-- Made by \`npm run generate\` from the schemas of the files and the table of helpers: change it there. -->
 
-# File reference
+# Files
 
-This page lists every key of a connector file, a seed file, a scenario file and an extension file, and every helper of templates. [Connectors](connectors.md) and [Failing on demand](scenarios.md) show how they are used.
+This page lists every key of the files that you write, with examples, and every helper of templates. [Connectors](connectors.md), [Scenarios](scenarios.md), [Extensions](extensions.md) and [the configuration file](commands.md#the-configuration-file) show how they are used.
 
 \`[]\` stands for each item of a list, \`*\` for each name that you choose. An unknown key is refused. \`spec/schemas\` has the same as JSON Schema: name one in \`$schema\` and your editor completes the keys.
 
-A duration has a unit: \`250ms\`, \`30s\`, \`15m\`, \`2h\`, \`1h30m\`, \`1d\`, or ISO 8601 such as \`PT5M\`. \`validate\` warns of a number without a unit; the type says how it is read. What \`conditions\` are is in [Connectors](connectors.md#conditions).
+A duration has a unit: \`250ms\`, \`30s\`, \`15m\`, \`2h\`, \`1h30m\`, \`1d\`, or ISO 8601 such as \`PT5M\`. \`validate\` warns of a number without a unit; the type says how it is read. [Conditions](connectors.md#conditions) select items of collections.
 
 ## Connector file
 
-${documentTables('connector', connector, new Map()).join('\n\n')}
+${await section('connector')}
 
 ## Seed file
 
-${documentTables('seed', seed, ofConnector).join('\n\n')}
+${await section('seed', ofConnector)}
 
 ## Scenario file
 
-${documentTables('scenario', scenario, new Map()).join('\n\n')}
+${await section('scenario')}
 
 ## Extension file
 
-${documentTables('extension', extension, new Map()).join('\n\n')}
+Its requests belong to no account. So all share the items of a collection, whatever \`per\` says, and a responder with \`on.account\` never answers.
+
+${await section('extension')}
+
+## Configuration file
+
+${await section('config')}
 
 ## Templates
 
@@ -77,6 +105,13 @@ ${row('of what `faker` counts: `length`, `count`', count(MAX_GENERATED))}
 
 A responder whose template exceeds a limit answers 422 \`unusable_template\`, and a tool call fails with \`TOOL_ERROR\`. Both say which limit.
 `
+}
+
+/** An example without the comment that says what it is about, which stands above the block. */
+async function exampleOf(root: string, file: string): Promise<string> {
+  const text = await readFile(join(root, EXAMPLES, file), 'utf8')
+  const [, about = '', yaml = ''] = /^# (.*)\n([^]*)$/.exec(text) ?? []
+  return `${about} \`${file}\`:\n\n\`\`\`yaml\n${yaml}\`\`\``
 }
 
 /** What the schemas of files use of JSON Schema. */

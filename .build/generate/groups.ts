@@ -24,10 +24,11 @@ export const groups: Step = {
     ]),
 }
 
-/** The block of the README that defines functions, and uses them. */
+/** The block of the README that defines functions, up to the first call. */
 async function functionsOf(root: string): Promise<string> {
   const text = await readFile(join(root, README), 'utf8')
-  return /^```sh\nfield\(\).*?^```$/ms.exec(text)?.[0] ?? ''
+  const [functions = ''] = /^```sh\nfield\(\).*?^sign_in\n/ms.exec(text) ?? []
+  return `${functions}\`\`\``
 }
 
 function line(title: string, pages: readonly Page[]): string {

@@ -27,7 +27,7 @@ export const lifecyclePages: Step = {
 function page(): string {
   return `<!-- Made by \`npm run generate\` from src/domain/lifecycle.ts: change it there. -->
 
-# The lifecycle of a connected account
+# Lifecycle
 
 This page lists every move of \`status\`, with its event. A pair of state and event that is not here leaves the status as it is. \`(none)\` is an account that
 does not exist yet, or no longer.

@@ -1,4 +1,11 @@
-import { expect, it } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { EXAMPLE_FILES, EXAMPLES } from '../../.build/generate/file-reference.ts'
+import { ROOT } from '../../.build/project.ts'
+import { readConfiguration } from '../../src/cli/configuration.ts'
+import { ToolmockProcess } from '../cli/toolmock-process.ts'
 import { connectorSchema, toConnector } from '../../src/documents/connector.ts'
 import { schemaDocuments } from '../../.build/generate/json-schemas.ts'
 import { scenarioSchema, toScenario } from '../../src/documents/scenario.ts'
@@ -49,4 +56,53 @@ it('the file reference states how long a slow body takes', () => {
   const over = at(schemas.scenario, 'rules', '[]', 'do', '[]')?.properties['slow_body']
   expect(JSON.stringify(over)).toContain('"default":"3s"')
   expect(scenario.rules[0]?.do).toEqual([{ kind: 'slow_body', params: { over: 3000, pieces: 5 } }])
+})
+
+const toolmock = ToolmockProcess.forThisFile()
+const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
+
+/** The paths of the keys that the page lists for a document, such as `accounts[].status`. */
+function keysOf(document: string): string[] {
+  const [page = ''] = textOf('docs/file-reference.md')
+    .split(/^(?=## )/m)
+    .filter((part) => part.includes(`### Examples: ${document}`))
+  let within = ''
+  return [...page.matchAll(/^(?:### \w+: `(?<path>[^`]+)`|\| `(?<key>[^`]+)` .*)$/gm)].flatMap(({ groups = {} }) => {
+    const { path, key = '' } = groups
+    if (path !== undefined) within = `${path}.`
+    return path === undefined ? [within + key] : []
+  })
+}
+
+/** The values at a path: `[]` is each item of a list, or the value where a file may give one in its place; `*` each value of an object. */
+function valuesAt(value: unknown, [step, ...rest]: readonly string[]): unknown[] {
+  if (step === undefined) return value === undefined ? [] : [value]
+  if (step === '[]') return [value].flat().flatMap((each) => valuesAt(each, rest))
+  if (value === null || typeof value !== 'object') return []
+  if (step === '*') return Object.values(value).flatMap((each) => valuesAt(each, rest))
+  return valuesAt((value as Readonly<Record<string, unknown>>)[step], rest)
+}
+
+describe('the examples of the file reference', () => {
+  it('are valid', async () => {
+    const files = Object.values({ ...EXAMPLE_FILES, config: [] }).flat()
+    const { code, stderr } = await toolmock.run(['validate', ...files.map((file) => join(ROOT, EXAMPLES, file))])
+    expect({ code, problems: stderr.split('\n').filter((line) => line && !line.startsWith('warning: ')) }).toEqual({
+      code: 0,
+      problems: [],
+    })
+    for (const file of EXAMPLE_FILES.config) {
+      const path = join(ROOT, EXAMPLES, file)
+      expect(() => readConfiguration(path, textOf(join(EXAMPLES, file)), ROOT)).not.toThrow()
+    }
+  })
+
+  it.each(Object.entries(EXAMPLE_FILES))('%s: have every key', (document, files) => {
+    const examples: unknown[] = files.map((file) => parse(textOf(join(EXAMPLES, file))))
+    // An extension's requests belong to no account, so a responder with this key never answers.
+    const keys = keysOf(document).filter((key) => document !== 'extension' || !key.includes('on.account'))
+    expect(keys.length).toBeGreaterThan(10)
+    const steps = (key: string): string[] => key.replaceAll('[]', '.[]').split('.')
+    expect(keys.filter((key) => examples.every((each) => valuesAt(each, steps(key)).length === 0))).toEqual([])
+  })
 })

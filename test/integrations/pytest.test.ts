@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
 import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { codeBlocks } from '../recipes/markdown.ts'
 import { describeWith, PYTHON } from '../support/machine.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -100,6 +101,13 @@ function pytest(files: Record<string, string>, args: string[] = [], variables: R
 }
 
 describeWith('pytest', 'pytest-toolmock', () => {
+  it('runs the program and the test of the guide', () => {
+    const [app = '', test = ''] = codeBlocks('docs/pytest.md', 'A test', 'python')
+    const { status, output } = pytest({ 'app.py': app, 'test_app.py': test })
+    expect(output).toContain('1 passed')
+    expect(status).toBe(0)
+  })
+
   it('gives each test an environment: consent, clock, events, scenarios, requests, reset', () => {
     const { status, output } = pytest({ 'test_app.py': PASSING })
     expect(output).toContain('3 passed')

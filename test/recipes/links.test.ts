@@ -3,7 +3,8 @@ import { readdir } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
-import { headingAnchor, rowAnchor } from '../../.build/site/anchors.ts'
+import { headingAnchor, RowAnchors } from '../../.build/site/anchors.ts'
+import { GROUPS } from '../../.build/site/groups.ts'
 
 const folders = ['docs', 'docs/api']
 const guides = (
@@ -30,12 +31,21 @@ function linksOf(file: string): { target: string; anchor: string }[] {
 /** The anchors of a page's headings, as code hosts derive them, and those that the site gives to the rows of tables. */
 function anchorsOf(file: string): string[] {
   const text = textOf(file).replaceAll(/^```.*?^```/gms, '')
-  const rows = text.matchAll(/^\| ([^|]+?) +\|/gm)
-  const headings = text.matchAll(/^#+ (.+)$/gm)
-  return [
-    ...[...headings].map(([, title = '']) => headingAnchor(title)),
-    ...[...rows].flatMap(([, cell = '']) => rowAnchor(cell) ?? []),
-  ]
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title)
+  return [...headings.map(headingAnchor), ...rowsOf(file).flatMap(({ anchor }) => anchor ?? [])]
+}
+
+/** The rows of a page's tables, by their first cell, with their anchors. */
+function rowsOf(file: string): { cell: string; anchor: string | undefined }[] {
+  const text = textOf(file).replaceAll(/^```.*?^```/gms, '')
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title)
+  const anchors = new RowAnchors(headings)
+  let section = ''
+  return [...text.matchAll(/^(?:#+ (?<title>.+)|\| (?<cell>[^|]+?) +\|.*)$/gm)].flatMap(({ groups = {} }) => {
+    const { title, cell = '' } = groups
+    if (title !== undefined) section = title
+    return title === undefined && cell !== '' ? [{ cell, anchor: anchors.of(cell, section) }] : []
+  })
 }
 
 const isOperation = (guide: string): boolean => /^docs\/api\/\w+(?<!README)\.md$/.test(guide)
@@ -60,6 +70,18 @@ describe('the links of the README and the guides', () => {
     expect(missing('README.md')).toEqual(['docs/README.md'])
     expect(missing('docs/README.md')).toEqual(['docs/README.md'])
     expect(missing('docs/api/README.md', guides.filter(isOperation))).toEqual([])
+  })
+})
+
+describe('the pages', () => {
+  it.each(['commands', 'errors', 'file-reference'])('%s: each key, flag and code has an anchor of its own', (page) => {
+    const rows = rowsOf(`docs/${page}.md`).filter(({ cell }) => /^\[?`/.test(cell))
+    expect(rows.length).toBeGreaterThan(20)
+    expect(rows.filter(({ anchor }) => anchor === undefined)).toEqual([])
+  })
+
+  it.each(GROUPS.flatMap(({ pages }) => pages))('$file: has the title of its links', ({ file, title }) => {
+    expect(/^# (.*)$/m.exec(textOf(`docs/${file}`))?.[1]).toBe(title)
   })
 })
 

@@ -9,31 +9,21 @@ const projects = RunnerProjects.forThisFile()
 /** The time limit of each test, which starts other programs. */
 const timeout = 300_000
 
-const PLACE = '// … run the program under test with mock.env'
 /** The page of a runner. */
 const guideOf = (heading: string): string => `docs/${heading.toLowerCase().replace(':', '-')}.md`
 
-/** The program under test: it sends one message for a user, and says with which status. */
-const PROGRAM = `async (env, identifier) => {
-  const { TOOLMOCK_CLIENT_ID: client_id, TOOLMOCK_CLIENT_SECRET: client_secret } = env
-  const body = String(new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret }))
-  const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
-  const { access_token } = await (await fetch(env.TOOLMOCK_URL + '/oauth/token', { method: 'POST', headers: form, body })).json()
-  const headers = { Authorization: 'Bearer ' + access_token, 'Content-Type': 'application/json' }
-  const tool_input = { to: 'grace@example.com', subject: 'Hello' }
-  const message = { connector: 'mail', identifier, tool_name: 'mail_send_message', tool_input }
-  const answer = await fetch(env.TOOLMOCK_URL + '/api/v1/execute_tool', { method: 'POST', headers, body: JSON.stringify(message) })
-  return answer.status
-}`
-
-/** The test of the guide, and the same for a user without an account, which fails. */
-function passingAndFailing(heading: string, language: string): string {
-  const [example = ''] = codeBlocks(guideOf(heading), 'A test', language)
-  expect(example).toContain(PLACE)
-  const passing = example.replace(PLACE, `await send(mock.env, 'ada@example.com')`)
-  const [, test = ''] = /^(test\([^]*)/m.exec(example) ?? []
-  const failing = test.replace('sends one message', 'fails').replace(PLACE, `await send(mock.env, 'eve@example.com')`)
-  return `${passing}\n${failing}\nconst send = ${PROGRAM}\n`
+/** The program under test, the test of the guide, and the same for a user without an account, which fails. */
+function filesOfGuide(heading: string, language = 'js'): { program: string; test: string } {
+  const guide = guideOf(heading)
+  const [program = '', own] = codeBlocks(guide, 'A test', 'js')
+  const example = own ?? codeBlocks(guide, 'A test', language).join('')
+  const [test = ''] = /^test\([^]*/m.exec(example) ?? []
+  const [call] = /sendMessage\(mock.env, 'ada@example.com'\)/.exec(test) ?? []
+  expect(call).toBeDefined()
+  const failing = test
+    .replace('sends one message', 'fails')
+    .replace(call ?? '', "sendMessage(mock.env, 'eve@example.com')")
+  return { program, test: `${example}\n${failing}` }
 }
 
 /** The explanation of the refused call, as \`explain\` prints it. */
@@ -46,13 +36,16 @@ const explanations = (output: string): number =>
 describe.each(['node', 'jsdom'])('Jest with the test environment %s', (environment) => {
   const JEST = ['node_modules/jest/bin/jest.js', '--env', environment]
   const packages = ['jest', `jest-environment-${environment}`]
-  const fetchOfNode = environment === 'jsdom' ? `const { fetch } = require('vm').runInThisContext('globalThis')\n` : ''
+  // jsdom has no fetch; that of Node takes the parts of a request from Node alone.
+  const fetchOfNode =
+    environment === 'jsdom' ? `const { fetch, URLSearchParams } = require('vm').runInThisContext('globalThis')\n` : ''
 
   it(
     'runs the test of the guide without a flag, and a failing one with its explanation',
     async () => {
-      const test = fetchOfNode + passingAndFailing('Jest', 'js')
-      const project = await projects.project({ 'mail.test.js': test }, packages)
+      const { program, test } = filesOfGuide('Jest')
+      const files = { 'send-message.js': fetchOfNode + program, 'mail.test.js': test }
+      const project = await projects.project(files, packages)
       const { code, output } = await projects.run(project, JEST)
       expect(output).toContain('Tests:       1 failed, 1 passed, 2 total')
       expect(output).toMatch(/✓ sends one message/)
@@ -113,9 +106,10 @@ describe('node:test', () => {
   it.each(['mjs', 'cjs'])(
     'runs the test of the guide as .%s, and a failing one with its explanation',
     async (form) => {
-      const esm = passingAndFailing('node:test', 'js')
+      const { program, test: esm } = filesOfGuide('node:test')
       const cjs = esm.replaceAll(/^import (.+) from (.+)$/gm, 'const $1 = require($2)')
-      const project = await projects.project({ [`mail.test.${form}`]: form === 'mjs' ? esm : cjs })
+      const test = form === 'mjs' ? esm : cjs
+      const project = await projects.project({ 'send-message.mjs': program, [`mail.test.${form}`]: test })
       const { code, output } = await projects.run(project, ['--test', '--test-reporter', 'spec'])
       expect(output).toMatch(/✔ sends one message/)
       expect(output).toMatch(/✖ fails/)
@@ -134,7 +128,9 @@ describe('node:test', () => {
       import assert from 'node:assert/strict'
       import { describe, it, test } from 'node:test'
       import { useToolmock } from 'toolmock/node-test'
+      import { sendMessage } from './send-message.mjs'
       const mock = useToolmock()
+      const send = async (...args) => (await sendMessage(...args)).status
       test('whole', async (t) => {
         const { name } = mock
         await t.test('part', () => assert.equal(mock.name, name))
@@ -146,9 +142,9 @@ describe('node:test', () => {
       describe('at the same time', { concurrency: 2 }, () => {
         it('one', () => mock.journal.wait({ operation: 'execute_tool' }, { timeoutMs: 1 }).catch(() => undefined))
         it('two', () => undefined)
-      })
-      const send = ${PROGRAM}`
-      const project = await projects.project({ 'parts.test.mjs': test })
+      })`
+      const { program } = filesOfGuide('node:test')
+      const project = await projects.project({ 'send-message.mjs': program, 'parts.test.mjs': test })
       const { output } = await projects.run(project, ['--test', '--test-reporter', 'spec'])
       expect(output).toMatch(/✔ part/)
       expect(output).toMatch(/✖ failing part/)
@@ -165,8 +161,8 @@ describe('vitest', () => {
   it(
     'runs the test of the guide, and a failing one with its explanation',
     async () => {
-      const test = passingAndFailing('vitest', 'ts')
-      const project = await projects.project({ 'mail.test.ts': test }, ['vitest'])
+      const { program, test } = filesOfGuide('vitest', 'ts')
+      const project = await projects.project({ 'send-message.mjs': program, 'mail.test.ts': test }, ['vitest'])
       const { code, output } = await projects.run(project, ['node_modules/vitest/vitest.mjs', 'run', '--root', project])
       expect(output).toMatch(/Tests +1 failed \| 1 passed/)
       expect(output).toMatch(/stderr \| mail\.test\.ts > fails/)

@@ -20,7 +20,7 @@ const SEARCHES: Readonly<Record<string, string>> = {
   vitest: '/vitest',
   playwright: '/playwright',
   gitlab: '/gitlab',
-  docker: '/operations',
+  docker: '/containers',
   port: '/troubleshooting',
   seed: '/file-reference',
   'token expires': '/time',

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
 import { defineConfig } from 'vitepress'
@@ -6,10 +7,19 @@ import { GROUPS } from '../groups.ts'
 import { guideMarkdown } from './markdown.ts'
 
 const SITE = fileURLToPath(new URL('..', import.meta.url))
+const DOCS = fileURLToPath(new URL('../../../docs', import.meta.url))
 const DESCRIPTION =
   'A local, stateful mock of an agent tool-access service: connected accounts, consent, verification and tool execution.'
 
 const ICON = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b57b7"/><path d="M8 9h16v4h-6v11h-4V13H8z" fill="#fff"/></svg>')}`
+
+/** The pages of the operations, by the titles that they have. */
+const OPERATIONS = readdirSync(`${DOCS}/api`)
+  .filter((file) => file !== 'README.md')
+  .map((file) => ({
+    text: /^# (.*)$/m.exec(readFileSync(`${DOCS}/api/${file}`, 'utf8'))?.[1] ?? file,
+    link: `/api/${file.replace(/\.md$/, '')}`,
+  }))
 
 /** The address of a page on the site: `docs/README.md` is the start page, a README of a folder its index. */
 const linkOf = (file: string): string => `/${file.replace(/README\.md$/, '').replace(/\.md$/, '')}`
@@ -33,7 +43,7 @@ export default defineConfig({
   title: 'toolmock',
   description: DESCRIPTION,
   lang: 'en',
-  srcDir: fileURLToPath(new URL('../../../docs', import.meta.url)),
+  srcDir: DOCS,
   outDir: fileURLToPath(new URL('../dist', import.meta.url)),
   rewrites: { 'README.md': 'index.md', 'api/README.md': 'api/index.md' },
   cleanUrls: true,
@@ -55,10 +65,25 @@ export default defineConfig({
     nav: GROUPS.map(({ title, pages }) => ({ text: title, link: linkOf(pages[0]?.file ?? '') })),
     sidebar: GROUPS.map(({ title, pages }) => ({
       text: title,
-      items: pages.map((page) => ({ text: page.title, link: linkOf(page.file) })),
+      items: pages.map((page) => ({
+        text: page.title,
+        link: linkOf(page.file),
+        ...(page.file === 'api/README.md' ? { collapsed: true, items: OPERATIONS } : {}),
+      })),
     })),
     outline: { level: [2, 3] },
-    search: { provider: 'local', options: { detailedView: true } },
+    search: {
+      provider: 'local',
+      options: {
+        detailedView: true,
+        miniSearch: {
+          searchOptions: {
+            // Lists for auditors have all words of the field, and are not what most readers look for.
+            boostDocument: (id) => (/\/(?:conformance|fidelity|benchmarks)(?:#|$)/.test(id) ? 0.2 : 1),
+          },
+        },
+      },
+    },
     docFooter: { prev: 'Before', next: 'Next' },
   },
 })

@@ -1,5 +1,5 @@
 import type { MarkdownRenderer } from 'vitepress'
-import { headingAnchor, rowAnchor } from '../anchors.ts'
+import { RowAnchors } from '../anchors.ts'
 
 type Rule = Parameters<MarkdownRenderer['core']['ruler']['push']>[1]
 type State = Parameters<Rule>[0]
@@ -14,22 +14,12 @@ export function guideMarkdown(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push('braces', braces)
 }
 
-/** Sections of the README, by what the site has of them. */
-const SECTIONS: Readonly<Record<string, string>> = {
-  '../README.md#set-up': '/getting-started#set-up',
-  '../README.md#first-success': '/getting-started#functions-for-the-recipes',
-  '../README.md#recipes': '/failures',
-}
-
-/**
- * The README is not on the site: the first lesson is what its sections are for. Files beside the guides are named and not
- * linked. A README of a folder is its index.
- */
+/** The README is not on the site, whose start page replaces it. Files beside the guides are named and not linked. A README of a folder is its index. */
 function repositoryLinks(state: State): void {
   for (const { children } of state.tokens)
     children?.forEach((token, at) => {
       const href = token.type === 'link_open' ? (token.attrGet('href') ?? '') : ''
-      if (href.startsWith('../README.md')) token.attrSet('href', SECTIONS[href] ?? '/')
+      if (href === '../README.md') token.attrSet('href', '/')
       else if (/^\.\.\/spec\/|\.yaml$/.test(href)) {
         token.attrs = null
         token.tag = 'span'
@@ -39,17 +29,17 @@ function repositoryLinks(state: State): void {
     })
 }
 
-/** A row whose first cell is a key, flag, code or rule has an anchor, and the cell a link to it. */
+/** A row whose first cell is a key, flag, code or rule has an anchor. */
 function rowAnchors({ tokens }: State): void {
   const headings = tokens.filter((_, at) => tokens[at - 1]?.type === 'heading_open')
-  const taken = new Set(headings.map(({ content }) => headingAnchor(content)))
+  const anchors = new RowAnchors(headings.map(({ content }) => content))
+  let section = ''
   tokens.forEach((token, at) => {
+    if (token.type === 'heading_open') section = tokens[at + 1]?.content ?? ''
     const cell = tokens[at + 2]
     if (token.type !== 'tr_open' || tokens[at + 1]?.type !== 'td_open' || cell?.type !== 'inline') return
-    const anchor = rowAnchor(cell.content)
-    if (anchor === undefined || taken.has(anchor)) return
-    taken.add(anchor)
-    token.attrSet('id', anchor)
+    const anchor = anchors.of(cell.content, section)
+    if (anchor !== undefined) token.attrSet('id', anchor)
   })
 }
 
