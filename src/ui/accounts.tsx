@@ -1,4 +1,4 @@
-import { useId, useMemo, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { ACCOUNT_STATUSES, type AccountStatus } from '../domain/account.ts'
 import { plural } from '../domain/text.ts'
 import { call, type Schemas } from './api.ts'
@@ -22,10 +22,11 @@ import {
   Section,
   Small,
   Status,
+  TextField,
 } from './parts.tsx'
 import { setParameters, go, linkTo, route } from './hash-route.ts'
 import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
-import { useListNavigation } from './list-navigation.ts'
+import { useListNavigation } from './keyboard.ts'
 
 type Account = Schemas['Accounts']['accounts'][number]
 type AccountWithTools = Schemas['AccountWithTools']
@@ -183,7 +184,6 @@ function Pages({ total, offset }: Readonly<{ total: number; offset: number }>) {
 function AccountDetail({ id }: Readonly<{ id: string }>) {
   const { value, error, reload } = useApi<AccountWithTools>(pathOf('accounts', id))
   const { parameters } = route.value
-  const gone = error?.status === 404
   return (
     <Detail
       label="Account"
@@ -197,19 +197,15 @@ function AccountDetail({ id }: Readonly<{ id: string }>) {
         </>
       }
     >
-      {value && !gone ? (
+      {value && error?.status !== 404 ? (
         <div class="detail-body">
           <Lifecycle value={value} reload={reload} />
           <Tools id={id} tools={value.tools} />
           <History id={id} />
           <AccountFacts value={value} />
         </div>
-      ) : gone ? (
-        <Empty title="There is no such account.">
-          <p>{error.message}</p>
-        </Empty>
       ) : (
-        <Loading error={error} />
+        <Loading error={error} gone="There is no such account." />
       )}
     </Detail>
   )
@@ -357,51 +353,27 @@ function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
 }
 
 function ToolField({
-  field,
+  field: { name, kind, required, description, choices },
   value,
   onInput,
 }: Readonly<{ field: InputField; value: string; onInput: (value: string) => void }>) {
-  const id = useId()
-  const { name, kind, required, description, choices } = field
-  const shared = { id, value, 'aria-describedby': description === '' ? undefined : `${id}-hint` }
+  const label = (
+    <>
+      {name} {!required && <span class="quiet">optional</span>} {kind === 'json' && <span class="quiet">as JSON</span>}
+    </>
+  )
+  const shared = { label, value, hint: description, wrap: 'field' } as const
+  if (choices) {
+    const options = ['', ...choices].map((choice) => [choice, choice] as const)
+    return <Choice {...shared} options={options} onChange={onInput} />
+  }
   return (
-    <div class="field">
-      <label for={id}>
-        {name} {!required && <span class="quiet">optional</span>}{' '}
-        {kind === 'json' && <span class="quiet">as JSON</span>}
-      </label>
-      {choices ? (
-        <select {...shared} onChange={(event) => onInput(event.currentTarget.value)}>
-          <option value="" />
-          {choices.map((choice) => (
-            <option key={choice} value={choice}>
-              {choice}
-            </option>
-          ))}
-        </select>
-      ) : kind === 'json' ? (
-        <textarea
-          {...shared}
-          rows={3}
-          class="mono"
-          spellcheck={false}
-          onInput={(event) => onInput(event.currentTarget.value)}
-        />
-      ) : (
-        <input
-          {...shared}
-          type="text"
-          inputMode={kind === 'number' ? 'decimal' : 'text'}
-          autocomplete="off"
-          onInput={(event) => onInput(event.currentTarget.value)}
-        />
-      )}
-      {description !== '' && (
-        <span class="quiet" id={`${id}-hint`}>
-          {description}
-        </span>
-      )}
-    </div>
+    <TextField
+      {...shared}
+      rows={kind === 'json' ? 3 : undefined}
+      inputMode={kind === 'number' ? 'decimal' : 'text'}
+      onText={onInput}
+    />
   )
 }
 

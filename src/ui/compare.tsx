@@ -47,11 +47,7 @@ function Sides({ sides: [one, other] }: Readonly<{ sides: readonly [Request, Req
       {parts.map(([title, all]) => (
         <Differences key={title} title={title} differences={all.filter(({ isIdentity }) => !isIdentity)} />
       ))}
-      {apart.length > 0 && (
-        <Section title="Ids and times" open={false} note={plural(apart.length, 'difference')}>
-          <DifferenceTable title="Ids and times" differences={apart} />
-        </Section>
-      )}
+      {apart.length > 0 && <Differences title="Ids and times" differences={apart} open={false} />}
     </>
   )
 }
@@ -69,26 +65,23 @@ function Side({ title, request }: Readonly<{ title: string; request: Request }>)
   )
 }
 
-function Differences({ title, differences }: Readonly<{ title: string; differences: readonly Difference[] }>) {
+function Differences({
+  title,
+  differences,
+  open = true,
+}: Readonly<{ title: string; differences: readonly Difference[]; open?: boolean }>) {
+  const note = differences.length === 0 ? 'the same' : plural(differences.length, 'difference')
   return (
-    <Section title={title} note={differences.length === 0 ? 'the same' : plural(differences.length, 'difference')}>
-      {differences.length > 0 && <DifferenceTable title={title} differences={differences} />}
+    <Section title={title} note={note} open={open}>
+      {differences.length > 0 && (
+        <Table
+          label={title}
+          class="compared"
+          heads={['Where', 'This one', 'The other'].map((head) => [head, 'mono'] as const)}
+          rows={differences.map(({ where, one, other }) => [where, shown(one), shown(other)])}
+        />
+      )}
     </Section>
-  )
-}
-
-function DifferenceTable({ title, differences }: Readonly<{ title: string; differences: readonly Difference[] }>) {
-  return (
-    <Table
-      label={title}
-      class="compared"
-      heads={[
-        ['Where', 'mono'],
-        ['This one', 'mono'],
-        ['The other', 'mono'],
-      ]}
-      rows={differences.map(({ where, one, other }) => [where, shown(one), shown(other)])}
-    />
   )
 }
 

@@ -1,10 +1,10 @@
 import { plural } from '../domain/text.ts'
-import { open, type Schemas } from './api.ts'
-import { saveAs } from './download.ts'
+import type { Schemas } from './api.ts'
+import { download } from './download.ts'
 import { environments } from './live.ts'
 import { Empty, Loading, Problem, Section, Small, Table, Tag } from './parts.tsx'
 import { ALL, environment, linkTo } from './hash-route.ts'
-import { inEnvironment, useAction, useApi } from './use-api.ts'
+import { useAction, useApi } from './use-api.ts'
 
 type Report = Schemas['ContractReport']
 type Findings = Report['environments'][number]
@@ -22,7 +22,7 @@ const DOWNLOADS = [
 export function ContractView() {
   const { value: report, error } = useApi<Report>('/contract')
   const { value: coverage } = useApi<Schemas['CoverageReport']>('/coverage')
-  const download = useAction()
+  const { busy, error: failed, run } = useAction()
   if (error || !report)
     return (
       <div class="page">
@@ -42,18 +42,13 @@ export function ContractView() {
             <Small
               key={format}
               label={text}
-              disabled={download.busy}
-              onClick={() =>
-                download.run(async () => {
-                  const response = await open('GET', '/contract', { query: { ...inEnvironment(), format } })
-                  saveAs(await response.blob(), file)
-                })
-              }
+              disabled={busy}
+              onClick={() => run(() => download('/contract', file, { format }))}
             />
           ))}
         </span>
       </div>
-      <Problem error={download.error} />
+      <Problem error={failed} />
       {isUnused ? (
         <Empty title="The verdict begins with the first request of a client." command="npx toolmock run -- npm test">
           <p>Run your tests against a mock, which then says whether they kept the contract:</p>

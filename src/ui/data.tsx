@@ -1,8 +1,8 @@
 import { useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
-import { call, open, type Schemas } from './api.ts'
+import { call, type Schemas } from './api.ts'
 import { Collections } from './collections.tsx'
-import { saveAs } from './download.ts'
+import { download } from './download.ts'
 import { momentOf } from './format.ts'
 import { Button, Command, Confirm, Empty, Problem, Section, Small, Status, Table, Tag } from './parts.tsx'
 import { setParameters, environment, linkTo, route } from './hash-route.ts'
@@ -147,11 +147,6 @@ function WholeState() {
   const [isConfirming, setConfirming] = useState(false)
   const [done, setDone] = useState('')
   const { busy, error, run, send } = useAction()
-  const download = (): void =>
-    run(async () => {
-      const response = await open('GET', '/state', { query: inEnvironment() })
-      saveAs(await response.blob(), `toolmock-state-${environment.value}.json`)
-    })
   const upload = (chosen: File): void =>
     run(async () => {
       await call('PUT', '/state', { query: inEnvironment(), document: await chosen.text() })
@@ -165,7 +160,11 @@ function WholeState() {
         changes no row.
       </p>
       <div class="buttons">
-        <Button label="Download" disabled={busy} onClick={download} />
+        <Button
+          label="Download"
+          disabled={busy}
+          onClick={() => run(() => download('/state', `toolmock-state-${environment.value}.json`))}
+        />
         <Button label="Upload" disabled={busy} onClick={() => file.current?.click()} />
         <Button label="Reset" class="danger" disabled={busy} onClick={() => setConfirming(true)} />
         <input

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { quote } from '../domain/text.ts'
 import type { ApiError } from './api.ts'
 import { toneOf } from './format.ts'
-import { Icon, type IconName } from './icons.tsx'
+import { Icon } from './icons.tsx'
 import { ALL, environment } from './hash-route.ts'
 import { listen } from './keyboard.ts'
 
@@ -14,16 +14,6 @@ export function Status({ status }: Readonly<{ status: number }>) {
 
 export function Tag({ children, tone = '' }: Readonly<{ children: ComponentChildren; tone?: string }>) {
   return <span class={`tag ${tone}`}>{children}</span>
-}
-
-/** What is remarkable about a request. */
-export function Mark({ icon, tone, text }: Readonly<{ icon: IconName; tone: string; text: string }>) {
-  return (
-    <span class={`mark ${tone}`}>
-      <Icon name={icon} />
-      {text}
-    </span>
-  )
 }
 
 export function Problem({ error }: Readonly<{ error: Pick<ApiError, 'message'> | undefined }>) {
@@ -104,12 +94,14 @@ export function Form({
   )
 }
 
-/** An input with its label. `among` are values that the browser suggests. */
+/** An input with its label, or a text area with `rows`. `among` are values that the browser suggests. */
 export function TextField({
   label,
   wrap = 'field',
   onText,
   among,
+  hint = '',
+  rows,
   type = 'text',
   ...attributes
 }: Readonly<{
@@ -118,23 +110,37 @@ export function TextField({
   onText: (text: string) => void
   wrap?: 'field' | 'choice'
   among?: readonly string[]
+  hint?: string
+  rows?: number | undefined
   type?: 'text' | 'url' | 'password' | 'datetime-local'
+  inputMode?: 'decimal' | 'text'
   placeholder?: string
   step?: number
   'aria-invalid'?: boolean
 }>) {
   const id = useId()
+  const shared = { ...attributes, id, 'aria-describedby': hint === '' ? undefined : `${id}-hint` }
   return (
     <span class={wrap}>
       <label for={id}>{label}</label>
-      <input
-        {...attributes}
-        {...(among && { list: `${id}-list` })}
-        {...({ type } as { type: 'text' })}
-        id={id}
-        autocomplete="off"
-        onInput={(event) => onText(event.currentTarget.value)}
-      />
+      {rows === undefined ? (
+        <input
+          {...shared}
+          {...(among && { list: `${id}-list` })}
+          {...({ type } as { type: 'text' })}
+          autocomplete="off"
+          onInput={(event) => onText(event.currentTarget.value)}
+        />
+      ) : (
+        <textarea
+          {...shared}
+          class="mono"
+          rows={rows}
+          spellcheck={false}
+          onInput={(event) => onText(event.currentTarget.value)}
+        />
+      )}
+      <Hint id={id} text={hint} />
       {among && (
         <datalist id={`${id}-list`}>
           {among.map((each) => (
@@ -306,9 +312,13 @@ export function Detail({
   )
 }
 
-/** Takes the place of a value that is not loaded, with the error when loading failed. */
-export function Loading({ error }: Readonly<{ error: ApiError | undefined }>) {
-  return error ? (
+/** Takes the place of a value that is not loaded, with the error when loading failed. `gone` says that it does not exist. */
+export function Loading({ error, gone }: Readonly<{ error: ApiError | undefined; gone?: string }>) {
+  return error?.status === 404 && gone !== undefined ? (
+    <Empty title={gone}>
+      <p>{error.message}</p>
+    </Empty>
+  ) : error ? (
     <Problem error={error} />
   ) : (
     <p class="notice" role="status">
@@ -318,14 +328,24 @@ export function Loading({ error }: Readonly<{ error: ApiError | undefined }>) {
   )
 }
 
+function Hint({ id, text }: Readonly<{ id: string; text: string }>) {
+  return text === '' ? null : (
+    <span class="quiet" id={`${id}-hint`}>
+      {text}
+    </span>
+  )
+}
+
 export function Choice({
   label,
   wrap = 'choice',
   value,
   options,
+  hint = '',
   onChange,
 }: Readonly<{
-  label: string
+  label: ComponentChildren
+  hint?: string
   wrap?: 'field' | 'choice' | 'choice environment'
   value: string
   options: readonly (readonly [value: string, text: string])[]
@@ -335,13 +355,19 @@ export function Choice({
   return (
     <span class={wrap}>
       <label for={id}>{label}</label>
-      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      <select
+        id={id}
+        value={value}
+        aria-describedby={hint === '' ? undefined : `${id}-hint`}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
         {options.map(([name, text]) => (
           <option key={name} value={name}>
             {text}
           </option>
         ))}
       </select>
+      <Hint id={id} text={hint} />
     </span>
   )
 }

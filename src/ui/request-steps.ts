@@ -1,6 +1,7 @@
 import { shorten } from '../domain/text.ts'
 import type { Request } from './api.ts'
-import { tookOf } from './format.ts'
+import { isAnswered } from './entry.ts'
+import { tookOf, toneOf } from './format.ts'
 
 export type Participant = 'caller' | 'service' | 'third party'
 
@@ -55,7 +56,7 @@ export function stepsOf(request: Request): Step[] {
   addRules(({ call }) => call !== null && call >= upstream.length)
   steps.push(...moves.due.map((move) => moveStep(move, 'by the clock')))
   steps.push(...moves.transitions.map((move) => moveStep(move)))
-  if (['request', 'page', 'third_party', 'webhook'].includes(request.kind)) steps.push(replyStep(request))
+  if (isAnswered(request)) steps.push(replyStep(request))
   return steps
 }
 
@@ -165,10 +166,4 @@ function take(moves: Transition[], isWanted: (move: Transition) => boolean): Tra
   const taken = moves.filter(isWanted)
   for (const move of taken) moves.splice(moves.indexOf(move), 1)
   return taken
-}
-
-function toneOf(status: number): NonNullable<Step['tone']> {
-  if (status >= 500) return 'error'
-  if (status >= 400) return 'warning'
-  return 'success'
 }

@@ -6,21 +6,7 @@ import { Comparison, lastSuccess } from './compare.tsx'
 import { close, compare, isAnswered, titleOf } from './entry.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
 import { momentOf, timeOf, tookOf } from './format.ts'
-import {
-  Button,
-  Detail,
-  Empty,
-  Facts,
-  Id,
-  Json,
-  Loading,
-  Problem,
-  Section,
-  serverUrl,
-  Small,
-  Status,
-  Tag,
-} from './parts.tsx'
+import { Button, Detail, Facts, Id, Json, Loading, Problem, Section, serverUrl, Small, Status, Tag } from './parts.tsx'
 import { environment, linkTo, route, setParameters } from './hash-route.ts'
 import { listen } from './keyboard.ts'
 import { canSend, SendAndCopy } from './send-again.tsx'
@@ -56,16 +42,10 @@ function OneRequest({ id, where }: Readonly<{ id: string; where: { readonly envi
         </>
       }
     >
-      {error?.status === 404 && (
-        <Empty title="This request is no longer in the journal.">
-          <p>{request ? 'It stays here until it is closed.' : error.message}</p>
-        </Empty>
+      {(error?.status === 404 || !request) && (
+        <Loading error={error} gone="This request is no longer in the journal." />
       )}
-      {request ? (
-        <LoadedRequest request={request} explanation={explanation.value} where={where} />
-      ) : (
-        error?.status !== 404 && <Loading error={error} />
-      )}
+      {request && <LoadedRequest request={request} explanation={explanation.value} where={where} />}
     </Detail>
   )
 }
@@ -325,9 +305,11 @@ function NextTime({ request, where }: Readonly<{ request: Request; where: { read
   return (
     <Section title="Fail this next time" class="fail-next">
       {running && !running.spent ? (
-        <p class="armed" role="status">
-          {running.description} The scenario <a href={linkTo('scenarios', running.name, where)}>{running.name}</a> is
-          running. <Small label="Stop it" disabled={busy} onClick={() => stop(running.name)} />
+        <p class="notice info" role="status">
+          <span>
+            {running.description} The scenario <a href={linkTo('scenarios', running.name, where)}>{running.name}</a> is
+            running. <Small label="Stop it" disabled={busy} onClick={() => stop(running.name)} />
+          </span>
         </p>
       ) : (
         <>

@@ -2,11 +2,11 @@ import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
 import { call, type Scenario, type Schemas } from './api.ts'
 import type * as Highlighter from './highlight.ts'
-import { Button, Detail, Empty, Loading, Problem, Section, Small, Table, Tag } from './parts.tsx'
+import { Button, Detail, Loading, Problem, Section, Small, Table, Tag } from './parts.tsx'
 import { environment, go, linkTo, route } from './hash-route.ts'
 import { notice } from './notice.tsx'
 import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
-import { useListNavigation } from './list-navigation.ts'
+import { useListNavigation } from './keyboard.ts'
 
 /** The id in the URL for a scenario that is not saved yet. A space is not allowed in the name of a scenario. */
 const NEW = 'new scenario'
@@ -158,11 +158,7 @@ function ScenarioDetail({ name, changed }: Readonly<{ name: string; changed: () 
         </>
       }
     >
-      {error?.status === 404 ? (
-        <Empty title="There is no such scenario.">
-          <p>{error.message}</p>
-        </Empty>
-      ) : isNew || value ? (
+      {error?.status !== 404 && (isNew || value) ? (
         <div class="detail-body">
           {scenario && (
             <Section title="Rules">
@@ -183,7 +179,7 @@ function ScenarioDetail({ name, changed }: Readonly<{ name: string; changed: () 
           </Section>
         </div>
       ) : (
-        <Loading error={error} />
+        <Loading error={error} gone="There is no such scenario." />
       )}
     </Detail>
   )
@@ -314,7 +310,7 @@ function Editor({ of, text: given, changed }: Readonly<{ of: string; text: strin
             key={problem.message}
             problem={problem}
             select={() => select(area.current, problem)}
-            replace={(value) => setText(replaced(text, problem, value))}
+            replace={(value) => write(replaced(text, problem, value))}
           />
         ))}
         {problems?.length === 0 && <li class="quiet">No problem found.</li>}

@@ -1,10 +1,10 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { ApiError, call, type Request, type Schemas } from './api.ts'
 import { close } from './entry.ts'
 import { go, route } from './hash-route.ts'
 import { listen } from './keyboard.ts'
 import { CopyButton, Dialog, Form, Problem, serverUrl, Small, TextField } from './parts.tsx'
-import { bodyOf, headersOf, LANGUAGES, urlOf } from './snippets.ts'
+import { bodyOf, formOf, headersOf, LANGUAGES, urlOf } from './snippets.ts'
 import { useAction } from './use-api.ts'
 
 type Where = Readonly<{ environment: string }>
@@ -55,29 +55,16 @@ function Edit({
   send: (path: string, body: string | undefined) => void
   close: () => void
 }>) {
-  const id = useId()
   const { body: sent } = request.request
   const [path, setPath] = useState(urlOf(request, ''))
   const [body, setBody] = useState(
-    typeof sent === 'object' && sent !== null && !isForm(request) ? JSON.stringify(sent, null, 2) : bodyOf(request),
+    typeof sent === 'object' && sent !== null && !formOf(request) ? JSON.stringify(sent, null, 2) : bodyOf(request),
   )
   return (
     <Dialog title="Edit and send" onClose={end}>
       <Form submit={() => send(path, body)}>
         <TextField label={`${request.method} to`} value={path} onText={setPath} />
-        {body !== undefined && (
-          <span class="field">
-            <label for={id}>Body</label>
-            <textarea
-              id={id}
-              class="mono"
-              rows={12}
-              spellcheck={false}
-              value={body}
-              onInput={(event) => setBody(event.currentTarget.value)}
-            />
-          </span>
-        )}
+        {body !== undefined && <TextField label="Body" rows={12} value={body} onText={setBody} />}
         <p class="quiet">A masked secret is sent as it is shown: replace it.</p>
         <Problem error={error} />
         <button class="primary" disabled={busy || !path.startsWith('/')}>
@@ -86,10 +73,6 @@ function Edit({
       </Form>
     </Dialog>
   )
-}
-
-function isForm({ request: { headers } }: Request): boolean {
-  return headers['content-type']?.includes('x-www-form-urlencoded') ?? false
 }
 
 /** Sends a request as the client did, with a new bearer token where it had one. @returns the id of the new request */

@@ -34,7 +34,8 @@ export function urlOf({ path, query }: Pick<Sent, 'path' | 'query'>, base: strin
   return `${base}${path}${parameters.length === 0 ? '' : `?${new URLSearchParams(parameters).toString()}`}`
 }
 
-function formOf({ request: { headers, body } }: Pick<Sent, 'request'>): [string, string][] | undefined {
+/** The fields of a body that is a form. */
+export function formOf({ request: { headers, body } }: Pick<Sent, 'request'>): [string, string][] | undefined {
   const isForm = headers['content-type']?.includes('x-www-form-urlencoded') ?? false
   if (!isForm || typeof body !== 'object' || body === null) return undefined
   return Object.entries(body).map(([name, value]) => [name, String(value)])

@@ -6,9 +6,9 @@ import { close, isAnswered, mark, marked, show, titleOf } from './entry.ts'
 import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
 import { listen } from './keyboard.ts'
 import { environments, timeline } from './live.ts'
-import { type IconName } from './icons.tsx'
+import { Icon, type IconName } from './icons.tsx'
 import { notice } from './notice.tsx'
-import { Button, Choice, Empty, Mark, SearchField, serverUrl, Small, Status, Tag } from './parts.tsx'
+import { Button, Choice, Empty, SearchField, serverUrl, Small, Status, Tag } from './parts.tsx'
 import { setParameters, ALL, environment, route } from './hash-route.ts'
 import { RequestDetail } from './request.tsx'
 import { useFound, useHits } from './search.ts'
@@ -541,9 +541,15 @@ function Marks({ error_code, marks }: TimelineEntry) {
   return (
     <>
       {error_code !== null && <span class="quiet mono">{error_code}</span>}
-      {shownMarks(marks).map((mark) => (
-        <Mark key={mark} text={MARK_TEXTS[mark][0]} tone={MARK_TEXTS[mark][1]} icon={MARK_TEXTS[mark][2]} />
-      ))}
+      {shownMarks(marks).map((mark) => {
+        const [text, tone, icon] = MARK_TEXTS[mark]
+        return (
+          <span key={mark} class={`mark ${tone}`}>
+            <Icon name={icon} />
+            {text}
+          </span>
+        )
+      })}
     </>
   )
 }

@@ -201,6 +201,20 @@ describeInBrowser('the dashboard', (open) => {
     expect(serious(complaints)).toEqual([])
   })
 
+  it('keeps the text that a suggestion has changed', async () => {
+    const { page } = await opened('#/scenarios')
+    await page.getByRole('link', { name: 'New scenario' }).click()
+    const editor = page.getByLabel('The scenario as YAML')
+    await editor.fill((await editor.inputValue()).replace('at: service', 'at: servce'))
+    await page.getByRole('button', { name: 'Write service' }).click()
+    await page.getByText('No problem found.').waitFor()
+    await editor.fill((await editor.inputValue()).replace('at: service', 'at: servce').replace('once.', 'twice.'))
+    await page.getByRole('button', { name: 'Write service' }).click()
+    await page.reload()
+    expect(await editor.inputValue()).toContain('twice.')
+    expect(await editor.inputValue()).toContain('at: service')
+  })
+
   it('says that an access token has expired, and whether anything can renew it', async () => {
     const { page, session } = await opened('#/accounts')
     const account = page.locator('tr').filter({ hasText: 'ada@example.com' })
