@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AppOptions } from '../app/app.ts'
 import { documentText } from '../documents/document-text.ts'
-import { BASE_URL_RULE, isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
+import { mayBeCalled } from '../domain/base-url.ts'
 import { type JsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import { driftIn } from '../drift/formats.ts'
-import type { Exchange } from '../drift/exchange.ts'
-import { exchangesOf, harSchema } from '../drift/har.ts'
+import { type Exchange, exchangesOf, harSchema } from '../drift/har.ts'
 import { type Choices, settingsThatFix } from '../drift/remedies.ts'
 import { acceptedReport, type DriftReport } from '../drift/report.ts'
 import { drift as compare, type OwnMock, PREFIX } from '../drift/run.ts'
@@ -22,6 +21,7 @@ import { readTextFile, UsageError } from './failure.ts'
 import type { FlagValues } from './flags.ts'
 import { createLog } from './log.ts'
 import { LOOPBACK } from './server-options.ts'
+import { serviceOf } from './service.ts'
 import { StopRequest } from './stop.ts'
 import { writeOver } from './written-document.ts'
 
@@ -30,10 +30,12 @@ import { writeOver } from './written-document.ts'
  * removed from the service.
  */
 export async function drift(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { variables, out, err, progress } = context
+  const { out, err, progress } = context
   const { values, operands, given } = readArguments('drift', argv, context)
   if (operands.length > 0) throw new UsageError(`drift takes no ${operands.join(' ')}.`)
-  const { baseUrl, client } = target(values, variables['TOOLMOCK_URL'])
+  const { baseUrl, client } = serviceOf('drift', context, values)
+  if (!mayBeCalled(baseUrl, values['allow-outbound']))
+    throw new UsageError(`${baseUrl} is not on loopback: --allow-outbound allows requests to it.`)
   const accepted = values.accept === undefined ? [] : await readAccepted(values.accept)
   const recording = values.recording === undefined ? undefined : await readRecording(values.recording)
   using stop = new StopRequest()
@@ -60,18 +62,6 @@ export async function drift(argv: readonly string[], context: CommandContext): P
 function isFailed({ summary }: DriftReport, failOn: FlagValues<'drift'>['fail-on']): boolean {
   if (failOn === 'none') return false
   return summary.contract > 0 || (failOn === 'mock' && summary.mock > 0)
-}
-
-/** The service and the client credentials. @throws UsageError */
-function target(values: FlagValues<'drift'>, url: string | undefined) {
-  const baseUrl = values['base-url'] ?? (url === '' ? undefined : url)
-  const { 'client-id': id, 'client-secret': secret } = values
-  if (baseUrl === undefined) throw new UsageError('drift needs --base-url, or TOOLMOCK_URL.')
-  if (!isBaseUrl(baseUrl)) throw new UsageError(`TOOLMOCK_URL=${baseUrl}: expected ${BASE_URL_RULE}.`)
-  if (!mayBeCalled(baseUrl, values['allow-outbound']))
-    throw new UsageError(`${baseUrl} is not on loopback: --allow-outbound allows requests to it.`)
-  if (id === undefined || secret === undefined) throw new UsageError('drift needs --client-id and --client-secret.')
-  return { baseUrl, client: { id, secret } }
 }
 
 /** A mock of this process with these choices, the client of the service, and the seed that was asked for or `seed`. */

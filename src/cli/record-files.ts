@@ -2,6 +2,7 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { App, AppOptions } from '../app/app.ts'
 import { Answer } from '../conform/answer.ts'
+import { ControlApi } from '../conform/control-api.ts'
 import { Target } from '../conform/target.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { plural, shellQuote } from '../domain/text.ts'
@@ -122,6 +123,7 @@ async function withMock<Result>(
 /** A mock of this process, by its control API. */
 class AppMock implements RehearsalMock {
   readonly target: Target
+  readonly #api: ControlApi
   /** A connection for each request: one that a rule resets is not tried again. */
   readonly #client: HttpClient
   readonly #journal: ReturnType<App['services']['journals']['of']>
@@ -131,6 +133,7 @@ class AppMock implements RehearsalMock {
 
   constructor({ services }: App, url: string) {
     this.target = new Target(url)
+    this.#api = new ControlApi(this.target, undefined)
     this.#client = new HttpClient(url)
     this.#journal = services.journals.of(services.defaultEnvironment() ?? services)
   }
@@ -167,11 +170,6 @@ class AppMock implements RehearsalMock {
   }
 
   async #control(method: string, path: string, body?: JsonObject): Promise<void> {
-    const answer = await this.target.send({
-      method,
-      path: `/_mock${path}`,
-      ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-    })
-    answer.is(200, 201, 204)
+    ;(await this.#api.call(method, path, body)).is(200, 201, 204)
   }
 }

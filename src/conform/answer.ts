@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
-import { isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
+import { valueAt } from '../domain/value-match.ts'
 
 /** The expectation does not hold. */
 export class Broken extends Error {
@@ -43,12 +44,7 @@ export class Answer {
 
   /** The value at `a.b.0.c`; undefined when something on the way is absent. */
   at(path: string): JsonValue | undefined {
-    let value: JsonValue | undefined = this.json
-    for (const part of path.split('.')) {
-      if (Array.isArray(value)) value = value[Number(part)]
-      else value = isJsonObject(value) ? own(value, part) : undefined
-    }
-    return value
+    return valueAt(this.json, path)
   }
 
   /** @throws Broken when there is no text at `path`, or an empty one */

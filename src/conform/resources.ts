@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
-import type { Answer } from './answer.ts'
+import { type JsonValue, parsedJson } from '../domain/json.ts'
+import { valueAt } from '../domain/value-match.ts'
+import { type Answer, textOf } from './answer.ts'
 import type { Api } from './target.ts'
 
 /**
@@ -30,17 +31,14 @@ export class TestResources {
   }
 
   /** Adds the account of an answer, if its name is one of this run. */
-  addAccount(answer: Answer): void {
-    if (answer.status > 201) return
-    const account = objectAt(answer, 'connected_account')
-    if (account) this.#add(account)
+  addAccount({ status, text }: Answer): void {
+    if (status <= 201) this.#add(valueAt(parsedJson(text), 'connected_account'))
   }
 
-  addProvider(answer: Answer): void {
-    if (answer.status > 201) return
-    const provider = objectAt(answer, 'provider') ?? {}
-    const [identifier, display] = [own(provider, 'identifier'), own(provider, 'display_name')]
-    if (typeof identifier === 'string' && typeof display === 'string' && display.startsWith(this.prefix))
+  addProvider({ status, text }: Answer): void {
+    const provider = valueAt(parsedJson(text), 'provider')
+    const [identifier, display] = ['identifier', 'display_name'].map((field) => textOf(valueAt(provider, field)))
+    if (status <= 201 && identifier && display?.startsWith(this.prefix))
       this.#addAt(`/custom-providers/${encodeURIComponent(identifier)}`)
   }
 
@@ -77,30 +75,16 @@ export class TestResources {
       const query = { query: this.prefix, page_size: 30, page_token: token === '' ? undefined : token }
       const answer = await this.#api.get('/connected_accounts:search', query)
       if (answer.status !== 200) return
-      for (const account of listAt(answer, 'connected_accounts')) this.#add(account)
-      const next = answer.at('next_page_token')
-      if (typeof next !== 'string' || next === '' || next === token) return
+      for (const account of answer.list('connected_accounts')) this.#add(account)
+      const next = textOf(answer.at('next_page_token'))
+      if (next === '' || next === token) return
       token = next
     }
   }
 
-  #add(account: JsonObject): void {
-    const [id, identifier] = [own(account, 'id'), own(account, 'identifier')]
-    if (typeof id === 'string' && typeof identifier === 'string' && identifier.startsWith(this.prefix))
+  #add(account: JsonValue | undefined): void {
+    const [id, identifier] = ['id', 'identifier'].map((field) => textOf(valueAt(account, field)))
+    if (id && identifier?.startsWith(this.prefix))
       this.#removals.set(id, () => this.#api.post('/connected_accounts:delete', { id }))
   }
-}
-
-function objectAt(answer: Answer, path: string): JsonObject | undefined {
-  try {
-    const value = answer.at(path)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function listAt(answer: Answer, path: string): JsonObject[] {
-  const value = answer.at(path)
-  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }

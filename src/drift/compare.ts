@@ -1,6 +1,7 @@
 import { type Answer, textOf } from '../conform/answer.ts'
 import { isErrorCode } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
+import { valueAt } from '../domain/value-match.ts'
 import type { AnswerNode, AnswerSchemas } from './answer-schema.ts'
 import type { ValueMap } from './value-map.ts'
 
@@ -343,13 +344,6 @@ function fits(schema: JsonObject, text: string): boolean {
 /** The parsed body; a text that is no JSON as it is, undefined where there is none. */
 function bodyOf({ text }: Answer): JsonValue | undefined {
   return text === '' ? undefined : (parsedJson(text) ?? text)
-}
-
-function valueAt(value: JsonValue | undefined, path: string): JsonValue | undefined {
-  return path.split('.').reduce<JsonValue | undefined>((at, part) => {
-    if (Array.isArray(at)) return at[Number(part)]
-    return isJsonObject(at) ? own(at, part) : undefined
-  }, value)
 }
 
 function typeOf(value: JsonValue | undefined): string {

@@ -1,14 +1,14 @@
 import { type Answer, textOf } from '../conform/answer.ts'
-import type { CheckBasis } from '../conform/check.ts'
+import type { Check, CheckBasis } from '../conform/check.ts'
 import { readDocument } from '../contract/generated/document.js'
 import { RULES } from '../contract/generated/rules.ts'
 import { operationAt } from '../contract/route.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
 import { maskAt } from '../domain/masking.ts'
 import { percentDecoded } from '../domain/text.ts'
+import { valueAt } from '../domain/value-match.ts'
 import type { HttpRequest } from '../http-client.ts'
 import { basisOf } from '../verdict/basis.ts'
-import type { AskingCheck } from './exchange.ts'
 import { AnswerSchemas } from './answer-schema.ts'
 import { compareAnswers, type Difference, type Kind } from './compare.ts'
 import { bodyValue, type ValueMap } from './value-map.ts'
@@ -47,6 +47,9 @@ export interface Gaps {
   readonly not_exercised: readonly string[]
 }
 
+/** What asks, where it is a check of the conformance suite. */
+export type AskingCheck = Pick<Check, 'id' | 'operation' | 'basis' | 'title'>
+
 export interface Step {
   /** As the mock has got it. */
   readonly request: HttpRequest
@@ -54,7 +57,6 @@ export interface Step {
   readonly service: Answer
   /** The values of the mock with those of the service. */
   readonly map: ValueMap
-  /** What asks, where it is a check of the conformance suite. */
   readonly check?: AskingCheck | undefined
 }
 
@@ -175,14 +177,11 @@ export class Findings {
   #refusalBasis({ kind, basis, behaviour }: Difference, operation: string, mock: Answer): string {
     if (!behaviour || kind !== 'status' || mock.status < 400 || operation.endsWith('_request')) return basis
     const body = parsedJson(mock.text)
-    const [detail] = [isJsonObject(body) ? (own(body, 'details') ?? []) : []].flat()
-    if (!isJsonObject(detail)) return basis
-    const info = own(detail, 'validation_error_info')
-    const [violation] = [isJsonObject(info) ? (own(info, 'field_violations') ?? []) : []].flat()
-    if (!isJsonObject(violation) || operation === 'any_operation') return basis
-    const text = (name: string): string => textOf(own(violation, name))
-    const error_code = textOf(own(detail, 'error_code'))
-    return basisOf({ operation, path: text('field'), constraint: text('constraint'), error_code })
+    const text = (path: string): string => textOf(valueAt(body, `details.0.${path}`))
+    const violation = 'validation_error_info.field_violations.0'
+    if (text(`${violation}.constraint`) === '' || operation === 'any_operation') return basis
+    const [path, constraint] = [text(`${violation}.field`), text(`${violation}.constraint`)]
+    return basisOf({ operation, path, constraint, error_code: text('error_code') })
   }
 
   /** Whether a request names something that this run has made. Remembers what it sends. */

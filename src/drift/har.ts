@@ -1,95 +1,90 @@
 import { z } from 'zod'
 import { Answer } from '../conform/answer.ts'
-import type { Exchange } from './exchange.ts'
+import type { HttpRequest } from '../http-client.ts'
+import type { AskingCheck } from './findings.ts'
 
-/** HAR 1.2, as far as it is written and read here. Files of browsers and proxies have more members, which are kept. */
-const pair = z.looseObject({ name: z.string(), value: z.string() })
+/** A request and what the service answered to it. The path of the request begins with a slash, the query included. */
+export interface Exchange {
+  readonly request: HttpRequest
+  readonly answer: Answer
+  readonly check?: AskingCheck | undefined
+}
 
-const content = z.looseObject({
-  size: z.number(),
-  mimeType: z.string(),
-  text: z.string().exactOptional(),
-  /** `base64` where the body is no text. */
-  encoding: z.string().exactOptional(),
-  comment: z.string().exactOptional(),
-})
+const pairs = z.array(z.looseObject({ name: z.string(), value: z.string() }))
 
-const entry = z.looseObject({
-  startedDateTime: z.string(),
-  time: z.number(),
-  request: z.looseObject({
-    method: z.string(),
-    url: z.string(),
-    httpVersion: z.string(),
-    cookies: z.array(pair),
-    headers: z.array(pair),
-    queryString: z.array(pair),
-    postData: z
-      .looseObject({
-        mimeType: z.string(),
-        text: z.string().exactOptional(),
-        params: z.array(z.looseObject({ name: z.string(), value: z.string().exactOptional() })).exactOptional(),
-      })
-      .exactOptional(),
-    headersSize: z.number(),
-    bodySize: z.number(),
-  }),
-  response: z.looseObject({
-    status: z.number(),
-    statusText: z.string(),
-    httpVersion: z.string(),
-    cookies: z.array(pair),
-    headers: z.array(pair),
-    content,
-    redirectURL: z.string(),
-    headersSize: z.number(),
-    bodySize: z.number(),
-  }),
-  cache: z.looseObject({}),
-  timings: z.looseObject({ send: z.number(), wait: z.number(), receive: z.number() }),
-  comment: z.string().exactOptional(),
-})
-
+/** Of HAR 1.2 what is read here. */
 export const harSchema = z.looseObject({
   log: z.looseObject({
-    version: z.string(),
-    creator: z.looseObject({ name: z.string(), version: z.string() }),
-    entries: z.array(entry),
+    entries: z.array(
+      z.looseObject({
+        startedDateTime: z.string(),
+        request: z.looseObject({
+          method: z.string(),
+          url: z.string(),
+          headers: pairs,
+          postData: z
+            .looseObject({
+              text: z.string().optional(),
+              params: z.array(z.looseObject({ name: z.string(), value: z.string().optional() })).optional(),
+            })
+            .optional(),
+        }),
+        response: z.looseObject({
+          status: z.number(),
+          headers: pairs,
+          /** `encoding` is `base64` where the body is no text. */
+          content: z.looseObject({ text: z.string().optional(), encoding: z.string().optional() }),
+        }),
+      }),
+    ),
   }),
 })
 
-export type Har = z.infer<typeof harSchema>
-export type HarEntry = z.infer<typeof entry>
+type Har = z.infer<typeof harSchema>
+type HarEntry = Har['log']['entries'][number]
 
 /** Where the paths of the service begin. What stands before them in a URL is its base URL. */
 const SERVICE_PATH = /\/(?:api\/v1|oauth|proxy)\/.*$/
-/** What the client that replays a request sets itself. */
-const OF_CONNECTION = /^(?::.*|host|connection|content-length|transfer-encoding|accept-encoding|cookie|keep-alive)$/i
+/** Headers of the connection, those by which an answer would come encoded, and what the client that replays a request sets itself. */
+const NOT_REPLAYED =
+  /^(?::.*|host|connection|content-length|transfer-encoding|accept-encoding|content-encoding|cookie|expect|keep-alive)$/i
 
 /** The exchanges of a recording with the service, in the order of their requests; others, such as of pages, are left out. */
 export function exchangesOf({ log }: Har): Exchange[] {
   const inOrder = [...log.entries].sort((a, b) => Date.parse(a.startedDateTime) - Date.parse(b.startedDateTime))
-  return inOrder.flatMap((entry): Exchange[] => {
-    const { request, response } = entry
-    if (!URL.canParse(request.url)) return []
-    const url = new URL(request.url)
-    const [path] = SERVICE_PATH.exec(url.pathname) ?? []
-    if (path === undefined || response.status === 0) return []
-    const headers = request.headers.filter(({ name }) => !OF_CONNECTION.test(name))
-    const body = bodyOf(request.postData)
-    const asked = `${request.method} ${path}`
+  return inOrder.flatMap(({ request, response: { status, headers, content } }): Exchange[] => {
+    const url = URL.canParse(request.url) ? new URL(request.url) : undefined
+    const [path] = SERVICE_PATH.exec(url?.pathname ?? '') ?? []
+    if (url === undefined || path === undefined || status === 0) return []
+    const { text = '', encoding } = content
+    const body = encoding === 'base64' ? Buffer.from(text, 'base64').toString('utf8') : text
     return [
-      {
-        request: {
+      exchangeOf(
+        {
           method: request.method,
           path: path + url.search,
-          headers: Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value])),
-          ...(body === undefined ? {} : { body }),
+          headers: request.headers.map(({ name, value }) => [name, value]),
+          body: bodyOf(request.postData),
         },
-        answer: new Answer(asked, response.status, headersOf(response.headers), textOf(response.content)),
-      },
+        { status, headers: headers.map(({ name, value }) => [name, value]), text: body },
+      ),
     ]
   })
+}
+
+type Pairs = readonly (readonly [name: string, value: string])[]
+
+/** A recorded request as it is sent again, with its answer. */
+export function exchangeOf(
+  { method, path, headers, body }: { method: string; path: string; headers: Pairs; body: string | undefined },
+  answer: { status: number; headers: Pairs; text: string },
+): Exchange {
+  const asked = `${method} ${path.split('?', 1).join()}`
+  const kept = headers.filter(([name]) => !NOT_REPLAYED.test(name))
+  return {
+    request: { method, path, headers: byName(kept), ...(body === undefined ? {} : { body }) },
+    answer: new Answer(asked, answer.status, byName(answer.headers), answer.text),
+  }
 }
 
 function bodyOf(postData: HarEntry['request']['postData']): string | undefined {
@@ -98,10 +93,6 @@ function bodyOf(postData: HarEntry['request']['postData']): string | undefined {
   return postData.text ?? new URLSearchParams(fields).toString()
 }
 
-function headersOf(pairs: HarEntry['response']['headers']): Record<string, string> {
-  return Object.fromEntries(pairs.map(({ name, value }) => [name.toLowerCase(), value]))
-}
-
-function textOf({ text = '', encoding }: HarEntry['response']['content']): string {
-  return encoding === 'base64' ? Buffer.from(text, 'base64').toString('utf8') : text
+function byName(headers: Pairs): Record<string, string> {
+  return Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]))
 }

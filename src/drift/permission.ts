@@ -1,6 +1,7 @@
 import { Skipped, textOf } from '../conform/answer.ts'
 import { operationAt } from '../contract/route.ts'
-import { isJsonObject, own, parsedJson } from '../domain/json.ts'
+import { type JsonValue, parsedJson } from '../domain/json.ts'
+import { valueAt } from '../domain/value-match.ts'
 import type { HttpRequest } from '../http-client.ts'
 
 export interface Allowed {
@@ -32,11 +33,9 @@ export class Permission {
   }
 
   /** An account of an answer, which later requests may name by its id. */
-  addAccount(body: unknown): void {
-    const account = isJsonObject(body) ? own(body, 'connected_account') : undefined
-    if (!isJsonObject(account)) return
-    const [id, identifier] = [own(account, 'id'), own(account, 'identifier')]
-    if (typeof id === 'string' && textOf(identifier).startsWith(this.#allowed.prefix)) this.#accounts.add(id)
+  addAccount(body: JsonValue | undefined): void {
+    const [id, identifier] = ['id', 'identifier'].map((name) => textOf(valueAt(body, `connected_account.${name}`)))
+    if (id && identifier?.startsWith(this.#allowed.prefix)) this.#accounts.add(id)
   }
 
   /** @throws Skipped for a request that may not be sent */
@@ -47,11 +46,8 @@ export class Permission {
     if (operation === undefined || !OF_ONE_ACCOUNT.has(operation))
       throw new Skipped('calls no tool and changes no provider of a service that is not on this machine')
     if (!this.#allowed.writes) throw new Skipped('only reading requests are sent there: --allow-writes allows others')
-    const sent = parsedJson(body ?? '')
-    const member = (name: string): unknown => (isJsonObject(sent) ? own(sent, name) : undefined)
-    const [id, identifier] = [member('id'), member('identifier')]
-    const isNamed = typeof identifier === 'string' && identifier.startsWith(this.#allowed.prefix)
-    const isOwn = typeof id === 'string' && id !== '' ? this.#accounts.has(id) : isNamed
+    const [id, identifier] = ['id', 'identifier'].map((name) => textOf(valueAt(parsedJson(body ?? ''), name)))
+    const isOwn = id ? this.#accounts.has(id) : identifier?.startsWith(this.#allowed.prefix)
     if (!isOwn)
       throw new Skipped(`only accounts whose identifier begins with ${this.#allowed.prefix} are changed there`)
   }

@@ -1,8 +1,8 @@
-import { type Answer, Skipped, textOf } from '../conform/answer.ts'
-import type { ClientCredentials, Target } from '../conform/target.ts'
-import { isJsonObject, own, parsedJson } from '../domain/json.ts'
+import { type Answer, Skipped } from '../conform/answer.ts'
+import { Api, type ClientCredentials, type Target } from '../conform/target.ts'
+import { parsedJson } from '../domain/json.ts'
 import type { HttpRequest } from '../http-client.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './har.ts'
 import { Findings } from './findings.ts'
 import { ValueMap } from './value-map.ts'
 
@@ -59,14 +59,11 @@ export function learn(map: ValueMap, request: HttpRequest, mine: Answer, theirs:
 
 /** Recorded requests as one implementation gets them. */
 export class Replayed {
-  readonly #target: Target
-  readonly #client: ClientCredentials
+  readonly #api: Api
   readonly #map = new ValueMap()
-  #token: string | undefined
 
   constructor(target: Target, client: ClientCredentials) {
-    this.#target = target
-    this.#client = client
+    this.#api = new Api(target, client)
   }
 
   /** @throws Skipped for a request that needs a value of an answer which was refused here */
@@ -78,7 +75,7 @@ export class Replayed {
     const [, token] = /^Bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? []
     if (token === undefined || answer.status === 401 || this.#map.has(token)) return mapped
     // The recording begins after its token request.
-    return { ...mapped, headers: { ...mapped.headers, authorization: `Bearer ${await this.#ownToken()}` } }
+    return { ...mapped, headers: { ...mapped.headers, authorization: `Bearer ${await this.#api.token()}` } }
   }
 
   learn({ request, answer }: Exchange, own: Answer): void {
@@ -98,26 +95,12 @@ export class Replayed {
   /** Recordings hold no credentials, and those of another environment would not do. */
   #tokenRequest(request: HttpRequest): HttpRequest {
     const form = new URLSearchParams(request.body)
-    const { id, secret } = this.#client
+    const { id, secret } = this.#api.client
     const headers = { ...request.headers }
     if (/^Basic /i.test(headers['authorization'] ?? ''))
       headers['authorization'] = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
     if (form.has('client_id')) form.set('client_id', id)
     if (form.has('client_secret')) form.set('client_secret', secret)
     return { ...request, headers, body: form.toString() }
-  }
-
-  async #ownToken(): Promise<string> {
-    if (this.#token !== undefined) return this.#token
-    const form = { grant_type: 'client_credentials', client_id: this.#client.id, client_secret: this.#client.secret }
-    const answer = await this.#target.send({
-      method: 'POST',
-      path: '/oauth/token',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams(form).toString(),
-    })
-    const body = parsedJson(answer.text)
-    this.#token = textOf(isJsonObject(body) ? own(body, 'access_token') : '')
-    return this.#token
   }
 }

@@ -3,6 +3,7 @@ import { DEFAULT_PEOPLE, typeOfConnection } from '../domain/connector-defaults.t
 import type { ConnectionType } from '../domain/authorization-type.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { fieldsIn, seedConnection, textIn } from '../drift/mirror.ts'
+import { objectAt } from '../documents/openapi/api-document.ts'
 import { literal } from '../documents/openapi/generated-values.ts'
 import { headerIn, type Recorded } from './recorded.ts'
 import { type Observed, observe, toolErrorOf } from './observed.ts'
@@ -302,11 +303,6 @@ function nameOf({ connector = '', identifier = '' }: Texts): string {
 function textsOf(object: Record<string, unknown>): Record<string, string> {
   const texts = Object.entries(object).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
   return Object.fromEntries(texts.filter(([, value]) => value !== ''))
-}
-
-function objectAt(object: JsonObject, key: string): JsonObject {
-  const value = own(object, key)
-  return isJsonObject(value) ? value : {}
 }
 
 function objectsIn(object: JsonObject, key: string): JsonObject[] {

@@ -1,5 +1,3 @@
-import { harSchema, type Har, type HarEntry } from '../drift/har.ts'
-import { percentDecoded } from '../domain/text.ts'
 import { headerIn, type Headers, MAX_KEPT, type Recorded, type RecordedBody, textOfBody } from './recorded.ts'
 import type { Secrets } from './secrets.ts'
 
@@ -12,20 +10,20 @@ export interface HarOptions {
 }
 
 /** The recording as HAR 1.2, without its secrets. */
-export function harOf(exchanges: readonly Recorded[], options: HarOptions): Har {
-  return harSchema.parse({
+export function harOf(exchanges: readonly Recorded[], options: HarOptions) {
+  return {
     log: {
       version: '1.2',
       creator: { name: 'toolmock', version: options.version },
       entries: exchanges.map((exchange) => entryOf(exchange, options)),
     },
-  })
+  }
 }
 
 const NO_TIMES = { send: 0, receive: 0 }
 const UNKNOWN_SIZES = { headersSize: -1 }
 
-function entryOf(exchange: Recorded, { upstream, secrets, problems }: HarOptions): HarEntry {
+function entryOf(exchange: Recorded, { upstream, secrets, problems }: HarOptions) {
   const { startedAt, durationMs, method, target, requestHeaders, requestBody, answer } = exchange
   const url = secrets.url(upstream.replace(/\/+$/, '') + target)
   const [type, answeredType] = [requestHeaders, answer?.headers ?? []].map((headers) =>
@@ -94,13 +92,6 @@ function shownHeaders(headers: Headers, secrets: Secrets): { name: string; value
 }
 
 function queryOf(url: string): { name: string; value: string }[] {
-  const [, query = ''] = /\?([^#]*)/.exec(url) ?? []
-  return query
-    .split('&')
-    .filter((pair) => pair !== '')
-    .map((pair) => {
-      const [name = '', ...value] = pair.split('=')
-      const [read, readValue] = [name, value.join('=')].map((part) => percentDecoded(part.replaceAll('+', ' ')) ?? part)
-      return { name: read ?? '', value: readValue ?? '' }
-    })
+  const [, query] = /\?([^#]*)/.exec(url) ?? []
+  return [...new URLSearchParams(query)].map(([name, value]) => ({ name, value }))
 }

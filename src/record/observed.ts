@@ -1,7 +1,9 @@
+import { textOf } from '../conform/answer.ts'
 import { checkRequest, checkResponse } from '../contract/contract.ts'
 import { operationAt, routeOf } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
-import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
+import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
+import { valueAt } from '../domain/value-match.ts'
 import { headerIn, type Recorded, textOfBody } from './recorded.ts'
 
 /** A recorded exchange as the contract sees it. */
@@ -38,16 +40,12 @@ export function observe({ method, target, requestHeaders, requestBody, answer }:
 
 /** What a body of an error says that went wrong. */
 export function codeOf(body: JsonValue | undefined): string {
-  if (!isJsonObject(body)) return ''
-  const [detail] = [own(body, 'details') ?? []].flat()
-  const code = isJsonObject(detail) ? own(detail, 'error_code') : own(body, 'error')
-  return typeof code === 'string' ? code : ''
+  return textOf(valueAt(body, 'details.0.error_code') ?? valueAt(body, 'error'))
 }
 
 /** The `tool_error_info` of an answer. */
 export function toolErrorOf(body: JsonValue | undefined): JsonObject | undefined {
-  const [detail] = [isJsonObject(body) ? (own(body, 'details') ?? []) : []].flat()
-  const info = isJsonObject(detail) ? own(detail, 'tool_error_info') : undefined
+  const info = valueAt(body, 'details.0.tool_error_info')
   return isJsonObject(info) ? info : undefined
 }
 

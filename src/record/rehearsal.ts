@@ -1,12 +1,13 @@
-import { Answer, Skipped } from '../conform/answer.ts'
+import { Answer, Skipped, textOf } from '../conform/answer.ts'
 import { isDeclared } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { codesOfStatus, isToolErrorStatus, TOKEN_ERRORS } from '../domain/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, own, parsedJson } from '../domain/json.ts'
+import { valueAt } from '../domain/value-match.ts'
 import { Findings } from '../drift/findings.ts'
 import { learn, type Replayed } from '../drift/replay.ts'
 import { ValueMap } from '../drift/value-map.ts'
-import type { Exchange } from '../drift/exchange.ts'
+import { type Exchange, exchangeOf } from '../drift/har.ts'
 import type { HttpRequest } from '../http-client.ts'
 import { codeOf, observe } from './observed.ts'
 import { headerIn, type Headers, type Recorded, textOfBody } from './recorded.ts'
@@ -78,7 +79,7 @@ class Rehearsing {
   }
 
   async step(exchange: Recorded, operation: Operation): Promise<string | undefined> {
-    const recorded = exchangeOf(exchange)
+    const recorded = replayable(exchange)
     const wanted = outcomeOf(recorded.answer, exchange.answer?.isTorn === false)
     await this.#verified(operation, recorded.request)
     let request: HttpRequest
@@ -103,7 +104,7 @@ class Rehearsing {
       answer = (await this.#caused(exchange, operation, wanted, request)) ?? (await this.#again(request))
     this.#replayed.learn(recorded, answer)
     if (isWhole) learn(this.#pairs, request, answer, recorded.answer)
-    if (operation === 'create_magic_link') this.#links.push(textIn(answer, 'link'))
+    if (operation === 'create_magic_link') this.#links.push(textOf(valueAt(parsedJson(answer.text), 'link')))
     if (!isOther(outcomeOf(answer), wanted)) return undefined
     return `${exchange.method} ${pathOf(exchange)} answered ${shown(wanted)}, and its replay answers ${shown(first)}`
   }
@@ -140,9 +141,8 @@ class Rehearsing {
   /** The user of the latest link decides before its request is verified. */
   async #verified(operation: Operation, { body = '' }: HttpRequest): Promise<void> {
     if (operation !== 'verify_user') return
-    const sent = parsedJson(body)
-    const id = isJsonObject(sent) ? own(sent, 'auth_request_id') : undefined
-    if (typeof id !== 'string' || id === '' || this.#replayed.has(id)) return
+    const id = textOf(valueAt(parsedJson(body), 'auth_request_id'))
+    if (id === '' || this.#replayed.has(id)) return
     await this.#mock.save()
     const made = await this.#approve()
     if (made !== undefined) this.#replayed.pair(id, made)
@@ -183,7 +183,7 @@ function causesOf({ answer }: Recorded, operation: Operation, { status, code, ac
 function respondOf(headers: Headers, status: number, code: string, text: string): JsonObject {
   const body = parsedJson(text)
   const wait = headerIn(headers, 'retry-after')
-  const message = isJsonObject(body) ? (own(body, 'message') ?? own(body, 'error_description')) : undefined
+  const message = valueAt(body, 'message') ?? valueAt(body, 'error_description')
   return {
     status,
     ...(wait !== undefined && { headers: { 'Retry-After': wait } }),
@@ -214,45 +214,24 @@ function isOther(found: Outcome, wanted: Outcome): boolean {
 function outcomeOf({ status, text }: Answer, isWhole = true): Outcome {
   if (status === 0 || !isWhole) return { status: 0, code: '', account: '' }
   const body = parsedJson(text)
-  const account = isJsonObject(body) ? own(body, 'connected_account') : undefined
-  const state = isJsonObject(account) ? own(account, 'status') : undefined
   const code = body === undefined && text.trim() !== '' ? NO_JSON : codeOf(body)
-  return { status, code, account: typeof state === 'string' ? state : '' }
+  return { status, code, account: textOf(valueAt(body, 'connected_account.status')) }
 }
 
 function noAnswer(): Answer {
   return new Answer('', 0, {}, '')
 }
 
-/** Headers of the connection, and those by which the answer would come encoded. */
-const NOT_REPLAYED =
-  /^(?:host|connection|content-length|transfer-encoding|accept-encoding|content-encoding|cookie|expect|keep-alive)$/i
-
 /** A recorded exchange as it is sent again. */
-function exchangeOf({ method, target, requestHeaders, requestBody, answer }: Recorded): Exchange {
-  const body = textOfBody(requestBody, requestHeaders)
-  const text = answer && textOfBody(answer.body, answer.headers)
-  const kept = requestHeaders.filter(([name]) => !NOT_REPLAYED.test(name))
-  return {
-    request: {
-      method,
-      path: target,
-      headers: Object.fromEntries(kept.map(([name, value]) => [name.toLowerCase(), value])),
-      ...(body === undefined || body === '' ? {} : { body }),
+function replayable({ method, target, requestHeaders, requestBody, answer }: Recorded): Exchange {
+  return exchangeOf(
+    { method, path: target, headers: requestHeaders, body: textOfBody(requestBody, requestHeaders) || undefined },
+    {
+      status: answer?.status ?? 0,
+      headers: answer?.headers ?? [],
+      text: (answer && textOfBody(answer.body, answer.headers)) ?? '',
     },
-    answer: new Answer(
-      `${method} ${target.split('?', 1).join()}`,
-      answer?.status ?? 0,
-      Object.fromEntries((answer?.headers ?? []).map(([name, value]) => [name.toLowerCase(), value])),
-      text ?? '',
-    ),
-  }
-}
-
-function textIn({ text }: Answer, name: string): string {
-  const body: JsonValue | undefined = parsedJson(text)
-  const value = isJsonObject(body) ? own(body, name) : undefined
-  return typeof value === 'string' ? value : ''
+  )
 }
 
 function pathOf({ target }: Recorded): string {

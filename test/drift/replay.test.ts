@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { Target } from '../../src/conform/target.ts'
-import { exchangesOf, type HarEntry, harSchema } from '../../src/drift/har.ts'
+import { exchangesOf, harSchema } from '../../src/drift/har.ts'
 import { compareExchanges } from '../../src/drift/replay.ts'
 import { driftReport, driftText } from '../../src/drift/report.ts'
 import { HttpClient, type HttpRequest } from '../../src/http-client.ts'
 import { createToolmock, type ToolmockOptions } from '../../src/index.ts'
 
 const CREATE = '/api/v1/connected_accounts'
+type HarEntry = Parameters<typeof exchangesOf>[0]['log']['entries'][number]
 
 describe('a replayed recording', () => {
   it('has no difference at a mock that chooses alike, whatever ids and tokens it makes', async () => {
