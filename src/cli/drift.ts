@@ -1,22 +1,27 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { z } from 'zod'
 import type { AppOptions } from '../app/app.ts'
 import { documentText } from '../documents/document-text.ts'
+import { DocumentError } from '../documents/problem.ts'
+import { located } from '../documents/read.ts'
+import { textOf } from '../documents/seed-files.ts'
+import { SourceText } from '../documents/source-text.ts'
 import { mayBeCalled } from '../domain/base-url.ts'
 import { type JsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import { driftIn } from '../drift/formats.ts'
 import { type Exchange, exchangesOf, harSchema } from '../drift/har.ts'
 import { type Choices, settingsThatFix } from '../drift/remedies.ts'
-import { acceptedReport, type DriftReport } from '../drift/report.ts'
+import { type Accepted, acceptedReport, type DriftReport } from '../drift/report.ts'
 import { drift as compare, type OwnMock, PREFIX } from '../drift/run.ts'
+import { nonEmpty, strict } from '../schema/parts.ts'
 import { pathText, problemsOf } from '../schema/problems.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
 import { VERSION } from '../version.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { readAccepted } from './drift-accept.ts'
 import { readTextFile, UsageError } from './failure.ts'
 import type { FlagValues } from './flags.ts'
 import { createLog } from './log.ts'
@@ -123,4 +128,19 @@ function settingsText(report: DriftReport): string {
     ...Object.entries(configuration ?? {}).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`),
   ]
   return documentText({ settings: settings ?? {} }, lines.join('\n'))
+}
+
+const acceptedSchema = z.array(
+  strict({
+    finding: nonEmpty.describe('The id of a finding.'),
+    reason: nonEmpty.describe('Why it is known and stays.'),
+  }),
+)
+
+/** The findings that a file accepts. @throws DocumentError with line and column; UnreadableFileError */
+async function readAccepted(file: string): Promise<readonly Accepted[]> {
+  const source = new SourceText(await textOf(file), file)
+  const { data, error } = acceptedSchema.safeParse(source.value)
+  if (!data) throw new DocumentError(located(source, problemsOf(error.issues, source.value)))
+  return data
 }

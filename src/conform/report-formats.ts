@@ -1,5 +1,5 @@
 import { xmlAttribute } from '../domain/xml-text.ts'
-import type { CheckOutcome } from './check.ts'
+import type { CheckOutcome, CheckResult } from './check.ts'
 import type { ConformReport } from './run.ts'
 
 export const REPORT_FORMATS = ['text', 'json', 'junit'] as const
@@ -38,26 +38,40 @@ function skips(checks: readonly CheckOutcome[]): string[] {
   return [...reasons].map(([reason, count]) => `${count} skipped: ${reason}`)
 }
 
-function junit({ checks, summary }: ConformReport): string {
-  const { total, broken, skipped } = summary
-  const counts = `tests="${total}" failures="${broken}" skipped="${skipped}" errors="0"`
+function junit({ checks }: ConformReport): string {
+  const cases = checks.map(({ id, title, basis, result, reason }): JunitCase => {
+    const [group = ''] = id.split('/')
+    return { group, name: `${id}: ${title} (${basis})`, result, reason }
+  })
+  return junitText('conform', 'conformance', cases)
+}
+
+export interface JunitCase {
+  readonly group: string
+  readonly name: string
+  readonly result: CheckResult
+  readonly reason: string
+  /** What kind of failure it is. */
+  readonly type?: string
+}
+
+/** One suite as JUnit XML, without a line break at its end. */
+export function junitText(command: string, suite: string, cases: readonly JunitCase[]): string {
+  const of = (wanted: CheckResult): number => cases.filter(({ result }) => result === wanted).length
+  const counts = `tests="${cases.length}" failures="${of('broken')}" skipped="${of('skipped')}" errors="0"`
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="toolmock conform" ${counts}>`,
-    `  <testsuite name="conformance" ${counts}>`,
-    ...checks.map(testCase),
+    `<testsuites name="toolmock ${command}" ${counts}>`,
+    `  <testsuite name="${suite}" ${counts}>`,
+    ...cases.map(testCase),
     '  </testsuite>',
     '</testsuites>',
   ].join('\n')
 }
 
-function testCase({ id, title, basis, result, reason }: CheckOutcome): string {
-  const [group = ''] = id.split('/')
-  const head = `    <testcase classname="${xmlAttribute(group)}" name="${xmlAttribute(`${id}: ${title} (${basis})`)}"`
+function testCase({ group, name, result, reason, type }: JunitCase): string {
+  const head = `    <testcase classname="${xmlAttribute(group)}" name="${xmlAttribute(name)}"`
   if (result === 'held') return `${head}/>`
-  const inside =
-    result === 'broken'
-      ? `<failure message="${xmlAttribute(reason)}"/>`
-      : `<skipped message="${xmlAttribute(reason)}"/>`
-  return `${head}>${inside}</testcase>`
+  const element = result === 'skipped' ? 'skipped' : type === undefined ? 'failure' : `failure type="${type}"`
+  return `${head}><${element} message="${xmlAttribute(reason)}"/></testcase>`
 }

@@ -1,35 +1,25 @@
 import { parsedJson } from '../domain/json.ts'
-import { isOperation, operationAt } from '../contract/route.ts'
+import type { Operation } from '../contract/shapes.ts'
+import { operationAt } from '../contract/route.ts'
 import type { Answer } from './answer.ts'
 
-/** Checks answers against the shapes that the contract declares. */
-export interface ResponseValidator {
-  /** The operation of a method and a path; undefined when there is none. */
-  operationOf(method: string, path: string): string | undefined
-  /** What is wrong with an answer of an operation, one sentence for each problem. */
-  problems(operation: string, answer: Answer): readonly string[]
-}
+/** What is wrong with the shape of an answer of an operation, one sentence for each problem. */
+export type ResponseValidator = (operation: Operation, answer: Answer) => readonly string[]
 
 /** Prism as the validator: it reads the document that the mock reads, and shares no code with the mock. */
 export async function prismValidator(): Promise<ResponseValidator> {
   const { createPrismValidator } = await import('../contract/prism-validator.ts')
   const prism = await createPrismValidator()
-  return {
-    operationOf: operationAt,
-    problems: (operation, answer) => {
-      if (!isOperation(operation)) return []
-      const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
-      const found = prism.response(operation, answer.status, headers, bodyOf(answer))
-      return found.map(({ field, message }) => (field === '' ? message : `${field} ${message}`))
-    },
+  return (operation, answer) => {
+    const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
+    const found = prism.response(operation, answer.status, headers, bodyOf(answer))
+    return found.map(({ field, message }) => (field === '' ? message : `${field} ${message}`))
   }
 }
 
 /** A body that is not JSON is validated as a text. */
 function bodyOf({ text }: Answer): unknown {
-  if (text === '') return undefined
-  const value = parsedJson(text)
-  return value === undefined ? text : value
+  return text === '' ? undefined : (parsedJson(text) ?? text)
 }
 
 /** How many answers of an operation are recorded. */
@@ -39,10 +29,10 @@ const MAX_ANSWERS = 500
 export class RecordedAnswers {
   readonly #answers = new Map<string, Answer[]>()
 
-  constructor(readonly validator: ResponseValidator) {}
+  constructor(readonly problems: ResponseValidator) {}
 
   record(method: string, path: string, answer: Answer): void {
-    const operation = this.validator.operationOf(method, path)
+    const operation = operationAt(method, path)
     if (operation === undefined) return
     const answers = this.#answers.get(operation)
     if (!answers) this.#answers.set(operation, [answer])

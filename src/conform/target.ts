@@ -11,7 +11,10 @@ export class Target {
   readonly #client: HttpClient
   readonly #recorded: RecordedAnswers | undefined
 
-  constructor(baseUrl: string, recorded?: RecordedAnswers) {
+  constructor(
+    readonly baseUrl: string,
+    recorded?: RecordedAnswers,
+  ) {
     this.#client = new HttpClient(baseUrl, { timeoutMs: TIMEOUT_MS, keepAlive: true })
     this.#recorded = recorded
   }

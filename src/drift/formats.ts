@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Log, Result } from 'sarif'
+import { type JunitCase, junitText } from '../conform/report-formats.ts'
 import { OPERATION_LINES } from '../contract/generated/operation-lines.ts'
-import { xmlAttribute } from '../domain/xml-text.ts'
 import { PACKAGE, placed, plainMessage, SPEC } from '../verdict/formats/sarif.ts'
 import { CLASSES, type Finding } from './findings.ts'
 import { type DriftReport, driftText } from './report.ts'
@@ -24,23 +24,16 @@ export function driftIn(format: (typeof DRIFT_FORMATS)[number], report: DriftRep
 
 /** A test for each finding, which fails, and one for each gap that was confirmed. */
 function junit({ findings, gaps }: DriftReport): string {
-  const total = findings.length + gaps.confirmed.length + gaps.not_exercised.length
-  const counts = `tests="${total}" failures="${findings.length}" skipped="${gaps.not_exercised.length}" errors="0"`
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="toolmock drift" ${counts}>`,
-    `  <testsuite name="drift" ${counts}>`,
-    ...findings.map((each) => {
-      const head = `    <testcase classname="${xmlAttribute(each.operation)}" name="${xmlAttribute(each.id)}">`
-      return `${head}<failure type="${each.class}" message="${xmlAttribute(sentence(each))}"/></testcase>`
+  const ofGap = (result: JunitCase['result']) => (name: string) => {
+    return { group: 'gaps', name, result, reason: 'no request was about it' }
+  }
+  return junitText('drift', 'drift', [
+    ...findings.map((each): JunitCase => {
+      return { group: each.operation, name: each.id, result: 'broken', reason: sentence(each), type: each.class }
     }),
-    ...gaps.confirmed.map((gap) => `    <testcase classname="gaps" name="${gap}"/>`),
-    ...gaps.not_exercised.map(
-      (gap) => `    <testcase classname="gaps" name="${gap}"><skipped message="no request was about it"/></testcase>`,
-    ),
-    '  </testsuite>',
-    '</testsuites>',
-  ].join('\n')
+    ...gaps.confirmed.map(ofGap('held')),
+    ...gaps.not_exercised.map(ofGap('skipped')),
+  ])
 }
 
 const LEVELS = { contract: 'error', mock: 'warning', data: 'note' } as const

@@ -1,5 +1,5 @@
 import { textOf } from '../conform/answer.ts'
-import { Api, type ClientCredentials, Target } from '../conform/target.ts'
+import { Api, type ClientCredentials, type Target } from '../conform/target.ts'
 import { CONNECTION_TYPES, TRAITS } from '../domain/authorization-type.ts'
 import { DEFAULT_PEOPLE, typeOfConnection } from '../domain/connector-defaults.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
@@ -76,10 +76,9 @@ export function textIn(object: JsonObject, key: string): string {
 }
 
 /** Whether both list the same connections and providers, and as many accounts. */
-export async function holdSame(mockUrl: string, service: Target, client: ClientCredentials): Promise<boolean> {
-  const mock = new Target(mockUrl)
+export async function holdSame(both: readonly Target[], client: ClientCredentials): Promise<boolean> {
   const [mine, theirs] = await Promise.all(
-    [mock, service].map(async (target) => {
+    both.map(async (target) => {
       const api = new Api(target, client)
       const connections = await objectsAt(api, '/connections', 'connections')
       const providers = await objectsAt(api, '/providers?page_size=1000', 'providers')
@@ -88,7 +87,6 @@ export async function holdSame(mockUrl: string, service: Target, client: ClientC
       return JSON.stringify([names, accounts.status === 200 ? accounts.at('total_size') : null])
     }),
   )
-  mock.close()
   return mine === theirs
 }
 

@@ -1,3 +1,4 @@
+import { plural } from '../domain/text.ts'
 import { CLASSES, type Finding, type Findings, type Gaps } from './findings.ts'
 
 /** What a comparison has found, in the form of `--format json`. */
@@ -30,7 +31,7 @@ export function driftText({ findings, gaps, summary }: DriftReport): string {
     `gaps contradicted: ${list(gaps.contradicted)}`,
     `gaps not exercised: ${list(gaps.not_exercised)}`,
     '',
-    `${total} findings: ${contract} contract, ${mock} mock, ${data} data`,
+    `${plural(total, 'finding')}: ${contract} contract, ${mock} mock, ${data} data`,
   ].join('\n')
 }
 

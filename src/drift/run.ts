@@ -69,31 +69,29 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
       throw new StartError(`${baseUrl} gives no token: ${failureReason(error)}`)
     })
     const seed = options.mirror
-      ? await withMock(options, {}, undefined, async ({ url }) => {
-          const mock = new Target(url)
-          return mirrorOf(api, new Api(mock, client)).finally(() => mock.close())
-        })
+      ? await withMock(options, {}, undefined, (mock) => mirrorOf(api, new Api(mock, client)))
       : undefined
+    const { recording, progress } = options
     const compared = await withMock(options, {}, seed, (mock) =>
-      options.recording ? replay(options, mock, service) : compareSuite(options, mock, service),
+      recording
+        ? compareExchanges({
+            ...{ exchanges: recording, mock, client, service, signal },
+            admit: (request) => service.admit(request),
+            progress: progress && ((done, total) => progress(`${done}/${total} requests`)),
+          })
+        : compareSuite(options, mock, service),
     ).finally(async () => {
       service.leftovers.push(...(await resources.removeAll()))
     })
     if (service.failure) throw service.failure
     const { exchanges } = service
-    if (options.tryRemedies === false)
-      return { report: reportOf(compared.list(), compared.gaps()), leftovers: service.leftovers }
-    const findings = await withRemedies(compared.list(), {
-      signal,
-      progress: options.progress,
-      findingsWith: (choices) =>
-        withMock(options, choices, seed, async (mock) => {
-          const target = new Target(mock.url)
-          const replayed = await compareExchanges({ exchanges, mock: target, client, prefix, signal })
-          target.close()
-          return replayed.list()
-        }),
-    })
+    const findingsWith = (choices: Choices) =>
+      withMock(options, choices, seed, async (mock) =>
+        (await compareExchanges({ exchanges, mock, client, prefix, signal })).list(),
+      )
+    const found = compared.list()
+    const findings =
+      options.tryRemedies === false ? found : await withRemedies(found, { signal, progress, findingsWith })
     return { report: reportOf(findings, compared.gaps()), leftovers: service.leftovers }
   } finally {
     service.close()
@@ -104,35 +102,23 @@ async function withMock<T>(
   { startMock }: DriftOptions,
   choices: Choices,
   seed: JsonObject | undefined,
-  use: (mock: OwnMock) => Promise<T>,
+  use: (mock: Target) => Promise<T>,
 ): Promise<T> {
   const mock = await startMock(choices, seed)
+  const target = new Target(mock.url)
   try {
-    return await use(mock)
+    return await use(target)
   } finally {
+    target.close()
     await mock.close()
   }
 }
 
-async function replay(options: DriftOptions, mock: OwnMock, service: Service): Promise<Findings> {
-  const { client, recording: exchanges = [], progress, signal } = options
-  const target = new Target(mock.url)
-  try {
-    return await compareExchanges({
-      ...{ exchanges, mock: target, client, service, signal },
-      admit: (request) => service.admit(request),
-      progress: progress && ((done, total) => progress(`${done}/${total} requests`)),
-    })
-  } finally {
-    target.close()
-  }
-}
-
 /** The requests of the conformance suite. The mock answers its checks, and so each of them goes through to its end. */
-async function compareSuite(options: DriftOptions, mock: OwnMock, service: Service): Promise<Findings> {
+async function compareSuite(options: DriftOptions, mock: Target, service: Service): Promise<Findings> {
   const { client, prefix, adminToken, progress, signal } = options
-  const findings = new Findings(prefix, await holdSame(mock.url, service, client))
-  const target = new PairedTarget(mock.url, service, findings)
+  const findings = new Findings(prefix, await holdSame([mock, service], client))
+  const target = new PairedTarget(mock.baseUrl, service, findings)
   const control = options.controlApi ? new ControlApi(target, adminToken) : undefined
   const context = new CheckContext({
     ...{ target, prefix, control, connector: undefined, allowProviderChanges: true },
@@ -160,13 +146,11 @@ class Service extends Target {
   readonly leftovers: string[] = []
   /** Why the run cannot go on. */
   failure: StartError | undefined
-  readonly baseUrl: string
   readonly #host: string
   readonly #permission: Permission
 
   constructor(baseUrl: string, permission: Permission) {
     super(baseUrl)
-    this.baseUrl = baseUrl
     this.#host = new URL(baseUrl).host
     this.#permission = permission
   }
@@ -214,12 +198,10 @@ class PairedTarget extends Target {
   readonly #service: Service
   readonly #findings: Findings
   readonly #map = new ValueMap()
-  readonly #mockUrl: string
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(mockUrl: string, service: Service, findings: Findings) {
     super(mockUrl)
-    this.#mockUrl = mockUrl
     this.#service = service
     this.#findings = findings
     this.#map.pair(mockUrl, service.baseUrl)
@@ -227,7 +209,7 @@ class PairedTarget extends Target {
 
   override send(request: HttpRequest): Promise<Answer> {
     // A link of the mock is one of the service too, below its own address.
-    const path = request.path.startsWith(`${this.#mockUrl}/`) ? request.path.slice(this.#mockUrl.length) : request.path
+    const path = request.path.startsWith(`${this.baseUrl}/`) ? request.path.slice(this.baseUrl.length) : request.path
     const sent = this.#last.then(() => this.#sendBoth({ ...request, path }))
     this.#last = sent.catch(() => undefined)
     return sent

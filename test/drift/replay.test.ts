@@ -27,7 +27,7 @@ describe('a replayed recording', () => {
     const report = await replayed(await recorded({}), { documentedOnly: true })
     const lines = driftText(report).split('\n')
     expect(lines[0]).toBe('mock     list_tools/404.PATH_NOT_FOUND/status (convention)')
-    expect(lines.at(-1)).toBe('1 findings: 0 contract, 1 mock, 0 data')
+    expect(lines.at(-1)).toBe('1 finding: 0 contract, 1 mock, 0 data')
   })
 
   it('reads a recording of HAR 1.2, and leaves out what is not of the service', async () => {

@@ -20,7 +20,7 @@ function validateAnswers({ recorded }: CheckContext, operation: Operation): void
   const answers = recorded.of(operation)
   if (answers.length === 0) throw new Skipped(`no other check of this run called ${operation}`)
   for (const answer of answers) {
-    const [problem] = recorded.validator.problems(operation, answer)
+    const [problem] = recorded.problems(operation, answer)
     if (problem !== undefined) {
       throw new Broken(`${answer.asked} to keep the declared shape`, `${answer.status}: ${problem}`)
     }
