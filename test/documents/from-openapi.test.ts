@@ -373,6 +373,11 @@ describe('a connector out of an OpenAPI document', () => {
     })
   })
 
+  it.each(['swagger: 2.0', 'swagger: "2.0"', 'openapi: 3.1', 'openapi: 3.0.3'])('reads %s', async (version) => {
+    const { connector } = await made(`${version}\npaths: { /x: { get: { responses: { 200: { description: '' } } } } }`)
+    expect(connector['tools']).toMatchObject([{ name: 'crm_get_x' }])
+  })
+
   const oauth = (...flows: string[]): JsonObject => ({
     type: 'oauth2',
     flows: Object.fromEntries(flows.map((flow) => [flow, { scopes: {} }])),
@@ -411,6 +416,11 @@ describe('a connector out of an OpenAPI document', () => {
           send: { headers: { 'X-A': '{{credentials.a}}', 'X-B': '{{credentials.b}}' } },
         },
       },
+    ],
+    [
+      'a key whose scheme has a blank in its name',
+      { 'API Key': { type: 'apiKey', in: 'header', name: 'X-Key' } },
+      { authorization_type: 'API_KEY', credentials: { send: { headers: { 'X-Key': '{{credentials.api_key}}' } } } },
     ],
     ['nothing', {}, { authorization_type: 'NO_AUTH' }],
     ['a certificate alone', { a: { type: 'mutualTLS' } }, { authorization_type: 'NO_AUTH' }],

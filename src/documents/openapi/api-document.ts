@@ -55,8 +55,9 @@ const MAX_HOPS = 50
 /** The parts of a document that a connector is made of; undefined when it is no OpenAPI document. */
 export function readApiDocument(root: JsonValue): ApiDocument | undefined {
   if (!isJsonObject(root) || !isJsonObject(own(root, 'paths'))) return undefined
-  if (textOf(root, 'swagger').startsWith('2')) return new Version2(root).document()
-  return textOf(root, 'openapi').startsWith('3') ? new Version3(root).document() : undefined
+  // In YAML a version without quotes is a number.
+  if (String(own(root, 'swagger')).startsWith('2')) return new Version2(root).document()
+  return String(own(root, 'openapi')).startsWith('3') ? new Version3(root).document() : undefined
 }
 
 class Version3 {

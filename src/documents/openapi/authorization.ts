@@ -1,3 +1,4 @@
+import { DEFAULT_PEOPLE } from '../../domain/connector-defaults.ts'
 import { isJsonObject, type JsonObject, own } from '../../domain/json.ts'
 import { type ApiDocument, type ApiOperation, objectAt, textOf } from './api-document.ts'
 import { snakeCase } from './generated-values.ts'
@@ -7,27 +8,27 @@ import type { Note } from './resources.ts'
 export function authorizationOf(document: ApiDocument, operations: readonly ApiOperation[], note: Note): JsonObject {
   const { securitySchemes, follow } = document
   const counts = new Map<string, number>()
-  for (const { security } of operations) {
-    for (const names of security) counts.set(names.join(' '), (counts.get(names.join(' ')) ?? 0) + 1)
+  for (const names of operations.flatMap(({ security }) => security)) {
+    const key = JSON.stringify(names)
+    counts.set(key, (counts.get(key) ?? 0) + 1)
   }
-  const asked = [...counts].sort((a, b) => b[1] - a[1]).map(([names]) => names.split(' ').filter((name) => name !== ''))
+  const asked = [...counts].sort((a, b) => b[1] - a[1]).map(([names]) => JSON.parse(names) as string[])
   // Many documents describe how to sign in, and do not require it.
-  const [first] = Object.keys(securitySchemes)
-  const alternatives = asked.length > 0 ? asked : first === undefined ? [[]] : [[first]]
-  const readable = alternatives.map((names) =>
-    names.flatMap((name) => {
-      const scheme = follow(own(securitySchemes, name))
-      return isJsonObject(scheme) ? [{ name, scheme }] : []
-    }),
+  const alternatives = asked.length > 0 ? asked : [Object.keys(securitySchemes).slice(0, 1)]
+  const made = alternatives.map((names) =>
+    typeOfSchemes(
+      names.flatMap((name) => {
+        const scheme = follow(own(securitySchemes, name))
+        return isJsonObject(scheme) ? [{ name, scheme }] : []
+      }),
+    ),
   )
-  const made = readable.map((schemes) => (schemes.length > 0 ? typeOfSchemes(schemes) : undefined))
-  const at = made.findIndex((each) => each !== undefined)
-  const used = made[at]
-  for (const [index, schemes] of alternatives.entries()) {
-    if (index !== at && schemes.length > 0)
-      note('left out: another way to sign in, because a connector has one', schemes.join(' with '))
+  const used = made.findIndex((each) => each !== undefined)
+  for (const [at, names] of alternatives.entries()) {
+    if (at === used || names.length === 0) continue
+    note('left out: another way to sign in, because a connector has one', names.join(' with '))
   }
-  return used ?? { authorization_type: 'NO_AUTH' }
+  return made[used] ?? { authorization_type: 'NO_AUTH' }
 }
 
 interface Scheme {
@@ -35,69 +36,69 @@ interface Scheme {
   readonly scheme: JsonObject
 }
 
-const PEOPLE = ['ada@example.com', 'grace@example.com']
-
 function typeOfSchemes(schemes: readonly Scheme[]): JsonObject | undefined {
   const oauth = schemes.find(({ scheme }) => ['oauth2', 'openIdConnect'].includes(textOf(scheme, 'type')))
   if (oauth) return oauthType(oauth.scheme)
   const [only, ...others] = schemes
-  if (only && others.length === 0) return formType(only)
-  return customType(schemes)
+  if (!only) return undefined
+  switch (others.length === 0 ? kindOf(only.scheme) : '') {
+    case 'basic':
+      return { authorization_type: 'BASIC_AUTH' }
+    case 'bearer':
+      return { authorization_type: 'BEARER_TOKEN' }
+    case 'apiKey':
+      return { authorization_type: 'API_KEY', credentials: { send: sent(only.scheme, 'api_key') } }
+    default:
+      return customType(schemes)
+  }
 }
 
 function oauthType(scheme: JsonObject): JsonObject {
   const flows = objectAt(scheme, 'flows')
   // Version 2.0 has one flow, beside its type.
   const names = textOf(scheme, 'flow') === '' ? Object.keys(flows) : [textOf(scheme, 'flow')]
-  const scopes = Object.keys(
-    Object.assign(
-      {},
-      objectAt(scheme, 'scopes'),
-      ...Object.values(flows).map((flow) => (isJsonObject(flow) ? objectAt(flow, 'scopes') : {})),
-    ) as JsonObject,
-  ).filter((scope) => scope !== '')
+  const described = [scheme, ...Object.values(flows).filter(isJsonObject)].map((flow) => objectAt(flow, 'scopes'))
+  const scopes = Object.keys(Object.assign({}, ...described) as JsonObject).filter((scope) => scope !== '')
   const isMachine = names.length > 0 && names.every((name) => name === 'clientCredentials' || name === 'application')
   const oauth = scopes.length > 0 && { oauth: { scopes } }
   return isMachine
     ? { authorization_type: 'OAUTH_M2M', ...oauth }
-    : { authorization_type: 'OAUTH', ...oauth, people: PEOPLE }
+    : { authorization_type: 'OAUTH', ...oauth, people: DEFAULT_PEOPLE }
 }
 
-function formType({ name, scheme }: Scheme): JsonObject | undefined {
+/** `apiKey`, or the scheme of HTTP in small letters; empty for one of which a request carries nothing. */
+function kindOf(scheme: JsonObject): string {
   const type = textOf(scheme, 'type')
-  const http = textOf(scheme, 'scheme').toLowerCase()
-  if (type === 'basic' || http === 'basic') return { authorization_type: 'BASIC_AUTH' }
-  if (http === 'bearer') return { authorization_type: 'BEARER_TOKEN' }
-  if (type !== 'apiKey') return customType([{ name, scheme }])
-  return { authorization_type: 'API_KEY', credentials: { send: sent(scheme, 'api_key') } }
+  return type === 'apiKey' || type === 'basic' ? type : textOf(scheme, 'scheme').toLowerCase()
 }
 
 /** Several that travel together, or one of a kind that no other type has. */
 function customType(schemes: readonly Scheme[]): JsonObject | undefined {
   const fields: JsonObject[] = []
-  const send: { headers: JsonObject; query: JsonObject } = { headers: {}, query: {} }
+  const send = { headers: {}, query: {} }
   for (const { name, scheme } of schemes) {
-    const field = snakeCase(name) === '' || /^\d/.test(snakeCase(name)) ? `key_${snakeCase(name)}` : snakeCase(name)
-    const type = textOf(scheme, 'type')
-    const http = textOf(scheme, 'scheme').toLowerCase()
-    const isBasic = type === 'basic' || http === 'basic'
-    if (!isBasic && type !== 'apiKey' && http === '') return undefined
-    const names = isBasic ? [`${field}_username`, `${field}_password`] : [field]
+    const kind = kindOf(scheme)
+    if (kind === '') return undefined
+    const snake = snakeCase(name)
+    const field = snake === '' || /^\d/.test(snake) ? `key_${snake}` : snake
+    const names = kind === 'basic' ? [`${field}_username`, `${field}_password`] : [field]
     fields.push(...names.map((each) => ({ name: each })))
-    const word = http === 'bearer' ? 'Bearer' : textOf(scheme, 'scheme')
-    const parts = isBasic
-      ? { headers: { Authorization: `{{basic credentials.${names.join(' credentials.')}}}` } }
-      : type === 'apiKey'
-        ? sent(scheme, field)
-        : { headers: { Authorization: `${word} {{credentials.${field}}}` } }
+    const parts = sent(scheme, field)
     Object.assign(send.headers, objectAt(parts, 'headers'))
     Object.assign(send.query, objectAt(parts, 'query'))
   }
   return { authorization_type: 'CUSTOM', credentials: { fields, send } }
 }
 
+/** How a request carries the credential of a scheme. */
 function sent(scheme: JsonObject, field: string): JsonObject {
-  const [name, value] = [textOf(scheme, 'name'), `{{credentials.${field}}}`]
+  const [kind, name, value] = [kindOf(scheme), textOf(scheme, 'name'), `{{credentials.${field}}}`]
+  if (kind === 'basic') {
+    return { headers: { Authorization: `{{basic credentials.${field}_username credentials.${field}_password}}` } }
+  }
+  if (kind !== 'apiKey') {
+    return { headers: { Authorization: `${kind === 'bearer' ? 'Bearer' : textOf(scheme, 'scheme')} ${value}` } }
+  }
   if (textOf(scheme, 'in') === 'query') return { query: { [name]: value } }
   return { headers: textOf(scheme, 'in') === 'cookie' ? { Cookie: `${name}=${value}` } : { [name]: value } }
 }
