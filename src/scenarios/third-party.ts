@@ -30,8 +30,8 @@ export interface ThirdPartyRequest {
   readonly trace: RequestTrace | undefined
 }
 
-/** Sends the response itself, in place of the plain answer. */
-type ThirdPartyFault = (response: ServerResponse, answer: () => Promise<EncodedAnswer>) => Promise<void>
+/** Sends the response itself in place of the plain answer, with or without asking for `answer`. */
+export type ThirdPartyFault = (response: ServerResponse, answer: () => Promise<EncodedAnswer>) => Promise<void>
 
 interface Context {
   readonly scenarios: ScenarioRegistry
@@ -78,7 +78,7 @@ function scenarioRequest(exchange: ThirdPartyRequest): ScenarioRequest | undefin
 }
 
 function isCodeGrant(body: JsonValue | undefined): boolean {
-  return typeof body === 'object' && own(body as JsonObject, 'grant_type') === 'authorization_code'
+  return isJsonObject(body) && own(body, 'grant_type') === 'authorization_code'
 }
 
 /** A body by its media type: the fields of a form, JSON, or a text; undefined when there is none. */

@@ -23,7 +23,6 @@ import {
 import {
   CALL_HEADER,
   connectorPath,
-  type Interceptor,
   type ListenerOptions,
   type OpenCall,
   OpenCalls,
@@ -36,16 +35,11 @@ import { answerToken } from './tokens.ts'
 import { acceptCredentials, applicationOf, type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountView, Templates, type TemplateScope } from './template.ts'
 
-export interface ThirdPartiesOptions {
-  registry: ListenerOptions['registry']
-  /** Where scenarios act at `third_party` and `token_refresh`. */
-  intercept?: Interceptor | undefined
+export interface ThirdPartiesOptions extends Omit<ListenerOptions, 'templates' | 'calls'> {
   /** Called after every request of the service to a third party. */
-  onCall?: ((call: UpstreamCall) => void) | undefined
+  readonly onCall?: ((call: UpstreamCall) => void) | undefined
   /** Whether a connector's `base_url` may leave loopback. */
-  allowOutbound?: boolean | undefined
-  /** Waits so many milliseconds of real time: the latency of connectors. */
-  wait?: ListenerOptions['wait']
+  readonly allowOutbound?: boolean | undefined
 }
 
 /** The in-process third parties of a server, listening, and the clients that call them. */
@@ -70,13 +64,11 @@ export interface ThirdParties {
 }
 
 export async function startThirdParties(options: ThirdPartiesOptions): Promise<ThirdParties> {
-  const { registry, intercept, onCall, allowOutbound, wait } = options
   const templates = new Templates()
   const http = new ThirdPartyHttpClient()
-  const calls = new OpenCalls()
-  const parties: ListenerOptions = { registry, templates, intercept, calls, wait }
+  const parties = { ...options, templates, calls: new OpenCalls() }
   const listener = await startListener(parties)
-  const parts: ClientParts = { listenerOrigin: listener.origin, templates, http, onCall, allowOutbound, calls }
+  const parts: ClientParts = { ...parties, listenerOrigin: listener.origin, http }
   return {
     origin: listener.origin,
     client: (of, trace) => new ThirdPartyClient(parts, of, trace),
@@ -93,14 +85,10 @@ export async function startThirdParties(options: ThirdPartiesOptions): Promise<T
 }
 
 /** What the clients of a server share. */
-interface ClientParts {
+interface ClientParts extends ThirdPartiesOptions, Pick<ListenerOptions, 'templates' | 'calls'> {
   /** Where the in-process third parties listen. */
   readonly listenerOrigin: string
-  readonly templates: Templates
   readonly http: ThirdPartyHttpClient
-  readonly allowOutbound: boolean | undefined
-  readonly onCall: ((call: UpstreamCall) => void) | undefined
-  readonly calls: OpenCalls
 }
 
 /** A request of the service, with what is noted of it. */

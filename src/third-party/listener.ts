@@ -4,7 +4,7 @@ import type { Account } from '../domain/account.ts'
 import type { Connector, Latency } from '../domain/connector.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { percentDecoded } from '../domain/text.ts'
-import type { ThirdPartyRequest as ObservedRequest } from '../scenarios/third-party.ts'
+import type { ThirdPartyFault, ThirdPartyRequest as ObservedRequest } from '../scenarios/third-party.ts'
 import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
 import { answerApi } from './api.ts'
@@ -64,25 +64,20 @@ export interface ThirdPartyRequest extends ObservedRequest {
   readonly ticket: string
 }
 
-/** Replaces the plain answer: it sends the response itself, with or without asking for `answer`. */
-export type ThirdPartyFault = (response: ServerResponse, answer: () => Promise<ThirdPartyAnswer>) => Promise<void>
-
-/** Runs before every answer; undefined leaves the answer as it is. */
-export type Interceptor = (request: ThirdPartyRequest) => ThirdPartyFault | undefined
-
 export interface ListenerOptions {
-  registry: {
+  readonly registry: {
     environment(name: string): Environment | undefined
     /**
      * Awaited before an answer is sent whose commit the disk may still refuse: a token that was given out must not be lost.
      */
     flushed?(): Promise<void> | undefined
   }
-  templates: Templates
-  intercept?: Interceptor | undefined
-  calls: OpenCalls
+  readonly templates: Templates
+  /** Where scenarios act at `third_party` and `token_refresh`; undefined leaves the answer as it is. */
+  readonly intercept?: ((request: ThirdPartyRequest) => ThirdPartyFault | undefined) | undefined
+  readonly calls: OpenCalls
   /** Waits so many milliseconds of real time, or until the client has gone or the server closes. */
-  wait?: ((milliseconds: number, response: ServerResponse) => Promise<void>) | undefined
+  readonly wait?: ((milliseconds: number, response: ServerResponse) => Promise<void>) | undefined
 }
 
 /** The service sends a request in one piece; nothing else has to be waited for longer. */

@@ -38,6 +38,14 @@ describe('rules at their places', () => {
       expect(mock.scenarios.list()[0]?.rules[0]).toMatchObject({ matched: 0 })
     }))
 
+  it.each(['null', '[]', '"text"'])('token_refresh: a token request with the body %s is refused as ever', (body) =>
+    withScenarios({ scenarios: [refuseTokens('ledger')] }, async (mock) => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(`${mock.url}/third-party/mail/oauth/token`, { method: 'POST', headers, body })
+      expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_request' }])
+    }),
+  )
+
   it('third_party: rules can match the tool and the account', () =>
     withScenarios(
       {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Connector, ResponderMatch } from '../../src/domain/connector.ts'
-import type { ThirdPartyFault } from '../../src/third-party/listener.ts'
+import type { ThirdPartyFault } from '../../src/scenarios/third-party.ts'
 import { StorageError } from '../../src/state/wal/state-errors.ts'
 import { Fixture, connectorOf, responder, tool } from './fixture.ts'
 
