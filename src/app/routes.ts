@@ -54,7 +54,7 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
 /** The virtual MCP servers (G61). Nothing of them is loaded before the first request to one. */
 function mountMcp(app: ExpressApp, services: AppServices): void {
   mountMcpMetadata(app, services)
-  const load = lazyImport(async () => (await import('../mcp/virtual-servers.ts')).createVirtualServers(services))
+  const load = lazyImport(async () => new (await import('../mcp/virtual-servers.ts')).VirtualServers(services))
   for (const [kind, place] of [
     ['connections', MCP_CONNECTIONS],
     ['servers', MCP_SERVERS],

@@ -4,11 +4,10 @@ import { ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { isJsonObject, nestsDeeper, parsedJson } from '../domain/json.ts'
 import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
 import { quote } from '../domain/text.ts'
-import { errorCodeOf, errorReply, failureOf, sendAnswer, stackOf, wireAnswer } from '../http/answer.ts'
+import { errorCodeOf, errorReply, failureOf, sendAnswer, stackOf, type WireAnswer, wireAnswer } from '../http/answer.ts'
 import { decodeText, readBody } from '../http/body.ts'
 import type { Authenticated } from '../http/request-context.ts'
 import { PROTECTED_RESOURCE_PATH } from '../http/routes.ts'
-import type { ServiceParts } from '../http/services.ts'
 import type { Environment } from '../state/environment.ts'
 import { type Caller, callerOf } from './caller.ts'
 import { ListenStreams } from './listen-streams.ts'
@@ -16,18 +15,6 @@ import { McpExchange, urlOf } from './mcp-exchange.ts'
 import { answerPlainCall, plainCall } from './plain-call.ts'
 import { type ServerAddress, type ServerTool, serverTools } from './server-tools.ts'
 import { clientText, type McpServices, toolServer } from './tool-server.ts'
-
-/** The virtual MCP servers of all environments (2.5, G61). */
-export interface VirtualServers {
-  /** Answers a request to the server at an address. */
-  serve(message: IncomingMessage, response: ServerResponse, address: ServerAddress): Promise<void>
-}
-
-/** Who sent a request. */
-interface Asker {
-  readonly caller: Caller
-  readonly environment: Environment
-}
 
 /** A request, as far as it is known before its body is read. */
 interface McpRequest {
@@ -46,79 +33,131 @@ interface McpMessage {
   readonly method: string
 }
 
+interface McpAnswer {
+  readonly read?: McpMessage
+  readonly status: number
+  readonly headers: Record<string, string | string[]>
+  readonly body: string
+  readonly error?: unknown
+  readonly known: Authenticated | undefined
+}
+
 /** Deeper than the body of a call may nest, so that it is the pipeline which refuses a call, and the journal has it. */
 const MAX_DEPTH = 200
 
-export function createVirtualServers(services: McpServices): VirtualServers {
-  const streams = new ListenStreams(services)
-  return {
-    serve: async (message, response, address) => {
-      const requestId = requestIdOf(message, services.requestIds.operations)
-      const request = { message, response, address, startedAt: services.realTime(), requestId }
-      let known: Authenticated | undefined
-      try {
-        const caller = callerOf(message, address, services)
-        known = caller.authenticate()
-        await serveKnown(request, { caller, environment: known.environment }, { streams, services })
-      } catch (error) {
-        refuse(request, error, known, services)
-      }
-    },
+/** The virtual MCP servers of all environments (2.5, G61). */
+export class VirtualServers {
+  readonly #services: McpServices
+  readonly #streams: ListenStreams
+
+  constructor(services: McpServices) {
+    this.#services = services
+    this.#streams = new ListenStreams(services)
   }
-}
 
-interface Serving {
-  readonly streams: ListenStreams
-  readonly services: McpServices
-}
+  /** Answers a request to the server at an address. */
+  async serve(message: IncomingMessage, response: ServerResponse, address: ServerAddress): Promise<void> {
+    const { requestIds, realTime } = this.#services
+    const requestId = requestIdOf(message, requestIds.operations)
+    const request = { message, response, address, startedAt: realTime(), requestId }
+    let known: Authenticated | undefined
+    try {
+      const caller = callerOf(message, address, this.#services)
+      known = caller.authenticate()
+      await this.#serveKnown(request, caller, known.environment)
+    } catch (error) {
+      this.#refuse(request, error, known)
+    }
+  }
 
-/** @throws ServiceError for everything that keeps a request from the library */
-async function serveKnown(
-  request: McpRequest,
-  { caller, environment }: Asker,
-  { streams, services }: Serving,
-): Promise<void> {
-  const { message, address } = request
-  const tools = serverTools(environment, { caller, address }, services)
-  if (!tools) throw new ServiceError('PATH_NOT_FOUND', `there is no MCP server ${quote(address.path)}`)
-  if (message.method !== 'POST') throw notPost(message.method)
-  const read = readMessage(await readBody(message, services.bodyLimit))
-  const exchange = new McpExchange(request, { caller, environment }, services)
-  const plain = plainCall(exchange, read.parsed)
-  if (plain) {
-    const reply = await answerPlainCall(plain, tools, exchange, services)
-    if (reply) await exchange.sendRest(reply)
-  } else await serveByLibrary({ request, exchange, read, tools }, { streams, services })
-  if (exchange.unauthenticated) sendError(request, exchange.unauthenticated, services)
-}
+  /** @throws ServiceError for everything that keeps a request from the library */
+  async #serveKnown(request: McpRequest, caller: Caller, environment: Environment): Promise<void> {
+    const { message, address } = request
+    const services = this.#services
+    const tools = serverTools(environment, { caller, address }, services)
+    if (!tools) throw new ServiceError('PATH_NOT_FOUND', `there is no MCP server ${quote(address.path)}`)
+    if (message.method !== 'POST') throw notPost(message.method)
+    const read = readMessage(await readBody(message, services.bodyLimit))
+    const exchange = new McpExchange(request, { caller, environment }, services)
+    const plain = plainCall(exchange, read.parsed)
+    if (plain) {
+      const reply = await answerPlainCall(plain, tools, exchange, services)
+      if (reply) await exchange.sendRest(reply)
+    } else await this.#serveByLibrary(request, read, exchange, tools)
+    if (exchange.unauthenticated) this.#sendError(request, exchange.unauthenticated)
+  }
 
-interface KnownRequest {
-  readonly request: McpRequest
-  readonly exchange: McpExchange
-  readonly read: McpMessage
-  readonly tools: readonly ServerTool[]
-}
+  async #serveByLibrary(
+    request: McpRequest,
+    read: McpMessage,
+    exchange: McpExchange,
+    tools: readonly ServerTool[],
+  ): Promise<void> {
+    const asked = webRequest(exchange, read)
+    const isEndless = read.method === 'subscriptions/listen'
+    const listening = isEndless ? this.#streams.open({ address: request.address, tools, exchange }) : undefined
+    const handler = createMcpHandler((context) => toolServer(tools, exchange, context, this.#services), listening)
+    try {
+      const answer =
+        originValidationResponse(asked, allowedOrigins(this.#services.baseUrl)) ??
+        (await handler.fetch(asked, read.parsed === undefined ? {} : { parsedBody: read.parsed }))
+      await exchange.send(answer, {
+        isEndless: isEndless && answer.headers.get('content-type') === 'text/event-stream',
+        record: (status, headers, body) =>
+          this.#record(request, { read, status, headers, body, known: exchange.caller.authenticate() }),
+      })
+    } finally {
+      if (isEndless) this.#streams.close(exchange)
+    }
+  }
 
-async function serveByLibrary(
-  { request, exchange, read, tools }: KnownRequest,
-  { streams, services }: Serving,
-): Promise<void> {
-  const { caller } = exchange
-  const asked = webRequest(exchange, read)
-  const isEndless = read.method === 'subscriptions/listen'
-  const listening = isEndless ? streams.open({ address: request.address, tools, exchange }) : undefined
-  const handler = createMcpHandler((context) => toolServer(tools, exchange, context, services), { ...listening })
-  try {
-    const answer =
-      originValidationResponse(asked, allowedOrigins(services.baseUrl)) ??
-      (await handler.fetch(asked, read.parsed === undefined ? {} : { parsedBody: read.parsed }))
-    await exchange.send(answer, {
-      isEndless: isEndless && answer.headers.get('content-type') === 'text/event-stream',
-      record: (status, headers, body) =>
-        record(request, { read, status, headers, body, known: caller.authenticate() }, services),
+  /** Appends a request that called no tool to the journal: it is an entry, and no operation. */
+  #record(
+    { message, requestId, startedAt }: McpRequest,
+    { read, status, headers, body, error, known }: McpAnswer,
+  ): void {
+    this.#services.journals.record({
+      kind: 'request',
+      id: requestId,
+      environment: known?.environment,
+      startedAt,
+      protocol: 'mcp',
+      method: read?.method ?? message.method,
+      url: urlOf(message),
+      requestHeaders: message.rawHeaders,
+      requestBody: read?.text,
+      status,
+      errorCode: error === undefined ? null : errorCodeOf(error),
+      responseHeaders: headers,
+      responseBody: body,
+      client: known?.client?.id,
+      mcpClient: clientText(read?.parsed),
+      failure: failureOf(error),
     })
-  } finally {
-    if (isEndless) streams.close(exchange)
+  }
+
+  /** Answers a request that does not reach the library. */
+  #refuse(request: McpRequest, error: unknown, known: Authenticated | undefined): void {
+    if (!(error instanceof ServiceError))
+      this.#services.log.error('a request to an MCP server failed', { error: stackOf(error) })
+    const { status, headers, text } = this.#errorAnswer(request, error)
+    this.#record(request, { status, headers, body: text.toString(), error, known })
+    this.#sendError(request, error)
+  }
+
+  #sendError(request: McpRequest, error: unknown): void {
+    sendAnswer(request.response, this.#errorAnswer(request, error))
+  }
+
+  /** A 401 names the metadata by which a client finds out where to get a token (RFC 9728). */
+  #errorAnswer({ message, address, requestId }: McpRequest, error: unknown): WireAnswer {
+    const rendered = wireAnswer(errorReply(error, requestId), requestId)
+    if (rendered.status !== 401) return rendered
+    const baseUrl = baseUrlOf(message, this.#services.baseUrl)
+    const metadata = `resource_metadata="${baseUrl}${PROTECTED_RESOURCE_PATH}${address.path}"`
+    const challenge = String(rendered.headers['WWW-Authenticate'] ?? 'Bearer')
+    const separator = challenge.includes(' ') ? ', ' : ' '
+    return { ...rendered, headers: { ...rendered.headers, 'WWW-Authenticate': challenge + separator + metadata } }
   }
 }
 
@@ -163,62 +202,4 @@ function webRequest({ message, baseUrl, url, gone }: McpExchange, { text, parsed
   const request = { method: 'POST', url: baseUrl + url, headers, signal: gone }
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- it has what the library reads
   return parsed === undefined ? new Request(request.url, { ...request, body: text }) : (request as Request)
-}
-
-interface McpAnswer {
-  readonly read?: McpMessage
-  readonly status: number
-  readonly headers: Record<string, string | string[]>
-  readonly body: string
-  readonly error?: unknown
-  readonly known: Authenticated | undefined
-}
-
-/** Appends a request that called no tool to the journal: it is an entry, and no operation. */
-function record(
-  { message, requestId, startedAt }: McpRequest,
-  { read, status, headers, body, error, known }: McpAnswer,
-  { journals }: ServiceParts,
-): void {
-  journals.record({
-    kind: 'request',
-    id: requestId,
-    environment: known?.environment,
-    startedAt,
-    protocol: 'mcp',
-    method: read?.method ?? message.method,
-    url: urlOf(message),
-    requestHeaders: message.rawHeaders,
-    requestBody: read?.text,
-    status,
-    errorCode: error === undefined ? null : errorCodeOf(error),
-    responseHeaders: headers,
-    responseBody: body,
-    client: known?.client?.id,
-    mcpClient: clientText(read?.parsed),
-    failure: failureOf(error),
-  })
-}
-
-/** Answers a request that does not reach the library. */
-function refuse(request: McpRequest, error: unknown, known: Authenticated | undefined, services: ServiceParts): void {
-  if (!(error instanceof ServiceError))
-    services.log.error('a request to an MCP server failed', { error: stackOf(error) })
-  const { status, headers, text } = errorAnswer(request, error, services)
-  record(request, { status, headers, body: text.toString(), error, known }, services)
-  sendError(request, error, services)
-}
-
-function sendError(request: McpRequest, error: unknown, services: ServiceParts): void {
-  sendAnswer(request.response, errorAnswer(request, error, services))
-}
-
-/** A 401 names the metadata by which a client finds out where to get a token (RFC 9728). */
-function errorAnswer({ message, address, requestId }: McpRequest, error: unknown, { baseUrl }: ServiceParts) {
-  const rendered = wireAnswer(errorReply(error, requestId), requestId)
-  if (rendered.status !== 401) return rendered
-  const metadata = `resource_metadata="${baseUrlOf(message, baseUrl)}${PROTECTED_RESOURCE_PATH}${address.path}"`
-  const challenge = String(rendered.headers['WWW-Authenticate'] ?? 'Bearer')
-  const separator = challenge.includes(' ') ? ', ' : ' '
-  return { ...rendered, headers: { ...rendered.headers, 'WWW-Authenticate': challenge + separator + metadata } }
 }
