@@ -18,7 +18,7 @@ const MODULES = {
   'request-journal': ['domain', 'disk', 'state', 'contract'],
   verdict: ['domain', 'state', 'contract', 'request-journal', 'scenarios', 'pages'],
   operations: ['domain', 'state', 'contract'],
-  scenarios: ['domain', 'state', 'schema'],
+  scenarios: ['domain', 'state', 'schema', 'contract'],
   http: ['domain', 'state', 'contract', 'request-journal', 'operations', 'scenarios', 'verdict'],
   rpc: ['domain', 'contract', 'http', 'request-journal', 'scenarios'],
   mcp: ['domain', 'state', 'contract', 'http', 'request-journal', 'operations', 'scenarios', 'verdict'],

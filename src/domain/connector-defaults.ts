@@ -1,7 +1,7 @@
 import { type AuthorizationType, type ConnectionType, isAuthorizationType, TRAITS } from './authorization-type.ts'
 import type { Connection } from './connection.ts'
 import type { Connector, CredentialField } from './connector.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from './json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own, present } from './json.ts'
 import { authorizationTypeOf, type Provider } from './provider.ts'
 
 const DEFAULT_ACCESS_TOKEN_LIFETIME = 3_600_000
@@ -77,18 +77,19 @@ export function typeOfConnection(type: ConnectionType): AuthorizationType | unde
 export function connectorOfProvider(provider: Provider, template?: Connector): Connector {
   const type = authorizationTypeOf(provider.auth_patterns)
   const base = bareConnector(provider.identifier, type)
+  const { people, reject, base_url, tools, responders, collections, error_body, latency, rate_limit } = template ?? base
   const sameType = template?.authorization_type === type ? template : undefined
   const pattern = provider.auth_patterns[0] ?? {}
   const fields = patternFields(pattern)
   const scopes = patternScopes(pattern)
   return {
     ...base,
-    ...(template && { people: template.people.length > 0 ? template.people : base.people, reject: template.reject }),
-    ...(template && { base_url: template.base_url, tools: template.tools, responders: template.responders }),
-    ...(template?.collections && { collections: template.collections }),
-    ...(template?.error_body && { error_body: template.error_body }),
-    ...(template?.latency && { latency: template.latency }),
-    ...(template?.rate_limit && { rate_limit: template.rate_limit }),
+    reject,
+    base_url,
+    tools,
+    responders,
+    people: people.length > 0 ? people : base.people,
+    ...present({ collections, error_body, latency, rate_limit }),
     display_name: provider.display_name,
     description: provider.description,
     icon_src: provider.icon_src,

@@ -1,7 +1,7 @@
 import { type AuthorizationType, CREDENTIAL_KINDS, type CredentialKind, TRAITS } from './authorization-type.ts'
 import type { Connector } from './connector.ts'
 import type { Credentials, CredentialsPatch, OauthToken, TrustedIdp, WorkspaceDwd } from './generated/tables.ts'
-import { ServiceError } from './errors.ts'
+import { invalidField, ServiceError } from './errors.ts'
 import type { Instant } from './instant.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { equalValues } from './value-match.ts'
@@ -144,12 +144,9 @@ export function lacksDatabaseUser({ trusted_idp }: Credentials, connector: Conne
 /** @throws ServiceError INVALID_AUTHORIZATION_DETAILS: provisioned clusters need `db_user` (2.2, G23) */
 export function checkDatabaseUser(credentials: Credentials, connector: Connector): void {
   if (!lacksDatabaseUser(credentials, connector)) return
-  const cluster = `connector ${connector.connector} is a provisioned cluster`
-  const description = `is required: ${cluster}`
   const field = 'connected_account.authorization_details.trusted_idp.db_user'
-  throw new ServiceError('INVALID_AUTHORIZATION_DETAILS', `${field} ${description}`, {
-    violations: [{ field, description, constraint: 'required' }],
-  })
+  const description = `is required: connector ${connector.connector} is a provisioned cluster`
+  throw invalidField(field, description, 'required', 'INVALID_AUTHORIZATION_DETAILS')
 }
 
 /** Whether a tool can run with these credentials, now or once the access token is refreshed (G24). */
@@ -198,24 +195,14 @@ export function fullDetails(credentials: Credentials, type: AuthorizationType): 
 
 /** What get-details shows: everything but the credentials (4.5, G22). */
 export function publicDetails(credentials: Credentials, type: AuthorizationType): JsonObject {
-  const { oauth_token, workspace_dwd, trusted_idp } = credentials
-  switch (TRAITS[type].kind) {
-    case 'oauth_token':
-      return { oauth_token: { scopes: oauth_token?.scopes ?? [], domain: oauth_token?.domain ?? '' } }
-    case 'static_auth':
-      return { static_auth: {} }
-    case 'workspace_dwd': {
-      const { subject = '', scopes = [], token_expires_at } = workspace_dwd ?? {}
-      return { workspace_dwd: { subject, scopes, ...(token_expires_at ? { token_expires_at } : {}) } }
-    }
-    case 'trusted_idp': {
-      const { db_user = '', expiry } = trusted_idp ?? {}
-      return { trusted_idp: { db_user, ...(expiry ? { expiry } : {}) } }
-    }
-    case null:
-      return {}
+  const shown: JsonObject = {}
+  for (const [kind, fields] of Object.entries(fullDetails(credentials, type))) {
+    const open = Object.entries(fields as JsonObject).filter(([name]) => !HIDDEN_FIELDS.includes(name))
+    shown[kind] = Object.fromEntries(open)
   }
+  return shown
 }
+const HIDDEN_FIELDS = ['access_token', 'refresh_token', 'details', 'access_key_id']
 
 /** Merges at the top level; `null` removes a key (G27). Keys come from callers: `__proto__` becomes an own key like any other. */
 export function mergeKeys(current: JsonObject, patch: JsonObject): JsonObject {

@@ -1,7 +1,7 @@
 import { maskText } from './masking.ts'
 import { quote } from './text.ts'
 import { type Account, type Scope, scopeOf } from './account.ts'
-import { ServiceError } from './errors.ts'
+import { invalidField, ServiceError } from './errors.ts'
 
 /** How a request names an account (part 4, "Locating an account"). An empty string counts as not given. */
 export interface Locator {
@@ -129,18 +129,12 @@ function missingLocator(locator: Locator, { id, connector }: LocatorNames): Serv
 
 function missingScope(): ServiceError {
   const rule = '--documented-only takes connector and identifier only together with one of the two'
-  const description = `is required, or user_id: ${rule}`
-  return new ServiceError('MISSING_LOCATOR', `organization_id ${description}`, {
-    violations: [{ field: 'organization_id', description, constraint: 'required' }],
-  })
+  return invalidField('organization_id', `is required, or user_id: ${rule}`, 'required', 'MISSING_LOCATOR')
 }
 
 function missingConnector(): ServiceError {
   const rule = '--documented-only takes an identifier only together with connector, and organization_id or user_id'
-  const description = `is required, or connected_account_id: ${rule}`
-  return new ServiceError('MISSING_LOCATOR', `connector ${description}`, {
-    violations: [{ field: 'connector', description, constraint: 'required' }],
-  })
+  return invalidField('connector', `is required, or connected_account_id: ${rule}`, 'required', 'MISSING_LOCATOR')
 }
 
 const DIFFERING = ['connector', 'organization_id', 'user_id'] as const

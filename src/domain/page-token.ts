@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { ruleAndFound, ServiceError } from './errors.ts'
+import { invalidField, ruleAndFound, type ServiceError } from './errors.ts'
 import { quote } from './text.ts'
 
 /** A position in creation order, seen from one side: rows with a greater sequence, or with a smaller one (G4). */
@@ -39,7 +39,5 @@ function checksum(payload: string, binding: PageTokenBinding): string {
 
 function refused(found: string): ServiceError {
   const description = ruleAndFound('must be next_page_token or prev_page_token of an answer to the same filters', found)
-  return new ServiceError('INVALID_PAGE_TOKEN', `page_token ${description}`, {
-    violations: [{ field: 'page_token', description, constraint: 'page_token' }],
-  })
+  return invalidField('page_token', description, 'page_token', 'INVALID_PAGE_TOKEN')
 }

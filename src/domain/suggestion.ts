@@ -1,14 +1,8 @@
 /** The allowed word that a mistyped one most likely meant; undefined when none is near. */
 export function nearest(word: string, allowed: Iterable<string>): string | undefined {
-  let best: string | undefined
   // A third of the letters may be wrong: enough for two slips in `log-levle`, too little to turn `tls` into `help`.
-  let bound = Math.floor(Math.max(word.length, 3) / 3) + 1
-  for (const candidate of allowed) {
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bound)
-    // A word of which no letter is right is no slip.
-    if (distance < bound && distance < word.length) [best, bound] = [candidate, distance]
-  }
-  return best
+  const bound = Math.floor(Math.max(word.length, 3) / 3) + 1
+  return closest(word.toLowerCase(), allowed, bound, (candidate) => candidate.toLowerCase())
 }
 
 /**
@@ -17,11 +11,21 @@ export function nearest(word: string, allowed: Iterable<string>): string | undef
  */
 export function nearMiss(name: string, known: Iterable<string>): string | undefined {
   const sent = letters(name)
-  let best: string | undefined
-  let bound = sent.length < 6 ? 2 : 3
-  for (const candidate of known) {
-    const distance = editDistance(sent, letters(candidate), bound)
-    if (distance < bound && distance < sent.length) [best, bound] = [candidate, distance]
+  return closest(sent, known, sent.length < 6 ? 2 : 3, letters)
+}
+
+/** The word that fewer than so many edits make of `sent`, and the fewest; `form` says how words are compared. */
+function closest(
+  sent: string,
+  words: Iterable<string>,
+  bound: number,
+  form: (word: string) => string,
+): string | undefined {
+  let [best, least]: [string | undefined, number] = [undefined, bound]
+  for (const word of words) {
+    const distance = editDistance(sent, form(word), least)
+    // A word of which no letter is right is no slip.
+    if (distance < least && distance < sent.length) [best, least] = [word, distance]
   }
   return best
 }

@@ -1,18 +1,10 @@
 import { type IncomingMessage, request as sendRequest } from 'node:http'
 import { constants, type Http2ServerRequest, type Http2ServerResponse, type Http2Session } from 'node:http2'
 import { type Duplex, duplexPair } from 'node:stream'
+import { hopByHopHeaders } from '../domain/request-headers.ts'
 
 /** Headers of one HTTP/1.1 connection, which HTTP/2 does not have (RFC 9113 8.2.2), and what Node answers by itself. */
-const HOP_BY_HOP_HEADERS = new Set([
-  'connection',
-  'expect',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'transfer-encoding',
-  'upgrade',
-])
+const HOP_BY_HOP_HEADERS = new Set([...hopByHopHeaders(), 'expect', 'http2-settings'])
 
 /**
  * Forwards a request of HTTP/2 to the HTTP/1.1 side of the same process, because Express cannot serve one. It goes over a pair

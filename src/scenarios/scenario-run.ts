@@ -1,3 +1,4 @@
+import type { components } from '../contract/generated/control-types.ts'
 import type { RulePlace, Scenario, ScenarioFault, ScenarioRule } from '../domain/scenario.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote, thereAre } from '../domain/text.ts'
@@ -73,30 +74,8 @@ function matchedFault({ kind, params }: ScenarioFault): MatchedFault {
   return { kind, fault: FAULTS[kind as FaultKind], params }
 }
 
-/** A rule with how often it fired, for lists and the verdict of a run. */
-export interface RuleView {
-  name: string
-  at: RulePlace
-  must_fire: boolean
-  /** What it does, in one sentence. */
-  sentence: string
-  /** Requests that match it since the scenario started. */
-  matched: number
-  hits: number
-}
-
-export interface ScenarioView {
-  name: string
-  description: string
-  running: boolean
-  /** Whether it runs and none of its rules can fire again. */
-  spent: boolean
-  /** Whether it was started; one that was stopped keeps its counts. */
-  started: boolean
-  /** The named state it is in; null when it has none or was not started. */
-  state: string | null
-  rules: RuleView[]
-}
+type Schemas = components['schemas']
+export type ScenarioView = Schemas['Scenario']
 
 /** A name that no scenario has; `known` are those that there are. */
 export class UnknownScenarioError extends Error {
@@ -113,7 +92,7 @@ export class UnknownScenarioError extends Error {
 
 export function viewOf(scenario: Scenario, run: ScenarioRun | undefined, running: boolean): ScenarioView {
   const state = run && run.state !== '' ? run.state : null
-  const rules = scenario.rules.map((rule, index): RuleView => {
+  const rules = scenario.rules.map((rule, index): Schemas['ScenarioRule'] => {
     const { matched = 0, hits = 0 } = run?.counts[index] ?? {}
     const effects = rule.do.map(matchedFault).map(({ fault, params: given }) => fault.sentence(given))
     if (rule.then !== null) effects.push(`goes to state ${rule.then}`)

@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from '../domain/duration.ts'
 import { instant, milliseconds } from '../domain/instant.ts'
 import { parsedJson } from '../domain/json.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
@@ -42,8 +43,6 @@ export interface WebhookFinding {
 export const MAX_SENDING = 16
 /** How long an event waits for those that a fault puts in front of it, in real milliseconds. */
 const REORDER_WAIT = 5000
-/** The longest time that a timer of Node.js takes. */
-const MAX_TIMER = 2 ** 31 - 1
 
 /** What the rules that fired make of the sending of an event. */
 interface Rules {
@@ -166,7 +165,7 @@ export class Deliveries {
       applyDueEvents(this.#environment, new RequestTrace())
       this.wake()
     }
-    this.#timer = setTimeout(fire, Math.min(Math.max(next - present, 1), MAX_TIMER)).unref()
+    this.#timer = setTimeout(fire, Math.min(Math.max(next - present, 1), MAX_TIMER_MS)).unref()
   }
 
   #queue(key: string): readonly WebhookDelivery[] {

@@ -112,6 +112,17 @@ export function defineFault<Schema extends z.ZodType>(fault: Fault<Schema>): Fau
   return fault
 }
 
+/** Declares a fault that takes no parameters; `does` says what it does, in the third person. */
+export function plainFault(description: string, does: string, action: Action<unknown>) {
+  return defineFault({
+    parameters: ({ noParameters }) => noParameters,
+    description,
+    example: {},
+    sentence: () => does,
+    ...action,
+  })
+}
+
 /** A fault of a rule with what its kind does. */
 export interface MatchedFault {
   readonly kind: string

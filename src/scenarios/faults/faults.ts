@@ -1,5 +1,5 @@
 import { advanceClock } from './advance-clock.ts'
-import { emptyResponse } from './empty-response.ts'
+import { emptyResponse, resetConnection, timeout } from './connection-faults.ts'
 import type { Fault } from './fault.ts'
 import { holdUntil } from './hold-until.ts'
 import { latency } from './latency.ts'
@@ -12,10 +12,8 @@ import {
   revokeBearerTokens,
   revokeRefreshToken,
 } from './model-faults.ts'
-import { resetConnection } from './reset-connection.ts'
 import { respond } from './respond.ts'
 import { slowBody } from './slow-body.ts'
-import { timeout } from './timeout.ts'
 import { truncateBody } from './truncate-body.ts'
 import { badSignature, drop, duplicate, reorder, staleTimestamp } from './webhook-faults.ts'
 

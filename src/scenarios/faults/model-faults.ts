@@ -1,15 +1,8 @@
-import { defineFault, type ModelActions } from './fault.ts'
+import { type ModelActions, plainFault } from './fault.ts'
 
 /** A fault without parameters that changes the model. */
 function modelFault(description: string, does: string, apply: (actions: ModelActions) => void) {
-  return defineFault({
-    parameters: ({ noParameters }) => noParameters,
-    description,
-    example: {},
-    sentence: () => does,
-    phase: 'model',
-    apply,
-  })
+  return plainFault(description, does, { phase: 'model', apply })
 }
 
 /** For the service and for the third party. */

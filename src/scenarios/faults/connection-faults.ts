@@ -1,0 +1,47 @@
+import { plainFault } from './fault.ts'
+
+/** Never answers: the connection stays open until the client gives up. */
+export const timeout = plainFault(
+  'No answer ever; nothing is carried out.',
+  'never answers and leaves the connection open until the client gives up',
+  {
+    phase: 'connection',
+    end: async ({ response, pauses }) => {
+      await pauses.untilClosed(response)
+      response.socket?.destroy()
+    },
+  },
+)
+
+/** RST instead of an answer. */
+export const resetConnection = plainFault(
+  'The connection is reset (RST); nothing is carried out.',
+  'resets the connection without an answer',
+  {
+    phase: 'connection',
+    end: ({ response: { socket } }) => {
+      // Only a plain socket can send RST by itself; a TLS connection is closed without a close_notify.
+      if (socket && 'encrypted' in socket) socket.destroy()
+      else socket?.resetAndDestroy()
+      return Promise.resolve()
+    },
+  },
+)
+
+/** FIN instead of an answer: the connection ends where the client expects a status line. */
+export const emptyResponse = plainFault(
+  'The connection is closed without an octet; nothing is carried out.',
+  'closes the connection without a single octet of an answer',
+  {
+    phase: 'connection',
+    end: ({ response: { socket } }) =>
+      new Promise((resolve) => {
+        if (!socket || socket.destroyed) {
+          resolve()
+          return
+        }
+        socket.once('close', () => resolve())
+        socket.destroySoon()
+      }),
+  },
+)
