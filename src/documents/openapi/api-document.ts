@@ -55,9 +55,14 @@ const MAX_HOPS = 50
 /** The parts of a document that a connector is made of; undefined when it is no OpenAPI document. */
 export function readApiDocument(root: JsonValue): ApiDocument | undefined {
   if (!isJsonObject(root) || !isJsonObject(own(root, 'paths'))) return undefined
-  // In YAML a version without quotes is a number.
-  if (String(own(root, 'swagger')).startsWith('2')) return new Version2(root).document()
-  return String(own(root, 'openapi')).startsWith('3') ? new Version3(root).document() : undefined
+  if (hasVersion(root, 'swagger', 2)) return new Version2(root).document()
+  return hasVersion(root, 'openapi', 3) ? new Version3(root).document() : undefined
+}
+
+/** In YAML a version without quotes is a number. */
+function hasVersion(root: JsonObject, key: string, major: number): boolean {
+  const version = own(root, key)
+  return (typeof version === 'string' || typeof version === 'number') && Number.parseInt(`${version}`, 10) === major
 }
 
 class Version3 {
