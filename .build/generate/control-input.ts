@@ -71,7 +71,7 @@ function zodOf(spec: SpecDocument, schema: Schema): string {
   }
   if (type === 'object') return 'jsonObject'
   const text = rest['minLength'] === 1 ? 'nonEmpty' : `z.${String(type)}()`
-  return rest['maxLength'] === undefined ? text : `${text}.max(${String(rest['maxLength'])})`
+  return typeof rest['maxLength'] === 'number' ? `${text}.max(${rest['maxLength']})` : text
 }
 
 /** In a query every value is a text. */

@@ -295,7 +295,6 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
     mcp,
     log: options.log ?? SILENT,
     realTime,
-    observe: options.observe,
     observeControl: options.observeControl,
     shutdown: options.shutdown,
     eventStreams: { open: new Set(), most: options.eventStreams ?? MAX_EVENT_STREAMS },

@@ -1,4 +1,3 @@
-import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Log } from '../http/log.ts'
 import type { ServerLimits } from '../http/server.ts'
@@ -86,8 +85,6 @@ export interface AppOptions {
   log?: Log | undefined
   /** Says what takes long at the start. */
   progress?: ((line: string) => void) | undefined
-  /** Called for every exchange with an operation once it is over. */
-  observe?: ((context: ObservedExchange) => void) | undefined
   /** Sees every entry of the request journals. */
   observeEntry?: ((entry: RecordedEntry) => void) | undefined
   /** Sees every call of the control API once it is over. It is in no journal. */

@@ -3,7 +3,6 @@ import { ServiceError } from '../domain/errors.ts'
 import { EnvironmentExistsError } from '../state/provisioning.ts'
 import { LinkProblem } from '../magic-links/link-validity.ts'
 import { IllegalMoveError } from '../state/account-events.ts'
-import { IllegalConnectionMoveError } from '../operations/connections.ts'
 import { JournalQueryError } from '../request-journal/query.ts'
 import { UnknownScenarioError } from '../scenarios/scenario-run.ts'
 import { type Problem, MAX_LISTED, moreProblems, pathText, sentence } from '../schema/problems.ts'
@@ -99,7 +98,7 @@ export function controlErrorOf(error: unknown): ControlError | undefined {
       error.problems.map((problem) => ({ ...problem })),
     )
   }
-  if (error instanceof IllegalMoveError || error instanceof IllegalConnectionMoveError) {
+  if (error instanceof IllegalMoveError) {
     const { from, event, allowed, message } = error
     return new ControlError('ILLEGAL_MOVE', message, [{ from, event, allowed }])
   }

@@ -26,7 +26,35 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
       reject(tooLarge(limit))
       return
     }
-    collect(request, decoder, { limit, resolve, reject })
+    const chunks: Buffer[] = []
+    // Copied as it comes: putting a large body together at its end takes a long turn.
+    const length = decoder ? 0 : Number(request.headers['content-length'] ?? 0)
+    const whole = length > LARGE ? Buffer.allocUnsafeSlow(length) : undefined
+    let size = 0
+    const refuse = (error: ServiceError): void => {
+      if (decoder) {
+        request.unpipe(decoder)
+        decoder.destroy()
+      }
+      size = Infinity
+      reject(error)
+    }
+    const unreadable = (error: Error): void => {
+      refuse(incomplete(error))
+    }
+    const source = decoder ? request.pipe(decoder) : request
+    source.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= limit) {
+        if (whole) chunk.copy(whole, size - chunk.length)
+        else chunks.push(chunk)
+      } else if (size < Infinity) refuse(tooLarge(limit))
+    })
+    source.on('end', () => {
+      resolve(whole?.subarray(0, size) ?? (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+    })
+    request.on('error', unreadable)
+    decoder?.on('error', unreadable)
   })
 }
 
@@ -83,48 +111,6 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 const ENCODINGS = ['identity', ...DECODERS.keys()].join(', ')
 
 const LARGE = 1024 * 1024
-
-interface Collecting {
-  limit: number
-  resolve: (body: Buffer) => void
-  reject: (error: ServiceError) => void
-}
-
-function collect(
-  request: IncomingMessage,
-  decoder: Transform | undefined,
-  { limit, resolve, reject }: Collecting,
-): void {
-  const chunks: Buffer[] = []
-  // Copied as it comes: putting a large body together at its end takes a long turn.
-  const length = decoder ? 0 : Number(request.headers['content-length'] ?? 0)
-  const whole = length > LARGE ? Buffer.allocUnsafeSlow(length) : undefined
-  let size = 0
-  const refuse = (error: ServiceError): void => {
-    if (decoder) {
-      request.unpipe(decoder)
-      decoder.destroy()
-    }
-    size = Infinity
-    reject(error)
-  }
-  const unreadable = (error: Error): void => {
-    refuse(incomplete(error))
-  }
-  const source = decoder ? request.pipe(decoder) : request
-  source.on('data', (chunk: Buffer) => {
-    size += chunk.length
-    if (size <= limit) {
-      if (whole) chunk.copy(whole, size - chunk.length)
-      else chunks.push(chunk)
-    } else if (size < Infinity) refuse(tooLarge(limit))
-  })
-  source.on('end', () => {
-    resolve(whole?.subarray(0, size) ?? (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
-  })
-  request.on('error', unreadable)
-  decoder?.on('error', unreadable)
-}
 
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0

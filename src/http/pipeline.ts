@@ -1,5 +1,4 @@
 import { checkRequest, checkResponse } from '../contract/contract.ts'
-import type { Route } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { NamedSchema } from '../contract/tool-schemas.ts'
 import { ServiceError, violationText } from '../domain/errors.ts'
@@ -22,8 +21,6 @@ import {
   wireAnswer,
 } from './answer.ts'
 import { checkContentType, decodeText, parseJsonObject } from './body.ts'
-import { observedExchange } from './observed-exchange.ts'
-import type { ExtensionRoute } from './extensions.ts'
 import { forwardedRequest, proxiedAnswer } from './proxy.ts'
 import type {
   Authenticated,
@@ -58,41 +55,37 @@ const OPERATION: Pipeline<OperationContext> = {
     operate,
     commit,
   ],
-  answer: [checkAnswer, recordContractUse, translateAnswer, serialize, record, observe, send],
+  answer: [checkAnswer, recordContractUse, translateAnswer, serialize, record, send],
 }
 
 /** A request of the proxy has no contract: only what the service itself answers, its errors, is in the words of the wire. */
 const PROXY: Pipeline<ProxyContext> = {
   request: [checkBearer, readSentBody, applyDue, checkHeaders, applyScenarios, forward, commit],
-  answer: [recordProxyUse, translateAnswer, serialize, serializeForeign, record, send],
+  answer: [recordProxyUse, translateAnswer, serialize, record, send],
 }
 
 /** A request that an extension answers has no contract either. */
 const EXTENSION: Pipeline<ExtensionContext> = {
   request: [checkBearer, readAnyBody, applyDue, applyScenarios, extend, commit],
-  answer: [translateAnswer, serialize, serializeForeign, record, send],
+  answer: [translateAnswer, serialize, record, send],
 }
 
 /**
- * Every request of an operation goes through this once. A request for which no step waits, such as most reads, is answered
- * in the same turn of the event loop.
+ * Every request of an operation or of an extension goes through this once. A request for which no step waits, such as most
+ * reads, is answered in the same turn of the event loop.
  */
-export function runPipeline(context: OperationContext, services: ServiceParts): Promise<void> | undefined {
-  return run(OPERATION, context, services)
+export function runRoute(
+  context: RequestContext & Pick<OperationContext | ExtensionContext, 'route'>,
+  services: ServiceParts,
+): Promise<void> | undefined {
+  // The route says which of the two it is.
+  return 'extension' in context.route
+    ? run(EXTENSION, context as ExtensionContext, services)
+    : run(OPERATION, context as OperationContext, services)
 }
 
 export function runProxy(context: ProxyContext, services: ServiceParts): Promise<void> | undefined {
   return run(PROXY, context, services)
-}
-
-/** Runs the pipeline of an operation or of an extension. */
-export function runRoute(
-  context: RequestContext & { readonly route: Route | ExtensionRoute },
-  services: ServiceParts,
-): Promise<void> | undefined {
-  const { route } = context
-  if ('extension' in route) return run(EXTENSION, { ...context, route, foreign: undefined }, services)
-  return runPipeline({ ...context, route }, services)
 }
 
 function run<Context extends RequestContext>(
@@ -465,15 +458,12 @@ function vocabularyOf({ route, environment }: RequestContext): Vocabulary | unde
 }
 
 function serialize(context: RequestContext, { responseCache }: ServiceParts): void {
-  const { fault, requestId } = context
+  const { fault, requestId, foreign, error } = context
   const reply = context.wire?.reply ?? context.reply
-  if (reply && fault?.text !== undefined) context.answer = textAnswer(reply, fault.text, requestId)
+  // Its commit may have been refused.
+  if (foreign && error === undefined) context.answer = foreign
+  else if (reply && fault?.text !== undefined) context.answer = textAnswer(reply, fault.text, requestId)
   else if (reply) context.answer = wireAnswer(reply, requestId, responseCache.of(reply))
-}
-
-/** What a third party or a responder answered, unless its commit was refused. */
-function serializeForeign(context: ProxyContext | ExtensionContext): void {
-  if (context.foreign && context.error === undefined) context.answer = context.foreign
 }
 
 function record(context: RequestContext, services: ServiceParts): void {
@@ -504,10 +494,6 @@ function record(context: RequestContext, services: ServiceParts): void {
     responseViolations: context.responseViolations,
     failure: failureOf(error) ?? call?.cancelled,
   })
-}
-
-function observe(context: OperationContext, services: ServiceParts): void {
-  services.observe?.(observedExchange(context))
 }
 
 /** The `error_code` of the answer, whether the mock, a scenario or an extension gave it; null for a success. */

@@ -97,6 +97,8 @@ export interface RequestContext {
   responseViolations: readonly FieldViolation[]
   /** Reply and findings in the words of the environment's vocabulary, where it has one (G48). */
   wire: WireWords | undefined
+  /** The answer of the third party behind the proxy, or of a responder, as it is sent. */
+  foreign: WireAnswer | undefined
   answer: WireAnswer | undefined
 }
 
@@ -111,14 +113,10 @@ export interface ProxyContext extends RequestContext {
   }
   /** What follows {@link rawBody} in a long body. */
   rest: SentBody['rest']
-  /** The answer of the third party, as it is sent. */
-  foreign: WireAnswer | undefined
 }
 
 export interface ExtensionContext extends RequestContext {
   readonly route: ExtensionRoute
-  /** The answer of a responder, as it is sent. */
-  foreign: WireAnswer | undefined
 }
 
 /** What the rules of scenarios do to an answer (1.4). */

@@ -7,8 +7,9 @@ import { RequestTrace } from '../domain/request-trace.ts'
 import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
 import { publicKey } from '../domain/session-token.ts'
 import { recordPages } from '../request-journal/page-journal.ts'
+import type { ExtensionRoute } from './extensions.ts'
 import { NodeRequest } from './node-request.ts'
-import { runPipeline, runProxy, runRoute } from './pipeline.ts'
+import { runProxy, runRoute } from './pipeline.ts'
 import { PROXY_PATHS, PROXY_ROUTE } from './proxy.ts'
 import { refuse, refuseUnexpected, unservedPath } from './refusal.ts'
 import type { AnswerSink, RequestContext, SentRequest } from './request-context.ts'
@@ -58,7 +59,7 @@ export function mountProxy(app: Express, services: ServiceParts): void {
   }
   app.all(PROXY_PATHS, (message, response) => {
     const request = new NodeRequest(message, response, NO_PARAMETERS)
-    const context = { ...createContext(PROXY_ROUTE, request, services), request, rest: undefined, foreign: undefined }
+    const context = { ...createContext(PROXY_ROUTE, request, services), request, rest: undefined }
     return runProxy(context, services)
   })
 }
@@ -80,14 +81,24 @@ export function mountExtensions(app: Express, services: ServiceParts): void {
 function serveExtension(message: IncomingMessage, response: ServerResponse, services: ServiceParts): boolean {
   const route = services.extensions.routeOf(message.method ?? '', pathOf(message))
   if (!route) return false
-  const request = new NodeRequest(message, response, NO_PARAMETERS)
-  const failed = (thrown: unknown): void => refuseUnexpected(thrown, { request: message, response, services })
+  serve(route, new NodeRequest(message, response, NO_PARAMETERS), message, services)
+  return true
+}
+
+/** Runs the pipeline of a request; what it throws is a defect of the mock. */
+function serve(
+  route: Route | ExtensionRoute,
+  request: NodeRequest,
+  message: IncomingMessage,
+  services: ServiceParts,
+): void {
+  const failed = (thrown: unknown): void =>
+    refuseUnexpected(thrown, { request: message, response: request.response, services })
   try {
     runRoute(createContext(route, request, services), services)?.catch(failed)
   } catch (thrown) {
     failed(thrown)
   }
-  return true
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {
@@ -103,22 +114,9 @@ function pathHandler(path: string, served: readonly Route[], services: ServicePa
     if (!route) {
       if (serveExtension(message, response, services)) return
       const allowed = [...byMethod.keys(), ...services.extensions.methodsAt(pathOf(message))].join(', ')
-      refuse(
-        message,
-        response,
-        { error: methodNotAllowed(method, allowed), ids: services.requestIds.operations },
-        services,
-      )
-      return
-    }
-    const failed = (thrown: unknown): void => refuseUnexpected(thrown, { request: message, response, services })
-    try {
-      runPipeline(createContext(route, new NodeRequest(message, response, pathParameters), services), services)?.catch(
-        failed,
-      )
-    } catch (thrown) {
-      failed(thrown)
-    }
+      const error = methodNotAllowed(method, allowed)
+      refuse(message, response, { error, ids: services.requestIds.operations }, services)
+    } else serve(route, new NodeRequest(message, response, pathParameters), message, services)
   }
 }
 
@@ -148,6 +146,7 @@ export function createContext<Served extends RequestContext['route']>(
     error: undefined,
     responseViolations: NO_VIOLATIONS,
     wire: undefined,
+    foreign: undefined,
     answer: undefined,
   }
 }

@@ -1,4 +1,3 @@
-import type { ObservedExchange } from '../contract/observed-exchange.ts'
 import type { ToolSchemas } from '../contract/tool-schemas.ts'
 import type { Extension, ExtensionAnswer, ExtensionRequest } from '../domain/extension.ts'
 import type { Ids, ThirdParty } from '../domain/ports.ts'
@@ -53,8 +52,6 @@ export interface ServiceParts {
   readonly mcp: boolean
   readonly log: Log
   readonly realTime: () => number
-  /** Called for every exchange with an operation once it is over. */
-  readonly observe: ((exchange: ObservedExchange) => void) | undefined
   /** Aborted when the server closes: long polls and event streams end. */
   readonly closing: AbortSignal
 }

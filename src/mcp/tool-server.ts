@@ -16,7 +16,7 @@ import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
 import type { WireAnswer } from '../http/answer.ts'
-import { runPipeline } from '../http/pipeline.ts'
+import { runRoute } from '../http/pipeline.ts'
 import { createContext } from '../http/routes.ts'
 import type { ServiceParts } from '../http/services.ts'
 import { createMagicLink } from '../operations/magic-links.ts'
@@ -118,7 +118,7 @@ export async function callTool(
   const call = new McpCall(exchange, { body, refused, mcpClient: clientName(envelope) })
   const link: { url?: string } = {}
   const pipelineContext = createContext(CALL_TOOL, call, services)
-  await runPipeline(pipelineContext, { ...services, operations: executing(services.operations, request, link) })
+  await runRoute(pipelineContext, { ...services, operations: executing(services.operations, request, link) })
   const { answer } = call
   if (!answer) return undefined
   if (answer.status === 401) exchange.unauthenticated = endedToken(exchange)

@@ -1,9 +1,10 @@
 import { AUTHORIZATION_TYPES, TRAITS } from '../domain/authorization-type.ts'
-import type { Connection, ConnectionStatus } from '../domain/connection.ts'
+import type { Connection } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
+import { IllegalMoveError } from '../state/account-events.ts'
 import { connectionOf, type Environment } from '../state/environment.ts'
 import type { Call, Reply } from './operation.ts'
 
@@ -99,38 +100,23 @@ const MOVES: { readonly [Event in ConnectionEvent]: { readonly from: Partial<Sta
   disable: { from: { enabled: true }, to: { enabled: false } },
 }
 
-/** An event that the connection's state does not allow; names the state, the event and what is allowed. */
-export class IllegalConnectionMoveError extends Error {
-  override readonly name = 'IllegalConnectionMoveError'
-  /** The status, and whether it is enabled. */
-  readonly from: `${ConnectionStatus}, ${'enabled' | 'disabled'}`
-  readonly allowed: readonly ConnectionEvent[]
-
-  constructor(
-    connection: Connection,
-    readonly event: ConnectionEvent,
-  ) {
-    const from = `${connection.status}, ${connection.enabled ? 'enabled' : 'disabled'}` as const
-    const allowed = CONNECTION_EVENTS.filter((each) => isLegal(connection, each))
-    super(`connection ${connection.id} is ${from}: ${event} is not allowed, ${allowed.join(', ')} would be`)
-    this.from = from
-    this.allowed = allowed
-  }
-}
-
 /** The connection with this id, or with this `key_id` (2.5); undefined when there is none. */
-export function findConnection({ model }: Environment, idOrKey: string): Connection | undefined {
-  const { connections } = model.tables
-  return connections.get(idOrKey) ?? [...connections.values()].find(({ key_id }) => key_id === idOrKey)
+export function findConnection(environment: Environment, idOrKey: string): Connection | undefined {
+  return environment.model.tables.connections.get(idOrKey) ?? connectionOf(environment, idOrKey)
 }
 
-/** @throws IllegalConnectionMoveError */
+/** @throws IllegalMoveError */
 export function applyConnectionEvent(
   { model }: Environment,
   connection: Connection,
   event: ConnectionEvent,
 ): Connection {
-  if (!isLegal(connection, event)) throw new IllegalConnectionMoveError(connection, event)
+  if (!isLegal(connection, event)) {
+    const from = `${connection.status}, ${connection.enabled ? 'enabled' : 'disabled'}`
+    const allowed = CONNECTION_EVENTS.filter((each) => isLegal(connection, each))
+    const message = `connection ${connection.id} is ${from}: ${event} is not allowed, ${allowed.join(', ')} would be`
+    throw new IllegalMoveError(message, from, event, allowed)
+  }
   const moved = { ...connection, ...MOVES[event].to }
   model.transact(() => {
     model.tables.connections.put(moved)

@@ -14,21 +14,13 @@ import { ACCOUNT_HEADERS } from './proxy.ts'
 
 type Named = 'connector' | 'tool' | 'identifier'
 
-/** What the values of fields and parameters name, by the names of these. */
+/** What the values of fields and parameters name, by the names of these; a list of values has the name in the plural. */
 const NAMED: ReadonlyMap<string, Named> = new Map<string, Named>([
   ['connector', 'connector'],
   ['provider', 'connector'],
   ['connection_name', 'connector'],
-  ['connection_names', 'connector'],
-  ['filter.connector', 'connector'],
-  ['filter.provider', 'connector'],
-  ['filter.providers', 'connector'],
-  ['filter.connection_names', 'connector'],
   ['tool_name', 'tool'],
-  ['filter.tool_name', 'tool'],
-  ['filter.tool_names', 'tool'],
   ['identifier', 'identifier'],
-  ['filter.identifier', 'identifier'],
 ])
 
 type Context = { readonly environment: Environment; readonly trace: RequestTrace }
@@ -55,7 +47,8 @@ export function noteNearMisses(
 
 /** Of list_providers it is the identifier of a provider, and that is a connector. */
 function namedBy(operation: ServedOperation, field: string): Named | undefined {
-  return operation === 'list_providers' && field === 'filter.identifier' ? 'connector' : NAMED.get(field)
+  if (operation === 'list_providers' && field === 'filter.identifier') return 'connector'
+  return NAMED.get(field.replace(/^filter\./, '').replace(/s$/, ''))
 }
 
 /** Notes the same in the headers of the proxy, and names of headers that nearly are those of the account. */

@@ -216,8 +216,15 @@ const LACKS_ACCOUNTS = formCheck(
   'POST /api/v1/mcp/configs/{id}/connected_accounts with include_auth_link answers a link for each connection.',
 )
 
-/** Every error of the service's catalogue with its explanation. */
-const SERVICE: Readonly<Record<ErrorCode, Explainer>> = {
+/** Errors of the token endpoint and of pages. */
+type OtherError =
+  | 'invalid_request'
+  | 'unsupported_grant_type'
+  | 'invalid_client'
+  | `LINK_${'UNKNOWN' | 'COMPLETED' | 'EXPIRED' | 'ACCOUNT_DELETED' | 'CONNECTION_DISABLED' | 'VERIFICATION_REQUIRED'}`
+
+/** Every error of the service's catalogue, of the token endpoint and of pages, with its explanation. */
+const EXPLANATIONS: Readonly<Record<ErrorCode | OtherError, Explainer>> = {
   MALFORMED_BODY: (evidence) => (evidence.entry.operation === null ? UNREADABLE_REQUEST : UNREADABLE_BODY)(evidence),
   UNSUPPORTED_CONTENT_TYPE: formCheck(
     '1, G7',
@@ -312,41 +319,29 @@ const SERVICE: Readonly<Record<ErrorCode, Explainer>> = {
     'Check the disk, or start with --in-memory.',
   ),
   TIMED_OUT: formCheck('G16', 'The service did not answer in time.', 'Only a scenario answers this: try again.'),
+  invalid_request: formCheck(
+    '5.1, G14',
+    'The token request lacks grant_type, repeats a field, names its client in two ways, or is not a form.',
+    'Send client_id, client_secret and grant_type as a form.',
+  ),
+  unsupported_grant_type: formCheck(
+    '5.1, G14',
+    'The token endpoint serves one grant type.',
+    'Send grant_type=client_credentials.',
+  ),
+  invalid_client: invalidClient,
+  LINK_UNKNOWN: linkProblem('No magic link has this address.', 'Use the whole link, as create_magic_link answered it.'),
+  LINK_COMPLETED: linkProblem('The flow of the link is complete.'),
+  LINK_EXPIRED: linkProblem('The link has expired.'),
+  LINK_ACCOUNT_DELETED: linkProblem('The account of the link has been deleted.'),
+  LINK_CONNECTION_DISABLED: linkProblem(
+    'The connection of the link is disabled.',
+    'Enable it: POST /_mock/connections/{id}/enable.',
+  ),
+  LINK_VERIFICATION_REQUIRED: linkProblem(
+    'The setting require_user_verification is on, and the link has no user_verify_url.',
+    'Create the link with a user_verify_url.',
+  ),
 }
 
-/** Errors of the token endpoint and of pages. */
-const OTHERS: readonly (readonly [string, Explainer])[] = [
-  [
-    'invalid_request',
-    formCheck(
-      '5.1, G14',
-      'The token request lacks grant_type, repeats a field, names its client in two ways, or is not a form.',
-      'Send client_id, client_secret and grant_type as a form.',
-    ),
-  ],
-  [
-    'unsupported_grant_type',
-    formCheck('5.1, G14', 'The token endpoint serves one grant type.', 'Send grant_type=client_credentials.'),
-  ],
-  ['invalid_client', invalidClient],
-  [
-    'LINK_UNKNOWN',
-    linkProblem('No magic link has this address.', 'Use the whole link, as create_magic_link answered it.'),
-  ],
-  ['LINK_COMPLETED', linkProblem('The flow of the link is complete.')],
-  ['LINK_EXPIRED', linkProblem('The link has expired.')],
-  ['LINK_ACCOUNT_DELETED', linkProblem('The account of the link has been deleted.')],
-  [
-    'LINK_CONNECTION_DISABLED',
-    linkProblem('The connection of the link is disabled.', 'Enable it: POST /_mock/connections/{id}/enable.'),
-  ],
-  [
-    'LINK_VERIFICATION_REQUIRED',
-    linkProblem(
-      'The setting require_user_verification is on, and the link has no user_verify_url.',
-      'Create the link with a user_verify_url.',
-    ),
-  ],
-]
-
-export const EXPLAINERS: ReadonlyMap<string, Explainer> = new Map([...Object.entries(SERVICE), ...OTHERS])
+export const EXPLAINERS: ReadonlyMap<string, Explainer> = new Map(Object.entries(EXPLANATIONS))

@@ -1,4 +1,4 @@
-import { type Account, type AccountStatus, withoutPending } from '../domain/account.ts'
+import { type Account, withoutPending } from '../domain/account.ts'
 import { areLive, endingAt } from '../domain/credentials.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Instant } from '../domain/instant.ts'
@@ -13,23 +13,17 @@ import type { Deadline } from './model/deadlines.ts'
 export const ACCOUNT_EVENTS = ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'] as const
 export type AccountEvent = (typeof ACCOUNT_EVENTS)[number]
 
-/** An event that the account's status does not allow; names the status, the event and what is allowed. */
+/** An event that the present state does not allow, of an account or a connection; names state, event and what is allowed. */
 export class IllegalMoveError extends Error {
   override readonly name = 'IllegalMoveError'
 
-  readonly from: AccountStatus
-  readonly allowed: readonly AccountEvent[]
-
   constructor(
-    readonly account: Account,
-    readonly event: AccountEvent,
-    reason: string,
+    message: string,
+    readonly from: string,
+    readonly event: string,
+    readonly allowed: readonly string[],
   ) {
-    const allowed = allowedEvents(account)
-    const rest = `${allowed.join(', ')} ${allowed.length === 1 ? 'is' : 'are'}`
-    super(`connected account ${account.id} is ${account.status} and ${reason}: ${event} is not allowed, ${rest}`)
-    this.from = account.status
-    this.allowed = allowed
+    super(message)
   }
 }
 
@@ -50,7 +44,13 @@ export function applyAccountEvent(
   trace = new RequestTrace(),
 ): Account {
   const reason = obstacle(account, event)
-  if (reason !== undefined) throw new IllegalMoveError(account, event, reason)
+  if (reason !== undefined) {
+    const { id, status } = account
+    const allowed = allowedEvents(account)
+    const rest = `${allowed.join(', ')} ${allowed.length === 1 ? 'is' : 'are'}`
+    const message = `connected account ${id} is ${status} and ${reason}: ${event} is not allowed, ${rest}`
+    throw new IllegalMoveError(message, status, event, allowed)
+  }
   environment.model.transact(() => {
     trace.forcing(() => EFFECTS[event](environment, account, trace))
   }, trace)

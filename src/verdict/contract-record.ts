@@ -13,6 +13,7 @@ import {
   answerViolationsOf,
   Findings,
   type FoundIn,
+  foundInEntry,
   isBreach,
   MAX_PATH,
   type NewFinding,
@@ -224,21 +225,14 @@ export class EnvironmentContractRecord {
 
   /** A barrier opened by its time: what the scenario is for did not take place. */
   addLateBarrier(
-    { scenario, rule, at, late }: Pick<NotedRule, 'scenario' | 'rule' | 'at'> & { readonly late: string },
-    { id: request, environment, method, url, at: time, operation }: RecordedEntry,
+    { scenario, rule, at, late: allowed }: Pick<NotedRule, 'scenario' | 'rule' | 'at'> & { readonly late: string },
+    entry: RecordedEntry,
   ): void {
     const kind = 'barrier_opened_late'
     const path = `rule ${JSON.stringify(rule)} of scenario ${scenario}`
-    const item = {
-      kind,
-      constraint: kind,
-      operation: operation ?? at,
-      path,
-      error_code: null,
-      found: 'fewer',
-      allowed: late,
-    } as const
-    this.warnings.add(item, { request, environment, method, url, at: time, test: this.test })
+    const operation = entry.operation ?? at
+    const item = { kind, constraint: kind, operation, path, error_code: null, found: 'fewer', allowed } as const
+    this.warnings.add(item, foundInEntry(entry, this.test))
   }
 
   add(other: EnvironmentContractRecord): void {
@@ -304,14 +298,11 @@ const REQUESTED_OF_EVERY_SERVER =
 
 /** Adds what an entry of the journal has beside the operation: unserved paths, and transitions of accounts. */
 export function recordEntry(records: ContractRecords, entry: RecordedEntry): void {
-  const { kind, operation, status, method, id, environment, trace } = entry
+  const { kind, operation, status, method, environment, trace } = entry
   if (trace.due.length > 0 || trace.transitions.length > 0) records.of(environment).addMoves(trace)
-  if (trace.link || operation === 'verify_user') {
-    const { flows, test } = records.of(environment)
+  if (trace.link || operation === 'verify_user' || trace.tokens.length > 0) {
+    const { flows, races, test } = records.of(environment)
     flows.see(entry, test)
-  }
-  if (trace.tokens.length > 0) {
-    const { races, test } = records.of(environment)
     races.see(entry, test)
   }
   for (const { scenario, rule, at, late } of trace.rules)
@@ -322,9 +313,8 @@ export function recordEntry(records: ContractRecords, entry: RecordedEntry): voi
   const path = pathOf(entry)
   if ((method === 'GET' || method === 'HEAD') && REQUESTED_OF_EVERY_SERVER.test(path)) return
   const unserved = { method, path: path.slice(0, MAX_PATH), status, did_you_mean: entry.didYouMean } as const
-  const record = records.of(environment)
-  const { test } = record
-  record.unknownPaths.add(unserved, { request: id, environment, method, url: entry.url, at: entry.at, test })
+  const { unknownPaths, test } = records.of(environment)
+  unknownPaths.add(unserved, foundInEntry(entry, test))
 }
 
 /** How far something was reached, in a byte; the higher level wins. */

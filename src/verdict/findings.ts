@@ -8,6 +8,7 @@ import type { NotedWarning } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { shorten } from '../domain/text.ts'
 import { maskJson, maskParameters, maskText } from '../domain/masking.ts'
+import type { RecordedEntry } from '../request-journal/entry.ts'
 import type { Finding, FindingOrigin, Warning } from './report-types.ts'
 
 /** One rule that a request broke, or one field that had no effect, before it is counted. */
@@ -171,6 +172,11 @@ export interface FoundIn {
   readonly at: number
   readonly body?: unknown
   readonly test: TestLabel | undefined
+}
+
+/** What a finding keeps of an entry of the request journal. */
+export function foundInEntry({ id: request, environment, method, url, at }: RecordedEntry, test?: TestLabel): FoundIn {
+  return { request, environment, method, url, at, test }
 }
 
 export interface Counted<Item> {

@@ -1,7 +1,7 @@
 import type { TestLabel } from '../domain/test-label.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import { parsedBody, requestText } from '../request-journal/view.ts'
-import { type Counted, findingKey, Findings, type FoundIn, type NewWarning } from './findings.ts'
+import { type Counted, findingKey, Findings, type FoundIn, foundInEntry, type NewWarning } from './findings.ts'
 
 /** How many links without a `user_verify_url`, and how many flows that ended so, a record keeps. */
 const MAX_LINKS = 1000
@@ -33,9 +33,8 @@ export class LinkFlows {
     if (client !== null && (operation === 'verify_user' || link?.verified)) this.#verifying.add(client)
     if (!link || link.verified) return
     if (link.event === 'made' && client !== null && this.#open.size < MAX_LINKS) {
-      const { id: request, environment, method, url, at } = entry
       const body = parsedBody(requestText(entry))
-      this.#open.set(link.id, { client, found: { request, environment, method, url, at, body, test } })
+      this.#open.set(link.id, { client, found: { ...foundInEntry(entry, test), body } })
     }
     if (link.event === 'approved') this.#end(link.id)
   }

@@ -85,8 +85,8 @@ const REFUSED_BEFORE_CHECK: ReadonlySet<string> = new Set([
 /** An error of the mock's disk, which no operation declares. */
 const STORAGE_ERROR = 'STORAGE_UNAVAILABLE'
 
-/** Undefined for entries without a contract. */
-function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
+/** The exchange of an entry, in the document's words. Undefined for entries without a contract. */
+export function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
   const { operation, kind, protocol, vocabulary } = entry
   if (kind !== 'request' || operation === null || !isOperation(operation)) return undefined
   const request = uncheckedRequest(entry)
@@ -112,6 +112,7 @@ function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
         body: answer ? undefined : answeredBody(entry, operation),
       },
       responseViolations: answer ? undefined : entry.responseViolations,
+      ...(answer === 'injected' && { injected: true }),
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { TokenEvent } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
-import { findingKey, Findings, type Counted, type FoundIn, type NewFinding } from './findings.ts'
+import { findingKey, Findings, type Counted, type FoundIn, foundInEntry, type NewFinding } from './findings.ts'
 
 /** How many renewals, and how many uses of older tokens, a record keeps. */
 const MAX_EVENTS = 1000
@@ -17,14 +17,12 @@ export class TokenRaces {
   readonly #stored = new Map<string, string>()
   readonly #suspects: { readonly event: Suspect; readonly operation: string; readonly found: FoundIn }[] = []
 
-  see(
-    { trace, id: request, environment, method, url, at, operation }: RecordedEntry,
-    test: TestLabel | undefined,
-  ): void {
-    const found = { request, environment, method, url, at, test }
-    for (const event of trace.tokens) {
+  see(entry: RecordedEntry, test: TestLabel | undefined): void {
+    const { operation, id: request } = entry
+    for (const event of entry.trace.tokens) {
       if (event.kind === 'renewed') keep(this.#renewed, event.token, { next: event.next, request })
       else {
+        const found = foundInEntry(entry, test)
         if (event.kind === 'stored') keep(this.#stored, event.token, request)
         if (this.#suspects.length === MAX_EVENTS) this.#suspects.shift()
         this.#suspects.push({ event, operation: operation ?? 'token_refresh', found })

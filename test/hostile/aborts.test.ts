@@ -104,7 +104,7 @@ let [url, port, authorization] = ['', 0, '']
 beforeAll(async () => {
   app = await createApp({
     freeze: true,
-    observe: ({ response }) => outcomes.set(response.headers['x-request-id'] ?? '', response.status),
+    observeEntry: ({ id, status }) => outcomes.set(id, status),
   })
   ;({ url, port } = await app.listen({ host: '127.0.0.1', port: 0 }))
   const { id, secret } = app.client

@@ -31,10 +31,10 @@ async function unreadConnection(port: number): Promise<Socket> {
 describe('requests that a client sends ahead', () => {
   it(`are processed only while their answers are read, and all ${REQUESTS} are answered in order in the end`, async () => {
     let processed = 0
-    const observe = (): void => {
+    const observeEntry = (): void => {
       processed++
     }
-    await withServer({ observe }, async (target) => {
+    await withServer({ observeEntry }, async (target) => {
       const id = await largeAccount(target)
       processed = 0
       const socket = await unreadConnection(target.port)

@@ -16,6 +16,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import supertest, { type Response, type Test } from 'supertest'
+import { exchangeOf } from '../../src/verdict/prism-check.ts'
 import type { ObservedExchange } from '../../src/contract/observed-exchange.ts'
 import { parseDuration } from '../../src/domain/duration.ts'
 import { type Log, SILENT } from '../../src/http/log.ts'
@@ -92,7 +93,10 @@ export async function withToolmock(options: TestOptions, work: (mock: TestToolmo
       seeds: seed ? [...seeds, join(folder, 'seed.json')] : seeds,
       baseUrl: BASE_URL,
       time: () => present,
-      observe: (exchange) => exchanges.push(exchange),
+      observeEntry: (entry) => {
+        const recorded = exchangeOf(entry)
+        if (recorded) exchanges.push(recorded.exchange)
+      },
       log: failuresTo(failures),
     })
     const time = { now: () => present, advance: (by: string) => void (present += milliseconds(by)) }
