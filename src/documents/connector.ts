@@ -9,13 +9,13 @@ import { METHODS } from '../domain/path-pattern.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { present } from '../domain/json.ts'
 import {
-  accepted,
   anyJson,
   connectorName,
   duration,
   headerMap,
   jsonObject,
   nonEmpty,
+  readBy,
   type Report,
   schemaReference,
   strict,
@@ -95,11 +95,10 @@ const latency = z.union([
 
 const rateLimit = strict({
   calls: wholeNumber(1, 1_000_000).describe('How many calls are answered in the time of every.'),
-  every: accepted<string | number>((value) => {
-    const found = typeof value === 'string' || typeof value === 'number' ? parseDuration(value) : undefined
-    return found !== undefined && found >= 1000
+  every: readBy((value) => {
+    const found = parseDuration(value)
+    return found !== undefined && found >= 1000 ? found : undefined
   }, `a duration of at least 1s: ${DURATION_FORMS}`)
-    .transform((value) => parseDuration(value) ?? 1000)
     .meta({ title: 'duration of at least 1s, or seconds', type: ['string', 'number'] })
     .describe("The time, of the environment's clock, in which so many calls are answered. The first call starts it."),
   per: z

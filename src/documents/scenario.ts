@@ -17,10 +17,10 @@ import { FAULT_KINDS, type FaultKind, FAULTS } from '../scenarios/faults/faults.
 import type { Path } from '../schema/problems.ts'
 import * as parts from '../schema/parts.ts'
 import {
-  accepted,
   isInstantText,
   jsonObject,
   nonEmpty,
+  readBy,
   type Report,
   schemaReference,
   strict,
@@ -80,15 +80,13 @@ function timeOf(value: string | number): ScenarioTime | undefined {
   return after === undefined ? undefined : { after }
 }
 
-const scenarioTime = accepted<string | number>(
-  (value) => (typeof value === 'string' || typeof value === 'number') && timeOf(value) !== undefined,
+const scenarioTime = readBy(
+  timeOf,
   `a date and time such as 2026-01-31T12:00:00Z, or a duration since the scenario started (${DURATION_FORMS})`,
-)
-  .transform((value): ScenarioTime => timeOf(value) ?? { after: 0 })
-  .meta({
-    title: 'date and time; or, since the scenario started, a duration or seconds',
-    type: ['string', 'number'],
-  })
+).meta({
+  title: 'date and time; or, since the scenario started, a duration or seconds',
+  type: ['string', 'number'],
+})
 
 const count = wholeNumber(1)
 const COUNTERS = ['nth', 'first', 'every', 'after'] as const

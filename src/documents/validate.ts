@@ -164,17 +164,11 @@ export async function validateText(
   const file = 'body'
   const read = await readDocument(text, file, { ...checks, toolSchemas: new ToolSchemaCheck() })
   const { kind } = read
-  switch (kind) {
-    case 'scenario':
-      return { kind, problems: problemsOfScenario(read, { operations: checks.operations, connectors }) }
-    case 'seed':
-      return { kind, problems: (await readSeed({ text, file }, checks, connectors)).problems }
-    case 'connector':
-    case 'extension':
-    case 'cases':
-    case 'unknown':
-      return { kind, problems: read.problems }
+  if (kind === 'scenario') {
+    return { kind, problems: problemsOfScenario(read, { operations: checks.operations, connectors }) }
   }
+  if (kind === 'seed') return { kind, problems: (await readSeed({ text, file }, checks, connectors)).problems }
+  return { kind, problems: read.problems }
 }
 
 /** Like a start without `--seed`, files that bring no seed have the bundled one. */

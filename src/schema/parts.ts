@@ -106,25 +106,30 @@ export const headerMap = withRule(textMap, (headers, report) => {
   }
 })
 
+/** A text or a number as `parse` reads it; `allowed` says which those are. */
+export function readBy<T>(parse: (value: string | number) => T | undefined, allowed: string) {
+  const isGiven = (value: unknown): boolean =>
+    (typeof value === 'string' || typeof value === 'number') && parse(value) !== undefined
+  return accepted<string | number>(isGiven, allowed).transform((value) => parse(value) as T)
+}
+
 /** A duration; milliseconds once read. */
-export const duration = accepted<string | number>(isDuration, DURATION_FORMS)
-  .transform((value) => parseDuration(value) ?? 0)
-  .meta({ title: 'duration, or seconds', type: ['string', 'number'] })
+export const duration = readBy(parseDuration, DURATION_FORMS).meta({
+  title: 'duration, or seconds',
+  type: ['string', 'number'],
+})
 
 /** No fault waits longer than this; `timeout` is for longer. */
 const MAX_WAIT = 600_000
 
 /** How long a fault waits, in milliseconds: a plain number means milliseconds, unlike in other durations. */
-export const wait = accepted<string | number>(
-  (value) => waitOf(value) !== undefined,
+export const wait = readBy(
+  waitOf,
   `milliseconds as a number, or a duration with its unit such as 250ms or 2s, of at most ${MAX_WAIT} ms`,
-)
-  .transform((value) => waitOf(value) ?? 0)
-  .meta({ title: `duration of at most ${MAX_WAIT / 60_000}m, or milliseconds`, type: ['number', 'string'] })
+).meta({ title: `duration of at most ${MAX_WAIT / 60_000}m, or milliseconds`, type: ['number', 'string'] })
 
-function waitOf(value: unknown): number | undefined {
-  const hasUnit = typeof value === 'string' && /[a-zA-Z]/.test(value)
-  const found = typeof value === 'number' ? value : hasUnit ? parseDuration(value) : undefined
+function waitOf(value: string | number): number | undefined {
+  const found = typeof value === 'number' ? value : /[a-zA-Z]/.test(value) ? parseDuration(value) : undefined
   return found !== undefined && found >= 0 && found <= MAX_WAIT ? Math.round(found) : undefined
 }
 
@@ -194,10 +199,6 @@ function instantOf(value: string): number | undefined {
   if (day === undefined || Number.isNaN(at)) return undefined
   // Date.parse reads the 30th of February as the 2nd of March.
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? at : undefined
-}
-
-function isDuration(value: unknown): boolean {
-  return (typeof value === 'string' || typeof value === 'number') && parseDuration(value) !== undefined
 }
 
 function isTextMap(value: unknown): boolean {
