@@ -10,10 +10,7 @@ type ScenarioCall = EnvironmentCall<'put_scenario' | 'start_scenario' | 'stop_sc
 export const scenarioHandlers = {
   list_scenarios: async ({ scenarios }) => ({ body: { scenarios: await scenarios.known() } }),
 
-  get_scenario: async ({ scenarios, path }) => {
-    const { view, text = null } = await scenarios.find(path.name)
-    return { body: { scenario: view, document: text } }
-  },
+  get_scenario: async ({ scenarios, path }) => ({ body: await scenarios.find(path.name) }),
 
   validate_document: async ({ services, environment, body }) => {
     const { validateText } = await loadValidation()

@@ -51,10 +51,6 @@ export class McpCall implements SentRequest, AnswerSink {
     return Promise.resolve(Buffer.from(JSON.stringify(this.#body)))
   }
 
-  readSentBody(): Promise<Buffer> {
-    return this.readBody()
-  }
-
   baseUrl(): string {
     return this.#exchange.baseUrl
   }

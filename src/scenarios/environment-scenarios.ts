@@ -14,6 +14,7 @@ import {
   type ScenarioHistory,
   ScenarioRun,
   type ScenarioView,
+  type ScenarioWithDocument,
   UnknownScenarioError,
   viewOf,
 } from './scenario-run.ts'
@@ -192,13 +193,11 @@ export class EnvironmentScenarios {
   }
 
   /** A defined or bundled scenario. @throws UnknownScenarioError */
-  async find(name: string): Promise<{ view: ScenarioView; text: string | undefined }> {
-    const bundled = async (): Promise<Scenario | undefined> =>
-      (await this.#bundled.all()).find((each) => each.name === name)
-    const scenario = this.#definitions.get(name)?.scenario ?? (await bundled())
-    const view = (await this.known()).find((each) => each.name === name)
-    if (!scenario || !view) throw new UnknownScenarioError(name, await this.#startable())
-    return { view, text: scenario.text }
+  async find(name: string): Promise<ScenarioWithDocument> {
+    const bundled = (await this.#bundled.all()).find((each) => each.name === name)
+    const scenario = (await this.known()).find((each) => each.name === name)
+    if (!scenario) throw new UnknownScenarioError(name, await this.#startable())
+    return { scenario, document: (this.#definitions.get(name)?.scenario ?? bundled)?.text ?? null }
   }
 
   /** Those that are defined, then the bundled ones that are not, which can be started all the same. */

@@ -76,6 +76,7 @@ function matchedFault({ kind, params }: ScenarioFault): MatchedFault {
 
 type Schemas = components['schemas']
 export type ScenarioView = Schemas['Scenario']
+export type ScenarioWithDocument = Schemas['ScenarioWithDocument']
 
 /** A name that no scenario has; `known` are those that there are. */
 export class UnknownScenarioError extends Error {

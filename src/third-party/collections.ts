@@ -97,8 +97,7 @@ export function runSteps<Answer>(
   // Outside the transaction: what a collection begins with stays when a step fails.
   for (const { collection } of steps) if (collection !== '') fillCollection(scope.context, placeOf(scope, collection))
   return environment.model.transact(() => {
-    const { context, accountId, values, url, query } = scope
-    const run: Run = { context, accountId, values: { ...values }, url, query, headers: {} }
+    const run: Run = { ...scope, values: { ...scope.values }, headers: {} }
     for (const step of steps) {
       const result = ACTIONS[step.action](run, step)
       if (step.as === '') continue

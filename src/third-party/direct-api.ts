@@ -18,7 +18,6 @@ import {
 import { failureAnswer } from './listener.ts'
 import { accountIdIn, clientIdIn } from './tokens.ts'
 import { SCHEMES } from './schemes.ts'
-import { Templates } from './template.ts'
 import type { EnvironmentRegistry } from '../state/environment-registry.ts'
 import type { ThirdParties } from './client.ts'
 
@@ -124,9 +123,8 @@ function foundAt(
     const connector = environment?.connector(name)
     return environment && connector?.base_url === null ? [{ environment, connector }] : []
   })
-  const templates = new Templates()
   const isKnown = (each: { environment: Environment; connector: Connector }): boolean => {
-    const verdict = SCHEMES[each.connector.authorization_type].verify(request, { ...each, templates })
+    const verdict = SCHEMES[each.connector.authorization_type].verify(request, each)
     // A credential that is no longer valid was issued there all the same.
     return verdict.allowed ? verdict.grant !== undefined : ISSUED.has(verdict.refusal.reason)
   }

@@ -23,9 +23,13 @@ import { authorizationFields, oauth1Signature, type Pair } from './oauth1.ts'
 import { TemplateError } from './template-error.ts'
 import type { Templates } from './template.ts'
 
-export interface SchemeContext {
+/** A third party of one environment. */
+interface PartyContext {
   readonly environment: Environment
   readonly connector: Connector
+}
+
+export interface SchemeContext extends PartyContext {
   readonly templates: Templates
 }
 
@@ -49,7 +53,7 @@ interface Scheme {
   /** Service side: adds the credential to a request. */
   present(request: OutgoingRequest, credentials: Credentials, context: SchemeContext): void
   /** Third party: who the call is from, or why it is refused. */
-  verify(request: ReceivedRequest, context: SchemeContext): Authentication
+  verify(request: ReceivedRequest, context: PartyContext): Authentication
   /** What a grant for credentials that a caller stored contains; undefined when they contain nothing to present. */
   known(credentials: Credentials, context: SchemeContext): KnownCredential | undefined
 }
@@ -71,7 +75,7 @@ function refuse(reason: Refusal['reason'], challenge: (message: string) => strin
 /** Finds the grant of an access string and checks that it is valid at this moment. */
 function authenticate(
   request: ReceivedRequest,
-  context: SchemeContext,
+  context: PartyContext,
   access: string,
   challenge: (message: string) => string,
 ): Authentication {
@@ -84,7 +88,7 @@ function authenticate(
 }
 
 /** Several accounts may store the same key: then the grant of the calling account counts, or else one that is valid (G65). */
-function findGrant({ environment, connector }: SchemeContext, access: string, accountId: string): Grant | undefined {
+function findGrant({ environment, connector }: PartyContext, access: string, accountId: string): Grant | undefined {
   const { grantIndex, tables } = environment.model
   const found = grantIndex.byAccess(connector.connector, access)
   if (found && (found.account_id === accountId || found.final)) return found
