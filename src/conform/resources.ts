@@ -5,7 +5,7 @@ import type { Api } from './target.ts'
 
 /**
  * The accounts and providers that a run has created at the target, and removes at its end. Their names start with the prefix of
- * the run; nothing without it is deleted, even when the target's lists contain it.
+ * the run, but for those of a recording; nothing else is deleted, even when the target's lists contain it.
  */
 export class TestResources {
   readonly #api: Api
@@ -30,15 +30,16 @@ export class TestResources {
     return `${this.name(label)}@conform.example`
   }
 
-  /** Adds the account of an answer, if its name is one of this run. */
-  addAccount({ status, text }: Answer): void {
-    if (status <= 201) this.#add(valueAt(parsedJson(text), 'connected_account'))
+  /** Adds the account of an answer, if its name is one of this run, or the run has just created it. */
+  addAccount({ status, text }: Answer, isCreated = false): void {
+    if (status <= 201) this.#add(valueAt(parsedJson(text), 'connected_account'), isCreated)
   }
 
-  addProvider({ status, text }: Answer): void {
+  /** As `addAccount`. */
+  addProvider({ status, text }: Answer, isCreated = false): void {
     const provider = valueAt(parsedJson(text), 'provider')
     const [identifier, display] = ['identifier', 'display_name'].map((field) => textOf(valueAt(provider, field)))
-    if (status <= 201 && identifier && display?.startsWith(this.prefix))
+    if (status <= 201 && identifier && (isCreated || display?.startsWith(this.prefix)))
       this.#addAt(`/custom-providers/${encodeURIComponent(identifier)}`)
   }
 
@@ -82,9 +83,9 @@ export class TestResources {
     }
   }
 
-  #add(account: JsonValue | undefined): void {
+  #add(account: JsonValue | undefined, isCreated = false): void {
     const [id, identifier] = ['id', 'identifier'].map((field) => textOf(valueAt(account, field)))
-    if (id && identifier?.startsWith(this.prefix))
+    if (id && (isCreated || identifier?.startsWith(this.prefix)))
       this.#removals.set(id, () => this.#api.post('/connected_accounts:delete', { id }))
   }
 }

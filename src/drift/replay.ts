@@ -3,8 +3,15 @@ import { Api, type ClientCredentials, type Target } from '../conform/target.ts'
 import { parsedJson } from '../domain/json.ts'
 import type { HttpRequest } from '../http-client.ts'
 import type { Exchange } from './har.ts'
-import { Findings } from './findings.ts'
+import { type AskingCheck, Findings } from './findings.ts'
 import { ValueMap } from './value-map.ts'
+
+export interface ComparedService extends Target {
+  /** @throws Skipped for a request that may not be sent */
+  admit(request: HttpRequest): void
+  /** Sends a request of the comparison, and keeps what has to be removed. */
+  ask(request: HttpRequest, check: AskingCheck | undefined): Promise<Answer>
+}
 
 export interface ReplayOptions {
   readonly exchanges: readonly Exchange[]
@@ -12,9 +19,7 @@ export interface ReplayOptions {
   readonly mock: Target
   readonly client: ClientCredentials
   /** The service, where the requests are sent to it too; absent: the answers of the recording are those of the service. */
-  readonly service?: Target | undefined
-  /** Whether a request may be sent; throws Skipped when not. */
-  readonly admit?: ((request: HttpRequest) => void) | undefined
+  readonly service?: ComparedService | undefined
   /** What the names of everything that the requests make begin with, where they have that in common. */
   readonly prefix?: string | undefined
   readonly progress?: ((done: number, total: number) => void) | undefined
@@ -26,7 +31,7 @@ export interface ReplayOptions {
  * answers with the recorded ones, or with those of a service that gets the same requests.
  */
 export async function compareExchanges(options: ReplayOptions): Promise<Findings> {
-  const { exchanges, mock, client, service, admit, progress, signal } = options
+  const { exchanges, mock, client, service, progress, signal } = options
   const findings = new Findings(options.prefix)
   const pairs = new ValueMap()
   const toMock = new Replayed(mock, client)
@@ -35,11 +40,11 @@ export async function compareExchanges(options: ReplayOptions): Promise<Findings
     if (signal?.aborted === true) break
     progress?.(at, exchanges.length)
     try {
-      admit?.(exchange.request)
       const request = await toMock.request(exchange)
       const theirs = toService && (await toService.request(exchange))
+      if (theirs) service.admit(theirs)
       const answer = await mock.send(request)
-      const other = service && theirs ? await service.send(theirs) : exchange.answer
+      const other = service && theirs ? await service.ask(theirs, exchange.check) : exchange.answer
       findings.add({ request, mock: answer, service: other, map: pairs, check: exchange.check })
       learn(pairs, request, answer, other)
       toMock.learn(exchange, answer)

@@ -5,6 +5,7 @@ import { ControlApi } from '../conform/control-api.ts'
 import { TestResources } from '../conform/resources.ts'
 import { chosen, runAll } from '../conform/run.ts'
 import { Api, type ClientCredentials, Target } from '../conform/target.ts'
+import { operationAt } from '../contract/route.ts'
 import { type JsonObject, parsedJson } from '../domain/json.ts'
 import { isLoopback } from '../domain/loopback.ts'
 import { StartError } from '../domain/start-error.ts'
@@ -13,7 +14,7 @@ import { type AskingCheck, Findings } from './findings.ts'
 import type { Exchange } from './har.ts'
 import { Permission } from './permission.ts'
 import { type Choices, withRemedies } from './remedies.ts'
-import { compareExchanges, learn } from './replay.ts'
+import { compareExchanges, type ComparedService, learn } from './replay.ts'
 import { type DriftReport, reportOf } from './report.ts'
 import { holdSame, mirrorOf } from './mirror.ts'
 import { ValueMap } from './value-map.ts'
@@ -76,7 +77,6 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
       recording
         ? compareExchanges({
             ...{ exchanges: recording, mock, client, service, signal },
-            admit: (request) => service.admit(request),
             progress: progress && ((done, total) => progress(`${done}/${total} requests`)),
           })
         : compareSuite(options, mock, service),
@@ -139,8 +139,10 @@ async function compareSuite(options: DriftOptions, mock: Target, service: Servic
   return findings
 }
 
+const CREATES: ReadonlySet<string | undefined> = new Set(['create_connected_account', 'create_custom_provider'])
+
 /** The service, with what was asked and answered. */
-class Service extends Target {
+class Service extends Target implements ComparedService {
   readonly exchanges: Exchange[] = []
   resources: TestResources | undefined
   readonly leftovers: string[] = []
@@ -178,15 +180,15 @@ class Service extends Target {
     })
     this.exchanges.push({ request, answer, check })
     this.#permission.addAccount(parsedJson(answer.text))
-    if (answer.status === 200 || answer.status === 201) this.#keep(answer)
+    if (answer.status === 200 || answer.status === 201) this.#keep(request, answer)
     return answer
   }
 
-  /** What is removed at the end: only names of this run. */
-  #keep(answer: Answer): void {
-    if (parsedJson(answer.text) === undefined) return
-    this.resources?.addAccount(answer)
-    this.resources?.addProvider(answer)
+  /** What is removed at the end: what has a name of this run, and what a request of a recording has created. */
+  #keep({ method, path }: HttpRequest, answer: Answer): void {
+    const isCreate = answer.status === 201 && CREATES.has(operationAt(method, path.replace(/\?.*/, '')))
+    this.resources?.addAccount(answer, isCreate)
+    this.resources?.addProvider(answer, isCreate)
   }
 }
 

@@ -324,7 +324,7 @@ describe('a recording', () => {
         content: { size: 1, mimeType: 'application/json', text: JSON.stringify(body) },
       },
     })
-    const name = { connector: 'mail', identifier: 'toolmock-drift-ada@drift.example' }
+    const name = { connector: 'mail', identifier: 'ada@drift.example' }
     const har = {
       log: {
         version: '1.2',
@@ -338,8 +338,21 @@ describe('a recording', () => {
       },
     }
     const file = await fileOf('recording.har', JSON.stringify(har))
-    const equal = await against(['--recording', file, '--format', 'json'])
+    const left = new Set<string>()
+    const equal = await against(['--recording', file, '--format', 'json'], {}, ({ around }) => {
+      around('create_connected_account', async (call, handler) => {
+        const reply = await handler(call)
+        left.add((reply.body as { connected_account: { id: string } }).connected_account.id)
+        return reply
+      })
+      around('delete_connected_account', async (call, handler) => {
+        left.delete(String(call.body['id']))
+        return handler(call)
+      })
+    })
     expect(equal).toMatchObject({ code: 0 })
+    // What it has created is gone, whatever its name is: the recording can be sent again.
+    expect([...left]).toEqual([])
     const ended = await against(['--recording', file, '--format', 'json'], {}, ({ reply }) => {
       reply((answer, { path }) => {
         if (path.endsWith('/details')) delete answer.body.connected_account.updated_at

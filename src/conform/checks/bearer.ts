@@ -8,20 +8,7 @@ type BearerRequest = readonly [method: string, path: string, basis: CheckBasis]
 
 /** Takes no bearer token, or is of Discovery or MCP, which a target may lack. */
 type LeftOut =
-  | 'create_token'
-  | 'list_tools'
-  | 'list_scoped_tools'
-  | 'list_available_tools'
-  | 'list_providers'
-  | 'list_app_connections'
-  | 'list_mcp_configs'
-  | 'create_mcp_config'
-  | 'get_mcp_config'
-  | 'update_mcp_config'
-  | 'delete_mcp_config'
-  | 'list_mcp_connected_accounts'
-  | 'create_mcp_config_token'
-  | 'create_mcp_connection_token'
+  'create_token' | `list_${string}tools` | 'list_providers' | 'list_app_connections' | `${string}_mcp_${string}`
 
 /** A well-formed request of every other operation; a body is an empty object. */
 const REQUESTS: Readonly<Record<Exclude<Operation, LeftOut>, BearerRequest>> = {
