@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { ACCOUNT_STATUSES, type AccountStatus } from '../domain/account.ts'
 import { plural } from '../domain/text.ts'
 import { call, type Schemas } from './api.ts'
-import { distanceOf, momentOf, timeOf, wordsOf } from './format.ts'
+import { distanceOf, momentOf, timeOf } from './format.ts'
 import { isAnswered, titleOf } from './entry.ts'
 import { fieldsOf, inputOf, type InputField } from './input-form.ts'
 import { LifecyclePicture } from './lifecycle.tsx'
@@ -211,11 +211,18 @@ function AccountDetail({ id }: Readonly<{ id: string }>) {
   )
 }
 
-const EVENTS: { readonly [Event in AccountWithTools['events'][number]]: string } = {
-  expire: 'The account becomes EXPIRED: the user has to connect it again.',
-  disconnect: 'The account becomes DISCONNECTED, and the third party refuses its credentials.',
-  revoke_refresh_token: 'The third party revokes the refresh token: the next renewal is refused.',
-  expire_access_token: 'The access token expires now: the next use renews it, where it can be renewed.',
+/** The text of the button of an event, and what it does. */
+const EVENTS: { readonly [Event in AccountWithTools['events'][number]]: readonly [label: string, title: string] } = {
+  expire: ['Expire', 'The account becomes EXPIRED: the user has to connect it again.'],
+  disconnect: ['Disconnect', 'The account becomes DISCONNECTED, and the third party refuses its credentials.'],
+  revoke_refresh_token: [
+    'Revoke refresh token',
+    'The third party revokes the refresh token: the next renewal is refused.',
+  ],
+  expire_access_token: [
+    'Expire access token',
+    'The access token expires now: the next use renews it, where it can be renewed.',
+  ],
 }
 
 function Lifecycle({ value, reload }: Readonly<{ value: AccountWithTools; reload: () => void }>) {
@@ -228,8 +235,8 @@ function Lifecycle({ value, reload }: Readonly<{ value: AccountWithTools; reload
         {events.map((event) => (
           <Small
             key={event}
-            label={wordsOf(event)}
-            title={EVENTS[event]}
+            label={EVENTS[event][0]}
+            title={EVENTS[event][1]}
             disabled={busy}
             onClick={() => send('POST', pathOf('accounts', account.id, event), {}, reload)}
           />
@@ -238,7 +245,7 @@ function Lifecycle({ value, reload }: Readonly<{ value: AccountWithTools; reload
           class="button small"
           href={linkTo('links', '', { connector: account.connector, identifier: account.identifier })}
         >
-          create a magic link
+          Create a magic link
         </a>
       </div>
       <JumpToExpiry value={value} />

@@ -112,16 +112,11 @@ function Passed({ moved: { before, now, passed, passed_counts } }: Readonly<{ mo
       </p>
       {passed.length > 0 && (
         <ul class="plain passed">
-          {passed.map((item) => {
-            const href = placeOf(item)
-            return (
-              <li key={`${item.kind} ${item.id} ${item.at}`}>
-                <span class="mono quiet">{momentOf(item.at)}</span>{' '}
-                {href === undefined ? <strong>{item.subject}</strong> : <a href={href}>{item.subject}</a>}:{' '}
-                {MOVED[item.kind]}
-              </li>
-            )
-          })}
+          {passed.map((item) => (
+            <li key={`${item.kind} ${item.id} ${item.at}`}>
+              <span class="mono quiet">{momentOf(item.at)}</span> <Subject item={item} />: {MOVED[item.kind]}
+            </li>
+          ))}
           {total > passed.length && <li class="quiet">and {total - passed.length} more</li>}
         </ul>
       )}
@@ -149,9 +144,10 @@ function SetClock({ busy, change }: Readonly<{ busy: boolean; change: (body: obj
   )
 }
 
-function placeOf({ kind, id }: DueItem): string | undefined {
-  if (kind === 'magic_link') return linkTo('links')
-  return kind === 'bearer_token' ? undefined : linkTo('accounts', id)
+/** Whom an event is about, with a link to the account or to the links. */
+function Subject({ item: { kind, id, subject } }: Readonly<{ item: DueItem }>) {
+  if (kind === 'bearer_token') return <strong>{subject}</strong>
+  return <a href={kind === 'magic_link' ? linkTo('links') : linkTo('accounts', id)}>{subject}</a>
 }
 
 function DueList({
@@ -163,7 +159,6 @@ function DueList({
   return (
     <ol class="due">
       {due.map((item, index) => {
-        const href = placeOf(item)
         const isNewDay = dayOf(item.at) !== dayOf(due[index - 1]?.at ?? now)
         return (
           <li key={`${item.kind} ${item.id} ${item.at}`} class="row wrap">
@@ -172,7 +167,7 @@ function DueList({
               <span class="quiet mono">{isNewDay ? momentOf(item.at) : timeOf(item.at).slice(0, 8)}</span>
             </span>
             <span class="due-what">
-              {href === undefined ? <strong>{item.subject}</strong> : <a href={href}>{item.subject}</a>}: {item.effect}
+              <Subject item={item} />: {item.effect}
             </span>
             <Small
               label="Jump there"

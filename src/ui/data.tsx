@@ -118,9 +118,12 @@ function mcpServers({ connector, mcp_server_url: url, people }: Connector): stri
   return JSON.stringify({ mcpServers: { [connector]: { type: 'http', url, headers } } }, undefined, 2)
 }
 
+/** A query without an environment. */
+const OF_THE_SERVER = { environment: undefined }
+
 /** The servers on one database; nothing where the state is in a file. */
 function Replicas() {
-  const { value, error } = useApi<Schemas['Replicas']>('/replicas')
+  const { value, error } = useApi<Schemas['Replicas']>('/replicas', OF_THE_SERVER)
   if (value?.replicas.length === 0) return null
   return (
     <Section level={2} title="Replicas" note={value?.active ? `epoch ${value.active.epoch}` : undefined}>
