@@ -334,6 +334,7 @@ describe('a recording', () => {
             connected_account: { id: 'ca_recorded0001', ...name },
           }),
           entry('GET', '/api/v1/connected_accounts/details?id=ca_recorded0001', undefined, 200, {}),
+          entry('GET', '/api/v1/tools', undefined, 200, {}),
         ],
       },
     }
@@ -353,6 +354,10 @@ describe('a recording', () => {
     expect(equal).toMatchObject({ code: 0 })
     // What it has created is gone, whatever its name is: the recording can be sent again.
     expect([...left]).toEqual([])
+    const other = await against(['--recording', file, '--format', 'json'], { documentedOnly: true })
+    expect(JSON.parse(other.stdout).findings).toMatchObject([
+      { operation: 'list_tools', kind: 'status', settings: { configuration: { 'documented-only': true } } },
+    ])
     const ended = await against(['--recording', file, '--format', 'json'], {}, ({ reply }) => {
       reply((answer, { path }) => {
         if (path.endsWith('/details')) delete answer.body.connected_account.updated_at
