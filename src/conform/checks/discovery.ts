@@ -3,6 +3,7 @@ import { type Answer, must, same, Skipped, textOf } from '../answer.ts'
 import { type Check, type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'
+import { everyPage } from './pages.ts'
 
 /** Discovery: what clients call before they execute anything. A target that does not serve it is not judged by it. */
 export const DISCOVERY_CHECKS: readonly Check[] = [
@@ -169,16 +170,9 @@ export async function eachOnce(
   query: Query,
   idOf: (item: JsonObject) => JsonValue | undefined,
 ): Promise<void> {
-  const ids: (JsonValue | undefined)[] = []
-  let [token, total]: [string | undefined, unknown] = [undefined, undefined]
-  do {
-    const answer = await ask(context, path, { page_size: 7, ...query, page_token: token })
-    ids.push(...answer.objects(member).map(idOf))
-    total = answer.at('total_size')
-    const next = answer.at('next_page_token')
-    token = typeof next === 'string' && next !== '' ? next : undefined
-  } while (token !== undefined && ids.length < 10_000)
-  same(ids.length, total, `the number of ${member} on all pages`)
+  const pages = await everyPage((page_token) => ask(context, path, { page_size: 7, ...query, page_token }))
+  const ids = pages.flatMap((page) => page.objects(member).map(idOf))
+  same(ids.length, pages.at(-1)?.at('total_size'), `the number of ${member} on all pages`)
   same(new Set(ids).size, ids.length, `the number of different ${member}`)
 }
 

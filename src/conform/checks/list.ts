@@ -1,8 +1,9 @@
 import { own } from '../../domain/json.ts'
-import { type Answer, must, same, sameMembers, textOf } from '../answer.ts'
+import { type Answer, same, sameMembers, textOf } from '../answer.ts'
 import { type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'
+import { everyPage } from './pages.ts'
 
 const PATH = '/connected_accounts'
 
@@ -40,7 +41,8 @@ export const LIST_CHECKS = checksOf('list_connected_accounts', {
   },
   'list/pages (document:4.1): next_page_token leads through every account once': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
-    same(await walk(context, { organization_id, page_size: 2 }), ids, 'the ids of all pages')
+    const pages = await everyPage((page_token) => page(context, { organization_id, page_size: 2, page_token }))
+    same(pages.flatMap(idsOf), ids, 'the ids of all pages')
   },
   'list/total (document:4.1): total_size counts all matches across pages': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
@@ -109,21 +111,6 @@ async function page({ api }: CheckContext, query: Query): Promise<Answer> {
 
 export function idsOf(answer: Answer): string[] {
   return answer.objects('connected_accounts').map((account) => textOf(own(account, 'id')))
-}
-
-/** The ids of every page, first to last. */
-async function walk(context: CheckContext, query: Query): Promise<string[]> {
-  const ids: string[] = []
-  let token: string | undefined
-  for (let pages = 0; pages < 20; pages += 1) {
-    const answer = await page(context, { ...query, page_token: token })
-    ids.push(...idsOf(answer))
-    const next = answer.at('next_page_token')
-    if (next === '') return ids
-    token = answer.string('next_page_token')
-  }
-  must(false, 'a last page', 'twenty pages and no end')
-  return ids
 }
 
 /** The filters of GET /connected_accounts, and the page tokens and sizes that it refuses (4.1, G1, G4, G5). */

@@ -3,6 +3,7 @@ import { type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'
 import { idsOf, sevenAccounts } from './list.ts'
+import { everyPage } from './pages.ts'
 
 const PATH = '/connected_accounts:search'
 
@@ -35,15 +36,9 @@ export const SEARCH_CHECKS = checksOf('search_connected_accounts', {
   },
   'search/pages (document:4.9): page tokens lead through every match once': async (context) => {
     const { ids, identifiers } = await sevenAccounts(context)
-    const organization = (identifiers[0] ?? '').slice(0, context.resources.prefix.length)
-    const seen: string[] = []
-    let token: string | undefined
-    do {
-      const answer = await found(context, { query: organization, page_size: 30, page_token: token })
-      seen.push(...idsOf(answer))
-      const next = answer.at('next_page_token')
-      token = typeof next === 'string' && next !== '' ? next : undefined
-    } while (token !== undefined && seen.length < 10_000)
+    const query = (identifiers[0] ?? '').slice(0, context.resources.prefix.length)
+    const pages = await everyPage((page_token) => found(context, { query, page_size: 30, page_token }))
+    const seen = pages.flatMap(idsOf)
     same(new Set(seen).size, seen.length, 'accounts seen once')
     same(
       ids.filter((id) => !seen.includes(id)),
