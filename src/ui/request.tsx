@@ -25,6 +25,8 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
   )
 }
 
+const GONE = 'This request is no longer in the journal.'
+
 function OneRequest({ id, where }: Readonly<{ id: string; where: { readonly environment: string } }>) {
   const path = pathOf('requests', id)
   const { value, error } = useApi<{ request: Request }>(path, where)
@@ -43,7 +45,7 @@ function OneRequest({ id, where }: Readonly<{ id: string; where: { readonly envi
       }
     >
       {(error?.status === 404 || !request) && (
-        <Loading error={error} gone="This request is no longer in the journal." />
+        <Loading error={error} gone={request ? `${GONE} It stays here until it is closed.` : GONE} />
       )}
       {request && <LoadedRequest request={request} explanation={explanation.value} where={where} />}
     </Detail>
