@@ -114,6 +114,23 @@ describe('POST /execute_tool', () => {
     }),
   )
 
+  it.each([
+    ['no name of a tool', {}],
+    ['an empty one', { tool_name: '' }],
+  ])('answers 400 at tool_name to a call with %s (G44)', (_what, name) =>
+    withToolmock(SEED, async (mock) => {
+      const { id } = await ada(mock)
+      const answer = await mock.api.post('/execute_tool', { ...name, connected_account_id: id, tool_input: {} })
+
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({
+        details: [
+          { error_code: 'VALIDATION_FAILED', validation_error_info: { field_violations: [{ field: 'tool_name' }] } },
+        ],
+      })
+    }),
+  )
+
   it('answers 404 to a tool of another connector (G44)', () =>
     withToolmock(SEED, async (mock) => {
       const answer = await run(mock, 'mail_send_message', { to: 'x', subject: 'y' })
