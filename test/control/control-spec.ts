@@ -45,7 +45,7 @@ export const CONTROL_OPERATIONS = Object.entries(CONTROL_SPEC.paths).flatMap(([p
 )
 
 /** The target of a `$ref` inside the document; any other value unchanged. */
-export function resolved<Value extends object>(value: Value): Exclude<Value, Reference> {
+function resolved<Value extends object>(value: Value): Exclude<Value, Reference> {
   if (!('$ref' in value) || typeof value.$ref !== 'string') return value as Exclude<Value, Reference>
   const steps = value.$ref.split('/').slice(1)
   return steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], CONTROL_SPEC) as Exclude<
