@@ -87,6 +87,8 @@ export class Replica<Serving extends Term> {
   /** When `#leader` was asked for, by the monotonic clock. */
   #lookedAt = -Infinity
   #announcedAt = -Infinity
+  /** After a takeover that failed. */
+  #nextAttemptAt = -Infinity
   /** Why the database could not be asked the last time. */
   #away: string | undefined
   /** The end of the lease under which the active replica was found not to serve. */
@@ -228,7 +230,7 @@ export class Replica<Serving extends Term> {
 
   get #isFree(): boolean {
     const { schema_version: version = 0, left_ms: left = 0 } = this.#leader ?? {}
-    return this.#phase === 'standby' && left <= 0 && version <= SCHEMA_VERSION
+    return this.#phase === 'standby' && left <= 0 && version <= SCHEMA_VERSION && monotonicTime() >= this.#nextAttemptAt
   }
 
   /** The phase may have changed at each `await`. */
@@ -364,7 +366,7 @@ export class Replica<Serving extends Term> {
       if (isFirst && !isLost) throw error
       log.error('this replica could not become active', this.#fields({ error: reasonOf(error) }))
       // Others have a chance before it tries again.
-      await pause(leaseMs, undefined, { signal: this.#stop.signal }).catch(() => undefined)
+      this.#nextAttemptAt = monotonicTime() + leaseMs
     }
   }
 

@@ -29,6 +29,8 @@ export class History {
   isPaused = false
   /** Answers by status; 0 is a connection that broke. */
   readonly answers = new Map<number, number>()
+  /** The answers of 503. */
+  readonly refusals = new Set<string>()
   readonly #urls: () => readonly string[]
   readonly #registers: Register[] = []
   readonly #stop = new AbortController()
@@ -137,6 +139,7 @@ export class History {
         ...(body && { body }),
       })
       answered = { code: answer.status, text: await answer.text() }
+      if (answer.status === 503) this.refusals.add(`${method} ${answered.text}`)
     } catch {
       // The replica was killed, or stopped for longer than a client waits.
     }

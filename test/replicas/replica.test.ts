@@ -58,8 +58,30 @@ it('a lease that ends while the database does not answer ends what its term keep
   const asked = { announce, leader: announce, takeOver: () => Promise.resolve(1), renew: () => NEVER }
   const replica = replicaOf(asked, 1000, { endWaits })
   void replica.start()
-  await vi.waitFor(() => expect(endWaits).toHaveBeenCalled(), 5000)
+  await vi.waitFor(() => expect(endWaits).toHaveBeenCalled(), 20_000)
   ends.splice(0)
+})
+
+it('a replica that could not take over forwards to the one that does', async () => {
+  const active = createServer((_, response) => response.end('answered')).listen(0, '127.0.0.1')
+  ends.push(() => active.close().closeAllConnections())
+  await once(active, 'listening')
+  const url = `http://127.0.0.1:${(active.address() as AddressInfo).port}`
+  const first = { ...FREE, epoch: 1, id: 'two', url, left_ms: 100 }
+  const takeOver = vi.fn(() => Promise.reject(new Error('the database is away')))
+  let looks = 0
+  const leader = (): Promise<Leader> => {
+    if (takeOver.mock.calls.length > 0) return Promise.resolve({ ...first, epoch: 2, left_ms: 60_000 })
+    return Promise.resolve({ ...first, left_ms: looks++ === 0 ? 100 : 0 })
+  }
+  const replica = replicaOf({ announce: leader, leader, takeOver }, 120_000)
+  await replica.start()
+  await vi.waitFor(() => expect(takeOver).toHaveBeenCalled(), 20_000)
+  const standby = createServer(replica.listener).listen(0, '127.0.0.1')
+  ends.push(() => standby.close().closeAllConnections())
+  await once(standby, 'listening')
+  const answer = await fetch(`http://127.0.0.1:${(standby.address() as AddressInfo).port}/`)
+  expect(await answer.text()).toBe('answered')
 })
 
 it('at most 1,000 requests wait for an active replica', async () => {
