@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { AppServices } from '../../src/control/app-services.ts'
 import { holdAnswer } from '../../src/http/held-answers.ts'
 import { SILENT } from '../../src/http/log.ts'
-import type { Database, Leader } from '../../src/replicas/database.ts'
+import { Database, type Leader } from '../../src/replicas/database.ts'
 import { Forwarder, NOT_ACTIVE } from '../../src/replicas/forwarder.ts'
 import { Http2Forwarder } from '../../src/replicas/http2-forwarder.ts'
 import { Replica, type Term } from '../../src/replicas/replica.ts'
@@ -25,7 +25,7 @@ afterEach(async () => {
 function replicaOf(database: Partial<Database>, leaseMs: number, term: Partial<Term> = {}): Replica<Term> {
   const there = { place: 'postgres://db', close: () => Promise.resolve(), release: () => Promise.resolve() }
   const replica = new Replica<Term>({
-    database: { ...there, ...database } as Database,
+    database: Object.assign(Object.create(Database.prototype) as Database, there, database),
     secret: 'secret',
     leaseMs,
     self: SELF,

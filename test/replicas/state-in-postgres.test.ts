@@ -197,7 +197,7 @@ describeWith('postgresql', 'a state in PostgreSQL', () => {
     withSchema(async ({ files, lease }, schema) => {
       const registry = await openTestRegistry({ file: FILE, fileSystem: files, lock, lease })
       const client = { id: 'test_client', client_secret: 'x', name: 'x', created_at: '2026-01-01T00:00:00.000Z' }
-      registry.create('other', { clients: [client as never] })
+      registry.create('other', { clients: [client] })
       await registry.leave()
       await lease.release()
       const url = postgres.url.replace('postgres@', 'postgres:hunter2@')
