@@ -246,7 +246,9 @@ function exampleOf(operation: SpecOperation, { operations, answers }: Material):
   )
   const shown = (answer?.body ?? null) === null ? [] : ['', '```json', JSON.stringify(shortened(answer?.body)), '```']
   return [
-    ...(before.length > 0 ? [`Before it: ${before.join('; ')}. ${variables.join(' ')}`, ''] : []),
+    'The variables of the address and the token are those of [what the examples need](README.md#what-the-examples-need).',
+    ...(before.length > 0 ? ['', `Before it: ${before.join('; ')}. ${variables.join(' ')}`] : []),
+    '',
     blocks.join('\n\n'),
     '',
     `The answer is ${answer?.status ?? 200}${shown.length > 0 ? ':' : ', without a body.'}`,

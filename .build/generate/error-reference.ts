@@ -13,6 +13,7 @@ interface Refusal {
     readonly method: string
     readonly path: string
     readonly query: Readonly<Record<string, string>>
+    readonly headers: readonly string[]
     readonly body: unknown
     readonly operation: string | null
   }
@@ -132,7 +133,7 @@ async function page(root: string): Promise<string> {
 
 This page lists every error that the service can answer, with its causes and what to do. For one request, \`npx toolmock explain REQUEST_ID\` says which of the causes it was; the id is the \`X-Request-Id\` of the answer.
 
-An error has an HTTP status and a JSON body. \`code\` is the number of the gRPC status, and \`error_code\` is the stable name to test for; the message is for people and may change. With \`details\` come what is wrong field by field, the resource, or what the third party answered.
+An error has an HTTP status and a JSON body. \`code\` is the number of the gRPC status, and \`error_code\` is the stable name to test for; the message is for people and may change. \`details\` has what is wrong field by field, the resource, or what the third party answered.
 
 A scenario makes any operation answer an error that it declares: \`do: [{ respond: { status: 400, error_code: ACCOUNT_NOT_ACTIVE } }]\` in a [rule](scenarios.md#a-rule). The page of each [operation](api/README.md) has one that is ready to use.
 
@@ -187,7 +188,7 @@ function exampleOf({ request, status, answer, because, facts, advice }: Refusal)
   return `**For example**, this request is answered with ${status}:
 
 \`\`\`http
-${request.method} ${request.path}${query && `?${query}`}${body}
+${[`${request.method} ${request.path}${query && `?${query}`}`, ...request.headers].join('\n')}${body}
 \`\`\`
 
 \`\`\`json

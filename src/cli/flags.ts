@@ -356,7 +356,7 @@ const FLAGS = [
     'seed',
     ['descriptors'],
     valued('text', 'FILE'),
-    'add the words that differ to `settings.vocabulary` of this seed, a new or existing file in YAML',
+    'add the values that the client names otherwise to `settings.vocabulary` of this seed, a new or existing file in YAML',
   ),
   flagOnly(
     'connector',

@@ -168,8 +168,24 @@ async function recordOf({ http }: TestToolmock, { body, status, headers }: Respo
   const { because, basis, advice, facts } = (await http('get', `${at}/explain`)).body
   // The request of a body that is too large says that it is.
   const isLong = JSON.stringify(sent.body).length > 2000
-  const request = { method, path, query, body: isLong ? 'a body of more than 1 MiB' : sent.body, operation }
+  const request = {
+    method,
+    path,
+    query,
+    headers: headersOf(sent.headers),
+    body: isLong ? 'a body of more than 1 MiB' : sent.body,
+    operation,
+  }
   return withoutRandomValues({ request, status, answer: body, because, basis, facts: facts.slice(0, -1), advice })
+}
+
+/** The headers that decide about an error: whether there is a token, and the type of the body. */
+function headersOf({ authorization, 'content-type': type }: Readonly<Record<string, string>>): string[] {
+  const [scheme, token] = authorization?.split(' ') ?? []
+  return [
+    ...(scheme === undefined ? [] : [`Authorization: ${scheme}${token === undefined ? '' : ' TOKEN'}`]),
+    ...(type === undefined ? [] : [`Content-Type: ${type}`]),
+  ]
 }
 
 /** The error examples of the document by name. */
