@@ -161,6 +161,8 @@ export class ThirdPartyHttpClient {
     const { method, headers, rest } = request
     const agent = kept ? this.#kept : this.#single
     if (rest) {
+      // A server that may close at once resets the connection when it answers before all is sent, and the answer is lost.
+      headers['Connection'] = 'keep-alive'
       if (headers['content-length'] === undefined) headers['Transfer-Encoding'] = 'chunked'
     } else if (body !== '' || !WITHOUT_BODY.has(method)) headers['Content-Length'] = String(body.length)
     const options: RequestOptions = { hostname, port, method, path: target(request), headers, agent }
