@@ -72,7 +72,7 @@ const PACKAGES = {
   '@faker-js/faker': '^src/(third-party/|state/seeding\\.ts$)',
   yaml: '^src/(documents|contract)/',
   'jsonc-parser': '^src/documents/source-text\\.ts$',
-  zod: '^src/((documents|schema)/|drift/har\\.ts$|control/input\\.ts$|mcp/control-tools\\.ts$|cli/(cases|configuration|drift)\\.ts$|state/state-file/validation\\.ts$|verdict/(case-results|report-types)\\.ts$)',
+  zod: '^src/((documents|schema)/|drift/har\\.ts$|control/input\\.ts$|mcp/control-tools\\.ts$|cli/(cases|configuration|drift)\\.ts$|state/state-file/validation\\.ts$)',
   ajv: '^src/(contract|documents)/',
   re2js: '^src/linear-pattern\\.ts$',
   '@peculiar': '^src/tls/certificate\\.ts$',

@@ -41,7 +41,7 @@ async function reportIn(file: string): Promise<ReportPair> {
   const pair = await reportPairIn(value)
   const written = isJsonObject(value) ? value['cases'] : undefined
   if (pair && written === undefined) return pair
-  const cases = (await import('../verdict/case-results.ts')).caseResultsSchema.safeParse(written)
+  const cases = (await import('./cases.ts')).caseResultsSchema.safeParse(written)
   if (pair && cases.success) return { ...pair, cases: cases.data }
   throw new StartError(`${file} is no report of \`toolmock run --report FILE.json\` by this version`)
 }

@@ -1,6 +1,4 @@
-import type { z } from 'zod'
 import type { components } from '../contract/generated/control-types.ts'
-import type { caseResultsSchema } from './case-results.ts'
 
 /* The reports, as `spec/control.openapi.yaml` describes them. */
 
@@ -22,5 +20,23 @@ export type Reach = Schemas['Reach']
 /** Why a case failed beside its verdict: its command, what it expects, or a run that differs from the first one. */
 export type CaseReasonKind = 'command' | 'request' | 'never' | 'item' | 'account' | 'transcript'
 
-/** How a case of `run --cases` ended. */
-export type CaseResult = z.output<typeof caseResultsSchema>[number]
+/** How a case of `run --cases` ended: `cases` of its JSON report. */
+export interface CaseResult {
+  readonly name: string
+  readonly file: string
+  readonly line: number
+  readonly ok: boolean
+  readonly reasons: readonly {
+    /** A kind of reason of the verdict, or one of those that only cases have. */
+    readonly kind: string
+    readonly sentence: string
+    readonly requests: readonly string[]
+    readonly details: readonly string[]
+  }[]
+  /** Of its first run. */
+  readonly requests: number
+  /** Of all of its runs together, in real time. */
+  readonly duration_ms: number
+  /** The SHA-256 of its transcript, equal for equal requests, answers and effects. */
+  readonly transcript: string
+}
