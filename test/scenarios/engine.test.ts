@@ -604,10 +604,10 @@ describe('several scenarios', () => {
 
   it('are found by name, with their text', async () => {
     const { scenarios } = mock([scenario([{}], { text: 'name: s' })])
-    expect(await scenarios.find('s')).toMatchObject({ view: { name: 's', running: true }, text: 'name: s' })
+    expect(await scenarios.find('s')).toMatchObject({ scenario: { name: 's', running: true }, document: 'name: s' })
     expect(await scenarios.find('bundled')).toMatchObject({
-      view: { name: 'bundled', running: false },
-      text: 'name: bundled',
+      scenario: { name: 'bundled', running: false },
+      document: 'name: bundled',
     })
     await expect(scenarios.find('x')).rejects.toThrow('there is no scenario "x"; there are bundled, s')
   })
