@@ -29,7 +29,7 @@ export const COMMANDS: readonly [Command, ...Command[]] = [
     name: 'validate',
     operands: ' FILE…',
     summary:
-      'check seeds (also `bundled`), connectors, scenarios and cases, files or folders, as `start` does; exit 1 when one has a problem, 2 when one cannot be read',
+      'check seeds (also `bundled`), connectors, scenarios, extensions, cases and configurations, files or folders, as `start` does; exit 1 when one has a problem, 2 when one cannot be read',
     load: async () => (await import('./validate.ts')).validate,
   },
   {

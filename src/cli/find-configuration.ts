@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { CONFIGURATION_FILES } from '../documents/configuration-files.ts'
 import { isJsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { Configuration } from './arguments.ts'
@@ -7,15 +8,15 @@ import { readTextFile } from './failure.ts'
 
 const WHAT = 'the configuration file '
 
-/** What a configuration file may be called. A `package.json` is one where it has the key `toolmock`. */
-const NAMES = ['toolmock.config.yaml', 'toolmock.config.json', 'package.json']
+/** A `package.json` is a configuration where it has the key `toolmock`. */
+const NAMES = [...CONFIGURATION_FILES, 'package.json']
 
 /**
  * The configuration of a command: the file that is named, else the first one from the working directory upwards to the folder
  * with `.git`. @throws StartError; DocumentError with every problem of the file
  */
 export async function findConfiguration(named: string | undefined): Promise<Configuration | undefined> {
-  if (named !== undefined) return read(named, await readTextFile(named, WHAT))
+  if (named !== undefined) return configurationOf(named)
   const [first, second] = await configurationFiles()
   if (first && second) throw new StartError(`${first.file} and ${second.file} are both configurations: keep one`)
   return first && read(first.file, first.text)
@@ -41,6 +42,17 @@ async function configurationIn(path: string): Promise<{ readonly file: string; r
 function hasKey(text: string): boolean {
   const value = parsedJson(text)
   return isJsonObject(value) && 'toolmock' in value
+}
+
+/** The configurations at a path: the file itself, or those of a folder. */
+export function configurationsAt(path: string): string[] {
+  if (CONFIGURATION_FILES.includes(basename(path))) return [path]
+  return CONFIGURATION_FILES.map((name) => join(path, name)).filter((file) => existsSync(file))
+}
+
+/** @throws StartError; DocumentError with every problem of the file */
+export async function configurationOf(file: string): Promise<Configuration> {
+  return read(file, await readTextFile(file, WHAT))
 }
 
 async function read(file: string, text: string): Promise<Configuration> {

@@ -1,10 +1,12 @@
 import { DOCUMENT_CHECKS } from '../app/document-checks.ts'
 import { validateFiles } from '../documents/validate.ts'
+import { DocumentError, type FileProblem } from '../documents/problem.ts'
 import { loadExtensions, withExtensions } from '../documents/load-extensions.ts'
 import { plural } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { UsageError } from './failure.ts'
+import { configurationOf, configurationsAt } from './find-configuration.ts'
 
 /** Prints each problem of the files; 0 without one, 1 with problems, 2 when a file could not be read. */
 export async function validate(argv: readonly string[], context: CommandContext): Promise<number> {
@@ -14,19 +16,33 @@ export async function validate(argv: readonly string[], context: CommandContext)
   const extensions = await loadExtensions({ extensions: values.extension }, DOCUMENT_CHECKS)
   const names = extensions.map(({ extension }) => extension)
   const checks = withExtensions(DOCUMENT_CHECKS, { names })
-  const { files, problems, warnings, unreadable, cases } = await validateFiles(operands, checks)
+  const configurations = operands.flatMap(configurationsAt)
+  const others = operands.filter((operand) => !configurations.includes(operand))
+  const { files, problems, warnings, unreadable, cases } = await validateFiles(others, checks)
   const defaults = { seed: ['bundled'], extension: values.extension }
   // Their schema and what they name are loaded where there are some.
   for (const source of cases)
     problems.push(...(await (await import('./cases.ts')).readCases(source, defaults)).problems)
+  for (const file of configurations) problems.push(...(await configurationProblems(file)))
   for (const { message } of problems) out(message)
   for (const { message } of warnings) out(`warning: ${message}`)
   for (const { file, reason } of unreadable) err(`toolmock: ${file}: ${reason}`)
   if (unreadable.length > 0) return 2
   if (problems.length > 0) {
-    out(`${plural(problems.length, 'problem')} in ${plural(files.length, 'file')}`)
+    out(`${plural(problems.length, 'problem')} in ${plural(files.length + configurations.length, 'file')}`)
     return 1
   }
   for (const { file, kind } of files) out(`${file}: a valid ${kind} file`)
+  for (const file of configurations) out(`${file}: a valid configuration file`)
   return 0
+}
+
+async function configurationProblems(file: string): Promise<readonly FileProblem[]> {
+  try {
+    await configurationOf(file)
+    return []
+  } catch (error) {
+    if (error instanceof DocumentError) return error.problems
+    throw error
+  }
 }

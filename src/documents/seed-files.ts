@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
+import { CONFIGURATION_FILES } from './configuration-files.ts'
 import { type DocumentCheckContext, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
 import { located, type ReadConnector, type ReadDocument, readDocument } from './read.ts'
@@ -177,7 +178,9 @@ function isFolder(path: string): Promise<boolean> {
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(unreadable(folder))
   return entries
-    .filter((entry) => entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name))
+    .filter(
+      (entry) => entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name) && !CONFIGURATION_FILES.includes(entry.name),
+    )
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()
 }

@@ -70,6 +70,19 @@ describe('toolmock init', () => {
     expect(existsSync(toolmock.path('.toolmock/bookings.json'))).toBe(true)
   })
 
+  it('writes a configuration that validate checks as one, alone and in its folder', async () => {
+    const folder = mkdtempSync(toolmock.path('whole-'))
+    mkdirSync(join(folder, '.git'))
+    const run = async (...args: string[]) => (await toolmock.begin(args, { cwd: folder }).end).stdout.toString()
+    await run('init')
+    expect(await run('validate', 'toolmock.config.yaml')).toBe('toolmock.config.yaml: a valid configuration file\n')
+    expect(await run('validate', '.')).toMatch(/^(.*: a valid .* file\n){4}$/)
+    writeFileSync(join(folder, 'toolmock.config.yaml'), 'prot: 3\n')
+    expect(await run('validate', '.')).toMatch(
+      /^toolmock\.config\.yaml:1:1: `prot` is an unknown key \(did you mean port\?\).*\n1 problem in 4 files\n$/,
+    )
+  })
+
   it('keeps the configuration that is there, and prints the flags', async () => {
     writeFileSync(toolmock.path('toolmock.config.yaml'), '# mine\n')
     const { stdout } = await toolmock.run(['init', 'second'])
