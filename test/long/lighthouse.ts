@@ -1,11 +1,12 @@
 import { chromium } from 'playwright-core'
 import { ARGUMENTS } from '../browser/browser.ts'
 import { CHROMIUM } from '../support/machine.ts'
+import { PAGES, serveSite } from '../site/site-server.ts'
 import { MeasuredServer } from './server.ts'
 
 /*
- * `npm run test:lighthouse` measures Lighthouse's categories for the timeline with 1,000 entries; each must reach 95. It
- * needs the build (`npm run build`), and is not part of `npm test`.
+ * `npm run test:lighthouse` measures Lighthouse's categories for the timeline with 1,000 entries and for a page of each kind of
+ * the site; each must reach 95. It needs the builds (`npm run build`, `npm run docs`), and is not part of `npm test`.
  */
 
 /** What is read of a result of Lighthouse. */
@@ -31,6 +32,7 @@ const PORT = 9222
 const CATEGORIES = ['performance', 'accessibility', 'best-practices']
 
 const server = await MeasuredServer.start()
+const site = await serveSite()
 const browser = await chromium.launch({
   executablePath: CHROMIUM,
   args: [...ARGUMENTS, `--remote-debugging-port=${PORT}`],
@@ -42,27 +44,30 @@ try {
     const screen = isMobile
       ? { mobile: true, width: 390, height: 844, deviceScaleFactor: 2, disabled: false }
       : { mobile: false, width: 1280, height: 800, deviceScaleFactor: 1, disabled: false }
-    const result = await lighthouse(`${server.url}/_mock/ui`, {
-      port: PORT,
-      onlyCategories: CATEGORIES,
-      formFactor,
-      screenEmulation: screen,
-      // No simulated network: users open the dashboard on the machine that serves it.
-      throttlingMethod: 'provided',
-      logLevel: 'error',
-    })
-    if (result) judge(formFactor, result.lhr)
+    for (const url of [`${server.url}/_mock/ui`, ...PAGES.map((page) => site.address + page)]) {
+      const result = await lighthouse(url, {
+        port: PORT,
+        onlyCategories: CATEGORIES,
+        formFactor,
+        screenEmulation: screen,
+        // No simulated network: users open the dashboard on the machine that serves it.
+        throttlingMethod: 'provided',
+        logLevel: 'error',
+      })
+      if (result) judge(`${new URL(url).pathname} ${formFactor}`, result.lhr)
+    }
   }
 } finally {
   await browser.close()
+  site.close()
   await server.stop()
 }
 
 /** Prints the points of each category, and the failed audits of a category below the minimum. */
-function judge(formFactor: string, { categories, audits }: Result): void {
+function judge(page: string, { categories, audits }: Result): void {
   for (const { id, score, auditRefs } of Object.values(categories)) {
     const points = Math.round((score ?? 0) * 100)
-    console.log(`${formFactor} ${id}: ${points}`)
+    console.log(`${page} ${id}: ${points}`)
     if (points >= LEAST) continue
     process.exitCode = 1
     const missed = auditRefs.filter(({ id: audit, weight }) => weight > 0 && (audits[audit]?.score ?? 1) < 1)

@@ -1,17 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { dirname, extname, join, posix } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import { ROOT } from '../../.build/project.ts'
 import { CHROMIUM } from '../support/machine.ts'
+import { PAGES, serveSite, SITE } from './site-server.ts'
 
 /*
  * `npm run check:site`, after a build: every link and anchor of every page, the words that users search for, and
  * accessibility in both themes. No page may load anything from elsewhere.
  */
-
-const SITE = join(ROOT, '.build/site/dist')
 
 /** What users search for, with a page that has to be among the first results. */
 const SEARCHES: Readonly<Record<string, string>> = {
@@ -37,29 +34,10 @@ const SEARCHES: Readonly<Record<string, string>> = {
   grpc: '/grpc',
 }
 
-/** One page of each kind. */
-const JUDGED = ['/', '/getting-started', '/errors', '/api/execute_tool', '/file-reference', '/troubleshooting']
-
 const problems: string[] = []
 
 checkLinks()
-const server = createServer((request, response) => {
-  const { pathname } = new URL(request.url ?? '/', 'http://127.0.0.1')
-  const found = [`${pathname}.html`, pathname, `${pathname}index.html`].find(
-    (path) => extname(path) && existsSync(SITE + path),
-  )
-  response.writeHead(found ? 200 : 404, { 'Content-Type': TYPES[extname(found ?? '')] ?? 'text/html' })
-  response.end(found ? readFileSync(SITE + found) : '')
-})
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.json': 'application/json',
-  '.png': 'image/png',
-}
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-const address = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`
+const { address, close } = await serveSite()
 const only = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu', only] })
 try {
@@ -73,13 +51,13 @@ try {
       if (!/^(?:data:|blob:)/.test(request.url()) && !request.url().startsWith(address))
         problems.push(`${page.url()} loads ${request.url()}`)
     })
-    for (const path of JUDGED) await judge(page, path, colorScheme)
+    for (const path of PAGES) await judge(page, path, colorScheme)
     if (colorScheme === 'light') await search(page)
     await context.close()
   }
 } finally {
   await browser.close()
-  server.close()
+  close()
 }
 for (const problem of problems) console.error(problem)
 if (problems.length > 0) process.exitCode = 1
