@@ -48,10 +48,10 @@ export function explain(journal: Journal, id: string, environment: Environment |
   const cause = causeOf({ entry, earlier: entries.slice(0, index), environment, message: messageOf(entry) })
   const summary = summaryOf(entry)
   const because = maskText(cause.because)
-  const facts = [
-    ...new Set([...responderFacts(entry), ...ruleFacts(entry), ...dueFacts(entry), ...(cause.facts ?? [])]),
-    `The clock said ${instant(entry.at)}.`,
-  ].map(maskText)
+  const general = [...responderFacts(entry), ...ruleFacts(entry), ...dueFacts(entry)]
+  // Two equal facts of a cause are two calls that took equally long.
+  const particular = (cause.facts ?? []).filter((fact) => !general.includes(fact))
+  const facts = [...general, ...particular, `The clock said ${instant(entry.at)}.`].map(maskText)
   const code = entry.errorCode ?? ''
   const next = isErrorCode(code) ? [...cause.advice, `docs/errors.md#${code.toLowerCase()}`] : cause.advice
   return {

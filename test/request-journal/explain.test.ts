@@ -37,6 +37,16 @@ describe('explaining an answer', () => {
       expect(explanation.advice.join()).toContain('magic link')
     }))
 
+  it('has a line for each call to a third party, also for two that took equally long', () =>
+    withToolmock({}, async (mock) => {
+      await createActive(mock, {}, { oauth_token: { access_token: 'at_1', refresh_token: 'rt_1' } })
+      await mock.api.post('/execute_tool', { connector: 'mail', identifier: 'ada@example.com', ...LIST })
+      const journal = mock.app.services.journals.of(mock.environment)
+      const entry = journal.recorded().at(-1)!
+      entry.trace.upstream = [...entry.trace.upstream, ...entry.trace.upstream]
+      expect(explainLast(mock).facts.filter((fact) => fact.startsWith('The call to the API'))).toHaveLength(2)
+    }))
+
   it('names the request that consumed an auth request, and the redirect that carried its id', () =>
     withToolmock({}, async (mock) => {
       await createAccount(mock)
