@@ -3,7 +3,6 @@ import type { Connection } from './generated/tables.ts'
 export type { Connection }
 
 export const CONNECTION_STATUSES = ['DRAFT', 'IN_PROGRESS', 'COMPLETED'] as const
-type ConnectionStatus = (typeof CONNECTION_STATUSES)[number]
 
 /** A connection as it is made for a name, which identifies its connector (G41). */
 export function newConnection(id: string, keyId: string, type: Connection['type']): Connection {

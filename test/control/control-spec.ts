@@ -44,16 +44,6 @@ export const CONTROL_OPERATIONS = Object.entries(CONTROL_SPEC.paths).flatMap(([p
   }),
 )
 
-/** The target of a `$ref` inside the document; any other value unchanged. */
-function resolved<Value extends object>(value: Value): Exclude<Value, Reference> {
-  if (!('$ref' in value) || typeof value.$ref !== 'string') return value as Exclude<Value, Reference>
-  const steps = value.$ref.split('/').slice(1)
-  return steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], CONTROL_SPEC) as Exclude<
-    Value,
-    Reference
-  >
-}
-
 /** Each schema is compiled at its first use, because compiling all of them takes longer than a test. */
 const checks = new WeakMap<object, ValidateFunction>()
 

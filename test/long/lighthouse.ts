@@ -39,28 +39,29 @@ const browser = await chromium.launch({
 })
 try {
   for (let at = 0; at < 1000; at++) await server.getDetails()
-  for (const formFactor of ['desktop', 'mobile'] as const) {
-    const isMobile = formFactor === 'mobile'
-    const screen = isMobile
-      ? { mobile: true, width: 390, height: 844, deviceScaleFactor: 2, disabled: false }
-      : { mobile: false, width: 1280, height: 800, deviceScaleFactor: 1, disabled: false }
-    for (const url of [`${server.url}/_mock/ui`, ...PAGES.map((page) => site.address + page)]) {
-      const result = await lighthouse(url, {
-        port: PORT,
-        onlyCategories: CATEGORIES,
-        formFactor,
-        screenEmulation: screen,
-        // No simulated network: users open the dashboard on the machine that serves it.
-        throttlingMethod: 'provided',
-        logLevel: 'error',
-      })
-      if (result) judge(`${new URL(url).pathname} ${formFactor}`, result.lhr)
-    }
-  }
+  const pages = [`${server.url}/_mock/ui`, ...PAGES.map((page) => site.address + page)]
+  for (const formFactor of ['desktop', 'mobile'] as const) for (const page of pages) await measure(page, formFactor)
 } finally {
   await browser.close()
   site.close()
   await server.stop()
+}
+
+async function measure(url: string, formFactor: 'desktop' | 'mobile'): Promise<void> {
+  const screen =
+    formFactor === 'mobile'
+      ? { mobile: true, width: 390, height: 844, deviceScaleFactor: 2, disabled: false }
+      : { mobile: false, width: 1280, height: 800, deviceScaleFactor: 1, disabled: false }
+  const result = await lighthouse(url, {
+    port: PORT,
+    onlyCategories: CATEGORIES,
+    formFactor,
+    screenEmulation: screen,
+    // No simulated network: users open these pages on the machine that serves them.
+    throttlingMethod: 'provided',
+    logLevel: 'error',
+  })
+  if (result) judge(`${new URL(url).pathname} ${formFactor}`, result.lhr)
 }
 
 /** Prints the points of each category, and the failed audits of a category below the minimum. */
