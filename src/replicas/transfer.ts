@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { plural } from '../domain/text.ts'
 import { readStored } from '../state/disk-store.ts'
-import { EnvironmentRegistry } from '../state/environment-registry.ts'
+import { readRegistry } from '../state/environment-registry.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
 import { StateFile } from '../state/state-file/state-file.ts'
 import { checkState } from '../state/state-report.ts'
@@ -76,7 +76,7 @@ async function write(
   to: { readonly fileSystem: FileSystem; readonly file: string },
 ): Promise<string> {
   const { stored } = await readStored(from, place)
-  const content = new EnvironmentRegistry({}, { stored }).image(true)
+  const content = (await readRegistry(stored)).image(true)
   const state_id = new RandomIds().id('state')
   const size = await new StateFile(to.fileSystem, to.file).write({ ...content, state_id, generation: 1 })
   return `${plural(Object.keys(content.environments).length, 'environment')}, ${size} bytes`

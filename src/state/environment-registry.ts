@@ -10,6 +10,7 @@ import { type Draft, Environment, type EventSender, type RunCounters } from './e
 import { type ClockState, RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, type Model, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import { byName, type EnvironmentRecord, type StateContent } from './model/state-image.ts'
+import { inSlices, type Steps } from './model/slices.ts'
 import type { Index, Row, Table } from './model/table.ts'
 import { pathText } from '../schema/problems.ts'
 import { SeedConflictError } from './seeding.ts'
@@ -60,6 +61,8 @@ export interface NewEnvironment {
 }
 
 const CHECKPOINT_AT = 64 * 1024 * 1024
+/** Rows and changes that are loaded in a few milliseconds. */
+const CHANGES_AT_ONCE = 500
 const REAL_TIME: ClockState = { offset_ms: 0, frozen_at: null }
 
 /** Opens the environments that a state file holds; none when it is new. @throws StateError */
@@ -75,11 +78,21 @@ export async function openRegistry(options: RegistryOptions): Promise<Environmen
     lock: options.lock ?? ((path) => lockState(path, time)),
   })
   try {
-    return new EnvironmentRegistry(options, disk)
+    const registry = new EnvironmentRegistry(options, disk)
+    // A lease is renewed meanwhile.
+    await inSlices(registry.load(disk.stored))
+    return registry
   } catch (error) {
     await disk.abandon()
     throw await withPosition(error, file, fileSystem)
   }
+}
+
+/** The environments of what was read, without a place to store them. @throws Contradiction */
+export async function readRegistry(stored: Stored): Promise<EnvironmentRegistry> {
+  const registry = new EnvironmentRegistry({}, { stored })
+  await inSlices(registry.load(stored))
+  return registry
 }
 
 /** A row of one of the tables that choose an environment, and the environment. */
@@ -113,7 +126,7 @@ export class EnvironmentRegistry {
   readonly #oauthStates = new Map<string, Found<MagicLink>>()
   readonly #mcpKeys = new Map<string, Found<McpKey>>()
 
-  /** @throws Contradiction */
+  /** What is stored on the disk is not loaded yet. */
   constructor(
     options: Pick<RegistryOptions, 'time' | 'counters' | 'events' | 'lease'>,
     disk: { readonly stored: Stored; store?: (capture: Capture) => DiskStore } | undefined,
@@ -125,10 +138,13 @@ export class EnvironmentRegistry {
     this.notices = disk?.stored.notices ?? []
     this.#disk = disk?.store?.((isLast) => this.image(isLast))
     this.#log = this.#disk?.log
-    if (disk) {
-      this.#load(disk.stored.image)
-      this.#replay(disk.stored.commits)
-    }
+    this.#isLoaded = !disk
+  }
+
+  /** Fills the model, before anything is asked of it. @throws Contradiction */
+  *load({ image, commits }: Stored): Steps {
+    yield* this.#loadImage(image)
+    yield* this.#replay(commits)
     this.#isLoaded = true
   }
 
@@ -315,7 +331,7 @@ export class EnvironmentRegistry {
     })
   }
 
-  #load(state: StateContent | undefined): void {
+  *#loadImage(state: StateContent | undefined): Steps {
     this.#requestIds = { ...state?.request_ids }
     for (const [name, image] of Object.entries(state?.environments ?? {})) {
       const { settings, clock, ids, tables } = image
@@ -323,14 +339,17 @@ export class EnvironmentRegistry {
       const { model } = environment
       this.#environments.set(name, environment)
       const path = ['environments', name]
-      for (const table of TABLE_NAMES) loadTable<Row>(model.tables[table], tables[table], [...path, 'tables', table])
-      for (const section of SECTION_NAMES) loadTable<Row>(model.tables[section], image[section], [...path, section])
+      for (const table of TABLE_NAMES)
+        yield* loadTable<Row>(model.tables[table], tables[table], [...path, 'tables', table])
+      for (const section of SECTION_NAMES)
+        yield* loadTable<Row>(model.tables[section], image[section], [...path, section])
       checkSequence(model, [...path, 'tables', 'counters'])
     }
   }
 
   /** Applies the commits of the write-ahead log. */
-  #replay(commits: readonly LoggedCommit[]): void {
+  *#replay(commits: readonly LoggedCommit[]): Steps {
+    let count = 0
     for (const commit of commits) {
       if ('request_ids' in commit) {
         Object.assign(this.#requestIds, commit.request_ids)
@@ -345,7 +364,10 @@ export class EnvironmentRegistry {
       }
       if (environment) environment.replay(record, ids)
       else if (record) this.#environments.set(name, (environment = this.#make(name, record)))
-      for (const change of environment ? changes : []) environment?.redo(change)
+      for (const change of environment ? changes : []) {
+        environment?.redo(change)
+        if (++count % CHANGES_AT_ONCE === 0) yield
+      }
     }
   }
 
@@ -425,7 +447,7 @@ class Contradiction extends Error {
   }
 }
 
-function loadTable<T extends Row>(table: Table<T>, rows: readonly T[], path: readonly (string | number)[]): void {
+function* loadTable<T extends Row>(table: Table<T>, rows: readonly T[], path: readonly (string | number)[]): Steps {
   for (const [at, row] of rows.entries()) {
     let isNew = false
     try {
@@ -434,6 +456,7 @@ function loadTable<T extends Row>(table: Table<T>, rows: readonly T[], path: rea
       throw new Contradiction([...path, at], error instanceof Error ? error.message : String(error))
     }
     if (!isNew) throw new Contradiction([...path, at, 'id'], `the id ${JSON.stringify(row.id)} is there twice`)
+    if (at % CHANGES_AT_ONCE === CHANGES_AT_ONCE - 1) yield
   }
 }
 

@@ -5,7 +5,8 @@ import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../do
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import { plural } from '../domain/text.ts'
 import { type Path, pathText, type Problem, sentence, valueAtPath } from '../schema/problems.ts'
-import { EnvironmentRegistry } from './environment-registry.ts'
+import { readRegistry } from './environment-registry.ts'
+import { inSlices } from './model/slices.ts'
 import { SECTION_NAMES } from './model/model.ts'
 import { RandomIds } from './model/time-and-ids.ts'
 import { byName, STATE_VERSION, type StateContent, type StoredImage } from './model/state-image.ts'
@@ -84,13 +85,13 @@ async function readableContent(fileSystem: FileSystem, file: string, leaveOut: L
   const logs = await logGenerations(fileSystem, file)
   if (!bytes && logs.length === 0) throw new StateError(`${file}: there is no such file`)
   if (!bytes && logs[0] !== 0) leaveOut(`${file}: all of it but what its write-ahead log holds, because it is missing`)
-  const state = bytes ? documentOf(bytes, file, leaveOut) : {}
+  const state = bytes ? await documentOf(bytes, file, leaveOut) : {}
   const { environments, ...others } = validContent(state, leaveOut)
   const from = typeof state['generation'] === 'number' ? state['generation'] : (logs[0] ?? 0)
   const commits: LoggedCommit[] = []
   for (let generation = from; generation <= (logs.at(-1) ?? -1); generation++) {
     const log = logPath(file, generation)
-    const lines = rawLines((await readText(fileSystem, log)) ?? Buffer.alloc(0), log)
+    const lines = await inSlices(rawLines((await readText(fileSystem, log)) ?? Buffer.alloc(0), log))
     const header = lines[0] && headerOf(lines[0])
     if (!logs.includes(generation)) leaveOut(`${log}: all of it, because it is missing`)
     if (header && state['state_id'] !== undefined && state['state_id'] !== header.state_id) {
@@ -112,7 +113,7 @@ async function readableContent(fileSystem: FileSystem, file: string, leaveOut: L
     made.add(name)
   }
   const image = { ...others, environments, state_id: '', generation: 1 }
-  return new EnvironmentRegistry({}, { stored: { image, commits, notices: [] } }).image(true)
+  return (await readRegistry({ image, commits, notices: [] })).image(true)
 }
 
 /** With the line breaks that toolmock writes, in place of those of a copy: no text of JSON has one inside. */
@@ -122,9 +123,9 @@ async function readText(fileSystem: FileSystem, path: string): Promise<Buffer | 
   return Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
 }
 
-function documentOf(bytes: Buffer, file: string, leaveOut: LeaveOut): JsonObject {
+async function documentOf(bytes: Buffer, file: string, leaveOut: LeaveOut): Promise<JsonObject> {
   try {
-    return readDocument(bytes, file)
+    return await readDocument(bytes, file)
   } catch (error) {
     if (!(error instanceof StateError)) throw error
     return documentOfLines(bytes, leaveOut)

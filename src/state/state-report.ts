@@ -1,6 +1,6 @@
 import { plural } from '../domain/text.ts'
 import { readStored } from './disk-store.ts'
-import { EnvironmentRegistry, withPosition } from './environment-registry.ts'
+import { type EnvironmentRegistry, readRegistry, withPosition } from './environment-registry.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'
 import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
 import { logGenerations } from './wal/log-lines.ts'
@@ -35,7 +35,7 @@ export async function checkState(path: string, fileSystem: FileSystem = nodeFile
 async function report(fileSystem: FileSystem, file: string): Promise<StateReport> {
   try {
     const { stored } = await readStored(fileSystem, file)
-    const registry = new EnvironmentRegistry({}, { stored })
+    const registry = await readRegistry(stored)
     return { kind: 'valid', notices: stored.notices, holds: contentOf(registry) }
   } catch (error) {
     const problem = await withPosition(error, file, fileSystem)

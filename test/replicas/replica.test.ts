@@ -10,7 +10,10 @@ import { Database, type Leader } from '../../src/replicas/database.ts'
 import { Forwarder, NOT_ACTIVE } from '../../src/replicas/forwarder.ts'
 import { Http2Forwarder } from '../../src/replicas/http2-forwarder.ts'
 import { Replica, type Term } from '../../src/replicas/replica.ts'
+import { monotonicTime } from '../../src/state/model/time-and-ids.ts'
 import { freePort } from '../support/free-port.ts'
+import { MemoryDisk } from '../support/memory-disk.ts'
+import { addAccount, openTestRegistry } from '../support/registry.ts'
 
 const NEVER = new Promise<never>(() => undefined)
 const SELF = { id: 'one', url: 'http://127.0.0.1:1', version: '1', settings: {} }
@@ -171,3 +174,24 @@ it('a stream of events says nothing once the lease is over', async () => {
   expect(said).not.toContain('late')
   server.close()
 })
+
+it('the lease can be renewed while the state file and its log are read', async () => {
+  const fileSystem = new MemoryDisk()
+  const lock = () => Promise.resolve({ release: () => Promise.resolve() })
+  const open = () => openTestRegistry({ file: '/data/state.json', fileSystem, lock })
+  const registry = await open()
+  registry.create('default')
+  for (let count = 1; count <= 20_000; count++) {
+    addAccount(registry)
+    if (count % 500 === 0) await registry.flushed()
+    if (count === 10_000) await registry.checkpoint()
+  }
+  const began = monotonicTime()
+  const turns = [began]
+  const timer = setInterval(() => turns.push(monotonicTime()), 1)
+  await open()
+  clearInterval(timer)
+  const ended = monotonicTime()
+  const pauses = turns.map((at, index) => (turns[index + 1] ?? ended) - at)
+  expect(Math.max(...pauses)).toBeLessThan((ended - began) / 3)
+}, 60_000)

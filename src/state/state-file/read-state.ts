@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject } from '../../domain/json.ts'
 import { isStateDocument } from '../../schema/generated/checks.ts'
 import { sentence } from '../../schema/problems.ts'
+import { inSlices } from '../model/slices.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import { StateError } from '../wal/state-errors.ts'
 import { findSyntaxError, positionOf } from './json-position.ts'
@@ -12,7 +13,7 @@ import { decode, linesOf, parseByLine } from './state-text.ts'
  * @throws StateError saying what is wrong and where: line, column and the path inside the JSON
  */
 export async function parseState(bytes: Buffer, path: string): Promise<StateImage> {
-  const state = readDocument(bytes, path)
+  const state = await readDocument(bytes, path)
   const { version = null } = state
   if (version !== STATE_VERSION) {
     const found = `of version ${JSON.stringify(version).slice(0, 40)}`
@@ -44,16 +45,16 @@ export function addTables(environment: unknown): void {
 }
 
 /** A state of any version. @throws StateError when the bytes are none */
-export function readDocument(bytes: Buffer, path: string): JsonObject {
-  const state = parseJson(bytes, path)
+export async function readDocument(bytes: Buffer, path: string): Promise<JsonObject> {
+  const state = await parseJson(bytes, path)
   if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) return state
   throw refused(path, 'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected')
 }
 
-function parseJson(bytes: Buffer, path: string): unknown {
+async function parseJson(bytes: Buffer, path: string): Promise<unknown> {
   if (bytes.length === 0) throw refused(path, 'it is empty')
   if (!isUtf8(bytes)) throw refused(`${path}:${lineOfOtherText(bytes)}`, 'it is not a text in UTF-8')
-  const state = parseByLine(bytes)
+  const state = await inSlices(parseByLine(bytes))
   if (state) return state
   const text = decode(bytes)
   try {

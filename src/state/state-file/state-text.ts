@@ -81,12 +81,12 @@ export function* stateText({ state_id, generation, request_ids, environments }: 
 
 /**
  * Reads a text in which rows are on lines of their own, with any indentation. Rows are parsed one by one: that
- * takes less time than parsing the whole text, and much less memory. Undefined when the text is not like that, or no
- * JSON; it then has to be parsed as a whole.
+ * takes less time than parsing the whole text, and much less memory, and it gives way after some of them. Undefined when
+ * the text is not like that, or no JSON; it then has to be parsed as a whole.
  */
-export function parseByLine(bytes: Buffer): JsonObject | undefined {
+export function* parseByLine(bytes: Buffer): Steps<JsonObject | undefined> {
   try {
-    const split = splitRows(bytes)
+    const split = yield* splitRows(bytes)
     return split && withRows(split)
   } catch {
     return undefined
@@ -163,8 +163,8 @@ function endOfString(bytes: Buffer, begin: number): number {
   return at
 }
 
-function splitRows(bytes: Buffer): SplitText | undefined {
-  let frame = ''
+function* splitRows(bytes: Buffer): Steps<SplitText | undefined> {
+  let [frame, count] = ['', 0]
   const runs: JsonValue[][] = []
   let run: JsonValue[] | undefined
   let isMore = false
@@ -181,6 +181,7 @@ function splitRows(bytes: Buffer): SplitText | undefined {
     if (!run) frame += String(runs.push((run = [])) - 1)
     isMore = row.endsWith(',')
     run.push(JSON.parse(isMore ? row.slice(0, -1) : row) as JsonValue)
+    if (++count % ROWS_AT_ONCE === 0) yield
   }
   return { frame, runs }
 }
