@@ -106,7 +106,16 @@ export async function createReplicaApp(
           void term.services.registry.makeIndexes()
           return term
         }
-        replica = new Replica({ database, secret, leaseMs, self, admission: options, log, startTerm })
+        replica = new Replica({
+          database,
+          secret,
+          leaseMs,
+          self,
+          admission: options,
+          shutdown: options.shutdown,
+          log,
+          startTerm,
+        })
         await replica.start()
         notices.push(...(replica.term?.notices ?? []))
         return bound

@@ -1,6 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import { shellQuote } from '../domain/text.ts'
 import { callerBaseUrl } from '../domain/request-headers.ts'
 import { lazyImport } from '../lazy-import.ts'
+import type { AppServices } from './app-services.ts'
 import type { ControlHandlers } from './call.ts'
 import { ControlError } from './errors.ts'
 
@@ -31,14 +33,7 @@ export const serverHandlers = {
 
   /** The process stops once the answer is sent. */
   shutdown: ({ services, response }) => {
-    const { shutdown } = services
-    if (!shutdown) {
-      throw new ControlError(
-        'NOT_STOPPABLE',
-        'this server is stopped by the program that started it: `toolmock run`, `toolmock mcp` or the library',
-      )
-    }
-    response.once('close', shutdown)
+    stopAfter(response, services.shutdown)
     return { body: {} }
   },
 
@@ -56,3 +51,14 @@ export const serverHandlers = {
 } satisfies Partial<ControlHandlers>
 
 const loadControlDocument = lazyImport(() => import('../contract/generated/control-document.js'))
+
+/** @throws ControlError when another program stops this server */
+export function stopAfter(response: ServerResponse, shutdown: AppServices['shutdown']): void {
+  if (!shutdown) {
+    throw new ControlError(
+      'NOT_STOPPABLE',
+      'this server is stopped by the program that started it: `toolmock run`, `toolmock mcp` or the library',
+    )
+  }
+  response.once('close', shutdown)
+}

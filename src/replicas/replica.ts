@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { admit } from '../control/admission.ts'
 import type { AppServices } from '../control/app-services.ts'
 import { type ControlError, controlErrorOf } from '../control/errors.ts'
+import { stopAfter } from '../control/server.ts'
 import { sendReply } from '../control/routes.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { errorReply, sendAnswer, wireAnswer } from '../http/answer.ts'
@@ -41,6 +42,7 @@ export interface ReplicaOptions<Serving extends Term> {
   readonly leaseMs: number
   readonly self: ReplicaRow
   readonly admission: AppServices['admission']
+  readonly shutdown: AppServices['shutdown']
   readonly log: Log
   readonly startTerm: (parts: TermParts) => Promise<Serving>
 }
@@ -488,7 +490,7 @@ export class Replica<Serving extends Term> {
     })
   }
 
-  /** Health, readiness and the replicas are those of the replica that is asked. */
+  /** Health, readiness, the replicas and the end of the process are those of the replica that is asked. */
   async #answerOwn({ request, response }: Arrived): Promise<void> {
     const path = pathOf(request)
     try {
@@ -498,7 +500,8 @@ export class Replica<Serving extends Term> {
         sendReply(response, isReady ? { body: { status: 'ready' } } : { status: 503, body: { status: 'starting' } })
       } else {
         admit(request, this.#options.admission)
-        sendReply(response, { body: await this.describe() })
+        if (path === SHUTDOWN) stopAfter(response, this.#options.shutdown)
+        sendReply(response, { body: path === SHUTDOWN ? {} : await this.describe() })
       }
     } catch (error) {
       const known: ControlError | undefined = controlErrorOf(error)
@@ -526,6 +529,7 @@ const UNAVAILABLE = '14'
 const HEALTH = '/_mock/health'
 const READY = '/_mock/ready'
 const REPLICAS = '/_mock/replicas'
+const SHUTDOWN = '/_mock/shutdown'
 
 function isHealth(request: IncomingMessage): boolean {
   return request.url === HEALTH
@@ -533,6 +537,7 @@ function isHealth(request: IncomingMessage): boolean {
 
 function isOwn(request: IncomingMessage): boolean {
   const { method = '' } = request
+  if (method === 'POST') return pathOf(request) === SHUTDOWN
   return (method === 'GET' || method === 'HEAD') && [HEALTH, READY, REPLICAS].includes(pathOf(request))
 }
 

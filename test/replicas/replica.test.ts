@@ -33,6 +33,7 @@ function replicaOf(database: Partial<Database>, leaseMs: number, term: Partial<T
     leaseMs,
     self: SELF,
     admission: {},
+    shutdown: undefined,
     log: SILENT,
     startTerm: () =>
       Promise.resolve({

@@ -232,6 +232,11 @@ describeWith('postgresql', 'three replicas on one PostgreSQL', () => {
       }
       const journal = await (await fetch(`${strict}/_mock/requests`)).text()
       expect(journal).not.toContain('x-toolmock-')
+      const standby = cluster.urls.find((url) => url !== active?.url) ?? ''
+      const ended = once(cluster.of(standby).child, 'exit')
+      expect((await fetch(`${standby}/_mock/shutdown`, { method: 'POST' })).status).toBe(200)
+      expect(await ended).toEqual([0, null])
+      expect((await describeAt(active?.url ?? '')).active).toMatchObject({ id: active?.id, epoch: active?.epoch })
       const fresh = await toolmock.run(['start', '--state', postgres.url, '--fresh'])
       expect(fresh).toMatchObject({
         code: 2,
