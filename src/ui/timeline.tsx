@@ -254,7 +254,10 @@ function List({
   useLayoutEffect(() => {
     const element = box.current
     if (!element) return undefined
-    const observer = new ResizeObserver(() => setSize({ width: element.offsetWidth, height: element.clientHeight }))
+    const measure = (): void => setSize({ width: element.offsetWidth, height: element.clientHeight })
+    // Before the first paint, after which lines of another height would jump.
+    measure()
+    const observer = new ResizeObserver(measure)
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
