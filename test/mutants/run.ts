@@ -29,7 +29,9 @@ for (const { name, what, caughtBy, mutate } of MUTANTS) {
     : broken.length === 0
       ? '**survives**'
       : `**not ${caughtBy}** but ${broken[0] ?? ''}`
-  process.stdout.write(`| ${name} | ${what} | ${verdict} | ${broken.length} | ${isFound ? report.findings.length : '**missed**'} |\n`)
+  process.stdout.write(
+    `| ${name} | ${what} | ${verdict} | ${broken.length} | ${isFound ? report.findings.length : '**missed**'} |\n`,
+  )
 }
 process.stdout.write(
   `\n${MUTANTS.length} mutants, ${MUTANTS.length - missed} caught by the check that is meant for them, and found by drift\n`,
