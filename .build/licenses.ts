@@ -26,10 +26,13 @@ export function bundledPackages(modules: readonly string[]): BundledPackage[] {
     .filter((each, at, all) => each.name !== all[at - 1]?.name || each.version !== all[at - 1]?.version)
 }
 
-/** The notices that the licenses of the bundled packages require: name, version and license text of each package. */
+/** The notices that the licenses of the bundled packages require: each license text below the packages that have it. */
 export function licenseTexts(packages: readonly BundledPackage[]): string {
-  return packages
-    .map(({ name, version, license, text }) => `${name} ${version} (${license})\n\n${text}\n`)
+  return [...new Set(packages.map(({ text }) => text))]
+    .map((text) => {
+      const names = packages.filter((each) => each.text === text)
+      return `${names.map(({ name, version, license }) => `${name} ${version} (${license})\n`).join('')}\n${text}\n`
+    })
     .join(`\n${'-'.repeat(80)}\n\n`)
 }
 

@@ -111,7 +111,10 @@ async function checkBill(): Promise<void> {
   if (problem !== null) throw new Error(`dist/bill-of-materials.cdx.json is not CycloneDX: ${JSON.stringify(problem)}`)
   const { components } = JSON.parse(text) as Bill
   const licenses = readFileSync(`${ROOT}dist/third-party-licenses.txt`, 'utf8').split(`\n${'-'.repeat(80)}\n\n`)
-  const without = components.filter(({ name, version }, at) => !licenses[at]?.startsWith(`${name} ${version} (`))
+  const licensed = licenses.flatMap((each) => (each.split('\n\n', 1)[0] ?? '').split('\n'))
+  const without = components.filter(
+    ({ name, version }) => !licensed.some((line) => line.startsWith(`${name} ${version} (`)),
+  )
   if (without.length > 0) throw new Error(`no license text of ${without.map(({ name }) => name).join(', ')}`)
   console.log(
     `bill of materials: valid CycloneDX 1.6, ${components.length} bundled packages, each with its license and text`,
