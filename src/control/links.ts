@@ -44,7 +44,7 @@ export const linkHandlers = {
   /** A link belongs to one environment; a call that names another one is refused. */
   complete_link: async (call) => {
     const { services, request, query, body, path, trace } = call
-    const found = services.registry.byMagicLink(path.id)
+    const found = services.registry.byMagicLink.get(path.id)
     const named = query.environment !== undefined
     if (!found || (named && found.environment !== call.environment)) {
       throw new ControlError('LINK_NOT_FOUND', `there is no magic link ${quote(path.id)} in this environment`)

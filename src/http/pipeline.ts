@@ -151,7 +151,7 @@ export function authenticateBearer(header: string | undefined, registry: Service
   if (header.slice(0, space).toLowerCase() !== 'bearer' || token === '' || token.includes(' ')) {
     throw unauthenticated('the Authorization header is not of the form "Bearer <access token>"')
   }
-  const found = registry.byBearer(token)
+  const found = registry.byBearer.get(token)
   if (!found) throw unauthenticated('the access token is unknown or was revoked', 'invalid_token')
   const client = found.environment.model.tables.clients.get(found.token.client_id)
   if (!client) throw unauthenticated('the client of this access token is gone', 'invalid_token')

@@ -29,7 +29,7 @@ export function refuse(
   const answer = status === undefined ? rendered : { ...rendered, status }
   // A client with a valid token finds its mistyped path in the journal of its own environment.
   const [, token = ''] = (request.headers.authorization ?? '').split(' ')
-  const known = registry.byBearer(token)
+  const known = registry.byBearer.get(token)
   const { method = '' } = request
   const url = 'originalUrl' in request ? String(request.originalUrl) : (request.url ?? '')
   const errorCode = errorCodeOf(error)

@@ -57,7 +57,7 @@ export async function authenticateClient(
     throw invalid(`client_id ${description}`, { field: 'client_id', description, constraint: 'exclusive' })
   }
   const { id, secret } = basic ?? bodyCredentials(form)
-  const found = registry.byClient(id) ?? (await environments.createForClient(id, secret))
+  const found = registry.byClient.get(id) ?? (await environments.createForClient(id, secret))
   if (!found || !isSameSecret(secret, found.client.client_secret)) {
     const problem = found ? undefined : environments.seedProblem
     const unread = problem === undefined ? '' : `; client id patterns are not known, because ${problem}`

@@ -52,8 +52,8 @@ const MAX_FORM = 64 * 1024
 /** The service's pages: magic links (G28, G29), the third party's redirect, and the end of the flow. */
 export function magicLinkRoutes(services: LinkServices): Router {
   const router = express.Router({ strict: true, caseSensitive: true })
-  const byId = (request: Request) => services.registry.byMagicLink(String(request.params.id))
-  const byState = (request: Request) => services.registry.byOauthState(queryOf(request).get('state') ?? '')
+  const byId = (request: Request) => services.registry.byMagicLink.get(String(request.params.id))
+  const byState = (request: Request) => services.registry.byOauthState.get(queryOf(request).get('state') ?? '')
   // HEAD is refused on links: following one can decide it, which a look at the headers must not.
   router
     .route('/magic/:id')
@@ -199,7 +199,7 @@ const FOLLOWED = 'toolmock_link'
 /** The link that the browser of a request has followed; undefined when it, its account or its connector is gone. */
 function followedLink({ registry }: LinkServices, { headers }: Request) {
   const id = new RegExp(`(?:^|; *)${FOLLOWED}=([\\w-]+)`).exec(headers.cookie ?? '')?.[1]
-  const found = id === undefined ? undefined : registry.byMagicLink(id)
+  const found = id === undefined ? undefined : registry.byMagicLink.get(id)
   const account = found?.environment.model.tables.accounts.get(found.link.account_id)
   const connector = account && found?.environment.connector(account.connector)
   if (!found || !account || !connector) return undefined

@@ -34,13 +34,13 @@ export function callerOf(message: IncomingMessage, address: ServerAddress, { reg
 
 /** @throws ServiceError UNAUTHENTICATED for a token that no environment has signed */
 function sessionCaller(token: string, address: ServerAddress, registry: ServiceParts['registry']): Caller {
-  const verified = verifiedToken(token, (kid) => registry.byMcpKey(kid))
+  const verified = verifiedToken(token, (kid) => registry.byMcpKey.get(kid))
   if (!verified) throw ended('was not made here, was changed, or ended with a reset')
   const { environment, claims, key } = verified
   const { accounts, mcp_configs } = environment.model.tables
   return {
     authenticate: () => {
-      if (registry.byMcpKey(key.id)?.environment !== environment) throw ended('ended with a reset')
+      if (registry.byMcpKey.get(key.id)?.environment !== environment) throw ended('ended with a reset')
       if (claims.exp * 1000 <= environment.clock.now()) throw ended(`expired before ${now(environment)}`)
       if (claims.mcp_cfg && !mcp_configs.get(claims.mcp_cfg)) throw ended('ended with its config')
       if (!claims.ca_ids.every((id) => accounts.get(id))) throw ended('ended with an account that it names')

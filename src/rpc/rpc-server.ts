@@ -162,7 +162,7 @@ function recordRefusal({ request }: RpcExchange, refusal: Refusal, services: Ser
   const { headers, rawHeaders } = request
   const [path = ''] = (request.url ?? '').split('?', 1)
   const [, token = ''] = (headers.authorization ?? '').split(' ')
-  const known = services.registry.byBearer(token)
+  const known = services.registry.byBearer.get(token)
   const id = requestIdOf({ headers }, services.requestIds.operations)
   services.journals.record({
     kind: 'request',

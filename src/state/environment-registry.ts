@@ -95,12 +95,6 @@ export async function readRegistry(stored: Stored): Promise<EnvironmentRegistry>
   return registry
 }
 
-/** A row of one of the tables that choose an environment, and the environment. */
-interface Found<T> {
-  environment: Environment
-  row: T
-}
-
 /** All environments of one server, and how they are stored. */
 export class EnvironmentRegistry {
   /** Notices of the start: a write cut short that was dropped. */
@@ -119,12 +113,14 @@ export class EnvironmentRegistry {
   /** The positions of the ids of requests as they were stored, and the sequences that are in use. */
   #requestIds: Record<string, number> = {}
   readonly #sequences = new Map<string, SeededIds>()
-  // The rows that identify the environment of a request, without a search in each environment (1.2).
-  readonly #clients = new Map<string, Found<Client>>()
-  readonly #bearerTokens = new Map<string, Found<BearerToken>>()
-  readonly #magicLinks = new Map<string, Found<MagicLink>>()
-  readonly #oauthStates = new Map<string, Found<MagicLink>>()
-  readonly #mcpKeys = new Map<string, Found<McpKey>>()
+  // The rows that identify the environment of a request, without a search in each environment (1.2). Only indexes change them.
+  readonly byClient = new Map<string, { environment: Environment; client: Client }>()
+  readonly byBearer = new Map<string, { environment: Environment; token: BearerToken }>()
+  readonly byMagicLink = new Map<string, { environment: Environment; link: MagicLink }>()
+  /** By the OAuth `state` that ties a third party's redirect back to its link. */
+  readonly byOauthState = new Map<string, { environment: Environment; link: MagicLink }>()
+  /** By the `kid` of a session token (G61). */
+  readonly byMcpKey = new Map<string, { environment: Environment; key: McpKey }>()
 
   /** What is stored on the disk is not loaded yet. */
   constructor(
@@ -197,33 +193,6 @@ export class EnvironmentRegistry {
     this.#environments = new Map([...before].filter(([other]) => other !== name))
     this.#index(environment, false)
     return true
-  }
-
-  byClient(clientId: string): { environment: Environment; client: Client } | undefined {
-    const found = this.#clients.get(clientId)
-    return found && { environment: found.environment, client: found.row }
-  }
-
-  byBearer(token: string): { environment: Environment; token: BearerToken } | undefined {
-    const found = this.#bearerTokens.get(token)
-    return found && { environment: found.environment, token: found.row }
-  }
-
-  byMagicLink(linkId: string): { environment: Environment; link: MagicLink } | undefined {
-    const found = this.#magicLinks.get(linkId)
-    return found && { environment: found.environment, link: found.row }
-  }
-
-  /** By the OAuth `state` that ties a third party's redirect back to its link. */
-  byOauthState(state: string): { environment: Environment; link: MagicLink } | undefined {
-    const found = this.#oauthStates.get(state)
-    return found && { environment: found.environment, link: found.row }
-  }
-
-  /** By the `kid` of a session token (G61). */
-  byMcpKey(kid: string): { environment: Environment; key: McpKey } | undefined {
-    const found = this.#mcpKeys.get(kid)
-    return found && { environment: found.environment, key: found.row }
   }
 
   /**
@@ -372,25 +341,31 @@ export class EnvironmentRegistry {
   }
 
   #indexesOf(environment: Environment) {
-    return {
-      clients: [indexBy(this.#clients, environment, (client) => client.id, refuseSecondClient)],
-      bearer_tokens: [
-        indexBy(this.#bearerTokens, environment, (token) => token.id, this.#refuseSecond('a bearer token')),
-      ],
-      magic_links: [
-        indexBy(this.#magicLinks, environment, (link) => link.id, this.#refuseSecond('a magic link')),
-        indexBy(this.#oauthStates, environment, (link) => link.oauth_state),
-      ],
-      mcp_keys: [indexBy(this.#mcpKeys, environment, (key) => key.id, this.#refuseSecond('a key of session tokens'))],
-    } satisfies ExtraIndexes
-  }
-
-  /** Random ids: the same one comes only with a state or a snapshot. What is on disk is loaded as it is. */
-  #refuseSecond(what: string) {
-    return ({ environment: { name } }: Found<Row>): void => {
+    const { byClient, byBearer, byMagicLink, byOauthState, byMcpKey } = this
+    const id = (row: Row): string => row.id
+    const foundLink = (link: MagicLink) => ({ environment, link })
+    // The client credentials choose the environment, so that no two environments can share a client id.
+    const refuseClient = (name: string, clientId: string): never => {
+      throw new ClientIdTakenError(clientId, name)
+    }
+    // Random ids: the same one comes only with a state or a snapshot. What is on disk is loaded as it is.
+    const refuse = (what: string) => (name: string) => {
       if (this.#isLoaded)
         throw new SeedConflictError(`${what} of the state belongs to the environment ${name}; nothing was changed`)
     }
+    return {
+      clients: [indexBy(environment, byClient, id, (client: Client) => ({ environment, client }), refuseClient)],
+      bearer_tokens: [
+        indexBy(environment, byBearer, id, (token: BearerToken) => ({ environment, token }), refuse('a bearer token')),
+      ],
+      magic_links: [
+        indexBy(environment, byMagicLink, id, foundLink, refuse('a magic link')),
+        indexBy(environment, byOauthState, ({ oauth_state }) => oauth_state, foundLink),
+      ],
+      mcp_keys: [
+        indexBy(environment, byMcpKey, id, (key: McpKey) => ({ environment, key }), refuse('a key of session tokens')),
+      ],
+    } satisfies ExtraIndexes
   }
 
   /** Puts the rows of a whole environment into the indexes over all environments, or takes them out. */
@@ -402,25 +377,22 @@ export class EnvironmentRegistry {
   }
 }
 
-function indexBy<T extends Row>(
-  map: Map<string, Found<T>>,
+/** @param refuse called with the name of another environment that has the key */
+function indexBy<T extends Row, Found extends { environment: Environment }>(
   environment: Environment,
-  key: (row: T) => string,
-  refuseSecond: (first: Found<T>) => void = () => undefined,
+  map: Map<string, Found>,
+  keyOf: (row: T) => string,
+  foundBy: (row: T) => Found,
+  refuse: (environment: string, key: string) => void = () => undefined,
 ): Index<T> {
   return {
     update(before, after) {
-      const owner = after && map.get(key(after))
-      if (owner && owner.environment !== environment) refuseSecond(owner)
-      if (before && map.get(key(before))?.environment === environment) map.delete(key(before))
-      if (after) map.set(key(after), { environment, row: after })
+      const owner = after && map.get(keyOf(after))?.environment
+      if (owner && owner !== environment) refuse(owner.name, keyOf(after))
+      if (before && map.get(keyOf(before))?.environment === environment) map.delete(keyOf(before))
+      if (after) map.set(keyOf(after), foundBy(after))
     },
   }
-}
-
-/** The client credentials choose the environment, so that no two environments can share a client id. */
-function refuseSecondClient({ environment, row }: Found<Client>): void {
-  throw new ClientIdTakenError(row.id, environment.name)
 }
 
 export class ClientIdTakenError extends Error {

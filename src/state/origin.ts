@@ -1,10 +1,8 @@
-import type { Ids } from '../domain/ports.ts'
-import { slug } from '../domain/provider.ts'
 import { mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.ts'
 import { ACCOUNTS_AT_ONCE } from './account-changes.ts'
 import type { Environment } from './environment.ts'
 import type { Origin } from './model/model.ts'
-import { seedExpander } from './seeding.ts'
+import { generatedIdentifier, seedExpander } from './seeding.ts'
 import { sliced, type Steps } from './model/slices.ts'
 
 /*
@@ -104,10 +102,6 @@ export function keptRows(
   const connections = [...tables.connections.values()].filter(({ key_id }) => names.has(key_id))
   const providers = [...tables.providers.values()].filter(({ identifier }) => names.has(identifier))
   return { connections: union(before.connections, connections), providers: union(before.providers, providers) }
-}
-
-function generatedIdentifier(displayName: string, ids: Ids): string {
-  return `${slug(displayName)}-${ids.id('p').slice(-8)}`
 }
 
 function union<T extends { readonly id: string }>(before: readonly T[], present: Iterable<T>): T[] {

@@ -171,7 +171,7 @@ export class EnvironmentProvisioner {
     const creating = this.#creating.get(clientId)
     if (creating) return creating
     const { registry } = this.#options
-    const known = registry.byClient(clientId)
+    const known = registry.byClient.get(clientId)
     if (known) return known
     const name = environmentNameFor(clientId, (taken) => registry.environment(taken) !== undefined)
     const made = this.create({ name, seed: own, client: { id: clientId, client_secret: secret } })
@@ -300,7 +300,7 @@ export class EnvironmentProvisioner {
     const given = (seed?.clients ?? []).filter(({ id }) => !isClientPattern(id))
     if (given.length > 0) return given
     let id = made.ids.id('client')
-    while (this.#options.registry.byClient(id)) id = made.ids.id('client')
+    while (this.#options.registry.byClient.get(id)) id = made.ids.id('client')
     return [{ id, client_secret: made.ids.opaque() }]
   }
 

@@ -7,7 +7,7 @@ import { type Connector, providerOf } from '../domain/connector.ts'
 import { areLive, type Credentials, mergeCredentials, takenBy } from '../domain/credentials.ts'
 import { instant } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
-import type { ThirdParty } from '../domain/ports.ts'
+import type { Ids, ThirdParty } from '../domain/ports.ts'
 import { authorizationTypeOf, isMcp, NEW_PROVIDER, type Provider, providerView, slug } from '../domain/provider.ts'
 import {
   isClientPattern,
@@ -23,21 +23,13 @@ import { ACCOUNTS_AT_ONCE, adoptConnectorType } from './account-changes.ts'
 import { replaceItems } from './collections.ts'
 import { connectionOf, type Environment, now } from './environment.ts'
 import { ACCOUNT_SEQUENCE } from './model/model.ts'
-import { atOnce, sliced, type Steps } from './model/slices.ts'
+import { sliced, type Steps } from './model/slices.ts'
 
 /**
- * Puts a checked seed into an environment, in one transaction. What is there already under the same name (client,
- * connector, connection, provider, account in its scope) keeps its id and takes the seed's values. The settings of the
- * bundle are the environment's own, and client patterns are the server's: neither is a row.
+ * Puts an expanded seed. What is there already under the same name (client, connector, connection, provider, account in its
+ * scope) keeps its id and takes the seed's values. The settings of the bundle are the environment's own, and client patterns are
+ * the server's: neither is a row. Only inside a transaction.
  */
-export async function applySeed(environment: Environment, thirdParty: ThirdParty, bundle: SeedBundle): Promise<void> {
-  const expand = await seedExpander(bundle)
-  environment.model.transact(() => {
-    atOnce(putSeed(environment, thirdParty, atOnce(expand(environment))))
-  })
-}
-
-/** Puts an expanded seed. Only inside a transaction. */
 export function* putSeed(
   environment: Environment,
   thirdParty: ThirdParty,
@@ -172,7 +164,7 @@ function putProvider(environment: Environment, seed: SeedProvider): void {
     ...(before ? providerView(before) : NEW_PROVIDER),
     ...seed,
     id: before?.id ?? seed.id ?? ids.id('prv'),
-    identifier: seed.identifier ?? `${slug(seed.display_name)}-${ids.id('p').slice(-8)}`,
+    identifier: seed.identifier ?? generatedIdentifier(seed.display_name, ids),
     auth_patterns: patterns,
     is_custom: true,
     is_custom_mcp: isMcp(patterns),
@@ -180,6 +172,10 @@ function putProvider(environment: Environment, seed: SeedProvider): void {
   model.tables.providers.put(provider)
   const type = TRAITS[authorizationTypeOf(patterns)].connectionType
   model.tables.connections.put({ ...connectionFor(environment, provider.identifier), type })
+}
+
+export function generatedIdentifier(displayName: string, ids: Ids): string {
+  return `${slug(displayName)}-${ids.id('p').slice(-8)}`
 }
 
 /**

@@ -68,9 +68,15 @@ function* contradictions(
   const problems: Problem[] = []
   for (const name of TABLE_NAMES) yield* repeated(name, tables[name], 'id', problems)
   yield* repeated('accounts', tables.accounts, 'sequence', problems)
-  for (const [table, ownerOf] of ownersIn(registry)) {
+  // What chooses an environment cannot be of two of them.
+  for (const [table, owners] of [
+    ['clients', registry.byClient],
+    ['bearer_tokens', registry.byBearer],
+    ['magic_links', registry.byMagicLink],
+    ['mcp_keys', registry.byMcpKey],
+  ] as const) {
     for (const [at, { id }] of tables[table].entries()) {
-      const owner = ownerOf(id)
+      const owner = owners.get(id)?.environment
       if (!owner || owner === environment) continue
       const found = `what the environment ${owner.name} has`
       problems.push({ path: ['tables', table, at, 'id'], found, allowed: 'an id that no other environment has' })
@@ -87,16 +93,6 @@ function* contradictions(
     problems.push({ path: ['tables', 'counters'], found: `account_sequence ${given}`, allowed })
   }
   return problems
-}
-
-/** What chooses an environment cannot be of two of them. */
-function ownersIn(registry: EnvironmentRegistry) {
-  return [
-    ['clients', (id: string) => registry.byClient(id)?.environment],
-    ['bearer_tokens', (id: string) => registry.byBearer(id)?.environment],
-    ['magic_links', (id: string) => registry.byMagicLink(id)?.environment],
-    ['mcp_keys', (id: string) => registry.byMcpKey(id)?.environment],
-  ] as const
 }
 
 function* repeated<Key extends string>(

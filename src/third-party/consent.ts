@@ -72,7 +72,7 @@ export async function decideWithScenarios(
   answer: AuthorizationAnswer,
   trace: RequestTrace,
 ): Promise<string> {
-  const { link } = registry.byOauthState(answer.state) ?? {}
+  const { link } = registry.byOauthState.get(answer.state) ?? {}
   const account = link && environment.model.tables.accounts.get(link.account_id)
   const fault = await consentFault(scenarios.of(environment), { connector, account, trace }, pauses)
   return fault

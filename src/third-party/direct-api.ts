@@ -116,7 +116,7 @@ function foundAt(
   request: ReceivedRequest,
   kind: 'api' | 'token',
 ): { environment: Environment; connector: Connector } | ThirdPartyAnswer {
-  const owner = kind === 'token' ? registry.byClient(clientIdIn(request) ?? '')?.environment.name : undefined
+  const owner = kind === 'token' ? registry.byClient.get(clientIdIn(request) ?? '')?.environment.name : undefined
   const named = owner ?? headerOf(request, ENVIRONMENT_HEADER)
   const asked = named === '' ? registry.environments() : [registry.environment(named)]
   const there = asked.flatMap((environment) => {

@@ -88,8 +88,8 @@ function servicesOf(environment: TestEnvironment, client: ThirdParty, durable: F
   }
   const services = {
     registry: {
-      byMagicLink: (id: string) => find((link) => link.id === id),
-      byOauthState: (state: string) => find((link) => link.oauth_state === state),
+      byMagicLink: { get: (id: string) => find((link) => link.id === id) },
+      byOauthState: { get: (state: string) => find((link) => link.oauth_state === state) },
       durable: () => durable?.(),
     },
     thirdParties: { client: () => client },

@@ -15,19 +15,19 @@ describe('an environment registry in memory', () => {
       tables.bearer_tokens.put({ id: 'token', client_id: ADA.id, expires_at: '2026-01-01T00:00:00.000Z' })
       tables.magic_links.put({ id: 'link', oauth_state: 'state', ...LINK })
     })
-    expect(registry.byClient(ADA.id)).toEqual({ environment: one, client: ADA })
-    expect(registry.byBearer('token')?.environment).toBe(one)
-    expect(registry.byMagicLink('link')?.link.oauth_state).toBe('state')
-    expect(registry.byOauthState('state')?.link.id).toBe('link')
+    expect(registry.byClient.get(ADA.id)).toEqual({ environment: one, client: ADA })
+    expect(registry.byBearer.get('token')?.environment).toBe(one)
+    expect(registry.byMagicLink.get('link')?.link.oauth_state).toBe('state')
+    expect(registry.byOauthState.get('state')?.link.id).toBe('link')
     one.model.transact(() => {
       tables.bearer_tokens.remove('token')
       tables.magic_links.put({ id: 'link', oauth_state: 'other', ...LINK })
     })
-    expect(registry.byBearer('token')).toBeUndefined()
-    expect(registry.byOauthState('state')).toBeUndefined()
-    expect(registry.byOauthState('other')?.environment).toBe(one)
+    expect(registry.byBearer.get('token')).toBeUndefined()
+    expect(registry.byOauthState.get('state')).toBeUndefined()
+    expect(registry.byOauthState.get('other')?.environment).toBe(one)
     expect(registry.remove('one')).toBe(true)
-    expect([registry.byClient(ADA.id), registry.byMagicLink('link'), registry.environment('one')]).toEqual([
+    expect([registry.byClient.get(ADA.id), registry.byMagicLink.get('link'), registry.environment('one')]).toEqual([
       undefined,
       undefined,
       undefined,
@@ -50,11 +50,11 @@ describe('an environment registry in memory', () => {
       ClientIdTakenError,
     )
     expect(registry.environments()).toEqual([one])
-    expect(registry.byClient('other')).toBeUndefined()
-    expect(registry.byClient(ADA.id)?.environment).toBe(one)
+    expect(registry.byClient.get('other')).toBeUndefined()
+    expect(registry.byClient.get(ADA.id)?.environment).toBe(one)
     const two = registry.create('two')
     expect(() => two.model.transact(() => two.model.tables.clients.put(ADA))).toThrow('belongs to the environment one')
-    expect(registry.byClient(ADA.id)?.environment).toBe(one)
+    expect(registry.byClient.get(ADA.id)?.environment).toBe(one)
   })
 
   it.each(['', 'a b', 'x'.repeat(65), 'a/b', 'ä'])('refuses the environment name %j', async (name) => {
@@ -75,7 +75,7 @@ describe('an environment registry in memory', () => {
       throw new Error('bad seed')
     }
     expect(() => registry.create('one', { clients: [ADA], fill })).toThrow('bad seed')
-    expect([registry.environments(), registry.byClient(ADA.id)]).toEqual([[], undefined])
+    expect([registry.environments(), registry.byClient.get(ADA.id)]).toEqual([[], undefined])
   })
 
   it('refuses commits of an environment that was removed', async () => {

@@ -230,7 +230,7 @@ describe('a large seed that is added', () => {
         if (turn === 20) registry.remove('default')
       })
       await expect(adding).rejects.toThrow('was removed')
-      expect([registry.byClient('c'), registry.byClient('later')]).toEqual([undefined, undefined])
+      expect([registry.byClient.get('c'), registry.byClient.get('later')]).toEqual([undefined, undefined])
     }))
 
   it('leaves nothing of its environment behind when that is removed while its state is replaced', () =>
@@ -240,7 +240,7 @@ describe('a large seed that is added', () => {
       registry.remove('default')
       registry.create('other', { clients: [{ id: 'c', client_secret: 's' }] })
       await expect(replacing).rejects.toThrow('was removed')
-      expect(registry.byClient('c')?.environment.name).toBe('other')
+      expect(registry.byClient.get('c')?.environment.name).toBe('other')
     }))
 
   it('is not put into the environments that are removed while the seed of the server changes', () =>
@@ -269,9 +269,9 @@ describe('a large seed that is added', () => {
       })
       await expect(adding).rejects.toThrow('belongs to the environment other')
       expect(identifiers(environment)).toEqual(['ada'])
-      expect(registry.byClient('taken')?.environment.name).toBe('other')
-      expect(registry.byClient('own')).toBeUndefined()
-      expect(registry.byClient('c')?.environment).toBe(environment)
+      expect(registry.byClient.get('taken')?.environment.name).toBe('other')
+      expect(registry.byClient.get('own')).toBeUndefined()
+      expect(registry.byClient.get('c')?.environment).toBe(environment)
     }))
 })
 
@@ -309,7 +309,7 @@ describe('a state that is put', () => {
       const { environment: other } = await environments.create({ name: 'other' })
       await replaceState(other, tablesWith(other, 'magic_links', row))
       await expect(restoreSnapshot(environment, snapshot)).rejects.toThrow('belongs to the environment other')
-      expect(registry.byMagicLink('same')?.environment).toBe(other)
+      expect(registry.byMagicLink.get('same')?.environment).toBe(other)
       expect([...environment.model.tables.magic_links.values()]).toEqual([])
     }))
 
@@ -354,7 +354,7 @@ describe('a reset to a large seed', () => {
       expect(turns).toBeGreaterThan(20)
       expect(seen).toEqual(new Set([`${MANY + 2} 1`, `${MANY + 3} 1`]))
       expect(identifiers(environment)).toEqual(seeded)
-      expect(registry.byBearer('token')?.environment).toBe(environment)
+      expect(registry.byBearer.get('token')?.environment).toBe(environment)
       await registry.flushed()
       expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
     }))

@@ -8,7 +8,7 @@ import type { ThirdParty } from '../../src/domain/ports.ts'
 import { emptyBundle, type SeedAccount, type SeedBundle } from '../../src/domain/seed.ts'
 import type { Environment } from '../../src/state/environment.ts'
 import { TABLE_NAMES } from '../../src/state/model/model.ts'
-import { applySeed } from '../../src/state/seeding.ts'
+import { applySeed } from '../support/apply-seed.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { TWELVE_CONNECTORS } from '../support/twelve-connectors.ts'
 

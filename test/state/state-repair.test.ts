@@ -192,7 +192,7 @@ describe('a repair of a state file', () => {
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([expect.stringMatching(/^line \d+: what cannot be read$/)])
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3'])
-      expect(await opened(out, (registry) => registry.byClient(CLIENT.id)?.client)).toEqual(CLIENT)
+      expect(await opened(out, (registry) => registry.byClient.get(CLIENT.id)?.client)).toEqual(CLIENT)
       expect(await opened(out, (registry) => registry.environment('default')?.idsPosition)).toBe(0)
     }),
   )
