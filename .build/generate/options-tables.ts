@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { COMMAND_NAMES, flagsOf } from '../../src/cli/flags.ts'
+import { COMMAND_NAMES, type Flag, flagsOf } from '../../src/cli/flags.ts'
 import { commandTable, flagTable, otherFlagTable } from '../../src/cli/help.ts'
 import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
@@ -28,12 +29,11 @@ export const optionsTables: Step = {
     ),
 }
 
-const SHARED = flagsOf('run').filter((flag) => flag.commands.includes('start'))
-const RUN_ONLY = flagsOf('run').filter((flag) => !flag.commands.includes('start'))
-/** `--help` and `--version` are flags of every command. */
-const OTHERS = [...new Set(COMMAND_NAMES.filter((name) => name !== 'start' && name !== 'run').flatMap(flagsOf))].filter(
-  ({ commands }) => commands.length < COMMAND_NAMES.length,
-)
+const OF_START = flagsOf('start')
+const isShared = (flag: Flag): boolean => OF_START.some((other) => isDeepStrictEqual(other, flag))
+const SHARED = flagsOf('run').filter(isShared)
+const RUN_ONLY = flagsOf('run').filter((flag) => !isShared(flag))
+const OTHERS = COMMAND_NAMES.filter((name) => name !== 'start' && name !== 'run')
 
 const START_TEXT =
   'The flags of `start`, each with its variable: a service container takes no flags. A flag wins over its variable; lists are comma-separated in a variable.'

@@ -1,5 +1,5 @@
 import type { Command, Terminal } from './command.ts'
-import { type Flag, flagsOf, variableOf } from './flags.ts'
+import { type CommandName, type Flag, flagsOf, variableOf } from './flags.ts'
 import { wrap } from './table.ts'
 
 export function programHelp(commands: readonly Command[], terminal: Terminal | undefined): string {
@@ -38,13 +38,19 @@ export function flagTable(flags: readonly Flag[]): string {
   return ['| flag | variable | default | what it does |', '|---|---|---|---|', ...rows].join('\n')
 }
 
-/** The flags of commands that are no server, as a Markdown table with the commands that have each. */
-export function otherFlagTable(flags: readonly Flag[]): string {
-  const rows = flags.map((flag) => {
-    const commands = flag.commands.filter((name) => name !== 'start' && name !== 'run').map((name) => `\`${name}\``)
+/** The flags of these commands as a Markdown table, with the commands that have each; without those that all of them have. */
+export function otherFlagTable(commands: readonly CommandName[]): string {
+  const commandsOf = new Map<string, CommandName[]>()
+  for (const command of commands)
+    for (const key of flagsOf(command).map((flag) => JSON.stringify(flag)))
+      commandsOf.set(key, [...(commandsOf.get(key) ?? []), command])
+  const rows = [...commandsOf].flatMap(([key, names]) => {
+    if (names.length === commands.length) return []
+    const flag = JSON.parse(key) as Flag
     const variable = variableOf(flag)
     const shown = [flag.short ? `-${flag.short}, ` : '', spelling(flag)].join('')
-    return tableRow(`\`${shown}\``, commands.join(', '), variable ? `\`${variable}\`` : '', defaultOf(flag), flag.help)
+    const having = names.map((name) => `\`${name}\``).join(', ')
+    return tableRow(`\`${shown}\``, having, variable ? `\`${variable}\`` : '', defaultOf(flag), flag.help)
   })
   return ['| flag | commands | variable | default | what it does |', '|---|---|---|---|---|', ...rows].join('\n')
 }
