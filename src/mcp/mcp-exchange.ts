@@ -106,7 +106,7 @@ export class McpExchange {
     const { response, deliver, requestId } = this
     if (this.#isUnwanted) return
     const answer = { status, headers: { ...headers, 'X-Request-Id': requestId }, body: text }
-    if (deliver) await deliver(this.#faultResponse(), { ...answer, malformed: malformed(text.toString()) })
+    if (deliver) await deliver(this.faultResponse(), { ...answer, malformed: malformed(text.toString()) })
     else if (this.#headSent) response.end(text)
     else {
       const length = String(Buffer.byteLength(text))
@@ -130,7 +130,7 @@ export class McpExchange {
   }
 
   /** Progress may have sent the head already, which faults send too. */
-  #faultResponse(): FaultResponse {
+  faultResponse(): FaultResponse {
     const { response } = this
     if (!this.#headSent) return response
     return Object.create(response, {

@@ -17,12 +17,12 @@ import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
 import type { WireAnswer } from '../http/answer.ts'
 import { runRoute } from '../http/pipeline.ts'
+import { type RemoteRequest, remoteRequest } from '../http/remote-request.ts'
 import { createContext } from '../http/routes.ts'
 import type { ServiceParts } from '../http/services.ts'
 import { createMagicLink } from '../operations/magic-links.ts'
 import type { OperationTable } from '../operations/table.ts'
 import type { McpExchange } from './mcp-exchange.ts'
-import { McpCall } from './mcp-call.ts'
 import type { ServerTool } from './server-tools.ts'
 
 /** What virtual servers need of the server. */
@@ -115,7 +115,7 @@ export async function callTool(
   const request = { name, input, connector, refused: offered ? undefined : unknownTool(name, tools) }
   const words = wordsOf(exchange)
   const { body, refused } = bodyOf(request, exchange, words)
-  const call = new McpCall(exchange, { body, refused, mcpClient: clientName(envelope) })
+  const call = callOf(exchange, { body, refused, mcpClient: clientName(envelope) })
   const link: { url?: string } = {}
   const pipelineContext = createContext(CALL_TOOL, call, services)
   await runRoute(pipelineContext, { ...services, operations: executing(services.operations, request, link) })
@@ -136,6 +136,30 @@ export async function callTool(
 }
 
 const META = 'dev.toolmock'
+
+/** A call of a tool as the request of execute_tool that it stands for. */
+function callOf(
+  exchange: McpExchange,
+  { body, ...known }: { body: JsonObject; refused: Error | undefined; mcpClient: string | undefined },
+): RemoteRequest {
+  const { message, url, baseUrl } = exchange
+  const { method, path } = CALL_TOOL
+  const silence = (): void => {
+    exchange.isSilent = true
+  }
+  const headers = { ...message.headers, 'content-type': 'application/json', 'x-request-id': exchange.nextRequestId() }
+  return remoteRequest(exchange, {
+    ...{ method, path, query: '', pathParameters: {}, headers, rawHeaders: message.rawHeaders, body },
+    baseUrl: () => baseUrl,
+    call: {
+      ...{ protocol: 'mcp', method: 'tools/call', url, silence, ...known },
+      authenticate: () => exchange.caller.authenticate(),
+      get cancelled() {
+        return exchange.isOver ? 'its client has gone' : undefined
+      },
+    },
+  })
+}
 
 /** The words of the wire, in which the pipeline takes requests and gives answers (G48). */
 function wordsOf({ environment: { vocabulary } }: McpExchange): (word: string) => string {

@@ -34,6 +34,10 @@ export class RpcExchange {
     return this.#abandoned.signal
   }
 
+  get isOver(): boolean {
+    return this.abandoned.aborted
+  }
+
   end(): void {
     this.#abandoned.abort()
   }
@@ -62,7 +66,7 @@ class RpcFaultResponse implements FaultResponse {
   }
 
   get destroyed(): boolean {
-    return this.#exchange.abandoned.aborted
+    return this.#exchange.isOver
   }
 
   writeHead(status: number, headers: Record<string, string | number | string[]>): void {

@@ -24,15 +24,16 @@ import { type ErrorContent, errorEntry } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { nearMiss } from '../domain/suggestion.ts'
 import { errorBody } from '../http/answer.ts'
-import { requestIdOf } from '../domain/request-headers.ts'
+import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
 import { runRoute } from '../http/pipeline.ts'
+import { remoteRequest } from '../http/remote-request.ts'
 import { createContext } from '../http/routes.ts'
+import type { RemoteCall } from '../http/request-context.ts'
 import type { Protocol } from '../request-journal/entry.ts'
 import { Health, HealthCheckResponse_ServingStatus } from './generated/grpc/health/v1/health_pb.ts'
 import { Unserved } from './generated/toolmock/unserved_pb.ts'
 import { COMPRESSIONS, type Completion, ENVELOPE, withErrorDetails } from './error-details.ts'
 import type { RpcMethod } from './http-rule.ts'
-import { RpcCall } from './rpc-call.ts'
 import { EXCHANGE, RpcExchange } from './rpc-exchange.ts'
 import { bodyOf, metadataOf, statusOf } from './status.ts'
 import { answerMessage, type Differences, restRequest } from './transcoding.ts'
@@ -99,12 +100,12 @@ async function serve(
     dropEndlessDeadlines(asked.header)
     const answered = await withErrorDetails(await handler(asked), completion(exchange, definitions, services))
     const answer = withRequestId(answered, exchange, services)
-    if (exchange.abandoned.aborted) await discard(answer)
+    if (exchange.isOver) await discard(answer)
     else if (exchange.deliver) await deliver(answer, exchange)
     else await universalResponseToNodeResponse(answer, response)
   } catch (error) {
     // A client that goes away in the middle is no defect.
-    if (exchange.abandoned.aborted || response.destroyed) return
+    if (exchange.isOver || response.destroyed) return
     services.log.error('a call failed outside the request pipeline', { path: request.url, error: String(error) })
     response.destroy()
   }
@@ -263,25 +264,40 @@ async function answerCall(
   if (!exchange) throw new Error('a call has no exchange')
   const { rest, refused } = restRequest(method, message, registry)
   const protocol = protocolOf(exchange.request.headers['content-type'])
-  const call = new RpcCall(exchange, { name: method.name, protocol, rest, refused })
+  const { headers: sent, rawHeaders } = exchange.request
+  const call: { -readonly [Key in keyof RemoteCall]: RemoteCall[Key] } = {
+    protocol,
+    method: method.name,
+    refused,
+    cancelled: undefined,
+  }
+  const headers = { host: String(sent[':authority']), ...sent, 'content-type': 'application/json' }
+  const asked = remoteRequest(exchange, {
+    ...rest,
+    call,
+    method: rest.binding.verb,
+    headers,
+    rawHeaders: rawHeaders.filter((_, at) => !rawHeaders[at - (at % 2)]?.startsWith(':')),
+    baseUrl: (configured) => baseUrlOf({ headers, socket: exchange.socket }, configured),
+  })
   const limit = context.timeoutMs()
   const cancelled = new Promise<never>((_, reject) => {
     context.signal.addEventListener('abort', () => {
       const { reason } = context.signal as { reason: unknown }
       const isLate = reason instanceof ConnectError && reason.code === Code.DeadlineExceeded
       // The signal is aborted as well when a call has its answer.
-      if (!isLate && !exchange.abandoned.aborted) return
+      if (!isLate && !exchange.isOver) return
       const isDue = isLate || (limit !== undefined && (context.timeoutMs() ?? 0) <= EARLY_CANCEL)
-      call.call.cancelled ??= isDue ? `its deadline of ${Math.round(limit ?? 0)} ms passed` : 'its client cancelled it'
+      call.cancelled ??= isDue ? `its deadline of ${Math.round(limit ?? 0)} ms passed` : 'its client cancelled it'
       exchange.end()
       reject(isLate ? reason : new ConnectError('the client cancelled the call', Code.Canceled))
     })
   })
-  const request = createContext(rest.route, call, services)
+  const request = createContext(rest.route, asked, services)
   exchange.requestId = request.requestId
   const done = runRoute(request, services)
   if (done) await Promise.race([done, cancelled])
-  const { answer } = call
+  const { answer } = asked
   if (!answer) throw new ConnectError('a scenario ended the call', Code.Aborted)
   const { status } = answer
   const body = bodyOf(answer.text)
