@@ -1,5 +1,5 @@
 import { startBare } from '../bare.ts'
-import type { Bench } from '../bench.ts'
+import { type Bench, SIZES } from '../bench.ts'
 import type { Figure, PeerFigure, Results } from '../figure.ts'
 import { NUMBER } from '../load/plan.ts'
 import { measureRounds, type Sample, type Target } from '../rounds.ts'
@@ -16,7 +16,7 @@ const MILLISECONDS = 450
 /** Durable creates, which are answered after they are on disk, on 32 connections. All sizes are measured in the same rounds. */
 export async function createRow(bench: Bench): Promise<Results> {
   const sizes = await Promise.all(
-    bench.scale.sizes.map(async (accounts) => ({ accounts, state: await bench.states.copy(accounts) })),
+    SIZES.map(async (accounts) => ({ accounts, state: await bench.states.copy(accounts) })),
   )
   const servers: Served[] = []
   try {
@@ -27,8 +27,7 @@ export async function createRow(bench: Bench): Promise<Results> {
       const target = { ...server, requests: [await createRequest(server.url)], statuses: [201] }
       targets[String(accounts)] = { ...target, ...(await restoreAfterRound(server.url, accounts)) }
     }
-    const [first] = servers
-    if (!first) throw new Error('the scale names no size')
+    const [first] = servers as [Served, ...Served[]]
     const bare = await startBare(await send(`${first.url}${PATH}`, await createAccountRequest(first.url, 'probe')))
     servers.push(bare)
     targets.bare = { ...bare, requests: [await createRequest(first.url)], statuses: [201] }
@@ -39,7 +38,7 @@ export async function createRow(bench: Bench): Promise<Results> {
       connections: CONNECTIONS,
     }
     const samples = await measureRounds(bench.generator, { ...targets, ...peers }, options)
-    return resultsOf(samples, bench.scale.sizes)
+    return resultsOf(samples)
   } finally {
     for (const server of servers) await server[Symbol.asyncDispose]()
     for (const { state } of sizes) bench.states.remove(state)
@@ -79,9 +78,9 @@ export async function createAccountRequest(url: string, name: string): Promise<H
   return { method: 'POST', headers, body: JSON.stringify(body) }
 }
 
-function resultsOf(samples: Record<string, Sample[]>, sizes: readonly number[]): Results {
+function resultsOf(samples: Record<string, Sample[]>): Results {
   const { bare = [] } = samples
-  const figures = sizes.map((accounts) =>
+  const figures = SIZES.map((accounts) =>
     rateFigure({
       what: 'durable create, 32 connections',
       accounts,
@@ -90,7 +89,7 @@ function resultsOf(samples: Record<string, Sample[]>, sizes: readonly number[]):
       bare,
     }),
   )
-  const shown = Object.entries(samples).filter(([name]) => !sizes.map(String).includes(name) || name === '100')
+  const shown = Object.entries(samples).filter(([name]) => !SIZES.map(String).includes(name) || name === '100')
   const peers: PeerFigure[] = shown.map(([name, of]) => cell('create', name === '100' ? 'toolmock' : name, of))
   return { figures: [...figures, flatness(samples['10000'] ?? [], samples['100'] ?? [])], peers }
 }

@@ -1,5 +1,5 @@
 import { startBare } from '../bare.ts'
-import type { Bench } from '../bench.ts'
+import { type Bench, SIZES } from '../bench.ts'
 import type { Results } from '../figure.ts'
 import { measureRounds, type Target } from '../rounds.ts'
 import { bearer, startToolmock } from '../toolmock.ts'
@@ -13,7 +13,7 @@ interface Account {
 /** GET get-details: bearer, contract check, locating by scope, connector and identifier, journal entry. */
 export async function getDetailsRow(bench: Bench): Promise<Results> {
   const results: Results = { figures: [], peers: [] }
-  for (const accounts of bench.scale.unjudged ? bench.scale.sizes : [100]) {
+  for (const accounts of bench.scale.unjudged ? SIZES : [100]) {
     const { figures, peers } = await measure(bench, accounts)
     results.figures.push(...figures)
     results.peers.push(...peers)

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { startBare } from '../bare.ts'
 import type { BarName } from '../bars.ts'
-import type { Bench } from '../bench.ts'
+import { type Bench, SIZES } from '../bench.ts'
 import type { Figure, Results } from '../figure.ts'
 import { residentMegabytes } from '../process-usage.ts'
 import { medianOf, quotients, spreadOf } from '../statistics.ts'
@@ -68,7 +68,7 @@ async function candidates({ cli, states, scale }: Bench): Promise<{ ours: Candid
   })
   const ours = scale.unjudged ? [bundled, withFile, withMcp] : [bundled]
   const copies = [fresh]
-  for (const accounts of scale.sizes.filter((size) => size >= 10_000)) {
+  for (const accounts of SIZES.filter((size) => size >= 10_000)) {
     const state = await states.copy(accounts)
     copies.push(state)
     const bars = BARS_OF[accounts] ?? {}
