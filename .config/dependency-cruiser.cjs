@@ -71,7 +71,7 @@ const PACKAGES = {
   '@stoplight/prism-http': '^src/contract/prism-validator\\.ts$',
   '@faker-js/faker': '^src/(third-party/|state/seeding\\.ts$)',
   yaml: '^src/(documents|contract)/',
-  'jsonc-parser': '^src/documents/source-text\\.ts$',
+  'jsonc-parser': '^src/(documents/source-text|state/state-file/json-position)\\.ts$',
   zod: '^src/((documents|schema)/|drift/har\\.ts$|control/input\\.ts$|mcp/control-tools\\.ts$|cli/(cases|configuration|drift)\\.ts$|state/state-file/validation\\.ts$)',
   ajv: '^src/(contract|documents)/',
   re2js: '^src/linear-pattern\\.ts$',

@@ -81,7 +81,7 @@ async function reserve(fileSystem: FileSystem, target: string): Promise<void> {
 }
 
 async function readableContent(fileSystem: FileSystem, file: string, leaveOut: LeaveOut): Promise<StateContent> {
-  const bytes = await readText(fileSystem, file)
+  const bytes = await fileSystem.read(file)
   const logs = await logGenerations(fileSystem, file)
   if (!bytes && logs.length === 0) throw new StateError(`${file}: there is no such file`)
   if (!bytes && logs[0] !== 0) leaveOut(`${file}: all of it but what its write-ahead log holds, because it is missing`)
@@ -91,7 +91,7 @@ async function readableContent(fileSystem: FileSystem, file: string, leaveOut: L
   const commits: LoggedCommit[] = []
   for (let generation = from; generation <= (logs.at(-1) ?? -1); generation++) {
     const log = logPath(file, generation)
-    const lines = await inSlices(rawLines((await readText(fileSystem, log)) ?? Buffer.alloc(0), log))
+    const lines = await inSlices(rawLines((await fileSystem.read(log)) ?? Buffer.alloc(0), log))
     const header = lines[0] && headerOf(lines[0])
     if (!logs.includes(generation)) leaveOut(`${log}: all of it, because it is missing`)
     if (header && state['state_id'] !== undefined && state['state_id'] !== header.state_id) {
@@ -114,13 +114,6 @@ async function readableContent(fileSystem: FileSystem, file: string, leaveOut: L
   }
   const image = { ...others, environments, state_id: '', generation: 1 }
   return (await readRegistry({ image, commits, notices: [] })).image(true)
-}
-
-/** With the line breaks that toolmock writes, in place of those of a copy: no text of JSON has one inside. */
-async function readText(fileSystem: FileSystem, path: string): Promise<Buffer | undefined> {
-  const bytes = await fileSystem.read(path)
-  if (!bytes?.includes('\r\n')) return bytes
-  return Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
 }
 
 async function documentOf(bytes: Buffer, file: string, leaveOut: LeaveOut): Promise<JsonObject> {
@@ -176,8 +169,6 @@ function documentOfLines(bytes: Buffer, leaveOut: LeaveOut): JsonObject {
     .toString('utf8')
     .replace(/^\ufeff/, '')
     .split('\n')
-  // An editor may have indented it in another way.
-  const step = /^[ \t]+(?=")/.exec(lines[1] ?? '')?.[0].length ?? 2
   let unread: { from: number; upto: number } | undefined
   const report = (): void => {
     if (unread)
@@ -187,7 +178,7 @@ function documentOfLines(bytes: Buffer, leaveOut: LeaveOut): JsonObject {
     unread = undefined
   }
   for (const [at, line] of lines.entries()) {
-    const isRead = read(line.trim().replace(/,$/, ''), Math.round(line.search(/\S|$/) / step))
+    const isRead = read(line.trim().replace(/,$/, ''), line.search(/\S|$/) / 2)
     if (isRead === false) unread = { from: unread?.from ?? at + 1, upto: at + 1 }
     else if (isRead) report()
   }

@@ -1,11 +1,11 @@
 import type { Settings } from '../domain/settings.ts'
+import { isJsonObject } from '../domain/json.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { ClockState } from './model/time-and-ids.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { Problem } from '../schema/problems.ts'
 import { putRows, rebuild, ROWS_AT_ONCE } from './rebuild.ts'
 import { inSlices, sliced, type Steps } from './model/slices.ts'
-import { addTables } from './state-file/read-state.ts'
 import type { Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
 
@@ -40,6 +40,13 @@ export async function readState(
   if (wellShaped) problems.push(...(await inSlices(contradictions(wellShaped, owner))))
   problems.forEach(refuse)
   return problems.length === 0 ? wellShaped : undefined
+}
+
+/** Adds the tables that have come since to a state that an earlier toolmock answered; they are empty. */
+function addTables(state: unknown): void {
+  if (!isJsonObject(state) || !isJsonObject(state['tables'])) return
+  for (const name of ['collection_items', 'mcp_configs', 'mcp_keys'])
+    if (!Object.hasOwn(state['tables'], name)) state['tables'][name] = []
 }
 
 /** Puts a state in place of everything that an environment has, in one commit. */

@@ -38,25 +38,6 @@ async function refusal(file: string, content: string | Buffer): Promise<string> 
 
 describe('the state file', () => {
   it(
-    'of an earlier toolmock lacks tables that have come since, which are empty, also in snapshots',
-    inDirectory(async (file) => {
-      const text = await stopped(file, (registry) => {
-        takeSnapshot(registry.environment('default')!, 'before')
-      })
-      type Tables = { tables: Record<string, unknown> }
-      const state = JSON.parse(text) as { environments: { default: Tables & { snapshots: Tables[] } } }
-      const { default: environment } = state.environments
-      for (const { tables } of [environment, ...environment.snapshots])
-        for (const name of ['collection_items', 'mcp_configs', 'mcp_keys']) Reflect.deleteProperty(tables, name)
-      await writeFile(file, JSON.stringify(state))
-      // A file is written again where something has changed.
-      const again = await stopped(file, (registry) => registry.environment('default')?.configure({}))
-      const { environments } = JSON.parse(again) as typeof state
-      expect(environments).toEqual((JSON.parse(text) as typeof state).environments)
-    }),
-  )
-
-  it(
     'is JSON with one row of a table on each line, and only its owner may read it',
     inDirectory(async (file) => {
       const text = await stopped(file, (registry) => {

@@ -218,8 +218,6 @@ describe('a repair of a state file', () => {
   )
 
   it.each<[string, (text: string) => string]>([
-    ['four spaces', (text) => text.replaceAll(/^ +/gm, (spaces) => spaces + spaces)],
-    ['tabs', (text) => text.replaceAll(/^ +/gm, ({ length }) => '\t'.repeat(length / 2))],
     ['a byte order mark', (text) => `\ufeff${text}`],
     ['line breaks of Windows', (text) => text.replaceAll('\n', '\r\n')],
   ])('keeps the complete rows of a damaged file that an editor has given %s', (_, edit) =>
@@ -230,18 +228,6 @@ describe('a repair of a state file', () => {
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([expect.stringMatching(/^line \d+: what cannot be read$/)])
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3'])
-    }),
-  )
-
-  it(
-    'applies a write-ahead log when a copy has changed the line breaks of both files',
-    inDirectory(async ({ file, out }) => {
-      await killed(file)
-      for (const path of [file, journalOf(file)])
-        await writeFile(path, (await readFile(path, 'utf8')).replaceAll('\n', '\r\n'))
-      expect(await refusal(file)).toContain('not a write-ahead log of toolmock, or it is damaged')
-      expect(await repairState(file, out)).toMatchObject({ leftOut: [] })
-      expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3', 'ca_4'])
     }),
   )
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../src/state/model/slices.ts'
-import { parseByLine, parseRowByRow } from '../../src/state/state-file/state-text.ts'
+import { parseRowByRow } from '../../src/state/state-file/state-text.ts'
 import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
 import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
@@ -14,7 +14,7 @@ function inDirectory(work: (file: string) => Promise<void>): () => Promise<void>
 }
 
 describe('the text of the state file', () => {
-  it('reads by line as it reads as a whole, with any content of rows', async () => {
+  it('reads row by row as it reads as a whole, with any content of rows', async () => {
     await withDirectory(async (directory) => {
       let run = 0
       await fc.assert(
@@ -28,7 +28,7 @@ describe('the text of the state file', () => {
           takeSnapshot(registry.environment('__proto__')!, 'one')
           await registry.close()
           const bytes = disk.file(file)!
-          expect(atOnce(parseByLine(bytes))).toEqual(JSON.parse(bytes.toString()))
+          expect(atOnce(parseRowByRow(bytes))).toEqual(JSON.parse(bytes.toString()))
         }),
         { numRuns: 50 },
       )
@@ -41,7 +41,7 @@ describe('the text of the state file', () => {
       const lengths = [200_000, ...Array.from({ length: 400 }, (_, at) => at), 70_000, 0, 300_000]
       const rows = lengths.map((length) => ({ id: ' '.repeat(further), text: 'ä\u2028'.repeat(length / 2) }))
       const text = `{\n"rows": [\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]\n}\n`
-      expect(atOnce(parseByLine(Buffer.from(text)))).toEqual({ rows })
+      expect(atOnce(parseRowByRow(Buffer.from(text)))).toEqual({ rows })
     },
   )
 
@@ -63,8 +63,8 @@ describe('the text of the state file', () => {
       await registry.close()
       const text = disk.file(file)!.toString()
       expect(damage(text)).not.toBe(text)
-      expect(atOnce(parseByLine(Buffer.from(text)))).toBeDefined()
-      expect(atOnce(parseByLine(Buffer.from(damage(text))))).toBeUndefined()
+      expect(atOnce(parseRowByRow(Buffer.from(text)))).toBeDefined()
+      expect(atOnce(parseRowByRow(Buffer.from(damage(text))))).toBeUndefined()
     })
   })
 })

@@ -80,24 +80,11 @@ export function* stateText({ state_id, generation, request_ids, environments }: 
 }
 
 /**
- * Reads a text in which rows are on lines of their own, with any indentation. Rows are parsed one by one: that
- * takes less time than parsing the whole text, and much less memory, and it gives way after some of them. Undefined when
- * the text is not like that, or no JSON; it then has to be parsed as a whole.
+ * Parses JSON with the objects of its outermost lists one by one: that takes much less memory than parsing the whole text, and
+ * gives way after some of them. Undefined when the text has lists of another kind there, nests deeper than so many levels, or is
+ * no JSON; it then has to be parsed as a whole.
  */
-export function* parseByLine(bytes: Buffer): Steps<JsonObject | undefined> {
-  try {
-    const split = yield* splitRows(bytes)
-    return split && withRows(split)
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * Parses JSON with the objects of its outermost lists one by one, and gives way after some of them. Undefined when the text has
- * lists of another kind there, nests deeper than so many levels, or is no JSON.
- */
-export function* parseRowByRow(bytes: Buffer, levels: number): Steps<JsonObject | undefined> {
+export function* parseRowByRow(bytes: Buffer, levels = Infinity): Steps<JsonObject | undefined> {
   try {
     return withRows(yield* splitLists(bytes, levels))
   } catch {
@@ -161,41 +148,6 @@ function endOfString(bytes: Buffer, begin: number): number {
   let at = begin + 1
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1
   return at
-}
-
-function* splitRows(bytes: Buffer): Steps<SplitText | undefined> {
-  let [frame, count] = ['', 0]
-  const runs: JsonValue[][] = []
-  let run: JsonValue[] | undefined
-  let isMore = false
-  for (const text of linesOf(bytes)) {
-    const row = text.trim()
-    const isRow = row.startsWith('{"')
-    // There is a comma between two rows, and nowhere else.
-    if (run && isRow !== isMore) return undefined
-    if (!isRow) {
-      run = undefined
-      frame += `${text}\n`
-      continue
-    }
-    if (!run) frame += String(runs.push((run = [])) - 1)
-    isMore = row.endsWith(',')
-    run.push(JSON.parse(isMore ? row.slice(0, -1) : row) as JsonValue)
-    if (++count % ROWS_AT_ONCE === 0) yield
-  }
-  return { frame, runs }
-}
-
-/** Decoding so much at once takes much less time than decoding each line. */
-const DECODED_BYTES = 64 * 1024
-
-export function* linesOf(bytes: Buffer): Generator<string> {
-  for (let start = 0; start < bytes.length;) {
-    const newline = bytes.indexOf(0x0a, start + DECODED_BYTES)
-    const end = newline < 0 ? bytes.length : newline
-    for (const line of decode(bytes.subarray(start, end)).split('\n')) yield line
-    start = end + 1
-  }
 }
 
 /** Decoding ASCII is several times faster than decoding UTF-8, and most of a state file is ASCII. */
