@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { StateError } from '../../src/state/wal/state-errors.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
-import { takeSnapshot } from '../../src/state/snapshots.ts'
 import { account, accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
