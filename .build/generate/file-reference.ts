@@ -23,7 +23,7 @@ export const fileReference: Step = {
   inputs: [
     EXAMPLES,
     'src/cli/configuration.ts',
-    'src/cli/flags.ts',
+    'src/cli/command-table.ts',
     'src/documents',
     'src/domain',
     'src/schema',

@@ -12,7 +12,7 @@ export const jsonSchemas: Step = {
   inputs: [
     'src/cli/cases.ts',
     'src/cli/configuration.ts',
-    'src/cli/flags.ts',
+    'src/cli/command-table.ts',
     'src/documents',
     'src/domain',
     'src/schema',

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { COMMAND_NAMES, type Flag, flagsOf } from '../../src/cli/flags.ts'
+import { COMMAND_NAMES, type Flag, flagsOf } from '../../src/cli/command-table.ts'
 import { commandTable, flagTable, otherFlagTable } from '../../src/cli/help.ts'
 import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
@@ -10,7 +9,7 @@ const COMMANDS_GUIDE = 'docs/commands.md'
 /** The tables of commands and flags, made from the tables that the command line uses. */
 export const optionsTables: Step = {
   name: 'options tables',
-  inputs: ['src/cli/commands.ts', 'src/cli/flags.ts', 'src/cli/help.ts'],
+  inputs: ['src/cli/command-table.ts', 'src/cli/help.ts'],
   outputs: [COMMANDS_GUIDE],
   make: (root) =>
     markedSection(
@@ -18,7 +17,7 @@ export const optionsTables: Step = {
       COMMANDS_GUIDE,
       'flags',
       [
-        commandTable(COMMANDS),
+        commandTable(),
         START_TEXT,
         flagTable(flagsOf('start')),
         RUN_TEXT,

@@ -13,7 +13,7 @@ import {
   flagsOf,
   type FlagValues,
   variableOf,
-} from './flags.ts'
+} from './command-table.ts'
 
 /** The variables of the process, as in `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>

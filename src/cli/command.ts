@@ -1,5 +1,4 @@
 import type { Surroundings } from './arguments.ts'
-import type { CommandName } from './flags.ts'
 
 export interface Terminal {
   readonly columns: number
@@ -20,14 +19,4 @@ export interface CommandContext extends Surroundings {
 }
 
 /** Runs a command; the promise is its exit code. */
-type Run = (argv: readonly string[], context: CommandContext) => Promise<number>
-
-export interface Command {
-  readonly name: CommandName
-  /** What follows the name and the flags. */
-  readonly operands?: string
-  readonly summary: string
-  /** Its operands are the command line of another program, whose flags are not for toolmock. */
-  readonly wraps?: true
-  readonly load: () => Promise<Run>
-}
+export type Run = (argv: readonly string[], context: CommandContext) => Promise<number>

@@ -1,7 +1,7 @@
 import { readArguments } from './arguments.ts'
-import type { Command, CommandContext } from './command.ts'
+import type { CommandContext } from './command.ts'
 import { UsageError } from './failure.ts'
-import { type Flag, flagsOf } from './flags.ts'
+import { COMMANDS, type Flag, flagsOf } from './command-table.ts'
 
 const SHELLS: Readonly<Record<string, string>> = {
   bash: `_toolmock() {
@@ -18,19 +18,19 @@ compdef _toolmock toolmock`,
 }
 
 /** `completion bash` and `completion zsh`: a script for the shell, out of the tables of commands and flags. */
-export function completion(argv: readonly string[], context: CommandContext, commands: readonly Command[]): number {
+export function completion(argv: readonly string[], context: CommandContext): Promise<number> {
   const { operands } = readArguments('completion', argv, context)
   const [shell = '', ...more] = operands
   const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined
   if (script === undefined || more.length > 0) throw new UsageError('completion takes one of bash, zsh.')
-  context.out(`${words(commands)}\n${script}`)
-  return 0
+  context.out(`${words()}\n${script}`)
+  return Promise.resolve(0)
 }
 
 /** The shell function that prints the words that may follow others, a line each. */
-function words(commands: readonly Command[]): string {
-  const names = commands.map(({ name }) => name)
-  const cases = commands.map(({ name, operands = '' }) => {
+function words(): string {
+  const names = COMMANDS.map(({ name }) => name)
+  const cases = COMMANDS.map(({ name, operands = '' }) => {
     const actions = /\[?([a-z-]+(?:\|[a-z-]+)+)/.exec(operands)?.[1]?.split('|') ?? []
     const flags = flagsOf(name)
     const all = [...actions, ...flags.map((flag) => `--${flag.name}`)]

@@ -3,7 +3,7 @@ import { readArguments, settingOf } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { keyOf } from './configuration.ts'
 import { noOperand } from './control-session.ts'
-import { settings, variableOf } from './flags.ts'
+import { settings, variableOf } from './command-table.ts'
 import { tableText } from './table.ts'
 
 const SECRET = ['admin-token', 'client-secret']

@@ -10,7 +10,7 @@ import { webhookList } from '../schema/seed-values.ts'
 import { readAllowance, readVerdictOptions, VerdictOptionError } from '../verdict/verdict-options.ts'
 import { type Configuration, readValue, type Value } from './arguments.ts'
 import { UsageError } from './failure.ts'
-import { type Flag, type FlagKind, settings } from './flags.ts'
+import { type Flag, type FlagKind, settings } from './command-table.ts'
 import { ENDINGS } from './run-reports.ts'
 
 const SETTINGS = settings()

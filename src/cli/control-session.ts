@@ -8,7 +8,7 @@ import type { JournalEntry } from '../library/types.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { RefusedError, systemCode, UsageError } from './failure.ts'
-import type { ControlCommandName, FlagValues } from './flags.ts'
+import type { ControlCommandName, FlagValues } from './command-table.ts'
 import { adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
 
 const TIMEOUT_MS = 30_000
@@ -35,7 +35,7 @@ export function controlSession<Name extends ControlCommandName>(
   const { values, operands } = read
   // Every control command has these flags; the compiler cannot see it for a name that it does not know yet.
   const { json, environment, 'admin-token': adminToken } = values as FlagValues<ControlCommandName>
-  const { url, ca } = serverOf({ values: values as FlagValues<ControlCommandName>, given: read.given })
+  const { url, ca } = serverOf({ values, given: read.given })
   const call = controlCall({ url, ca, adminToken }, environment)
   const events = async (): Promise<AsyncIterable<JournalEntry>> => {
     // A call that is refused says why; the stream that follows then only has to be read.

@@ -1,9 +1,9 @@
-import type { Command, Terminal } from './command.ts'
-import { type CommandName, type Flag, flagsOf, variableOf } from './flags.ts'
+import type { Terminal } from './command.ts'
+import { type Command, type CommandName, COMMANDS, type Flag, flagsOf, variableOf } from './command-table.ts'
 import { wrap } from './table.ts'
 
-export function programHelp(commands: readonly Command[], terminal: Terminal | undefined): string {
-  const rows = commands.map(({ name, operands = '', summary }): Row => [`${name}${operands}`, summary])
+export function programHelp(terminal: Terminal | undefined): string {
+  const rows = COMMANDS.map(({ name, operands = '', summary }): Row => [`${name}${operands}`, summary])
   return [
     'toolmock: a local, stateful mock of an agent tool-access service.',
     '',
@@ -25,8 +25,8 @@ export function commandHelp({ name, operands = '', summary }: Command, terminal:
   return [usage, '', ...about, '', 'Flags:', ...columns(flagsOf(name).map(flagRow), terminal)].join('\n')
 }
 
-export function commandTable(commands: readonly Command[]): string {
-  const rows = commands.map(({ name, operands = '', summary }) => tableRow(`\`toolmock ${name}${operands}\``, summary))
+export function commandTable(): string {
+  const rows = COMMANDS.map(({ name, operands = '', summary }) => tableRow(`\`toolmock ${name}${operands}\``, summary))
   return ['| command | does |', '|---|---|', ...rows].join('\n')
 }
 

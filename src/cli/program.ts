@@ -1,11 +1,11 @@
 import { nearest } from '../domain/suggestion.ts'
 import { VERSION } from '../version.ts'
 import { firstOperand, namedConfiguration } from './arguments.ts'
-import type { Command, CommandContext, Terminal } from './command.ts'
-import { COMMANDS } from './commands.ts'
+import type { CommandContext, Terminal } from './command.ts'
+import { type Command, COMMANDS, flagsOf } from './command-table.ts'
+import { LOAD } from './commands.ts'
 import { fileFailure, reportFailure, UsageError } from './failure.ts'
 import { findConfiguration } from './find-configuration.ts'
-import { flagsOf } from './flags.ts'
 import { commandHelp, programHelp } from './help.ts'
 
 /** Runs the command that `argv` names and answers its exit code; every failure has been reported by then. */
@@ -27,7 +27,7 @@ async function dispatch(argv: readonly string[], context: CommandContext): Promi
   const flags = command.wraps ? beforeOperands(rest, command) : rest
   if (asksFor(flags, '--version', '-v')) return print(VERSION, context)
   if (asksFor(flags, '--help', '-h')) return print(commandHelp(command, context.terminal), context)
-  const run = await command.load()
+  const run = await LOAD[command.name]()
   const readsConfiguration = flagsOf(command.name).some(({ name }) => name === 'config')
   if (!readsConfiguration) return run(rest, context)
   const configuration = await findConfiguration(namedConfiguration(command.name, flags, context.variables))
@@ -35,10 +35,7 @@ async function dispatch(argv: readonly string[], context: CommandContext): Promi
 }
 
 function help([name]: readonly string[], context: CommandContext): number {
-  return print(
-    name === undefined ? programHelp(COMMANDS, context.terminal) : commandHelp(find(name), context.terminal),
-    context,
-  )
+  return print(name === undefined ? programHelp(context.terminal) : commandHelp(find(name), context.terminal), context)
 }
 
 function find(name: string): Command {

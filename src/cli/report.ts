@@ -6,7 +6,7 @@ import { COVERAGE_FORMATS, FORMATS, type ReportFormat } from '../verdict/formats
 import { type Arguments, readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { fileFailure, UsageError } from './failure.ts'
-import type { FlagValues } from './flags.ts'
+import type { FlagValues } from './command-table.ts'
 import { adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
 
 type ReportValues = FlagValues<'report'>

@@ -4,7 +4,7 @@ import { isDatabaseUrl } from '../app/options.ts'
 import { quote } from '../domain/text.ts'
 import { type Arguments, firstOperand, outranks, readArguments, type Surroundings } from './arguments.ts'
 import { UsageError } from './failure.ts'
-import { flagsOf } from './flags.ts'
+import { flagsOf } from './command-table.ts'
 
 export type StartArguments = Arguments<'start'>
 

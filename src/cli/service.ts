@@ -2,7 +2,7 @@ import type { ClientCredentials } from '../conform/target.ts'
 import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import type { CommandContext } from './command.ts'
 import { UsageError } from './failure.ts'
-import type { FlagValues } from './flags.ts'
+import type { FlagValues } from './command-table.ts'
 
 /** The service that is asked, and the client credentials. `start` and `run` provide all three as variables. @throws UsageError */
 export function serviceOf(

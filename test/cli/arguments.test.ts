@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { mistypedVariables, readArguments } from '../../src/cli/arguments.ts'
 import { UsageError } from '../../src/cli/failure.ts'
-import { COMMAND_NAMES, flagsOf } from '../../src/cli/flags.ts'
+import { COMMAND_NAMES, flagsOf } from '../../src/cli/command-table.ts'
 import { readStart, startOptions } from '../../src/cli/server-options.ts'
 
 const read = (argv: string[], variables: Record<string, string> = {}) => readArguments('start', argv, { variables })
@@ -204,7 +204,7 @@ describe('the table of flags', () => {
     const unread = COMMAND_NAMES.flatMap((command) =>
       flagsOf(command)
         .filter(({ name }) => !isRead(name))
-        .map(({ name }) => `--${name} of ${command} is in src/cli/flags.ts and read nowhere in src/cli`),
+        .map(({ name }) => `--${name} of ${command} is in src/cli/command-table.ts and read nowhere in src/cli`),
     )
     expect(unread).toEqual([])
   })

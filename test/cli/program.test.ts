@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { manifestOf, ROOT } from '../../.build/project.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { flagsOf } from '../../src/cli/flags.ts'
+import { COMMANDS, flagsOf } from '../../src/cli/command-table.ts'
 import { flagTable } from '../../src/cli/help.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
