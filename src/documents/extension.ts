@@ -43,7 +43,6 @@ export function toExtension({
     extension,
     connector: `extension.${extension}`,
     ...(collections && {
-      // A request of the service is of no account.
       collections: Object.fromEntries(
         Object.entries(collections).map(([name, each]) => [name, { ...each, per: 'environment' as const }]),
       ),
@@ -59,15 +58,24 @@ export function toExtension({
 /** First parts of paths that are the mock's own, whatever is below them. */
 const RESERVED = ['_mock', 'oauth', 'magic', 'third-party', 'proxy', 'mcp', 'keys', 'connect', '.well-known']
 
-/** Names and paths that the mock has itself, however the rest of the document is written. */
+/** Names and paths that the mock has itself, and items of accounts, however the rest of the document is written. */
 export function servedProblems(document: JsonValue, { operations, routes }: DocumentChecks): Problem[] {
   if (!isJsonObject(document)) return []
   const name = own(document, 'extension')
   const isTaken = typeof name === 'string' && routes.some(({ operation }) => operation === name)
   const taken = { path: ['extension'], found: `${shown(name)}, which is an operation`, allowed: 'another name' }
+  const collections = own(document, 'collections')
+  const perAccount = Object.entries(isJsonObject(collections) ? collections : {}).filter(
+    ([, collection]) => isJsonObject(collection) && own(collection, 'per') === 'account',
+  )
   const isProxy = name === 'proxy_request' && operations.has(name)
   return [
     ...(isTaken || isProxy ? [taken] : []),
+    ...perAccount.map(([collection]) => ({
+      path: ['collections', collection, 'per'],
+      found: '"account"',
+      allowed: 'environment: a request of the service is of no account',
+    })),
     ...valuesAt(document, ['responders', '*', 'on']).flatMap(({ path, value: on }) =>
       isJsonObject(on) ? pathProblems(own(on, 'method'), own(on, 'path'), [...path, 'path'], routes) : [],
     ),

@@ -459,6 +459,10 @@ describe('an extension that cannot be used', () => {
       ['"thingz" (did you mean things?)'],
     ],
     ["extension: own\nresponders: [{ name: a, on: { path: /a }, respond: { body: '{{reqest.path}}' } }]", ['reqest']],
+    [
+      'extension: own\ncollections: { things: { per: account } }\nresponders: [{ name: a, on: { path: /a }, respond: {} }]',
+      ['`collections.things.per` is "account"; allowed: environment: a request of the service is of no account'],
+    ],
     ['connector: mail\nauthorization_type: NO_AUTH', ['a connector', 'an extension']],
   ])('%s', async (file, messages) => {
     await withFiles({ 'own.yaml': file }, async ({ 'own.yaml': path = '' }) => {
