@@ -67,7 +67,7 @@ export const TIME_CHECKS: readonly Check[] = [
       own.api.signOut()
       ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
     },
-    'time/expired-pending (choice:States): an account that waits for its user can be expired by hand': async (own) => {
+    'time/expired-pending (choice:States): an account that waits for its user can be expired by the control API': async (own) => {
       const { id } = await own.account()
       await own.environment.accountEvent(id, 'expire')
       ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
