@@ -22,7 +22,7 @@ export const tables: Step = {
   inputs: ['src/schema', 'src/domain'],
   outputs: [ROWS, CHECKS],
   make: async () => {
-    const [{ NAMED, accountFields, tables: declared }, { stateSchema }] = await Promise.all([
+    const [{ NAMED, accountFields, sections, tables: declared }, { stateSchema }] = await Promise.all([
       import('../../src/schema/tables.ts'),
       import('../../src/schema/state-document.ts'),
     ])
@@ -44,15 +44,13 @@ export const tables: Step = {
           ...Object.entries(NAMED).map(
             ([name, schema]) => `\nexport interface ${name} ${printer.object(schema as unknown as Schema, '')}`,
           ),
-          `\n/** The rows of an environment, by table. The keys are those of the state file. */\nexport interface Rows {\n${rows
-            .map(([name, { element }]) => `  ${name}: ${printer.type(element as unknown as Schema, '  ')}`)
-            .join('\n')}\n}`,
           `\n/** The fields of each table's rows, in the order in which the state file and \`GET /_mock/state\` show them. */`,
-          `export const COLUMNS: { readonly [Name in keyof Rows]: readonly (keyof Rows[Name] & string)[] } = ${JSON.stringify(
+          `export const COLUMNS: { readonly [Name in keyof Tables]: readonly (keyof Tables[Name][number] & string)[] } = ${JSON.stringify(
             Object.fromEntries(rows.map(([name, { element }]) => [name, Object.keys(element.shape)])),
             null,
             2,
           )}`,
+          `\nexport const SECTION_NAMES: readonly (keyof Sections)[] = ${JSON.stringify(Object.keys(sections.shape))}`,
           accountObjects(accountFields, printer),
           '',
         ].join('\n'),

@@ -16,7 +16,7 @@ export const environmentStateSchema = strict({
   tables,
 })
 
-export const environmentSchema = strict({ settings, clock, ids, tables, ...sections })
+export const environmentSchema = strict({ settings, clock, ids, tables, ...sections.shape })
 
 /** The state file: `{"version": 3, "state_id": "…", "generation": 7, "environments": {…}}`. */
 export const stateSchema = strict({

@@ -166,12 +166,11 @@ export const clock = strict({
     .describe('The time of a frozen clock; null while it runs.'),
 })
 
-export const ids = strict({
+const idsState = strict({
   seed: z.int(),
   position: z.int().describe('How many ids were given out.'),
 })
-  .nullable()
-  .describe('The position in the sequence of seeded ids; null when ids are random.')
+export const ids = idsState.nullable().describe('The position in the sequence of seeded ids; null when ids are random.')
 
 const client = strict({ id: text.describe('The client_id.'), client_secret: text })
 
@@ -728,19 +727,24 @@ const snapshot = strict({
   tables,
 })
 
-/** The tables beside those of the service's state (G63). */
-export const sections = {
+/**
+ * The tables beside those of the service's state (G63). They are part of every commit, of the write-ahead log and of the state
+ * file, and of nothing else: `GET /_mock/state`, snapshots and resets leave them alone.
+ */
+export const sections = strict({
   origins: z.array(origin).max(1).describe('What the environment was made from, and what a reset goes back to.'),
   scenario_definitions: z.array(scenarioDefinition).describe('Those that came by the control API.'),
   scenario_runs: z.array(scenarioRun),
   snapshots: z.array(snapshot),
   webhooks: z.array(webhook).describe('Where events are sent (G68).'),
   webhook_deliveries: z.array(webhookDelivery).describe('Events that no webhook has acknowledged yet.'),
-}
+})
 
 /** What the rest of the code knows by a name; each becomes an interface in `src/domain/generated/tables.ts`. */
 export const NAMED = {
   Settings: settings,
+  ClockState: clock,
+  IdsState: idsState,
   Client: client,
   BearerToken: bearerToken,
   Connection: connection,
@@ -783,4 +787,7 @@ export const NAMED = {
   WebhookDelivery: webhookDelivery,
   ScenarioDefinition: scenarioDefinition,
   StoredScenarioRun: scenarioRun,
+  Snapshot: snapshot,
+  Tables: tables,
+  Sections: sections,
 }

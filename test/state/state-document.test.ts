@@ -4,17 +4,16 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Problem, problemsOf } from '../../src/schema/problems.ts'
 import { environmentSchema, type StateDocument, stateSchema } from '../../src/schema/state-document.ts'
-import { COLUMNS, type AccountSummary, type AccountView } from '../../src/domain/generated/tables.ts'
+import {
+  COLUMNS,
+  type AccountSummary,
+  type AccountView,
+  SECTION_NAMES,
+  type Sections,
+} from '../../src/domain/generated/tables.ts'
 import type { components } from '../../src/contract/generated/openapi-types.ts'
 import { isStateDocument } from '../../src/schema/generated/checks.ts'
-import {
-  type Rows,
-  SECTION_NAMES,
-  type SectionName,
-  type SectionRows,
-  TABLE_NAMES,
-  type TableName,
-} from '../../src/state/model/model.ts'
+import { type Rows, TABLE_NAMES, type TableName } from '../../src/state/model/model.ts'
 import type { EnvironmentRecord } from '../../src/state/model/state-image.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { itemId } from '../../src/domain/collection.ts'
@@ -51,9 +50,9 @@ const SHOWN: {
 
 /** The compiler refuses this when the schema and the row types differ. */
 const IN_STEP: { [Name in TableName]: Same<TablesDocument[Name][number], Rows[Name]> } & {
-  [Name in SectionName]: Same<Omit<EnvironmentDocument[Name][number], 'tables'>, Omit<SectionRows[Name], 'tables'>>
+  [Name in keyof Sections]: Same<EnvironmentDocument[Name][number], Sections[Name][number]>
 } & {
-  record: Same<Omit<EnvironmentDocument, 'tables' | SectionName>, EnvironmentRecord>
+  record: Same<Omit<EnvironmentDocument, 'tables' | keyof Sections>, EnvironmentRecord>
 } = {
   clients: true,
   bearer_tokens: true,
@@ -105,7 +104,7 @@ async function written(): Promise<unknown> {
   })
 }
 
-type AnyRows = Record<TableName | SectionName, readonly unknown[]>
+type AnyRows = Record<TableName | keyof Sections, readonly unknown[]>
 
 /** Rows of every table, and a state file with one of them. */
 async function storedRows(): Promise<{ rows: AnyRows; withRow: (table: string, row: unknown) => JsonObject }> {

@@ -3,35 +3,30 @@ import {
   COLUMNS,
   type MagicLink,
   type Origin,
-  type Rows,
-  type ScenarioDefinition,
-  type Settings,
+  SECTION_NAMES,
+  type Sections,
   type StoredScenarioRun,
-  type Webhook,
-  type WebhookDelivery,
+  type Tables,
 } from '../../domain/generated/tables.ts'
-import type { Instant } from '../../domain/instant.ts'
 import type { NotedChange, RequestTrace, Transition } from '../../domain/request-trace.ts'
 import { AccountIndex } from './account-index.ts'
 import { CollectionIndex } from './collection-index.ts'
 import { DeliveryQueues } from './delivery-queues.ts'
-import type { ClockState, IdsState } from './time-and-ids.ts'
 import { DefinitionTimes } from './definition-times.ts'
 import { DueIndex, ExpiryIndex } from './deadlines.ts'
 import { GrantIndex } from './grant-index.ts'
 import { Lookup } from './rows-in-order.ts'
 import { type Change, type Index, type Row, Table } from './table.ts'
 
-export type { Origin, Rows, ScenarioDefinition, StoredScenarioRun } from '../../domain/generated/tables.ts'
+export { type Origin, SECTION_NAMES, type Snapshot, type StoredScenarioRun } from '../../domain/generated/tables.ts'
 
-/** The names in their order. The compiler objects where one is missing: its rows would not be stored. */
-function namesOf<Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] {
-  return Object.keys(names) as Name[]
-}
-
-export type TableName = keyof Rows
 /** The tables of the service's state: what `GET /_mock/state` shows, a snapshot holds and a reset replaces. */
+export type TableName = keyof Tables
 export const TABLE_NAMES = Object.keys(COLUMNS) as readonly TableName[]
+export type Rows = { readonly [Name in TableName]: Tables[Name][number] }
+
+type SectionName = keyof Sections
+type AllTables = Tables & Sections
 
 /** The same row with its fields in the order of the declaration of its table, however it was made. */
 export function inColumnOrder(table: TableName, row: object): object {
@@ -45,40 +40,6 @@ export const ACCOUNT_SEQUENCE = 'account_sequence'
 
 /** How the clock of an environment starts (`--clock`, `--freeze`, `POST environments`). */
 export type StartClock = Origin['clock']
-
-/** The state of an environment at one moment, under the name that a user gave it, which is the id. */
-export interface Snapshot extends Row {
-  /** In the environment's own time. */
-  taken_at: Instant
-  settings: Settings
-  clock: ClockState
-  ids: IdsState | null
-  tables: { readonly [Name in TableName]: readonly Rows[Name][] }
-}
-
-/**
- * The tables beside those of the service's state. They are part of every commit, of the write-ahead log and of the state
- * file, and of nothing else: `GET /_mock/state`, snapshots and resets leave them alone (G63).
- */
-export interface SectionRows {
-  origins: Origin
-  scenario_definitions: ScenarioDefinition
-  scenario_runs: StoredScenarioRun
-  snapshots: Snapshot
-  webhooks: Webhook
-  webhook_deliveries: WebhookDelivery
-}
-export type SectionName = keyof SectionRows
-export const SECTION_NAMES = namesOf<SectionName>({
-  origins: true,
-  scenario_definitions: true,
-  scenario_runs: true,
-  snapshots: true,
-  webhooks: true,
-  webhook_deliveries: true,
-})
-
-type AllRows = Rows & SectionRows
 
 /** Indexes that reach beyond one environment, by table. */
 export type ExtraIndexes = { readonly [Name in TableName]?: readonly Index<Rows[Name]>[] }
@@ -123,7 +84,7 @@ export class Model {
   readonly deliveryQueues = new DeliveryQueues()
   readonly definitions = new DefinitionTimes(() => this.#present())
   readonly #expiry = new ExpiryIndex()
-  readonly tables: { readonly [Name in keyof AllRows]: Table<AllRows[Name]> }
+  readonly tables: { readonly [Name in keyof AllTables]: Table<AllTables[Name][number]> }
   #open: Change[] | undefined
   /** The trace of the open transaction, and how much it had noted before. */
   #cause: { readonly trace: RequestTrace; readonly transitions: number; readonly changes: number } | undefined
@@ -141,13 +102,13 @@ export class Model {
       if (!this.#open) throw new Error(`${change.table} was changed outside a transaction`)
       this.#open.push(change)
     }
-    const outer = <Name extends TableName>(name: Name): Index<Rows[Name]> => ({
+    const outer = (name: TableName): Index<Row> => ({
       update: (before, after) => {
-        const indexes = this.#ports.indexes?.[name]
+        const indexes = this.#ports.indexes?.[name] as readonly Index<Row>[] | undefined
         for (const index of indexes ?? []) index.update(before, after)
       },
     })
-    const own: ExtraIndexes = {
+    const own: { readonly [Name in TableName | SectionName]?: readonly Index<AllTables[Name][number]>[] } = {
       bearer_tokens: this.#expiry.bearerTokens,
       connections: [this.definitions.connections],
       providers: [this.definitions.providers],
@@ -158,34 +119,14 @@ export class Model {
       grants: [this.grantIndex, ...this.#expiry.grants],
       authorization_codes: this.#expiry.authorizationCodes,
       collection_items: [this.collections],
+      scenario_runs: [{ update: (before, after) => this.#ports.scenarioRunChanged?.(before, after) }],
+      webhook_deliveries: [this.deliveryQueues],
     }
-    const table = <Name extends TableName>(name: Name): Table<Rows[Name]> =>
-      new Table(name, record, [...((own[name] ?? []) as Index<Rows[Name]>[]), outer(name)])
-    const section = <Name extends SectionName>(name: Name): Table<SectionRows[Name]> => new Table(name, record, [])
-    this.tables = {
-      clients: table('clients'),
-      bearer_tokens: table('bearer_tokens'),
-      connections: table('connections'),
-      providers: table('providers'),
-      connectors: table('connectors'),
-      accounts: table('accounts'),
-      magic_links: table('magic_links'),
-      auth_requests: table('auth_requests'),
-      grants: table('grants'),
-      authorization_codes: table('authorization_codes'),
-      collection_items: table('collection_items'),
-      mcp_configs: table('mcp_configs'),
-      mcp_keys: table('mcp_keys'),
-      counters: table('counters'),
-      origins: section('origins'),
-      scenario_definitions: section('scenario_definitions'),
-      scenario_runs: new Table('scenario_runs', record, [
-        { update: (before, after) => this.#ports.scenarioRunChanged?.(before, after) },
-      ]),
-      snapshots: section('snapshots'),
-      webhooks: section('webhooks'),
-      webhook_deliveries: new Table('webhook_deliveries', record, [this.deliveryQueues]),
-    }
+    const tables = [
+      ...TABLE_NAMES.map((name) => new Table(name, record, [...((own[name] ?? []) as Index<Row>[]), outer(name)])),
+      ...SECTION_NAMES.map((name) => new Table(name, record, (own[name] ?? []) as Index<Row>[])),
+    ]
+    this.tables = Object.fromEntries(tables.map((table) => [table.name, table])) as unknown as Model['tables']
   }
 
   /**

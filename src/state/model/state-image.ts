@@ -1,22 +1,13 @@
-import type { Settings } from '../../domain/settings.ts'
-import type { ClockState, IdsState } from './time-and-ids.ts'
-import type { Rows, SectionName, SectionRows, TableName } from './model.ts'
+import type { Sections, Snapshot } from '../../domain/generated/tables.ts'
 
-/** What an environment is beside its rows. */
-export interface EnvironmentRecord {
-  settings: Settings
-  clock: ClockState
-  /** Null when its ids are random. */
-  ids: IdsState | null
-}
+/** What an environment is beside its rows. Its `ids` are null when they are random. */
+export type EnvironmentRecord = Pick<Snapshot, 'settings' | 'clock' | 'ids'>
 
 /** The service's state in one environment: what `GET /_mock/state` shows and a snapshot holds. */
-export interface EnvironmentImage extends EnvironmentRecord {
-  tables: { readonly [Name in TableName]: readonly Rows[Name][] }
-}
+export type EnvironmentImage = Omit<Snapshot, 'id' | 'taken_at'>
 
 /** An environment as the state file holds it: with the sections beside the tables. */
-export type StoredImage = EnvironmentImage & { readonly [Name in SectionName]: readonly SectionRows[Name][] }
+export type StoredImage = EnvironmentImage & Sections
 
 /** The version of the state files that this toolmock writes. */
 export const STATE_VERSION = 3

@@ -1,8 +1,11 @@
 import { generateKeyPair, hash, randomFillSync } from 'node:crypto'
 import { promisify } from 'node:util'
+import type { ClockState, IdsState } from '../../domain/generated/tables.ts'
 import type { Clock, Ids } from '../../domain/ports.ts'
 import { CLOCK_YEARS, type Instant, instant, isClockTime, milliseconds } from '../../domain/instant.ts'
 import type { McpKey } from '../../domain/session-token.ts'
+
+export type { ClockState } from '../../domain/generated/tables.ts'
 
 /** Where real time comes from: milliseconds since the Unix epoch. */
 export type TimeSource = () => number
@@ -12,14 +15,6 @@ export const systemTime: TimeSource = () => Date.now()
 
 /** Milliseconds that only go forward, also while the process is stopped; their beginning means nothing. */
 export const monotonicTime: TimeSource = () => performance.now()
-
-/** A clock as it is stored: an offset from real time, or frozen. */
-export interface ClockState {
-  /** Added to real time while the clock runs; 0 while it is frozen. */
-  offset_ms: number
-  /** Null while the clock runs. */
-  frozen_at: Instant | null
-}
 
 /** The one clock of an environment (1.3): real time moved by an offset, or frozen. */
 export class EnvironmentClock implements Clock {
@@ -139,13 +134,6 @@ export class RandomIds extends ByteIds {
     this.#used += OPAQUE_BYTES
     return this.#block.subarray(this.#used - OPAQUE_BYTES, this.#used)
   }
-}
-
-/** The position in a seeded sequence, as it is stored: a restart goes on from there, so that no id is repeated. */
-export interface IdsState {
-  seed: number
-  /** How many were given out. */
-  position: number
 }
 
 /** How many seeded ids are reserved at once: a commit stores that they may be given out before the first one is. */
