@@ -7,7 +7,7 @@ import { plural } from '../domain/text.ts'
 import { type Path, pathText, type Problem, sentence, valueAtPath } from '../schema/problems.ts'
 import { readRegistry } from './environment-registry.ts'
 import { inSlices } from './model/slices.ts'
-import { SECTION_NAMES } from './model/model.ts'
+import { SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 import { RandomIds } from './model/time-and-ids.ts'
 import { byName, STATE_VERSION, type StateContent, type StoredImage } from './model/state-image.ts'
 import { readDocument } from './state-file/read-state.ts'
@@ -54,8 +54,8 @@ export async function repairState(
     // No log belongs to the copy: it has another `state_id`.
     await new StateFile(fileSystem, target).write({ ...content, state_id: new RandomIds().id('state'), generation: 1 })
     const rows = environments
-      .flatMap(({ tables }) => Object.values(tables))
-      .reduce((sum, { length }) => sum + length, 0)
+      .flatMap(({ tables }) => TABLE_NAMES.map((name) => tables[name].length))
+      .reduce((sum, length) => sum + length, 0)
     return { saved: `${plural(environments.length, 'environment')}, ${plural(rows, 'row')}`, leftOut }
   } catch (error) {
     if (reserved !== undefined) await fileSystem.remove(reserved)
