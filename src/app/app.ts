@@ -119,8 +119,7 @@ async function createCore(options: AppOptions, { createFastApp }: FastExpress, r
   const checks = withExtensions(ownChecks, extensions)
   const scenarios = createScenarios(checks)
   const webhooks = createWebhooks(options)
-  const observers = { counters: scenarios, events: webhooks }
-  const registry = await openEnvironments(options, { ...observers, ...replica?.place })
+  const registry = await openEnvironments(options, { events: webhooks, ...replica?.place })
   const thirdParties = await startThirdParties({
     registry,
     intercept: thirdPartyInterceptor({ scenarios, pauses }),

@@ -78,7 +78,7 @@ async function send<A extends Answer>(
       if (!current) return
       const used = { ...current }
       used.last_used_at = now(environment)
-      // Put even when the instant is the same: the commit also stores the ids that the call has used, and scenario counters.
+      // Put even when the instant is the same: the commit also stores the ids that the call has used.
       environment.model.tables.accounts.put(used)
     })
   }

@@ -4,13 +4,13 @@ import { seededRandom } from '../domain/seeded-random.ts'
 import { valueAt } from '../domain/value-match.ts'
 import { applyAccountEvent, applyDueEvents } from '../state/account-events.ts'
 import { consume, pendingRequest } from '../state/auth-requests.ts'
-import type { Environment, RunCounters } from '../state/environment.ts'
+import type { Environment } from '../state/environment.ts'
 import type { Model, StoredScenarioRun } from '../state/model/model.ts'
 import type { MatchedFault, ModelActions } from './faults/fault.ts'
 import { isMet, matches, type ScenarioRequest } from './rule-matching.ts'
 import {
   Histories,
-  type RuleCount,
+  type RunRule,
   type ScenarioHistory,
   ScenarioRun,
   type ScenarioView,
@@ -30,7 +30,7 @@ export interface BundledScenarios {
 }
 
 /** The scenarios of every environment. */
-export class ScenarioRegistry implements RunCounters {
+export class ScenarioRegistry {
   readonly #bundled: BundledScenarios
   readonly #of = new WeakMap<Environment, EnvironmentScenarios>()
   #initial: readonly Scenario[] = []
@@ -49,14 +49,6 @@ export class ScenarioRegistry implements RunCounters {
     this.startWith(scenarios)
     for (const environment of environments)
       for (const scenario of scenarios) this.of(environment).define(scenario, false)
-  }
-
-  saveCounts(environment: Environment): void {
-    this.#of.get(environment)?.saveCounts()
-  }
-
-  runChanged(environment: Environment, before?: StoredScenarioRun, after?: StoredScenarioRun): void {
-    this.#of.get(environment)?.runChanged(before, after)
   }
 
   /** Those of the server's start, and those that the environment was made with; of one name the environment's counts. */
@@ -87,8 +79,7 @@ export interface FiredRules {
 
 /**
  * The scenarios of one environment: which are defined, which run, in which state, and how often their rules fired. Tables of
- * the environment hold all of it, so that it survives a restart and a refused write undoes it (G63). What a run counts is
- * ahead of its row until the next commit, which the request that was counted waits for.
+ * the environment hold all of it, so that it survives a restart and a refused write undoes it (G63).
  */
 export class EnvironmentScenarios {
   readonly #environment: Environment
@@ -96,12 +87,8 @@ export class EnvironmentScenarios {
   readonly #initial: () => readonly Scenario[]
   /** The run of each row. Rolling back a commit restores an earlier row, and with it the same run. */
   readonly #runOf = new WeakMap<StoredScenarioRun, ScenarioRun>()
-  /** Runs that act, in the order of their starts. */
-  #active: readonly ScenarioRun[] = []
-  /** Whether this object changes the rows; otherwise a commit is being rolled back. */
-  #changing = false
-  /** Runs that are over, and whether each was stopped; reports count them after a reset too. Only the latest ones can be restored by a rollback. */
-  readonly #past = new Map<ScenarioRun, boolean>()
+  /** Runs that are over, with their last rows; reports count them after a reset too. A rollback can restore the latest ones. */
+  readonly #past = new Map<ScenarioRun, StoredScenarioRun>()
   readonly #longPast = new Histories()
   #random: (() => number) | undefined
 
@@ -109,7 +96,7 @@ export class EnvironmentScenarios {
     this.#environment = environment
     this.#bundled = bundled
     this.#initial = initial
-    this.#change(() => {
+    this.#environment.model.transact(() => {
       // Those that an earlier start of the server named.
       for (const { id, started_manually } of [...this.#runs.values()]) {
         if (started_manually) continue
@@ -118,7 +105,6 @@ export class EnvironmentScenarios {
       }
       this.#startInitial()
     })
-    this.runChanged()
   }
 
   get #definitions(): Model['tables']['scenario_definitions'] {
@@ -131,16 +117,18 @@ export class EnvironmentScenarios {
 
   /** Whether any scenario runs: the one check of a request where none does. */
   get active(): boolean {
-    return this.#active.length > 0
+    return this.#runs.size > 0 && [...this.#runs.values()].some(({ running }) => running)
   }
 
   /** Makes a scenario known; one of the same name is replaced and, if it runs, restarts. */
   define(scenario: Scenario, startedManually = true): void {
-    this.#change(() => {
-      this.#definitions.put({ id: scenario.name, scenario })
+    this.#environment.model.transact(() => {
       const former = this.#runs.get(scenario.name)
       if (former?.running) this.#begin(scenario, startedManually || former.started_manually)
-      else if (former) this.#runs.remove(scenario.name)
+      else {
+        this.#end(scenario.name)
+        this.#definitions.put({ id: scenario.name, scenario })
+      }
     })
   }
 
@@ -149,10 +137,7 @@ export class EnvironmentScenarios {
     const bundled = this.#definitions.get(name) ? undefined : await this.#bundled.named(name, this.#environment)
     const scenario = this.#definitions.get(name)?.scenario ?? bundled
     if (!scenario) throw new UnknownScenarioError(name, await this.#startable())
-    this.#change(() => {
-      this.#definitions.put({ id: name, scenario })
-      this.#begin(scenario, true)
-    })
+    this.#environment.model.transact(() => this.#begin(scenario, true))
   }
 
   /** Stops a scenario; what it counted stays to be read. @throws UnknownScenarioError */
@@ -162,16 +147,19 @@ export class EnvironmentScenarios {
         name,
         [...this.#definitions.values()].map(({ id }) => id),
       )
-    this.#change(() => {
-      const run = this.#currentRun(name)
-      if (run) this.#save(run, false)
+    this.#environment.model.transact(() => {
+      const row = this.#runs.get(name)
+      if (!row) return
+      const run = this.#runAt(row)
+      this.#put({ ...row, running: false }, run)
+      run?.release()
     })
   }
 
   /** Stops and removes every scenario, those of the start too. */
   clear(): void {
-    this.#change(() => {
-      for (const { id } of [...this.#runs.values()]) this.#runs.remove(id)
+    this.#environment.model.transact(() => {
+      for (const { id } of [...this.#runs.values()]) this.#end(id)
       for (const { id } of [...this.#definitions.values()]) this.#definitions.remove(id)
     })
   }
@@ -179,17 +167,15 @@ export class EnvironmentScenarios {
   /** Back to the scenarios of the start, each from its beginning; scenarios defined since stay known. */
   reset(): void {
     this.#random = undefined
-    this.#change(() => {
-      for (const { id } of [...this.#runs.values()]) this.#runs.remove(id)
+    this.#environment.model.transact(() => {
+      for (const { id } of [...this.#runs.values()]) this.#end(id)
       this.#startInitial()
     })
   }
 
   /** Those that are defined, in the order of their definition. */
   list(): ScenarioView[] {
-    return [...this.#definitions.values()].map(({ id, scenario }) =>
-      viewOf(scenario, this.#currentRun(id), this.#runs.get(id)?.running ?? false),
-    )
+    return [...this.#definitions.values()].map(({ id, scenario }) => viewOf(scenario, this.#runs.get(id)))
   }
 
   /** A defined or bundled scenario. @throws UnknownScenarioError */
@@ -203,17 +189,20 @@ export class EnvironmentScenarios {
   /** Those that are defined, then the bundled ones that are not, which can be started all the same. */
   async known(): Promise<ScenarioView[]> {
     const bundled = (await this.#bundled.all()).filter(({ name }) => !this.#definitions.get(name))
-    return [...this.list(), ...bundled.map((scenario) => viewOf(scenario, undefined, false))]
+    return [...this.list(), ...bundled.map((scenario) => viewOf(scenario, undefined))]
   }
 
   /** What the rules of every run have seen since the server started. */
   history(): ScenarioHistory[] {
     const all = new Histories()
     for (const history of this.#longPast.list()) all.add(history)
-    for (const [run, stopped] of this.#past) all.addRun(run, stopped)
-    for (const { id, running } of this.#runs.values()) {
-      const run = this.#currentRun(id)
-      if (run) all.addRun(run, !running)
+    for (const [run, row] of this.#past) {
+      const current = this.#runs.get(row.id)
+      if (!current || this.#runAt(current) !== run) all.addRun(run.scenario, row)
+    }
+    for (const row of this.#runs.values()) {
+      const run = this.#runAt(row)
+      if (run) all.addRun(run.scenario, row)
     }
     return all.list()
   }
@@ -226,22 +215,26 @@ export class EnvironmentScenarios {
     const rules: FiredRule[] = []
     const faults: MatchedFault[] = []
     const applied = new Set<string>()
-    for (const run of this.#active) {
-      for (const count of run.counts) {
-        const { rule } = count
-        const inState = rule.when.state === undefined || rule.when.state === run.state
+    for (const row of this.#runs.values()) {
+      const run = row.running ? this.#runAt(row) : undefined
+      if (!run) continue
+      let { state } = row
+      const counts = row.rules.map((count) => ({ ...count }))
+      let isCounted = false
+      for (const [index, { rule, faults: own }] of run.rules.entries()) {
+        const inState = rule.when.state === undefined || rule.when.state === state
         if (!inState || !matches(rule, request)) continue
+        const count = (counts[index] ??= { matched: 0, hits: 0 })
         count.matched += 1
-        run.unsaved = true
-        this.#environment.hasCounted()
+        isCounted = true
         const now = this.#environment.clock.now()
-        const circumstances = { number: count.matched, now, startedAt: run.startedAt, random: () => this.random() }
+        const circumstances = { number: count.matched, now, startedAt: row.started_at, random: () => this.random() }
         if (!isMet(rule.when, circumstances)) continue
         // A request ends once: a rule that would end it does not fire on one that another rule has ended.
-        if (faults.some(endsRequest) && count.faults.some(endsRequest)) continue
-        const failures = this.#apply(count.faults, request, applied)
-        const others = count.faults.filter(({ fault }) => fault.phase !== 'model')
-        const fired = firedRule(run.scenario, count, failures)
+        if (faults.some(endsRequest) && own.some(endsRequest)) continue
+        const failures = this.#apply(own, request, applied)
+        const others = own.filter(({ fault }) => fault.phase !== 'model')
+        const fired = firedRule(run.scenario, { rule, faults: own, matched: count.matched }, failures)
         rules.push(fired)
         faults.push(...others)
         request.trace.fired(
@@ -249,15 +242,12 @@ export class EnvironmentScenarios {
           others.some(({ fault: { phase } }) => phase !== 'wait' && phase !== 'barrier'),
         )
         count.hits += 1
-        if (rule.then !== null) run.state = rule.then
+        if (rule.then !== null) state = rule.then
       }
+      if (isCounted && !this.#environment.isRemoved)
+        this.#environment.model.transact(() => this.#put({ ...row, state, rules: counts }, run))
     }
     return rules.length > 0 ? { rules, faults, applied } : undefined
-  }
-
-  /** Puts what has been counted since the last commit into rows. Only inside a transaction. */
-  saveCounts(): void {
-    for (const run of this.#active) if (run.unsaved) this.#save(run, true)
   }
 
   /**
@@ -323,68 +313,43 @@ export class EnvironmentScenarios {
     return [...new Set([...defined, ...(await this.#bundled.names())])].sort()
   }
 
-  #change(work: () => void): void {
-    this.#changing = true
-    try {
-      this.#environment.model.transact(work)
-    } finally {
-      this.#changing = false
-    }
-  }
-
   #startInitial(): void {
-    for (const scenario of this.#initial()) {
-      this.#definitions.put({ id: scenario.name, scenario })
-      this.#begin(scenario, false)
-    }
+    for (const scenario of this.#initial()) this.#begin(scenario, false)
   }
 
-  #begin(scenario: Scenario, startedManually: boolean): void {
-    // Runs are in the order of their starts.
-    this.#runs.remove(scenario.name)
+  /** Runs are in the order of their starts. */
+  #begin(scenario: Scenario, started_manually: boolean): void {
+    this.#end(scenario.name)
+    const { name: id, initial: state } = scenario
     const started_at = this.#environment.clock.now()
-    this.#save(
-      new ScenarioRun(scenario, { started_manually: startedManually, started_at, state: scenario.initial, rules: [] }),
-      true,
-    )
+    const rules = scenario.rules.map(() => ({ matched: 0, hits: 0 }))
+    this.#definitions.put({ id, scenario })
+    this.#put({ id, running: true, started_manually, started_at, state, rules }, new ScenarioRun(scenario, rules))
   }
 
-  #save(run: ScenarioRun, running: boolean): void {
-    const row = run.row(running)
-    run.unsaved = false
-    this.#runOf.set(row, run)
+  #end(name: string): void {
+    const row = this.#runs.get(name)
+    const run = row && this.#runAt(row)
+    this.#runs.remove(name)
+    if (!run) return
+    run.release()
+    this.#past.set(run, row)
+    const [oldest] = this.#past
+    if (!oldest || this.#past.size <= MAX_PAST_RUNS) return
+    this.#past.delete(oldest[0])
+    this.#longPast.addRun(oldest[0].scenario, oldest[1])
+  }
+
+  #put(row: StoredScenarioRun, run: ScenarioRun | undefined): void {
+    if (run) this.#runOf.set(row, run)
     this.#runs.put(row)
   }
 
-  /** Rows decide which run is the current one of its scenario, whether it acts, and after a rollback what it has counted. */
-  runChanged(before?: StoredScenarioRun, after?: StoredScenarioRun): void {
-    const former = before && this.#runOf.get(before)
-    const current = after && this.#currentRun(after.id)
-    // A run whose start is rolled back is not counted.
-    if (former && former !== current && this.#changing) this.#past.set(former, !before.running)
-    if (current) this.#past.delete(current)
-    if (after && current === former) current?.restore(after)
-    const [oldest] = this.#past
-    if (oldest && this.#past.size > MAX_PAST_RUNS) {
-      this.#past.delete(oldest[0])
-      this.#longPast.addRun(...oldest)
-    }
-    const rows = [...this.#runs.values()]
-    const acting = this.#active
-    this.#active = rows.flatMap(({ id, running }) => (running ? (this.#currentRun(id) ?? []) : []))
-    for (const run of acting) if (!this.#active.includes(run)) run.release()
-  }
-
-  /** The last run of a scenario, made from its row where the state file holds it; undefined when it never ran. */
-  #currentRun(name: string): ScenarioRun | undefined {
-    const row = this.#runs.get(name)
-    if (!row) return undefined
+  /** The run of a row, made from it where the state file holds it; undefined without its scenario. */
+  #runAt(row: StoredScenarioRun): ScenarioRun | undefined {
     let run = this.#runOf.get(row)
-    const scenario = this.#definitions.get(name)?.scenario
-    if (!run && scenario) {
-      run = new ScenarioRun(scenario, row)
-      this.#runOf.set(row, run)
-    }
+    const scenario = this.#definitions.get(row.id)?.scenario
+    if (!run && scenario) this.#runOf.set(row, (run = new ScenarioRun(scenario, row.rules)))
     return run
   }
 }
@@ -397,7 +362,11 @@ function endsRequest({ fault: { phase } }: MatchedFault): boolean {
 }
 
 /** A rule that fired and what it did, in one sentence. */
-function firedRule({ name }: Scenario, { rule, faults, matched }: RuleCount, failures: readonly string[]): FiredRule {
+function firedRule(
+  { name }: Scenario,
+  { rule, faults, matched }: RunRule & { readonly matched: number },
+  failures: readonly string[],
+): FiredRule {
   const effects = faults.map(({ fault, params }) => fault.sentence(params))
   if (rule.then !== null) effects.push(`${effects.length > 0 ? 'and ' : ''}goes to state ${rule.then}`)
   const failed = failures.length === 0 ? '' : `; this could not be done: ${failures.join('; ')}`

@@ -8,64 +8,36 @@ import type { MatchedFault } from './faults/fault.ts'
 import { type FaultKind, FAULTS } from './faults/faults.ts'
 import { isSpent } from './rule-matching.ts'
 
-/** What a rule has seen since its scenario started. */
-export interface RuleCount {
+/** A rule of a run, with its faults. */
+export interface RunRule {
   readonly rule: ScenarioRule
   readonly faults: readonly MatchedFault[]
-  /** Requests that match it, in the state that it asks for. */
-  matched: number
-  hits: number
 }
 
-/** One run of a scenario, from its start: its state, and what its rules have seen. */
+/** One run of a scenario, from its start. Its row has its state, and what its rules have seen. */
 export class ScenarioRun {
-  readonly scenario: Scenario
-  readonly counts: readonly RuleCount[]
-  state = ''
-  /** Milliseconds of the environment's clock. */
-  readonly startedAt: number
-  /** Whether it was started by the control API, and not with the server. */
-  readonly startedManually: boolean
-  /** Whether something has changed that its row does not have yet. */
-  unsaved = false
+  readonly rules: readonly RunRule[]
 
-  constructor(scenario: Scenario, row: Omit<StoredScenarioRun, 'id' | 'running'>) {
-    this.scenario = scenario
-    this.startedAt = row.started_at
-    this.startedManually = row.started_manually
-    this.counts = scenario.rules.map((rule, index) => {
+  constructor(
+    readonly scenario: Scenario,
+    counts: StoredScenarioRun['rules'],
+  ) {
+    this.rules = scenario.rules.map((rule, index) => {
       // In a run that the state file holds, what waited is gone with the former process.
-      const isOpen = (row.rules[index]?.hits ?? 0) > 0
+      const isOpen = (counts[index]?.hits ?? 0) > 0
       const faults = rule.do.map(matchedFault).map((matched): MatchedFault => {
         const { fault, params } = matched
         if (fault.phase !== 'barrier') return matched
         const barrier = new Barrier(fault.terms(params), { scenario: scenario.name, rule: rule.name }, isOpen)
         return { ...matched, barrier }
       })
-      return { rule, faults, matched: 0, hits: 0 }
+      return { rule, faults }
     })
-    this.restore(row)
-  }
-
-  /** Goes back to what a row says. */
-  restore({ state, rules }: Pick<StoredScenarioRun, 'state' | 'rules'>): void {
-    this.state = state
-    this.unsaved = false
-    for (const [index, count] of this.counts.entries()) {
-      const { matched = 0, hits = 0 } = rules[index] ?? {}
-      Object.assign(count, { matched, hits })
-    }
   }
 
   /** Lets go of the requests that wait at its barriers. */
   release(): void {
-    for (const { faults } of this.counts) for (const { barrier } of faults) barrier?.open()
-  }
-
-  row(running: boolean): StoredScenarioRun {
-    const { scenario, startedAt, startedManually, state, counts } = this
-    const rules = counts.map(({ matched, hits }) => ({ matched, hits }))
-    return { id: scenario.name, running, started_manually: startedManually, started_at: startedAt, state, rules }
+    for (const { faults } of this.rules) for (const { barrier } of faults) barrier?.open()
   }
 }
 
@@ -91,10 +63,11 @@ export class UnknownScenarioError extends Error {
   }
 }
 
-export function viewOf(scenario: Scenario, run: ScenarioRun | undefined, running: boolean): ScenarioView {
+export function viewOf(scenario: Scenario, run: StoredScenarioRun | undefined): ScenarioView {
+  const running = run?.running ?? false
   const state = run && run.state !== '' ? run.state : null
   const rules = scenario.rules.map((rule, index): Schemas['ScenarioRule'] => {
-    const { matched = 0, hits = 0 } = run?.counts[index] ?? {}
+    const { matched = 0, hits = 0 } = run?.rules[index] ?? {}
     const effects = rule.do.map(matchedFault).map(({ fault, params: given }) => fault.sentence(given))
     if (rule.then !== null) effects.push(`goes to state ${rule.then}`)
     return { name: rule.name, at: rule.at, must_fire: rule.must_fire, sentence: effects.join(', '), matched, hits }
@@ -134,11 +107,12 @@ export class Histories {
     this.#byName.set(history.name, known ? together(known, history) : history)
   }
 
-  addRun({ scenario: { name }, startedManually, counts }: ScenarioRun, stopped = false): void {
-    const rules = counts.map(({ rule, matched, hits }) => {
-      return { rule: rule.name, at: rule.at, must_fire: rule.must_fire, matched, hits }
+  addRun({ name, rules: declared }: Scenario, { started_manually, running, rules: counts }: StoredScenarioRun): void {
+    const rules = declared.map(({ name: rule, at, must_fire }, index) => {
+      const { matched = 0, hits = 0 } = counts[index] ?? {}
+      return { rule, at, must_fire, matched, hits }
     })
-    this.add({ name, started: 1, startedManually, stopped, rules })
+    this.add({ name, started: 1, startedManually: started_manually, stopped: !running, rules })
   }
 
   list(): ScenarioHistory[] {

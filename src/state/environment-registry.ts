@@ -6,7 +6,7 @@ import type { McpKey } from '../domain/session-token.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import type { Ids } from '../domain/ports.ts'
 import { type Capture, type DiskStore, openDisk, type Stored } from './disk-store.ts'
-import { type Draft, Environment, type EventSender, type RunCounters } from './environment.ts'
+import { type Draft, Environment, type EventSender } from './environment.ts'
 import { type ClockState, RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, type Model, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import { byName, type EnvironmentRecord, type StateContent } from './model/state-image.ts'
@@ -36,8 +36,6 @@ export interface RegistryOptions {
   lock?: ((file: string) => Promise<StateLock>) | undefined
   /** Until when this process may answer from the model; for as long as it runs when absent. */
   lease?: ModelLease | undefined
-  /** What counts requests in the environments. */
-  counters?: RunCounters | undefined
   /** What sends events of the environments. */
   events?: EventSender | undefined
 }
@@ -100,7 +98,6 @@ export class EnvironmentRegistry {
   /** Notices of the start: a write cut short that was dropped. */
   readonly notices: readonly string[]
   readonly #time: TimeSource
-  readonly #counters: RunCounters | undefined
   readonly #events: EventSender | undefined
   readonly #disk: DiskStore | undefined
   readonly #lease: ModelLease | undefined
@@ -108,8 +105,6 @@ export class EnvironmentRegistry {
   readonly #log: WriteAheadLog | undefined
   #environments = new Map<string, Environment>()
   #isLoaded = false
-  /** Those in which something was counted since their last commit. */
-  readonly #counting = new Set<Environment>()
   /** The positions of the ids of requests as they were stored, and the sequences that are in use. */
   #requestIds: Record<string, number> = {}
   readonly #sequences = new Map<string, SeededIds>()
@@ -124,11 +119,10 @@ export class EnvironmentRegistry {
 
   /** What is stored on the disk is not loaded yet. */
   constructor(
-    options: Pick<RegistryOptions, 'time' | 'counters' | 'events' | 'lease'>,
+    options: Pick<RegistryOptions, 'time' | 'events' | 'lease'>,
     disk: { readonly stored: Stored; store?: (capture: Capture) => DiskStore } | undefined,
   ) {
     this.#time = options.time ?? systemTime
-    this.#counters = options.counters
     this.#events = options.events
     this.#lease = options.lease
     this.notices = disk?.stored.notices ?? []
@@ -196,8 +190,7 @@ export class EnvironmentRegistry {
   }
 
   /**
-   * Every answer waits for this before it leaves. It resolves when every commit made so far is durable, and what rules of
-   * scenarios have counted (G63); undefined when nothing is pending.
+   * Every answer waits for this before it leaves. It resolves when every commit made so far is durable; undefined when nothing is pending.
    * @throws StorageError (503) when the disk refused; by then the model shows again what is durable. Also when the lease is
    * over: another replica may have changed what the answer says.
    */
@@ -205,7 +198,6 @@ export class EnvironmentRegistry {
     const lease = this.#lease
     try {
       lease?.assertHeld()
-      if (this.#counting.size > 0) this.#commitCounts()
     } catch (error) {
       return Promise.reject(error instanceof Error ? error : new Error(String(error)))
     }
@@ -230,17 +222,12 @@ export class EnvironmentRegistry {
 
   /** Writes everything into the state file and gives it back. @throws StorageError when the log had to stay */
   async close(): Promise<void> {
-    this.#commitCounts()
     await this.#disk?.close()
   }
 
   /** As `close`, without a last state file: the write-ahead log stays beside it. For a state that others wait for. */
   async leave(): Promise<void> {
-    try {
-      this.#commitCounts()
-    } finally {
-      await this.#disk?.leave()
-    }
+    await this.#disk?.leave()
   }
 
   /**
@@ -269,14 +256,6 @@ export class EnvironmentRegistry {
     }
   }
 
-  /** Each environment that has counted something makes a commit of it. */
-  #commitCounts(): void {
-    for (const environment of this.#counting) {
-      this.#counting.delete(environment)
-      if (!environment.isRemoved) environment.model.commitPending()
-    }
-  }
-
   /** Makes the indexes over what was loaded, in turns of the event loop, so that no request waits long for them. */
   async makeIndexes(): Promise<void> {
     for (const { model } of this.environments()) {
@@ -293,9 +272,7 @@ export class EnvironmentRegistry {
       record,
       time: this.#time,
       log: this.#log,
-      counters: this.#counters,
       events: this.#events,
-      counting: this.#log && this.#counting,
       indexes: (environment) => this.#indexesOf(environment),
     })
   }

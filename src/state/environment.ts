@@ -9,14 +9,7 @@ import type { Provider } from '../domain/provider.ts'
 import type { Settings } from '../domain/settings.ts'
 import { Vocabulary, type VocabularyWords } from '../domain/vocabulary.ts'
 import { EnvironmentClock, RandomIds, SeededIds, type TimeSource } from './model/time-and-ids.ts'
-import {
-  type Cause,
-  type ExtraIndexes,
-  Model,
-  SECTION_NAMES,
-  type StoredScenarioRun,
-  TABLE_NAMES,
-} from './model/model.ts'
+import { type Cause, type ExtraIndexes, Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 import type { EnvironmentImage, EnvironmentRecord, StoredImage } from './model/state-image.ts'
 import type { Change } from './model/table.ts'
 import type { Steps } from './model/slices.ts'
@@ -32,18 +25,6 @@ export interface Renewal {
   readonly reason: string
 }
 
-/** What counts requests in an environment: its rows are behind its counts until a commit stores them (G63). */
-export interface RunCounters {
-  /** Puts what was counted since the last commit into rows. Called in each transaction that changes something. */
-  saveCounts(environment: Environment): void
-  /** A row of a run has changed, or was rolled back to what it was. */
-  runChanged(
-    environment: Environment,
-    before: StoredScenarioRun | undefined,
-    after: StoredScenarioRun | undefined,
-  ): void
-}
-
 /** What sends events to webhooks (G68). */
 export interface EventSender {
   /** Puts the events that changes cause into rows. Called in each transaction that a request, a page or the clock causes. */
@@ -51,8 +32,6 @@ export interface EventSender {
   /** Called after each commit and after each rollback. */
   committed(environment: Environment): void
 }
-
-const NO_COUNTERS: RunCounters = { saveCounts: () => undefined, runChanged: () => undefined }
 
 export interface EnvironmentParts {
   readonly name: string
@@ -62,10 +41,7 @@ export interface EnvironmentParts {
   readonly indexes?: ((environment: Environment) => ExtraIndexes) | undefined
   /** Where its commits go; absent when it is in memory only. */
   readonly log?: WriteAheadLog | undefined
-  readonly counters?: RunCounters | undefined
   readonly events?: EventSender | undefined
-  /** Environments that have counted something since their last commit. */
-  readonly counting?: Set<Environment> | undefined
   /** Those of the record when absent. */
   readonly ids?: Ids | undefined
 }
@@ -102,7 +78,6 @@ export class Environment {
   /** Whether the registry no longer has it. */
   isRemoved = false
   readonly #log: WriteAheadLog | undefined
-  readonly #counting: Set<Environment> | undefined
   readonly #events: EventSender | undefined
   readonly #time: TimeSource | undefined
   #model: Model
@@ -114,11 +89,10 @@ export class Environment {
   /** The changes of the rows so far, while `change` gathers them into one commit. */
   #gathered: Change[] | undefined
 
-  constructor({ name, record, time, indexes, log, counters = NO_COUNTERS, events, counting, ids }: EnvironmentParts) {
+  constructor({ name, record, time, indexes, log, events, ids }: EnvironmentParts) {
     this.name = name
     this.#events = events
     this.#log = log
-    this.#counting = counting
     this.#time = time
     this.#settings = record.settings
     this.ids =
@@ -131,9 +105,7 @@ export class Environment {
     })
     this.#model = new Model((changes) => this.#commitRows(changes), {
       present: () => this.clock.now(),
-      beforeCommit: () => counters.saveCounts(this),
       addEvents: events && ((changes, cause) => events.addEvents(this, changes, cause)),
-      scenarioRunChanged: (before, after) => counters.runChanged(this, before, after),
       indexes: indexes?.(this),
     })
   }
@@ -239,11 +211,6 @@ export class Environment {
       this.#events?.committed(this)
     })
     this.#events?.committed(this)
-  }
-
-  /** Says that something was counted, which a commit has to store before the next answer leaves. */
-  hasCounted(): void {
-    this.#counting?.add(this)
   }
 
   /** How many seeded ids were given out; undefined when they are random. */

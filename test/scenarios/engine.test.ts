@@ -38,16 +38,9 @@ const BUNDLED: BundledScenarios = {
 }
 
 function mock(initial: readonly Scenario[], seed = 1): EngineMock {
-  let registry = new ScenarioRegistry(BUNDLED)
-  const environment = testEnvironment({
-    seed,
-    counters: {
-      saveCounts: (of) => registry.saveCounts(of),
-      runChanged: (of, before, after) => registry.runChanged(of, before, after),
-    },
-  })
+  const environment = testEnvironment({ seed })
   const reopened = (scenarios: readonly Scenario[]): EnvironmentScenarios => {
-    registry = new ScenarioRegistry(BUNDLED)
+    const registry = new ScenarioRegistry(BUNDLED)
     registry.startWith(scenarios)
     return registry.of(environment)
   }
@@ -278,7 +271,6 @@ describe('the scenarios of an environment', () => {
     const { scenarios, environment } = mock([scenario([{ when: { first: 1 } }])])
     scenarios.match(request())
     scenarios.stop('s')
-    environment.model.commitPending()
     environment.model.transact(() => environment.model.count('account_sequence'))
     expect([scenarios.active, scenarios.match(request())]).toEqual([false, undefined])
     scenarios.define(scenario([{}]))
@@ -663,7 +655,6 @@ describe('scenarios and their rows', () => {
     first.scenarios.define(scenario([{ name: 'by hand', then: 'late' }], { name: 'hand', initial: 'early' }))
     await first.scenarios.start('hand')
     fired(first.scenarios)
-    first.environment.model.commitPending()
     const next = first.reopened([scenario([{ name: 'new' }], { name: 'other' })])
     expect(next.list()).toMatchObject([
       { name: 'hand', running: true, state: 'late', rules: [{ matched: 1, hits: 1 }] },
@@ -676,20 +667,15 @@ describe('scenarios and their rows', () => {
     ])
   })
 
-  it('are saved with the next commit of any kind, and only when a count changed', () => {
-    const { scenarios, environment } = mock([scenario([{ then: 'b' }], { initial: 'a' })])
+  it('are saved with each request that a rule counts, and with no other', () => {
+    const counted = { on: { operation: 'list_tools' }, then: 'b' }
+    const { scenarios, environment } = mock([scenario([counted], { initial: 'a' })])
     const row = () => environment.model.tables.scenario_runs.get('s')
-    const commit = () => environment.model.transact(() => environment.model.count('account_sequence'))
     const started = row()
-    commit()
+    fired(scenarios, { operation: 'list_connections' })
     expect(row()).toBe(started)
-    fired(scenarios)
-    expect(row()).toMatchObject({ state: 'a', rules: [{ matched: 0, hits: 0 }] })
-    commit()
-    const counted = row()
-    expect(counted).toMatchObject({ running: true, state: 'b', rules: [{ matched: 1, hits: 1 }] })
-    commit()
-    expect(row()).toBe(counted)
+    fired(scenarios, { operation: 'list_tools' })
+    expect(row()).toMatchObject({ running: true, state: 'b', rules: [{ matched: 1, hits: 1 }] })
   })
 
   it('whose change is undone have their former state, and a start that was undone is not counted', () => {
@@ -799,10 +785,7 @@ describe('the scenarios of all environments', () => {
 
   it('begin with those of the start, separately in each environment', () => {
     const registry = registryOf()
-    const [one, two] = ['one', 'two'].map((name) => testEnvironment({ name, counters: registry })) as [
-      TestEnvironment,
-      TestEnvironment,
-    ]
+    const [one, two] = ['one', 'two'].map((name) => testEnvironment({ name })) as [TestEnvironment, TestEnvironment]
     registry.startWith([start])
     fired(registry.of(one))
     expect(registry.of(one)).toBe(registry.of(one))
@@ -812,7 +795,7 @@ describe('the scenarios of all environments', () => {
 
   it('are empty without any of the start, until one is started by hand', async () => {
     const registry = registryOf()
-    const scenarios = registry.of(testEnvironment({ counters: registry }))
+    const scenarios = registry.of(testEnvironment())
     expect(scenarios.list()).toEqual([])
     await scenarios.start('bundled')
     expect(scenarios.list()).toMatchObject([{ name: 'bundled', running: true }])
@@ -834,7 +817,7 @@ describe('the scenarios of all environments', () => {
 
   it('are read again: running ones restart, and resets begin with them', () => {
     const registry = registryOf()
-    const environment = testEnvironment({ counters: registry })
+    const environment = testEnvironment()
     registry.startWith([start])
     expect(fired(registry.of(environment))).toEqual(['start'])
     registry.redefine([scenario([{ name: 'edited' }])], [environment])
@@ -849,13 +832,9 @@ describe('the scenarios of all environments', () => {
 
   it('save their counts, only for environments that have used them', () => {
     const registry = registryOf()
-    const [one, two] = ['one', 'two'].map((name) => testEnvironment({ name, counters: registry })) as [
-      TestEnvironment,
-      TestEnvironment,
-    ]
+    const [one, two] = ['one', 'two'].map((name) => testEnvironment({ name })) as [TestEnvironment, TestEnvironment]
     registry.startWith([start])
     fired(registry.of(one))
-    for (const environment of [two, one]) environment.model.commitPending()
     expect(one.model.tables.scenario_runs.get('s')).toMatchObject({ rules: [{ matched: 1 }] })
     expect(two.model.tables.scenario_runs.size).toBe(0)
   })

@@ -1,7 +1,7 @@
 import type { Instant } from '../../src/domain/instant.ts'
 import { milliseconds } from '../../src/domain/instant.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../../src/domain/settings.ts'
-import { Environment, type RunCounters } from '../../src/state/environment.ts'
+import { Environment } from '../../src/state/environment.ts'
 
 export interface TestEnvironmentOptions {
   name?: string
@@ -10,7 +10,6 @@ export interface TestEnvironmentOptions {
   /** Seed of the ids; 1 when absent. */
   seed?: number
   settings?: Partial<Settings>
-  counters?: RunCounters
 }
 
 /** An environment with a clock that the test moves. */
@@ -18,7 +17,7 @@ export type TestEnvironment = Environment
 
 /** An environment in memory: a frozen clock that the test moves, and seeded ids. */
 export function testEnvironment(options: TestEnvironmentOptions = {}): Environment {
-  const { name = 'default', now = '2026-01-01T00:00:00.000Z', seed = 1, settings, counters } = options
+  const { name = 'default', now = '2026-01-01T00:00:00.000Z', seed = 1, settings } = options
   return new Environment({
     name,
     record: {
@@ -27,6 +26,5 @@ export function testEnvironment(options: TestEnvironmentOptions = {}): Environme
       ids: { seed, position: 0 },
     },
     time: () => milliseconds(now),
-    counters,
   })
 }

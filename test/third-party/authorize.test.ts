@@ -16,7 +16,7 @@ const ASKED = { state: 'st&te=1', redirectUri: `${BASE}/connect/callback`, scope
 function site(changes: Partial<Connector> = {}, rules: readonly Partial<ScenarioRule>[] = []) {
   const scenarios = new ScenarioRegistry({} as BundledScenarios)
   scenarios.startWith([scenarioOf(rules)])
-  const environment = testEnvironment({ counters: scenarios })
+  const environment = testEnvironment()
   const connector = connectorOf('OAUTH', { display_name: 'Mail <b>', people: ['ada@example.com'], ...changes })
   environment.model.transact(() => {
     environment.model.tables.connectors.put({ ...connector, id: connector.connector })
@@ -25,7 +25,7 @@ function site(changes: Partial<Connector> = {}, rules: readonly Partial<Scenario
   const services = {
     registry: {
       environment: (name: string) => (name === 'default' ? environment : undefined),
-      byOauthState: (state: string) => ({ link: { account_id: state } }),
+      byOauthState: { get: (state: string) => ({ link: { account_id: state } }) },
       durable: () => undefined,
     },
     scenarios,

@@ -59,12 +59,8 @@ export interface ModelPorts {
   readonly indexes?: ExtraIndexes | undefined
   /** The time of its environment, in milliseconds; without it, expired rows are not removed. */
   readonly present?: () => number
-  /** Adds rows to a commit that make no commit by themselves: the counters of scenarios (G63). */
-  readonly beforeCommit?: () => void
   /** Adds the events that the changes of a transaction cause (G68). Called for those that have a cause. */
   readonly addEvents?: ((changes: readonly Change[], cause: Cause) => void) | undefined
-  /** Called for every change of a scenario's run, and for every change of one that is rolled back. */
-  readonly scenarioRunChanged?: (before: StoredScenarioRun | undefined, after: StoredScenarioRun | undefined) => void
 }
 
 /**
@@ -119,7 +115,6 @@ export class Model {
       grants: [this.grantIndex, ...this.#expiry.grants],
       authorization_codes: this.#expiry.authorizationCodes,
       collection_items: [this.collections],
-      scenario_runs: [{ update: (before, after) => this.#ports.scenarioRunChanged?.(before, after) }],
       webhook_deliveries: [this.deliveryQueues],
     }
     const tables = [
@@ -142,7 +137,6 @@ export class Model {
       if (changes.length > 0) {
         this.#addEvents(changes)
         this.#removeExpired()
-        this.#ports.beforeCommit?.()
       }
       this.#open = undefined
       if (changes.length > 0) this.#sink(changes)
@@ -165,11 +159,6 @@ export class Model {
       transitions: trace.transitions.slice(transitions),
       changes: trace.changes.slice(noted),
     })
-  }
-
-  /** Commits the rows that only join other commits, if they have changed since the last one. */
-  commitPending(): void {
-    this.transact(() => this.#ports.beforeCommit?.())
   }
 
   /** Rolls changes back, the last one first. */
