@@ -1,4 +1,17 @@
-interface ErrorEntry {
+/** What reports, explanations and replays know of an error. */
+interface ErrorTraits {
+  /**
+   * Whether the request breaks the contract. The other errors are answers to requests that keep it: an account that does not
+   * exist or is not active, a duplicate, an expired token.
+   */
+  readonly breach?: true
+  /** Whether the request is refused before its contract is checked, and before scenarios see it. */
+  readonly early?: true
+  /** What decides it, where that is not the service itself. */
+  readonly by?: 'contract' | 'third_party' | 'mock'
+}
+
+interface ErrorEntry extends ErrorTraits {
   readonly status: number
   readonly code: number
   /** The field that the error is about, of those that name one. */
@@ -12,20 +25,25 @@ interface ErrorEntry {
  * `error_code` that travels in `ErrorInfo` (G16). `spec/openapi.yaml` lists the same names.
  */
 export const ERROR_CATALOGUE = {
-  MALFORMED_BODY: { status: 400, code: 3, field: 'body' },
-  UNSUPPORTED_CONTENT_TYPE: { status: 400, code: 3, field: 'Content-Type' },
-  VALIDATION_FAILED: { status: 400, code: 3, field: 'body', usual: true },
-  MISSING_LOCATOR: { status: 400, code: 3, field: 'id' },
-  AMBIGUOUS_LOCATOR: { status: 400, code: 3, field: 'organization_id' },
-  CONTRADICTING_LOCATOR: { status: 400, code: 3, field: 'id' },
-  INVALID_CONNECTOR: { status: 400, code: 3, field: 'connector' },
-  INVALID_AUTHORIZATION_DETAILS: { status: 400, code: 3, field: 'connected_account.authorization_details' },
-  INVALID_PAGE_TOKEN: { status: 400, code: 3, field: 'page_token' },
-  INVALID_TOOL_INPUT: { status: 400, code: 3, field: 'tool_input' },
+  MALFORMED_BODY: { status: 400, code: 3, field: 'body', breach: true, early: true, by: 'contract' },
+  UNSUPPORTED_CONTENT_TYPE: { status: 400, code: 3, field: 'Content-Type', breach: true, early: true, by: 'contract' },
+  VALIDATION_FAILED: { status: 400, code: 3, field: 'body', usual: true, breach: true, by: 'contract' },
+  MISSING_LOCATOR: { status: 400, code: 3, field: 'id', breach: true },
+  AMBIGUOUS_LOCATOR: { status: 400, code: 3, field: 'organization_id', breach: true },
+  CONTRADICTING_LOCATOR: { status: 400, code: 3, field: 'id', breach: true },
+  INVALID_CONNECTOR: { status: 400, code: 3, field: 'connector', breach: true },
+  INVALID_AUTHORIZATION_DETAILS: {
+    status: 400,
+    code: 3,
+    field: 'connected_account.authorization_details',
+    breach: true,
+  },
+  INVALID_PAGE_TOKEN: { status: 400, code: 3, field: 'page_token', breach: true },
+  INVALID_TOOL_INPUT: { status: 400, code: 3, field: 'tool_input', breach: true },
   DUPLICATE_IDENTIFIER: { status: 400, code: 3, field: 'name' },
   ACCOUNT_NOT_ACTIVE: { status: 400, code: 9 },
   CONNECTION_DISABLED: { status: 400, code: 9 },
-  UNAUTHENTICATED: { status: 401, code: 16, usual: true },
+  UNAUTHENTICATED: { status: 401, code: 16, usual: true, early: true },
   IDENTIFIER_MISMATCH: { status: 403, code: 7, usual: true },
   ACCOUNT_NOT_FOUND: { status: 404, code: 5, usual: true },
   AUTH_REQUEST_NOT_FOUND: { status: 404, code: 5 },
@@ -33,14 +51,14 @@ export const ERROR_CATALOGUE = {
   CONNECTION_NOT_FOUND: { status: 404, code: 5 },
   MCP_CONFIG_NOT_FOUND: { status: 404, code: 5 },
   TOOL_NOT_FOUND: { status: 404, code: 5 },
-  PATH_NOT_FOUND: { status: 404, code: 5 },
-  METHOD_NOT_ALLOWED: { status: 405, code: 12, usual: true },
+  PATH_NOT_FOUND: { status: 404, code: 5, by: 'contract' },
+  METHOD_NOT_ALLOWED: { status: 405, code: 12, usual: true, by: 'contract' },
   ACCOUNT_ALREADY_EXISTS: { status: 409, code: 6, usual: true },
-  BODY_TOO_LARGE: { status: 413, code: 8, field: 'body', usual: true },
+  BODY_TOO_LARGE: { status: 413, code: 8, field: 'body', usual: true, breach: true, early: true, by: 'contract' },
   RATE_LIMITED: { status: 429, code: 8, usual: true },
-  TOOL_ERROR: { status: 500, code: 13 },
-  INTERNAL: { status: 500, code: 13, usual: true },
-  STORAGE_UNAVAILABLE: { status: 503, code: 14, usual: true },
+  TOOL_ERROR: { status: 500, code: 13, by: 'third_party' },
+  INTERNAL: { status: 500, code: 13, usual: true, by: 'mock' },
+  STORAGE_UNAVAILABLE: { status: 503, code: 14, usual: true, by: 'mock' },
   TIMED_OUT: { status: 504, code: 4, usual: true },
 } as const satisfies Record<string, ErrorEntry>
 export type ErrorCode = keyof typeof ERROR_CATALOGUE
@@ -164,15 +182,31 @@ export function invalidField(
   })
 }
 
-/** What the token endpoint answers with 400 and 401 (G14). */
-export const TOKEN_ERRORS = ['invalid_request', 'unsupported_grant_type', 'invalid_client'] as const
+/** What the token endpoint answers (G14). */
+const TOKEN_CATALOGUE = {
+  invalid_request: { status: 400, breach: true, early: true, by: 'contract' },
+  unsupported_grant_type: { status: 400, breach: true, early: true },
+  invalid_client: { status: 401, early: true },
+} as const satisfies Record<string, ErrorTraits & { status: number }>
+type TokenErrorCode = keyof typeof TOKEN_CATALOGUE
+export const TOKEN_ERRORS = Object.keys(TOKEN_CATALOGUE) as readonly TokenErrorCode[]
+
+const TRAITS: ReadonlyMap<string, ErrorTraits> = new Map<string, ErrorTraits>([
+  ...ENTRIES,
+  ...Object.entries(TOKEN_CATALOGUE),
+])
+
+/** Of an error of the service or of the token endpoint. */
+export function errorTraits(errorCode: string | null | undefined): ErrorTraits {
+  return TRAITS.get(errorCode ?? '') ?? {}
+}
 
 /** A token endpoint error (RFC 6749 5.2, G14); its body has another shape than the rest. */
 export class TokenError extends Error {
   override readonly name = 'TokenError'
 
   constructor(
-    readonly error: (typeof TOKEN_ERRORS)[number],
+    readonly error: TokenErrorCode,
     description: string,
     /** Set when the client authenticated with HTTP Basic, which a failure then has to name. */
     readonly challenge: boolean = false,
@@ -183,6 +217,6 @@ export class TokenError extends Error {
   }
 
   get status(): number {
-    return this.error === 'invalid_client' ? 401 : 400
+    return TOKEN_CATALOGUE[this.error].status
   }
 }

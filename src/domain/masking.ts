@@ -175,8 +175,13 @@ export const maskUrl = JOURNAL.url.bind(JOURNAL)
 export const maskHeader = JOURNAL.header.bind(JOURNAL)
 export const maskParameters = JOURNAL.parameters.bind(JOURNAL)
 
-/** The value at a place of a JSON document, masked as it is there; the path is of names. */
+/** The value at a place of a JSON document, masked as it is there; the path is of names and of places in lists. */
 export function maskAt(path: readonly string[], value: JsonValue): JsonValue {
-  const document = path.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value)
-  return path.reduce<JsonValue>((at, name) => (isJsonObject(at) ? (own(at, name) ?? null) : at), maskJson(document))
+  const wrapped = path.reduceRight<JsonValue>((inner, name) => (PLACE.test(name) ? [inner] : { [name]: inner }), value)
+  return path.reduce<JsonValue>(
+    (at) => (typeof at === 'object' && at !== null ? (Object.values(at)[0] ?? null) : at),
+    maskJson(wrapped),
+  )
 }
+
+const PLACE = /^\d+$/

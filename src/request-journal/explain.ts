@@ -1,6 +1,6 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
-import { type ErrorCode, isErrorCode } from '../domain/errors.ts'
+import { type ErrorCode, errorTraits, isErrorCode } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, own } from '../domain/json.ts'
 import type { Environment } from '../state/environment.ts'
@@ -181,26 +181,17 @@ function messageOf(entry: RecordedEntry): string {
   return typeof message === 'string' ? message : ''
 }
 
-/** What decides errors that are not the service's own decision. */
-const DECIDED_ELSEWHERE: Readonly<Record<string, DecidedBy>> = {
-  VALIDATION_FAILED: 'contract',
-  MALFORMED_BODY: 'contract',
-  UNSUPPORTED_CONTENT_TYPE: 'contract',
-  PATH_NOT_FOUND: 'contract',
-  METHOD_NOT_ALLOWED: 'contract',
-  BODY_TOO_LARGE: 'contract',
-  invalid_request: 'contract',
-  TOOL_ERROR: 'third_party',
+/** What decides problems of links that are not the service's own decision. */
+const LINKS_DECIDED_ELSEWHERE: Readonly<Record<string, DecidedBy>> = {
   LINK_REFUSED: 'third_party',
   LINK_UNAVAILABLE: 'third_party',
-  INTERNAL: 'mock',
-  STORAGE_UNAVAILABLE: 'mock',
   LINK_NOT_STORED: 'mock',
 }
 
 function decidedBy(entry: RecordedEntry): DecidedBy {
   if (entry.trace.injected) return 'scenario'
-  return isPassedOn(entry) ? 'third_party' : (DECIDED_ELSEWHERE[entry.errorCode ?? ''] ?? 'service')
+  if (isPassedOn(entry)) return 'third_party'
+  return errorTraits(entry.errorCode).by ?? LINKS_DECIDED_ELSEWHERE[entry.errorCode ?? ''] ?? 'service'
 }
 
 const UNREADABLE_BODY = formCheck('G7', 'The body is not a JSON object.', 'Send one JSON object in UTF-8.')

@@ -1,4 +1,5 @@
 import type { components } from '../contract/generated/control-types.ts'
+import { errorTraits } from '../domain/errors.ts'
 import { milliseconds } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import { plural } from '../domain/text.ts'
@@ -246,18 +247,8 @@ function placeOf(entry: JournalEntry): { readonly at: string; readonly on: JsonO
 /** Whether a request was refused before the rules of scenarios saw it. */
 function isRefusedEarly({ error_code, violations }: JournalEntry): boolean {
   if (error_code === 'VALIDATION_FAILED') return violations.length > 0
-  return error_code !== null && REFUSED_BEFORE_RULES.has(error_code)
+  return errorTraits(error_code).early === true
 }
-
-const REFUSED_BEFORE_RULES: ReadonlySet<string> = new Set([
-  'UNAUTHENTICATED',
-  'MALFORMED_BODY',
-  'UNSUPPORTED_CONTENT_TYPE',
-  'BODY_TOO_LARGE',
-  'invalid_request',
-  'unsupported_grant_type',
-  'invalid_client',
-])
 
 /** The same answer again, where neither the client nor the model gives it: a server of the user's own that a tool calls, a full disk. */
 function unexplainedAnswer({ status, error_code, upstream, response }: JournalEntry): JsonObject | undefined {

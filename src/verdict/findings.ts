@@ -1,13 +1,13 @@
 import type { CheckedRequest, ContractWarning } from '../contract/contract.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import { foundValue, valueOfField } from '../contract/violation.ts'
-import { type FieldViolation, partsOf, ServiceError, TokenError } from '../domain/errors.ts'
+import { errorTraits, type FieldViolation, partsOf, ServiceError, TokenError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
-import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import type { NotedWarning } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { shorten } from '../domain/text.ts'
-import { maskJson, maskParameters, maskText } from '../domain/masking.ts'
+import { maskAt, maskParameters, maskText } from '../domain/masking.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import type { Finding, FindingOrigin, Warning } from './report-types.ts'
 
@@ -24,26 +24,6 @@ export interface RequestUse {
   readonly trace: { readonly warnings: readonly NotedWarning[] }
 }
 
-/**
- * The errors of requests that break the contract. The others are answers to requests that keep it: an account that does not
- * exist or is not active, a duplicate, an expired token.
- */
-const BREACHES: ReadonlySet<string> = new Set([
-  'MALFORMED_BODY',
-  'UNSUPPORTED_CONTENT_TYPE',
-  'VALIDATION_FAILED',
-  'MISSING_LOCATOR',
-  'AMBIGUOUS_LOCATOR',
-  'CONTRADICTING_LOCATOR',
-  'INVALID_CONNECTOR',
-  'INVALID_AUTHORIZATION_DETAILS',
-  'INVALID_PAGE_TOKEN',
-  'INVALID_TOOL_INPUT',
-  'BODY_TOO_LARGE',
-  'invalid_request',
-  'unsupported_grant_type',
-])
-
 /** Constraints of a 400 that say no more than a 404 elsewhere: the account does not exist (G34). */
 const ABOUT_STATE: ReadonlySet<string> = new Set(['existing_account'])
 
@@ -52,7 +32,7 @@ export function isBreach(error: unknown, authorization: string | undefined): boo
   if (code === 'UNAUTHENTICATED') return !isBearer(authorization)
   // Wrong credentials break no rule, a request without any does.
   if (code === 'invalid_client') return violationsIn(error).length > 0
-  if (code === undefined || !BREACHES.has(code)) return false
+  if (!errorTraits(code).breach) return false
   const violations = violationsIn(error)
   return violations.length === 0 || violations.some(({ constraint }) => !ABOUT_STATE.has(constraint))
 }
@@ -202,24 +182,16 @@ export class Findings<Item extends { readonly path: string }> {
   }
 
   addAll(items: readonly Item[], found: FoundIn): void {
-    let shown: JsonValue | undefined
-    for (const item of items) {
-      const counted = this.#counted(item)
-      if (!counted) continue
-      counted.count += 1
-      if (counted.requests.length < MAX_REQUESTS) {
-        shown ??= shownBody(
-          found.body,
-          items.map(({ path }) => path),
-        )
-        counted.requests.push(findingRequest(item.path, found, shown))
-      }
-      if (found.test) counted.tests.set(testKey(found.test), found.test)
-    }
+    const abridged: Abridged = new Map()
+    for (const item of items) this.add(item, found, abridged)
   }
 
-  add(item: Item, found: FoundIn): void {
-    this.addAll([item], found)
+  add(item: Item, found: FoundIn, abridged: Abridged = new Map()): void {
+    const counted = this.#counted(item)
+    if (!counted) return
+    counted.count += 1
+    if (counted.requests.length < MAX_REQUESTS) counted.requests.push(findingRequest(item.path, found, abridged))
+    if (found.test) counted.tests.set(testKey(found.test), found.test)
   }
 
   merge(others: Findings<Item>): void {
@@ -259,69 +231,46 @@ function testKey({ label, file = '' }: TestLabel): string {
 export const MAX_PATH = 200
 const MAX_EXCERPT = 160
 
-function findingRequest(place: string, found: FoundIn, body: JsonValue): FindingRequest {
-  const { request, environment, method, url, at } = found
+function findingRequest(place: string, found: FoundIn, abridged: Abridged): FindingRequest {
+  const { request, environment, method, url, at, body } = found
   const path = shorten(url.split('?', 1).join(), MAX_PATH)
-  return { id: request, environment, method, path, at: instant(at), excerpt: excerptOf(place, url, body) }
+  return { id: request, environment, method, path, at: instant(at), excerpt: excerptOf(place, url, body, abridged) }
 }
 
 /** A query parameter with its value, or the object of the body that the place is in; the place itself comes first. */
-function excerptOf(place: string, url: string, body: JsonValue): string {
+function excerptOf(place: string, url: string, body: unknown, abridged: Abridged): string {
   const { [place]: value } = maskParameters(new URLSearchParams(url.split('?')[1]))
   if (value !== undefined) return shorten(`?${place}=${[value].flat().join(`&${place}=`)}`, MAX_EXCERPT)
   if (!isJsonObject(body)) return ''
-  const names = namesIn(place)
-  let at: JsonValue = body
-  let shown = at
+  const names = place.split(/[.[\]]+/).filter((name) => name !== '')
   const last = names.pop() ?? ''
-  const inside: string[] = []
-  for (const name of names) {
-    const next: JsonValue | undefined = Array.isArray(at)
-      ? at[Number(name)]
-      : isJsonObject(at)
-        ? own(at, name)
-        : undefined
-    if (!isJsonObject(next) && !Array.isArray(next)) break
-    at = next
-    inside.push(name)
-    if (isJsonObject(at)) shown = at
+  let [around, inside]: [JsonObject, number] = [body, 0]
+  let at: JsonValue | undefined = body
+  for (const [index, name] of names.entries()) {
+    at = Array.isArray(at) ? at[Number(name)] : isJsonObject(at) ? own(at, name) : undefined
+    if (isJsonObject(at)) [around, inside] = [at, index + 1]
   }
-  const first = isJsonObject(shown) && Object.hasOwn(shown, last) ? { [last]: shown[last] ?? null, ...shown } : shown
-  const parent = inside.length === 0 ? '' : `${inside.join('.')}: `
-  return shorten(`${parent}${JSON.stringify(first)}`, MAX_EXCERPT)
-}
-
-function namesIn(place: string): string[] {
-  return place.split(/[.[\]]+/).filter((name) => name !== '')
-}
-
-/** What excerpts may show of a body, secrets masked. It can have 100,000 members, and an excerpt has room for few. */
-function shownBody(body: unknown, places: readonly string[]): JsonValue {
-  return isJsonObject(body) ? maskJson(abridged(body, places.map(namesIn))) : null
+  const shown = abridged.get(around) ?? (abridge(around) as JsonObject)
+  abridged.set(around, shown)
+  const first = Object.hasOwn(around, last) ? { [last]: abridge(around[last] ?? null), ...shown } : shown
+  const way = names.slice(0, inside)
+  const parent = way.length === 0 ? '' : `${way.join('.')}: `
+  return shorten(`${parent}${JSON.stringify(maskAt(way, first))}`, MAX_EXCERPT)
 }
 
 /** By these members of an object its `value` is known to be secret. */
 const NAMING: ReadonlySet<string> = new Set(['name', 'key'])
 
-/** A value with all that is on the ways into it, and beside that the first members: as many as an excerpt has characters. */
-function abridged(value: JsonValue, ways: readonly (readonly string[])[], left = { members: MAX_EXCERPT }): JsonValue {
+/** The objects of a request that excerpts show, each with as many members as an excerpt has characters: it can have 100,000. */
+type Abridged = Map<JsonObject, JsonObject>
+
+function abridge(value: JsonValue, left = { members: MAX_EXCERPT }): JsonValue {
   if (typeof value !== 'object' || value === null) return value
-  const heads = new Set(ways.map(([head]) => head))
-  const inner = (key: string, item: JsonValue): JsonValue => {
-    if (!heads.has(key)) return abridged(item, [], left)
-    return abridged(
-      item,
-      ways.flatMap(([head, ...rest]) => (head === key ? [rest] : [])),
-    )
-  }
-  const isKept = (key: string): boolean => heads.has(key) || NAMING.has(key) || left.members-- > 0
-  if (isJsonObject(value)) {
-    const kept = Object.keys(value).flatMap((key): [string, JsonValue][] =>
-      isKept(key) ? [[key, inner(key, value[key] ?? null)]] : [],
-    )
-    return Object.fromEntries(kept)
-  }
-  return value.map((item: JsonValue, index) => (isKept(String(index)) ? inner(String(index), item) : null))
+  if (Array.isArray(value)) return value.slice(0, left.members).map((item) => abridge(item, left))
+  const isKept = (name: string): boolean => NAMING.has(name) || left.members-- > 0
+  return Object.fromEntries(
+    Object.keys(value).flatMap((name) => (isKept(name) ? [[name, abridge(value[name] ?? null, left)]] : [])),
+  )
 }
 
 /** Equal for the same rule at the same field, for every value that was sent, and for all items of a list. */

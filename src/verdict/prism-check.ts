@@ -6,7 +6,7 @@ import { isOperation, routeOf } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
 import type { PrismCheck } from './report-types.ts'
-import type { FieldViolation } from '../domain/errors.ts'
+import { errorTraits, type FieldViolation } from '../domain/errors.ts'
 import type { JsonValue } from '../domain/json.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import { pathOf, queryOf, requestText, responseHeadersOf, responseText } from '../request-journal/view.ts'
@@ -70,18 +70,6 @@ interface RecordedExchange {
   readonly unchecked: { readonly request?: Unchecked; readonly answer?: Unchecked }
 }
 
-/** Errors of requests that were refused before the contract check. */
-const REFUSED_BEFORE_CHECK: ReadonlySet<string> = new Set([
-  'UNAUTHENTICATED',
-  'MALFORMED_BODY',
-  'UNSUPPORTED_CONTENT_TYPE',
-  'BODY_TOO_LARGE',
-  'INTERNAL',
-  'invalid_request',
-  'unsupported_grant_type',
-  'invalid_client',
-])
-
 /** An error of the mock's disk, which no operation declares. */
 const STORAGE_ERROR = 'STORAGE_UNAVAILABLE'
 
@@ -118,7 +106,8 @@ export function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
 }
 
 function uncheckedRequest({ errorCode, violations, isRequestShortened }: RecordedEntry): Unchecked | undefined {
-  if (errorCode !== null && REFUSED_BEFORE_CHECK.has(errorCode) && violations.length === 0) return 'refused'
+  const isEarly = errorTraits(errorCode).early === true || errorCode === 'INTERNAL'
+  if (isEarly && violations.length === 0) return 'refused'
   return isRequestShortened ? 'shortened' : undefined
 }
 

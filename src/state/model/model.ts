@@ -5,7 +5,6 @@ import {
   type Origin,
   SECTION_NAMES,
   type Sections,
-  type StoredScenarioRun,
   type Tables,
 } from '../../domain/generated/tables.ts'
 import type { NotedChange, RequestTrace, Transition } from '../../domain/request-trace.ts'
