@@ -44,6 +44,7 @@ export async function writeRecording(recording: Recording, progress: (note: stri
   for (const exchange of exchanges) secrets.learn(exchange)
   const writing: Writing = { exchanges, secrets, folder }
   const ofService = exchanges.filter((exchange) => observe(exchange).operation !== undefined)
+  for (const part of ['', 'connectors', 'scenarios']) await removeFormer(join(folder, part))
   progress('writing recording.har')
   const har = harOf(exchanges, { upstream, version: VERSION, secrets, problems: problemsOf })
   await writeOver(join(folder, 'recording.har'), `${JSON.stringify(har, null, 2)}\n`)
@@ -66,7 +67,7 @@ export async function writeRecording(recording: Recording, progress: (note: stri
       mock.target.close()
     }
   })
-  const about = 'What the mock with this seed answers otherwise than the service did, without the scenario.'
+  const about = `${MARK} What the mock with this seed answers otherwise than the service did, without the scenario.`
   await writeOver(join(folder, 'drift.txt'), `${about}\n\n${secrets.text(driftText(driftReport(findings)))}\n`)
   progress('')
   return [
@@ -78,7 +79,6 @@ export async function writeRecording(recording: Recording, progress: (note: stri
 
 async function writeSeed({ secrets, folder, exchanges }: Writing): Promise<void> {
   const { seed, connectors } = documentsOf(exchanges, secrets)
-  await removeFormer(join(folder, 'connectors'))
   for (const [name, connector] of connectors) {
     const file = join(folder, 'connectors', `${name}.yaml`)
     await writeOver(file, withSchema('connector', file, documentText(connector, `${MARK} What its tools answered.`)))
@@ -88,7 +88,7 @@ async function writeSeed({ secrets, folder, exchanges }: Writing): Promise<void>
   await writeOver(file, withSchema('seed', file, documentText(seed, about)))
 }
 
-/** Connectors of an earlier recording would come with the seed of this one. */
+/** What is left of an earlier recording would be replayed with this one. */
 async function removeFormer(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const file = join(folder, name)

@@ -157,6 +157,23 @@ describe('toolmock record', () => {
     expect(existsSync(join(folder, 'recording.har'))).toBe(true)
   })
 
+  it('with --force removes what an earlier recording has there and the new one lacks', async () => {
+    const folder = toolmock.path('again')
+    const client = toolmock.path('again.mjs')
+    await writeFile(client, CLIENT)
+    const record = async (use: (url: string) => Promise<unknown>) =>
+      withService(async (service) => {
+        const { url, stop } = await recording(service, folder, '--force')
+        await use(url)
+        expect(await stop()).toMatchObject({ code: 0 })
+      })
+    await record((url) => clientAt(url, client))
+    expect(await readdir(folder)).toEqual(['connectors', 'drift.txt', 'recording.har', 'scenarios', 'seed.yaml'])
+    await record((url) => fetch(`${url}/of-no-operation`))
+    const left = await readdir(folder, { recursive: true, withFileTypes: true })
+    expect(left.filter((each) => each.isFile()).map(({ name }) => name)).toEqual(['recording.har'])
+  })
+
   it('says that no request came, and writes nothing', async () => {
     const service = await serving((_request, response) => response.end())
     const { stop } = await recording(service, toolmock.path('none'))
