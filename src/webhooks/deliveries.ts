@@ -1,5 +1,5 @@
 import { MAX_TIMER_MS } from '../domain/duration.ts'
-import { instant, milliseconds } from '../domain/instant.ts'
+import { type Instant, instant, milliseconds } from '../domain/instant.ts'
 import { parsedJson } from '../domain/json.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { RETRY_AFTER, type Webhook, type WebhookDelivery } from '../domain/webhook.ts'
@@ -10,7 +10,6 @@ import type { MatchedFault, WebhookPlan } from '../scenarios/faults/fault.ts'
 import type { Pauses } from '../scenarios/pauses.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import type { Environment } from '../state/environment.ts'
-import { queueOf } from '../state/model/delivery-queues.ts'
 import { LOST, sendEvent } from './attempt.ts'
 
 export interface DeliveryParts {
@@ -61,12 +60,7 @@ export class Deliveries {
   readonly #environment: Environment
   readonly #parts: DeliveryParts
   readonly #webhook: (name: string) => Webhook | undefined
-  /** Queues to look at, by webhook. */
-  readonly #idle = new Map<string, Set<string>>()
-  /** Queues whose first delivery is not due, with its time, and the earliest of these times. */
-  readonly #later = new Map<string, number>()
-  #earliest = Infinity
-  /** Attempts under way, by queue. */
+  /** Attempts under way, by webhook and account. */
   readonly #sending = new Map<string, { readonly row: WebhookDelivery; readonly over: AbortController }>()
   /** By id those that wait for later events of their account, with how many. */
   readonly #held = new Map<string, { readonly rules: Rules; after: number }>()
@@ -103,73 +97,52 @@ export class Deliveries {
     if (this.#environment.isRemoved) this.close()
     if (this.#isClosed) return
     for (const { row, over } of this.#sending.values()) if (!this.#isCurrent(row)) over.abort()
-    const { changed } = this.#environment.model.deliveryQueues
-    for (const key of changed) this.#enqueue(key)
-    changed.clear()
-    const present = this.#environment.clock.now()
-    this.#enqueueDue(present)
-    for (const [name, queues] of this.#idle) {
+    const { clock, model } = this.#environment
+    const present = clock.instant()
+    let next: Instant | undefined
+    for (const [name, queues] of model.deliveryQueues.all()) {
       let free = MAX_SENDING - [...this.#sending.values()].filter(({ row }) => row.webhook === name).length
-      for (const key of queues) {
+      for (const [account, queue] of queues) {
         if (free <= 0) break
-        queues.delete(key)
-        if (this.#begin(key, present)) free -= 1
+        const key = `${name}/${account}`
+        const row = queue.find(({ id }) => (this.#held.get(id)?.after ?? 0) === 0)
+        if (!row || this.#sending.has(key)) continue
+        if (row.due_at > present) next = next === undefined || row.due_at < next ? row.due_at : next
+        else {
+          free -= 1
+          this.#begin(key, row)
+        }
       }
     }
-    this.#setTimer(present)
+    this.#setTimer(next)
   }
 
-  #enqueue(key: string): void {
-    this.#later.delete(key)
-    const name = key.slice(0, key.indexOf('/'))
-    this.#idle.set(name, (this.#idle.get(name) ?? new Set<string>()).add(key))
-  }
-
-  #enqueueDue(present: number): void {
-    if (this.#earliest > present) return
-    this.#earliest = Infinity
-    for (const [key, at] of this.#later) {
-      if (at <= present) this.#enqueue(key)
-      else this.#earliest = Math.min(this.#earliest, at)
-    }
-  }
-
-  /** @returns whether an attempt began */
-  #begin(key: string, present: number): boolean {
-    const row = this.#queue(key).find(({ id }) => (this.#held.get(id)?.after ?? 0) === 0)
-    if (!row || this.#sending.has(key)) return false
-    const at = milliseconds(row.due_at)
-    if (at > present) {
-      this.#later.set(key, at)
-      this.#earliest = Math.min(this.#earliest, at)
-      return false
-    }
+  #begin(key: string, row: WebhookDelivery): void {
     const over = new AbortController()
     this.#sending.set(key, { row, over })
     void this.#deliver(row, over.signal).finally(() => {
       this.#sending.delete(key)
-      this.#enqueue(key)
       this.wake()
     })
-    return true
   }
 
   /** For the next attempt, and for what falls due: no request comes by which the end of a token would be noticed. */
-  #setTimer(present: number): void {
+  #setTimer(attempt: Instant | undefined): void {
     clearTimeout(this.#timer)
     const { clock, model } = this.#environment
-    const next = Math.min(this.#earliest, model.due.next === undefined ? Infinity : milliseconds(model.due.next))
-    if (clock.frozen || next === Infinity) return
+    const next = [attempt, model.due.next].filter((at) => at !== undefined).sort()[0]
+    if (clock.frozen || next === undefined) return
     const fire = (): void => {
       if (this.#environment.isRemoved) return
       applyDueEvents(this.#environment, new RequestTrace())
       this.wake()
     }
-    this.#timer = setTimeout(fire, Math.min(Math.max(next - present, 1), MAX_TIMER_MS)).unref()
+    this.#timer = setTimeout(fire, Math.min(Math.max(milliseconds(next) - clock.now(), 1), MAX_TIMER_MS)).unref()
   }
 
-  #queue(key: string): readonly WebhookDelivery[] {
-    return this.#environment.model.deliveryQueues.get(key)
+  /** The deliveries of one account to one webhook. */
+  #queueOf(row: WebhookDelivery): readonly WebhookDelivery[] {
+    return this.#environment.model.deliveryQueues.of(row)
   }
 
   /** Whether a delivery is still to be made: not after a reset, a rollback, or the end of its webhook or environment. */
@@ -200,7 +173,7 @@ export class Deliveries {
       const due_at = instant(this.#environment.clock.now() + delay)
       this.#store(row, { ...row, attempts: row.attempts + 1, due_at })
     }
-    if (isDone) this.#release(queueOf(row))
+    if (isDone) this.#release(row)
   }
 
   #store(row: WebhookDelivery, next: WebhookDelivery | undefined): void {
@@ -223,22 +196,20 @@ export class Deliveries {
 
   /** Lets later events of the account go first. One event of an account waits at a time. */
   #hold(row: WebhookDelivery, rules: Rules): boolean {
-    const key = queueOf(row)
     const { after } = rules.plan
-    if (after === 0 || this.#queue(key).some(({ id }) => this.#held.has(id))) return false
+    if (after === 0 || this.#queueOf(row).some(({ id }) => this.#held.has(id))) return false
     const held = { rules, after }
     this.#held.set(row.id, held)
     void this.#parts.pauses.wait(REORDER_WAIT).then(() => {
       held.after = 0
-      this.#enqueue(key)
       this.wake()
     })
     return true
   }
 
   /** An event was delivered for which another one may wait. */
-  #release(key: string): void {
-    for (const { id } of this.#queue(key)) {
+  #release(row: WebhookDelivery): void {
+    for (const { id } of this.#queueOf(row)) {
       const held = this.#held.get(id)
       if (held && held.after > 0) held.after -= 1
     }

@@ -4,29 +4,29 @@ import type { Index } from './table.ts'
 
 /** Deliveries in their order: one queue for each webhook and account, in which every delivery waits for those before it. */
 export class DeliveryQueues implements Index<WebhookDelivery> {
-  /** The queues that have changed since somebody looked. */
-  readonly changed = new Set<string>()
-  readonly #queues = new Map<string, WebhookDelivery[]>()
+  readonly #ofWebhook = new Map<string, Map<string, WebhookDelivery[]>>()
 
-  get(key: string): readonly WebhookDelivery[] {
-    return this.#queues.get(key) ?? NONE
+  /** By webhook; those from which nothing was taken for the longest time come first. */
+  all(): Iterable<readonly [webhook: string, queues: ReadonlyMap<string, readonly WebhookDelivery[]>]> {
+    return this.#ofWebhook
+  }
+
+  /** The queue that a delivery is in. */
+  of({ webhook, account_id }: WebhookDelivery): readonly WebhookDelivery[] {
+    return this.#ofWebhook.get(webhook)?.get(account_id) ?? NONE
   }
 
   update(before: WebhookDelivery | undefined, after: WebhookDelivery | undefined): void {
     const row = after ?? before
     if (!row) return
-    const key = queueOf(row)
-    this.changed.add(key)
-    const queue = this.#queues.get(key) ?? []
+    const queues = this.#ofWebhook.get(row.webhook) ?? new Map<string, WebhookDelivery[]>()
+    this.#ofWebhook.set(row.webhook, queues)
+    const queue = queues.get(row.account_id) ?? []
     const at = firstWhere(queue, ({ sequence }) => sequence >= row.sequence)
     queue.splice(at, before ? 1 : 0, ...(after ? [after] : []))
-    if (queue.length > 0) this.#queues.set(key, queue)
-    else this.#queues.delete(key)
+    if (before) queues.delete(row.account_id)
+    if (queue.length > 0) queues.set(row.account_id, queue)
   }
 }
 
 const NONE: readonly never[] = Object.freeze([])
-
-export function queueOf({ webhook, account_id }: WebhookDelivery): string {
-  return `${webhook}/${account_id}`
-}
