@@ -25,6 +25,8 @@ const PROTOC = {
   'google/protobuf/empty.proto': () => output('protoc', '-o', '/dev/null', 'google/protobuf/empty.proto') !== undefined,
 }
 
+const POSTGRESQL = { 'initdb below /usr/lib/postgresql': () => postgresPrograms() !== undefined }
+
 /**
  * What tests need of the machine: each part with its probe. CONTRIBUTING.md names the packages of Debian, `.ci/run` installs
  * them.
@@ -46,7 +48,8 @@ const NEEDS = {
   go: { go: () => output('go', 'version') !== undefined },
   java: programs('java'),
   ruby: programs('ruby'),
-  postgresql: { 'initdb below /usr/lib/postgresql': () => postgresPrograms() !== undefined },
+  postgresql: POSTGRESQL,
+  'PostgreSQL and a load balancer': { ...POSTGRESQL, haproxy: () => isThere('haproxy') },
   terminal: { 'script of util-linux': () => output('script', '--version')?.includes('util-linux') ?? false },
 } satisfies Record<string, Record<string, () => boolean>>
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -18,26 +18,32 @@ export function postgresPrograms(): string | undefined {
 
 /** A PostgreSQL of the test, in a folder of its own on a free port of loopback. */
 export class TestPostgres {
+  readonly port: number
   readonly #folder: string
-  readonly #port: number
+  readonly #login: string
   #schemas = 0
 
-  private constructor(folder: string, port: number) {
+  private constructor(folder: string, port: number, login: string) {
     this.#folder = folder
-    this.#port = port
+    this.port = port
+    this.#login = login
   }
 
-  static async start(): Promise<TestPostgres> {
+  /** @param password asked of every connection; none when absent */
+  static async start(user = 'postgres', password?: string): Promise<TestPostgres> {
     const folder = mkdtempSync(join(tmpdir(), 'toolmock-postgres-'))
     chmodSync(folder, 0o777)
-    run('initdb', '-D', join(folder, 'data'), '-A', 'trust', '-U', 'postgres', '--no-sync')
-    const server = new TestPostgres(folder, await freePort())
+    writeFileSync(join(folder, 'password'), password ?? '-')
+    const method = password === undefined ? 'trust' : 'scram-sha-256'
+    const login = ['-A', method, '-U', user, '--pwfile', join(folder, 'password')]
+    run('initdb', '-D', join(folder, 'data'), ...login, '--no-sync')
+    const server = new TestPostgres(folder, await freePort(), password === undefined ? user : `${user}:${password}`)
     await server.resume()
     return server
   }
 
   get url(): string {
-    return `postgres://postgres@127.0.0.1:${this.#port}/postgres`
+    return `postgres://${this.#login}@127.0.0.1:${this.port}/postgres`
   }
 
   /** The name of a schema that no other test of this file has. */
@@ -49,7 +55,7 @@ export class TestPostgres {
   async resume(): Promise<void> {
     const { command, args } = as(
       'postgres',
-      ...['-D', join(this.#folder, 'data'), '-p', String(this.#port), '-c', 'listen_addresses=127.0.0.1'],
+      ...['-D', join(this.#folder, 'data'), '-p', String(this.port), '-c', 'listen_addresses=127.0.0.1'],
       ...['-c', `unix_socket_directories=${this.#folder}`, '-c', 'max_connections=200'],
     )
     spawn(command, args, { stdio: 'ignore', cwd: this.#folder })
