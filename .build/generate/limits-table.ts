@@ -180,6 +180,26 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
     ],
   },
   {
+    title: 'A replica that stands by',
+    limits: [
+      limit(
+        'requests that wait for an active replica',
+        'src/replicas/replica.ts',
+        'MAX_WAITING',
+        count,
+        '503 `STORAGE_UNAVAILABLE`',
+      ),
+      limit(
+        'bodies that it keeps until they are answered, because they may have to be sent again',
+        'src/replicas/replica.ts',
+        'MAX_KEPT_BYTES',
+        bytes,
+        '503 `STORAGE_UNAVAILABLE`',
+      ),
+      limit('body that is sent again', 'src/replicas/replica.ts', 'MAX_KEPT_BODY', bytes, 'sent once'),
+    ],
+  },
+  {
     title: 'Rows that have ended',
     limits: [
       limit(

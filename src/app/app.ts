@@ -34,6 +34,7 @@ import {
 } from '../state/environment-registry.ts'
 import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
 import { startThirdParties } from '../third-party/client.ts'
+import type { TermParts } from '../replicas/replica.ts'
 import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
 import { createReports } from '../verdict/reports.ts'
 import { VERSION } from '../version.ts'
@@ -104,14 +105,7 @@ interface Core extends Pick<App, 'listener' | 'services' | 'client' | 'notices'>
   close(leave?: boolean): Promise<void>
 }
 
-/** What a replica adds: where its state is, what other replicas have judged about requests, and which replicas there are. */
-interface ReplicaParts {
-  readonly place: Pick<RegistryOptions, 'file' | 'fileSystem' | 'lock' | 'lease'>
-  readonly judgedElsewhere: AppServices['admission']['judgedElsewhere']
-  readonly replicas: AppServices['replicas']
-}
-
-async function createCore(options: AppOptions, { createFastApp }: FastExpress, replica?: ReplicaParts): Promise<Core> {
+async function createCore(options: AppOptions, { createFastApp }: FastExpress, replica?: TermParts): Promise<Core> {
   const pauses = new Pauses()
   const ownChecks = documentChecks(options.allowOutbound)
   const { documentedOnly = false } = options
@@ -368,8 +362,14 @@ async function assemble(core: Core, options: AppOptions, { createFastServer }: F
     limits,
     tls && { ...tls, ...(rpc && { ALPNProtocols: ['h2', 'http/1.1'] }) },
   )
-  server.on('clientError', answerUnreadable(services))
-  server.on('checkExpectation', refuseExpectation(services))
+  server.on(
+    'clientError',
+    answerUnreadable(() => services),
+  )
+  server.on(
+    'checkExpectation',
+    refuseExpectation(() => services),
+  )
   const http2 = rpc?.serveHttp2(server, limits)
   const serving = servingOf(server, tls ? 'https' : 'http', limits.closeTimeout)
   return {

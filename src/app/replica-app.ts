@@ -3,7 +3,6 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import type { Duplex } from 'node:stream'
 import { StartError } from '../domain/start-error.ts'
 import { SILENT } from '../http/log.ts'
 import { refuseExpectation } from '../http/refusal.ts'
@@ -11,7 +10,6 @@ import { type FastExpress, limitsOf, servingOf } from '../http/server.ts'
 import { answerUnreadable } from '../http/unreadable-request.ts'
 import { Database } from '../replicas/database.ts'
 import { Replica, type Term, type TermParts } from '../replicas/replica.ts'
-import type { Rpc } from '../rpc/rpc.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
 import type { ServerCredentials } from '../tls/server-credentials.ts'
 import { VERSION } from '../version.ts'
@@ -20,18 +18,9 @@ import type { AppOptions } from './options.ts'
 const DEFAULT_SCHEMA = 'toolmock'
 const DEFAULT_LEASE = 6000
 
-interface ReplicaTerm extends Term {
-  readonly client: { readonly id: string; readonly secret: string }
-  readonly rpc: Rpc | undefined
-}
-
-type CoreParts = Pick<TermParts, 'place' | 'replicas'> & {
-  readonly judgedElsewhere: (request: IncomingMessage) => boolean | undefined
-}
-
 interface Parts {
   readonly fast: FastExpress
-  readonly createCore: (options: AppOptions, fast: FastExpress, replica: CoreParts) => Promise<ReplicaTerm>
+  readonly createCore: (options: AppOptions, fast: FastExpress, replica: TermParts) => Promise<Term>
   readonly tlsOf: (options: AppOptions) => Promise<ServerCredentials | undefined>
 }
 
@@ -44,80 +33,71 @@ export async function createReplicaApp(
   { fast, createCore, tlsOf }: Parts,
 ) {
   refuseTogether(options)
-  const { log = SILENT, lease: leaseMs = DEFAULT_LEASE } = options
+  const { log = SILENT, lease: leaseMs = DEFAULT_LEASE, descriptors = [] } = options
   const database = new Database(options.state, options.stateSchema ?? DEFAULT_SCHEMA, leaseMs)
   const limits = limitsOf(options.limits)
-  const notices: string[] = []
-  let replica: Replica<ReplicaTerm> | undefined
+  let replica: Replica | undefined
+  const term = (): Term | undefined => replica?.term
   try {
-    const { secret, settings, warnings } = await database.open()
-    notices.push(...warnings)
-    log.info(settings)
+    const { secret, durability, warnings } = await database.open()
+    log.info(durability)
+    const settings = await settingsOf(options, secret)
     const tls = await tlsOf(options)
-    const server = await fast.createFastServer(
-      (request, response) => replica?.listener(request, response),
-      limits,
-      tls && { ...tls, ...(options.descriptors?.length && { ALPNProtocols: ['h2', 'http/1.1'] }) },
-    )
+    const listener = (request: IncomingMessage, response: ServerResponse): void => replica?.listener(request, response)
+    const protocols = descriptors.length > 0 && { ALPNProtocols: ['h2', 'http/1.1'] }
+    const server = await fast.createFastServer(listener, limits, tls && { ...tls, ...protocols })
     const serving = servingOf(server, tls ? 'https' : 'http', limits.closeTimeout)
     server.on(
       'clientError',
-      ofTerm(() => replica?.term, answerUnreadable, dropUnreadable),
+      answerUnreadable(() => term()?.services),
     )
     server.on(
       'checkExpectation',
-      ofTerm(() => replica?.term, refuseExpectation, refuseExpected),
+      refuseExpectation(() => term()?.services),
     )
-    const http2 = options.descriptors?.length
-      ? (await import('../rpc/one-port.ts')).serveHttp2(server, limits, (request, response) =>
-          replica ? replica.serveHttp2(request, response) : false,
-        )
-      : undefined
+    const http2 =
+      descriptors.length > 0
+        ? (await import('../rpc/one-port.ts')).serveHttp2(
+            server,
+            limits,
+            (request, response) => replica?.serveHttp2(request, response) ?? false,
+          )
+        : undefined
     return {
-      listener: (request: IncomingMessage, response: ServerResponse) => replica?.listener(request, response),
+      listener,
       get services() {
-        if (replica?.term) return replica.term.services
+        const active = term()
+        if (active) return active.services
         throw new Error('this replica is not active')
       },
       get client() {
-        return replica?.term?.client ?? { id: '', secret: '' }
+        return term()?.client ?? { id: '', secret: '' }
       },
       get standsBy() {
-        return replica?.term === undefined
+        return term() === undefined
       },
-      notices,
+      notices: warnings,
       authorityFile: undefined,
       trust: {},
       get methodTable() {
-        return replica?.term?.rpc?.table
+        return term()?.rpc?.table
       },
       listen: async (address: { host: string; port: number }) => {
         const bound = await serving.listen(address)
-        const url = options.replicaUrl ?? ownUrl(bound)
         const self = {
           id: new RandomIds().id('replica'),
-          url,
+          url: options.replicaUrl ?? ownUrl(bound),
           version: VERSION,
-          settings: await settingsOf(options, secret),
+          settings,
         }
-        const startTerm = async ({ place, replicas, arrivalOf }: TermParts): Promise<ReplicaTerm> => {
-          const judgedElsewhere = (request: IncomingMessage) => arrivalOf(request)?.isAdmitted
-          const term = await createCore(options, fast, { place, replicas, judgedElsewhere })
-          void term.services.registry.makeIndexes()
-          return term
+        const startTerm = async (parts: TermParts): Promise<Term> => {
+          const started = await createCore(options, fast, parts)
+          void started.services.registry.makeIndexes()
+          return started
         }
-        replica = new Replica({
-          database,
-          secret,
-          leaseMs,
-          self,
-          admission: options,
-          shutdown: options.shutdown,
-          log,
-          startTerm,
-        })
+        const { shutdown } = options
+        replica = new Replica({ database, secret, leaseMs, self, admission: options, shutdown, log, startTerm })
         await replica.start()
-        notices.push(...(replica.term?.notices ?? []))
         return bound
       },
       close: async () => {
@@ -146,35 +126,6 @@ function refuseTogether({ fresh, tls }: AppOptions): void {
       '--tls makes a certificate that other replicas do not trust: give --tls-cert and --tls-key of one that they do, or let the load balancer serve HTTPS',
     )
   }
-}
-
-/** The handler of the active term, whose journal records what it answers; the other one while this replica stands by. */
-function ofTerm<Given extends unknown[]>(
-  term: () => Term | undefined,
-  create: (services: Term['services']) => (...given: Given) => void,
-  otherwise: (...given: Given) => void,
-): (...given: Given) => void {
-  const handlers = new WeakMap<Term, (...given: Given) => void>()
-  return (...given) => {
-    const active = term()
-    if (!active) {
-      otherwise(...given)
-      return
-    }
-    const handler = handlers.get(active) ?? create(active.services)
-    handlers.set(active, handler)
-    handler(...given)
-  }
-}
-
-function dropUnreadable(_error: Error, socket: Duplex): void {
-  if (!socket.writable) socket.destroy()
-  else socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
-}
-
-function refuseExpected(_request: IncomingMessage, response: ServerResponse): void {
-  response.shouldKeepAlive = false
-  response.writeHead(417, { 'Content-Length': '0' }).end()
 }
 
 /** Every address of this machine is none that others can call: its name is. */
@@ -217,10 +168,8 @@ async function settingsOf(options: AppOptions, secret: string): Promise<Record<s
 async function contents(paths: readonly string[]): Promise<string[]> {
   const read = async (path: string): Promise<string[]> => {
     const found = await stat(path).catch(() => undefined)
-    if (!found) return [path]
-    if (!found.isDirectory()) return [await readFile(path, 'base64')]
-    const names = await readdir(path)
-    return (await Promise.all(names.sort().map((name) => read(join(path, name))))).flat()
+    if (!found?.isDirectory()) return [found ? await readFile(path, 'base64') : path]
+    return contents((await readdir(path)).sort().map((name) => join(path, name)))
   }
   return (await Promise.all(paths.map(read))).flat()
 }

@@ -21,7 +21,7 @@ export async function start(argv: readonly string[], context: CommandContext): P
   using stop = new StopRequest()
   const { createApp } = await import('../app/app.ts')
   const requests = requestLogOf(given.values, context)
-  const app = await serve(given, context, createApp, { requests, shutdown: stop.ask })
+  const app = await serve(given, context, createApp, { requests, stop })
   await stop.asked
   await app.close()
   requests?.flush()
@@ -41,7 +41,7 @@ async function serve(
   given: StartArguments,
   context: CommandContext,
   create: typeof createApp,
-  { requests, shutdown }: { readonly requests: RequestLog | undefined; readonly shutdown: () => void },
+  { requests, stop }: { readonly requests: RequestLog | undefined; readonly stop: StopRequest },
 ): Promise<App> {
   const { values } = given
   const { host, port } = values
@@ -54,11 +54,18 @@ async function serve(
       progress: progress ? say : err,
       observeEntry: requests?.observe,
       observeControl: requests?.observeControl,
-      shutdown,
+      shutdown: stop.ask,
     }),
   )
   try {
-    const { url } = await app.listen({ host, port })
+    const listening = app.listen({ host, port })
+    // A replica reads the state in the meantime. Closing ends that.
+    const bound = await Promise.race([listening, stop.asked])
+    if (!bound) {
+      listening.catch(() => undefined)
+      return app
+    }
+    const { url } = bound
     const ready = readyOf(app, { url: values['base-url'] ?? url, listening: url }, values.json)
     context.out(ready.text)
     if (context.variables[DETACHED] !== undefined) process.send?.(ready)

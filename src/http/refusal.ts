@@ -125,12 +125,17 @@ export function refuseHost(request: IncomingMessage, response: ServerResponse, s
   refuse(request, response, { error, ids: services.requestIds.control }, services)
 }
 
-/** 417 for an expectation other than `100-continue` (RFC 9110 10.1.1). */
+/** 417 for an expectation other than `100-continue` (RFC 9110 10.1.1). A replica that stands by has no services. */
 export function refuseExpectation(
-  services: ServiceParts,
+  servicesNow: () => ServiceParts | undefined,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     response.shouldKeepAlive = false
+    const services = servicesNow()
+    if (!services) {
+      response.writeHead(417, { 'Content-Length': '0' }).end()
+      return
+    }
     const description = ruleAndFound('must be 100-continue', quote(String(request.headers.expect)))
     const error = invalidField('Expect', description, 'expect')
     refuse(request, response, { error, ids: services.requestIds.control, status: 417 }, services)

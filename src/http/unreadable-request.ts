@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../domain/errors.ts'
 import { errorReply } from './answer.ts'
+import { RandomIds } from '../state/model/time-and-ids.ts'
 import { pendingResponse, isBodyIncomplete } from './server.ts'
 import type { ServiceParts } from './services.ts'
 
@@ -18,8 +19,12 @@ const MESSAGES = new Map([
 /** How long a refused client may go on sending and reading before its connection is dropped. */
 const LINGER_MS = 1000
 
-/** Answers what node cannot read as HTTP with the usual error body (G16), and records it in the default journal. */
-export function answerUnreadable(services: ServiceParts): (error: Error, socket: Duplex) => void {
+/**
+ * Answers what node cannot read as HTTP with the usual error body (G16), and records it in the default journal. A replica that
+ * stands by has no services.
+ */
+export function answerUnreadable(services: () => ServiceParts | undefined): (error: Error, socket: Duplex) => void {
+  const ids = new RandomIds()
   const refused = new WeakSet<Duplex>()
   return (error, socket) => {
     const code = 'code' in error ? String(error.code) : ''
@@ -30,10 +35,10 @@ export function answerUnreadable(services: ServiceParts): (error: Error, socket:
     if (refused.has(socket)) return
     refused.add(socket)
     afterEarlierAnswers(socket, (isBodyOf) => {
-      const answer = refusalOf(code, error, services.requestIds.control.id('req'))
+      const answer = refusalOf(code, error, ids.id('req'))
       endConnection(socket, answer)
       // A request with a broken body has an entry already.
-      if (!isBodyOf) record(answer, error, services)
+      if (!isBodyOf) record(answer, error, services())
     })
   }
 }
@@ -75,10 +80,10 @@ function refusalOf(code: string, error: Error, requestId: string): Refusal {
 }
 
 /** Only method and address are recorded, where the text begins with them: the rest is not known to be a request. */
-function record({ requestId, status, message, body }: Refusal, error: Error, services: ServiceParts): void {
+function record({ requestId, status, message, body }: Refusal, error: Error, services: ServiceParts | undefined): void {
   const sent = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.of()
   const [, method = '', url = ''] = /^([A-Z]{1,20}) (\S{1,2000})/.exec(sent.toString('latin1', 0, 2100)) ?? []
-  services.journals.record({
+  services?.journals.record({
     kind: 'request',
     id: requestId,
     environment: undefined,

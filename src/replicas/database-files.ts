@@ -38,7 +38,7 @@ export function databaseFiles(database: Database, lease?: Lease): FileSystem {
   const files: FileSystem = {
     read: async (path) => {
       const id = await idOf(basename(path))
-      return id === undefined ? undefined : readFile(database, id)
+      return id === undefined ? undefined : readFile(database, id, () => lease?.assertHeld())
     },
     create: (path) => create(path, removal(path)),
     createNew: (path) => create(path, ''),
@@ -134,7 +134,7 @@ function openFile(database: Database, id: string, write: Write): OpenFile {
 }
 
 /** Into memory that can be given back at once, as from a disk. */
-async function readFile(database: Database, id: string): Promise<Buffer> {
+async function readFile(database: Database, id: string, between: () => void): Promise<Buffer> {
   const [total] = await database.rows<{ size: string }>(
     'select coalesce(sum(length(bytes)), 0) as size from $s.chunks where file = $1',
     [id],
@@ -142,6 +142,7 @@ async function readFile(database: Database, id: string): Promise<Buffer> {
   const size = Number(total?.size ?? 0)
   const whole = Buffer.from(new ArrayBuffer(size, { maxByteLength: size }))
   for (let at = 0; at < size;) {
+    between()
     const chunks = await database.chunks(id, at, at + READ_AT_ONCE)
     if (chunks.length === 0) return whole.subarray(0, at)
     for (const bytes of chunks) at += bytes.copy(whole, at)

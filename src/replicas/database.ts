@@ -67,7 +67,11 @@ export class Database {
   }
 
   /** Makes the tables, or checks that this version knows them. @throws StartError */
-  async open(): Promise<{ readonly secret: string; readonly settings: string; readonly warnings: readonly string[] }> {
+  async open(): Promise<{
+    readonly secret: string
+    readonly durability: string
+    readonly warnings: readonly string[]
+  }> {
     try {
       if ((await this.#version()) < SCHEMA_VERSION)
         await this.#many(schemaText(this.#schema, new RandomIds().id('secret')))
@@ -78,9 +82,9 @@ export class Database {
            current_setting('synchronous_standby_names') as standbys from $s.meta`,
       )
       const { secret = '', commit = '', standbys = '' } = row ?? {}
-      const said = `${this.place}: synchronous_commit is ${commit}, synchronous_standby_names is ${standbys === '' ? 'empty' : standbys}`
+      const durability = `${this.place}: synchronous_commit is ${commit}, synchronous_standby_names is ${standbys === '' ? 'empty' : standbys}`
       const warning = `synchronous_commit is off: a crash of the database may lose changes that were answered`
-      return { secret, settings: said, warnings: commit === 'off' ? [warning] : [] }
+      return { secret, durability, warnings: commit === 'off' ? [warning] : [] }
     } catch (error) {
       if (error instanceof StartError) throw error
       throw new StartError(`${this.place}: the database cannot be used: ${reasonOf(error)}`)

@@ -1,14 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
-import { type Dispatcher, Pool } from 'undici'
+import { Agent, type Dispatcher } from 'undici'
 import { isSameSecret } from '../domain/secret.ts'
 import type { SentBody } from '../http/body.ts'
-
-/** The replica that a request is sent to. */
-export interface Target {
-  readonly epoch: number
-  readonly url: string
-}
+import { Http2Forwarder, type Target } from './http2-forwarder.ts'
 
 /** What became of a request that was sent on. */
 export type Outcome =
@@ -38,7 +33,7 @@ const NOT_FORWARDED = new Set([
 ])
 
 /** An answer that has left its replica may still be on its way when the next one is active. */
-export const GRACE_MS = 1000
+const GRACE_MS = 1000
 const CONNECT_WITHIN_MS = 2000
 const MAX_HEAD = 64 * 1024
 
@@ -47,10 +42,20 @@ interface Running {
   readonly cut: () => void
 }
 
+/** What became of a request, as the connection to the active replica shows it. */
+type End = Exclude<Outcome, 'unknown'> | 'closed' | 'cut'
+
 /** Sends requests on to the active replica over connections that are kept open. */
 export class Forwarder {
+  readonly http2 = new Http2Forwarder()
   readonly #secret: string
-  readonly #pools = new Map<string, Pool>()
+  // Silence is judged by the lease: event streams and long polls are silent by nature.
+  readonly #agent = new Agent({
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: MAX_HEAD,
+    connect: { timeout: CONNECT_WITHIN_MS },
+  })
   readonly #running = new Set<Running>()
 
   constructor(secret: string) {
@@ -87,15 +92,16 @@ export class Forwarder {
     }: { request: IncomingMessage; response: ServerResponse; body: SentBody; arrival: Arrival },
   ): Promise<Outcome> {
     const { method = 'GET' } = request
-    const sent = await this.#dispatch(target, response, {
+    const end = await this.#dispatch(target, response, {
+      origin: target.url,
       method,
       path: request.url ?? '/',
       headers: [...forwardedHeaders(request), ...this.trusted(arrival)].flat(),
       body: contentOf(body),
     })
-    if (sent.outcome !== 'silent') return sent.outcome
+    if (end === 'answered' || end === 'repeat') return end
     // The active replica may have cut the connection as a fault of a scenario, which the client has to see.
-    if (sent.isClosed && (await this.isActive(target))) {
+    if (end === 'closed' && (await this.isActive(target))) {
       response.destroy()
       return 'answered'
     }
@@ -103,18 +109,19 @@ export class Forwarder {
   }
 
   /** Whether the replica at this address answers, and is active in this epoch. */
-  async isActive({ epoch, url }: Target): Promise<boolean> {
+  async isActive({ epoch, url: origin }: Target): Promise<boolean> {
     try {
       const signal = AbortSignal.timeout(CONNECT_WITHIN_MS)
-      const headers = { [SECRET]: this.#secret }
-      const { headers: answered, body } = await this.#pool(url).request({
+      const request = {
+        origin,
         method: 'GET',
         path: '/_mock/health',
-        headers,
+        headers: { [SECRET]: this.#secret },
         signal,
-      })
+      } as const
+      const { headers, body } = await this.#agent.request(request)
       await body.dump()
-      return answered[EPOCH] === String(epoch)
+      return headers[EPOCH] === String(epoch)
     } catch {
       return false
     }
@@ -122,52 +129,32 @@ export class Forwarder {
 
   /** Ends what was sent to replicas before this epoch, a little later: what they have answered may be on its way. */
   endBefore(epoch: number): void {
-    const old = [...this.#running].filter((each) => each.epoch < epoch)
-    if (old.length === 0) return
     setTimeout(() => {
-      for (const each of old) each.cut()
+      for (const each of this.#running) if (each.epoch < epoch) each.cut()
+      this.http2.endBefore(epoch)
     }, GRACE_MS).unref()
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()))
+    this.http2.endBefore(Infinity)
+    await this.#agent.destroy()
   }
 
-  #pool(url: string): Pool {
-    const known = this.#pools.get(url)
-    if (known) return known
-    // Silence is judged by the lease: event streams and long polls are silent by nature.
-    const pool = new Pool(url, {
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: MAX_HEAD,
-      connect: { timeout: CONNECT_WITHIN_MS },
-    })
-    this.#pools.set(url, pool)
-    return pool
-  }
-
-  #dispatch(
-    target: Target,
-    response: ServerResponse,
-    options: Dispatcher.DispatchOptions,
-  ): Promise<{ readonly outcome: Outcome | 'silent'; readonly isClosed: boolean }> {
+  #dispatch(target: Target, response: ServerResponse, options: Dispatcher.DispatchOptions): Promise<End> {
     return new Promise((resolve) => {
       let [isBegun, isAnswered, isCut] = [false, false, false]
       let controller: Dispatcher.DispatchController | undefined
-      const running = {
-        epoch: target.epoch,
-        cut: (): void => {
-          isCut = true
-          controller?.abort(new Error('another replica is active'))
-        },
+      const cut = (): void => {
+        isCut = true
+        controller?.abort(new Error('another replica is active'))
       }
+      const running = { epoch: target.epoch, cut }
       const gone = (): void => controller?.abort(new Error('the client has gone'))
       const drained = (): void => controller?.resume()
-      const done = (outcome: Outcome | 'silent'): void => {
+      const done = (end: End): void => {
         this.#running.delete(running)
         response.off('close', gone).off('drain', drained)
-        resolve({ outcome, isClosed: !isCut })
+        resolve(end)
       }
       this.#running.add(running)
       response.on('close', gone).on('drain', drained)
@@ -200,11 +187,12 @@ export class Forwarder {
           if (response.destroyed || isAnswered) {
             response.destroy()
             done('answered')
-          } else done(isBegun ? 'silent' : 'repeat')
+          } else if (isBegun) done(isCut ? 'cut' : 'closed')
+          else done('repeat')
         },
       }
       try {
-        this.#pool(target.url).dispatch(options, handler)
+        this.#agent.dispatch(options, handler)
       } catch {
         // A head that this server has read and that the client of the hop refuses to send.
         response.destroy()

@@ -6,7 +6,12 @@ import {
   type Http2ServerResponse,
   type IncomingHttpHeaders,
 } from 'node:http2'
-import { GRACE_MS } from './forwarder.ts'
+
+/** The replica that a request is sent to. */
+export interface Target {
+  readonly epoch: number
+  readonly url: string
+}
 
 /** Whether a request needs HTTP/2 all the way: its answer ends with trailers, or both sides send at the same time. */
 export function needsHttp2({ headers }: Http2ServerRequest): boolean {
@@ -15,17 +20,18 @@ export function needsHttp2({ headers }: Http2ServerRequest): boolean {
 
 /** Sends calls of gRPC on to the active replica. What is sent while it comes in is sent once. */
 export class Http2Forwarder {
-  readonly #sessions = new Map<string, ClientHttp2Session>()
+  /** By the epoch of the replica. */
+  readonly #sessions = new Map<number, ClientHttp2Session>()
 
   /** Answers what the caller is to be told when the active replica has given no answer; undefined once it has. */
   forward(
-    url: string,
+    target: Target,
     { headers, stream }: Http2ServerRequest,
     response: Http2ServerResponse,
     trusted: [string, string][],
   ): Promise<string | undefined> {
     return new Promise((resolve) => {
-      const upstream = this.#session(url).request({ ...headers, ...Object.fromEntries(trusted) })
+      const upstream = this.#session(target).request({ ...headers, ...Object.fromEntries(trusted) })
       const reset = (): void => {
         if (!stream.headersSent) resolve('the active replica stopped to answer: the call may or may not have happened')
         else if (upstream.rstCode !== 0 && !stream.closed) stream.close(constants.NGHTTP2_INTERNAL_ERROR)
@@ -50,26 +56,21 @@ export class Http2Forwarder {
     })
   }
 
-  /** Ends the calls to other replicas than the active one, a little later: silence is judged by the lease. */
-  endOthers(active: string | null): void {
-    const others = [...this.#sessions].filter(([url]) => url !== active)
-    if (others.length === 0) return
-    setTimeout(() => {
-      for (const [, session] of others) session.destroy()
-    }, GRACE_MS).unref()
+  endBefore(epoch: number): void {
+    for (const [each, session] of this.#sessions) {
+      if (each >= epoch) continue
+      session.destroy()
+      this.#sessions.delete(each)
+    }
   }
 
-  close(): void {
-    for (const session of this.#sessions.values()) session.destroy()
-  }
-
-  #session(url: string): ClientHttp2Session {
-    const known = this.#sessions.get(url)
+  #session({ epoch, url }: Target): ClientHttp2Session {
+    const known = this.#sessions.get(epoch)
     if (known && !known.closed && !known.destroyed) return known
     const session = connect(url)
     session.on('error', () => undefined)
     session.unref()
-    this.#sessions.set(url, session)
+    this.#sessions.set(epoch, session)
     return session
   }
 }

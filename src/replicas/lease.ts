@@ -10,19 +10,18 @@ const MARGIN_MS = 750
 /** Renewals within one lease. */
 const RENEWALS = 4
 
-/** Why a lease is over, with what became of the requests that it ends. */
-const OVER = 'this replica is no longer the active one: its lease is over'
+const ENDED = 'this replica is no longer the active one: its lease is over'
 
 /** The right of one replica to serve the state, for as long as it renews it in time. */
 export class Lease implements ModelLease {
   readonly epoch: number
-  /** Resolves with the reason once the lease is over; undefined when it was given back. */
+  /** Resolves with the reason once the lease has ended; undefined when it was given back. */
   readonly ended: Promise<string | undefined>
   readonly #database: Database
   readonly #leaseMs: number
   readonly #stop = new AbortController()
-  #end!: (reason: string | undefined) => void
-  #isOver = false
+  #resolveEnded!: (reason: string | undefined) => void
+  #isEnded = false
   /** By the monotonic clock of this process, from before the renewal was sent. */
   #deadline: number
   #timer: NodeJS.Timeout | undefined
@@ -31,7 +30,7 @@ export class Lease implements ModelLease {
     this.#database = database
     this.#leaseMs = leaseMs
     this.epoch = epoch
-    this.ended = new Promise((resolve) => (this.#end = resolve))
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve))
     this.#deadline = sentAt + leaseMs - MARGIN_MS
     this.#watch()
     void this.#renew()
@@ -49,35 +48,35 @@ export class Lease implements ModelLease {
   }
 
   get isHeld(): boolean {
-    if (!this.#isOver && monotonicTime() >= this.#deadline) this.#over('it could not be renewed in time')
-    return !this.#isOver
+    if (!this.#isEnded && monotonicTime() >= this.#deadline) this.#end('it could not be renewed in time')
+    return !this.#isEnded
   }
 
   /** @throws StorageError */
   assertHeld(): void {
     if (this.isHeld) return
     const outcome = 'what the request asked for may or may not have happened; send it again if it can be repeated'
-    throw new StorageError('the state is not available here', new Error(OVER), outcome)
+    throw new StorageError('the state is not available here', new Error(ENDED), outcome)
   }
 
   /** The database has said that the epoch is over. */
   taken(): Error {
-    this.#over('another replica has taken over')
-    return new Error(OVER)
+    this.#end('another replica has taken over')
+    return new Error(ENDED)
   }
 
   /** Lets another replica take over at once. */
   async release(): Promise<void> {
-    if (this.#isOver) return
-    this.#over(undefined)
+    if (this.#isEnded) return
+    this.#end(undefined)
     await this.#database.release(this.epoch)
   }
 
-  #over(reason: string | undefined): void {
-    this.#isOver = true
+  #end(reason: string | undefined): void {
+    this.#isEnded = true
     clearTimeout(this.#timer)
     this.#stop.abort()
-    this.#end(reason)
+    this.#resolveEnded(reason)
   }
 
   /** Ends the lease at its deadline, also when no request asks. */
@@ -95,7 +94,7 @@ export class Lease implements ModelLease {
     const every = this.#leaseMs / RENEWALS
     for (let wait = every; ;) {
       await pause(wait, undefined, { signal: this.#stop.signal }).catch(() => undefined)
-      if (this.#isOver) return
+      if (this.#isEnded) return
       const sentAt = monotonicTime()
       try {
         if (!(await this.#database.renew(this.epoch, this.#leaseMs))) {

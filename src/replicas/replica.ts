@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,6 +8,7 @@ import { type ControlError, controlErrorOf } from '../control/errors.ts'
 import { stopAfter } from '../control/server.ts'
 import { sendReply } from '../control/routes.ts'
 import { ServiceError } from '../domain/errors.ts'
+import { requestIdOf } from '../domain/request-headers.ts'
 import { errorReply, sendAnswer, wireAnswer } from '../http/answer.ts'
 import { readSentBody, hasBody, type SentBody } from '../http/body.ts'
 import type { Log } from '../http/log.ts'
@@ -14,8 +16,8 @@ import { monotonicTime, RandomIds } from '../state/model/time-and-ids.ts'
 import type { RegistryOptions } from '../state/environment-registry.ts'
 import { type Database, type Leader, reasonOf, type ReplicaRow, STATE_NAME } from './database.ts'
 import { databaseFiles } from './database-files.ts'
-import { type Arrival, EPOCH, Forwarder, NOT_ACTIVE, type Target } from './forwarder.ts'
-import { Http2Forwarder, needsHttp2 } from './http2-forwarder.ts'
+import { type Arrival, EPOCH, Forwarder, NOT_ACTIVE } from './forwarder.ts'
+import { needsHttp2, type Target } from './http2-forwarder.ts'
 import { Lease } from './lease.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 
@@ -23,20 +25,23 @@ import { SCHEMA_VERSION } from './schema.ts'
 export interface Term {
   readonly listener: RequestListener
   readonly services: AppServices
+  /** The first client of the default environment. */
+  readonly client: { readonly id: string; readonly secret: string }
   readonly notices: readonly string[]
-  readonly rpc: { handle(request: Http2ServerRequest, response: Http2ServerResponse): boolean } | undefined
+  readonly rpc:
+    { readonly table: string; handle(request: Http2ServerRequest, response: Http2ServerResponse): boolean } | undefined
   endWaits(): Promise<void>
   close(leave: boolean): Promise<void>
 }
 
-/** Where a term finds the state, and what other replicas have judged about the requests that they send on. */
+/** What a replica adds to a server: where the state is, what others have judged about requests, and which replicas there are. */
 export interface TermParts {
   readonly place: Pick<RegistryOptions, 'file' | 'fileSystem' | 'lock' | 'lease'>
-  readonly arrivalOf: (request: IncomingMessage) => Arrival | undefined
+  readonly judgedElsewhere: AppServices['admission']['judgedElsewhere']
   readonly replicas: AppServices['replicas']
 }
 
-export interface ReplicaOptions<Serving extends Term> {
+export interface ReplicaOptions {
   readonly database: Database
   readonly secret: string
   readonly leaseMs: number
@@ -44,15 +49,15 @@ export interface ReplicaOptions<Serving extends Term> {
   readonly admission: AppServices['admission']
   readonly shutdown: AppServices['shutdown']
   readonly log: Log
-  readonly startTerm: (parts: TermParts) => Promise<Serving>
+  readonly startTerm: (parts: TermParts) => Promise<Term>
 }
 
 /** Requests that wait while no replica is active. */
 const MAX_WAITING = 1000
-/** Bytes of their bodies. */
-const MAX_WAITING_BYTES = 64 * 1024 * 1024
 /** Of a larger body only the beginning is kept: it is sent on while it comes in, and only once. */
 const MAX_KEPT_BODY = 1024 * 1024
+/** Bytes of bodies that are kept until their requests are answered, because they may have to be sent again. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024
 const MAX_BODY = 512 * 1024 * 1024
 /** How long a request waits for an active replica, beside the lease of the one before. */
 const WAIT_MS = 30_000
@@ -68,21 +73,26 @@ const DRAIN_MS = 5000
 
 type Phase = 'standby' | 'loading' | 'active' | 'leaving' | 'left'
 
-interface Arrived {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+/** The phases that may follow each. */
+const NEXT: Readonly<Record<Phase, readonly Phase[]>> = {
+  standby: ['loading', 'left'],
+  loading: ['active', 'standby', 'left'],
+  active: ['standby', 'leaving'],
+  leaving: ['left'],
+  left: [],
 }
 
 /** One of several servers on the same state: the active one answers, the others stand by and forward. */
-export class Replica<Serving extends Term> {
-  readonly #options: ReplicaOptions<Serving>
+export class Replica {
+  readonly #options: ReplicaOptions
   readonly #forwarder: Forwarder
-  readonly #http2 = new Http2Forwarder()
   readonly #ids = new RandomIds()
   readonly #arrivals = new WeakMap<IncomingMessage, Arrival>()
+  /** `looked` after each look at the row of the active replica, `wanted` when one is needed now. */
+  readonly #events = new EventEmitter<{ looked: []; wanted: [] }>().setMaxListeners(0)
   #phase: Phase = 'standby'
   #lease: Lease | undefined
-  #term: Serving | undefined
+  #term: Term | undefined
   /** Answers that the term has not finished. */
   #running = 0
   #leader: Leader | undefined
@@ -96,63 +106,60 @@ export class Replica<Serving extends Term> {
   /** The end of the lease under which the active replica was found not to serve. */
   #suspect: string | undefined
   #waiting = 0
-  #waitingBytes = 0
-  #wake: () => void = () => undefined
-  readonly #changed = new Set<() => void>()
-  readonly #stop = new AbortController()
+  #keptBytes = 0
+  #isClosed = false
   #looking: Promise<void> | undefined
 
-  constructor(options: ReplicaOptions<Serving>) {
+  constructor(options: ReplicaOptions) {
     this.#options = options
     this.#forwarder = new Forwarder(options.secret)
   }
 
-  get term(): Serving | undefined {
+  get term(): Term | undefined {
     return this.#term
   }
 
   /** Becomes active, or stands by. @throws what a first term throws */
   async start(): Promise<void> {
-    await this.#look()
-    if (this.#isFree) await this.#takeOver(true)
-    this.#looking = this.#keepLooking()
+    const first = this.#look().then(() => (this.#isFree ? this.#takeOver(true) : undefined))
+    this.#looking = first.then(
+      () => this.#keepLooking(),
+      () => undefined,
+    )
+    await first
   }
 
   /** Lets another replica become active, and forwards until everything that waits is answered. */
   async leave(): Promise<void> {
-    const term = this.#term
-    const lease = this.#lease
-    const wasActive = this.#phase === 'active'
-    this.#phase = wasActive ? 'leaving' : 'left'
-    this.#notify()
-    if (wasActive && term && lease) {
-      await term.endWaits()
-      await this.#drained(DRAIN_MS)
-      try {
-        await term.close(true)
-      } catch (error) {
-        this.#options.log.error('the last changes could not be written', this.#fields({ error: reasonOf(error) }))
-      }
+    const { log, leaseMs, database, self } = this.#options
+    const isServing = this.#enter('leaving')
+    if (isServing) {
+      const term = this.#term
+      await term?.endWaits()
+      await this.#drained()
+      await term?.close(true).catch((error: unknown) => {
+        log.error('the last changes could not be written', this.#fields({ error: reasonOf(error) }))
+      })
       this.#term = undefined
-      await lease.release().catch(() => undefined)
-      this.#phase = 'left'
-      this.#options.log.info('this replica has left; another one becomes active', this.#fields())
-      // Until they have looked again, the others send requests here. One that comes as the process ends would have no answer.
-      await pause(this.#options.leaseMs / LOOKS + LOOK_SOON_MS)
     }
-    await this.#options.database.forget(this.#options.self.id).catch(() => undefined)
+    this.#enter('left')
+    // This ends the reading of the state too.
+    await this.#lease?.release().catch(() => undefined)
+    if (isServing) log.info('this replica has left; another one becomes active', this.#fields())
+    await database.forget(self.id).catch(() => undefined)
+    // Until a load balancer and the other replicas have looked again, they send requests here, which need an answer.
+    await pause(leaseMs / LOOKS + LOOK_SOON_MS)
     // What waits here is answered by the next one.
-    const until = monotonicTime() + this.#options.leaseMs + WAIT_MS
+    const until = monotonicTime() + leaseMs + WAIT_MS
     while (this.#waiting > 0 && monotonicTime() < until) await pause(LOOK_SOON_MS)
   }
 
   /** After `leave`, once no request is under way. */
   async close(): Promise<void> {
-    this.#stop.abort()
-    this.#wake()
+    this.#isClosed = true
+    this.#events.emit('wanted')
     await this.#looking
     await this.#forwarder.close()
-    this.#http2.close()
     await this.#options.database.close()
   }
 
@@ -162,21 +169,22 @@ export class Replica<Serving extends Term> {
       this.#arrivals.set(request, arrival)
       if (arrival.isEncrypted) request.headers['x-forwarded-proto'] ??= 'https'
     }
-    if (this.#phase === 'active' && this.#lease?.isHeld === true) {
-      if (arrival && isHealth(request)) response.setHeader(EPOCH, String(this.#lease.epoch))
-      this.#serve({ request, response })
+    // Clients that keep connections open go elsewhere before this process ends.
+    if (this.#isLeaving) response.shouldKeepAlive = false
+    if (this.#activeLease) {
+      if (arrival && request.url === HEALTH) response.setHeader(EPOCH, String(this.#activeLease.epoch))
+      this.#serve(request, response)
     } else if (arrival) {
       // The connection is not used again: this process may end at any time.
       response.writeHead(421, { [NOT_ACTIVE]: '1', 'Content-Length': '0', Connection: 'close' }).end()
-    } else this.#standBy({ request, response }).catch(() => response.destroy())
+    } else this.#standBy(request, response).catch(() => response.destroy())
   }
 
   /** HTTP/2 on the port of the server; false leaves a request to the HTTP/1.1 side. */
   serveHttp2(request: Http2ServerRequest, response: Http2ServerResponse): boolean {
-    const isActive = this.#phase === 'active' && this.#lease?.isHeld === true
-    if (!isActive && !needsHttp2(request)) return false
+    if (!this.#activeLease && !needsHttp2(request)) return false
     const arrival = this.#forwarder.arrivalOf(request)
-    if (isActive) return this.#serveRpc(request, response)
+    if (this.#activeLease) return this.#serveRpc(request, response)
     if (arrival) request.stream.respond({ ':status': 421, [NOT_ACTIVE]: '1' }, { endStream: true })
     else this.#standByHttp2(request, response).catch(() => request.stream.close())
     return true
@@ -191,24 +199,22 @@ export class Replica<Serving extends Term> {
 
   async #standByHttp2(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
     const { stream } = request
-    const refuseCall = (message: string): void => {
-      if (stream.destroyed) return
-      const status = { 'grpc-status': UNAVAILABLE, 'grpc-message': encodeURIComponent(message) }
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...status }, { endStream: true })
-    }
+    let problem: string | undefined
     try {
-      const target = this.#target() ?? (await this.#targetSoon(() => stream.destroyed, 0))
+      const target = await this.#target(() => stream.destroyed)
       if (stream.destroyed) return
       if (target === 'self') {
         this.#serveRpc(request, response)
         return
       }
       const trusted = this.#forwarder.trusted({ isAdmitted: false, isEncrypted: 'encrypted' in request.socket })
-      const problem = await this.#http2.forward(target.url, request, response, trusted)
-      if (problem !== undefined) refuseCall(problem)
+      problem = await this.#forwarder.http2.forward(target, request, response, trusted)
     } catch (error) {
-      refuseCall(reasonOf(error))
+      problem = reasonOf(error)
     }
+    if (problem === undefined || stream.destroyed) return
+    const status = { 'grpc-status': UNAVAILABLE, 'grpc-message': encodeURIComponent(problem) }
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...status }, { endStream: true })
   }
 
   async describe(): ReturnType<AppServices['replicas']> {
@@ -230,24 +236,45 @@ export class Replica<Serving extends Term> {
     }
   }
 
+  get #activeLease(): Lease | undefined {
+    return this.#phase === 'active' && this.#lease?.isHeld === true ? this.#lease : undefined
+  }
+
   get #isFree(): boolean {
-    const { schema_version: version = 0, left_ms: left = 0 } = this.#leader ?? {}
-    return this.#phase === 'standby' && left <= 0 && version <= SCHEMA_VERSION && monotonicTime() >= this.#nextAttemptAt
+    const { schema_version: version = 0 } = this.#leader ?? {}
+    return (
+      this.#phase === 'standby' &&
+      this.#left <= 0 &&
+      version <= SCHEMA_VERSION &&
+      monotonicTime() >= this.#nextAttemptAt
+    )
   }
 
-  /** The phase may have changed at each `await`. */
-  #isIn(phase: Phase): boolean {
-    return this.#phase === phase
+  /** Milliseconds that the lease of the active replica lasts, as far as it is known. */
+  get #left(): number {
+    return this.#leader ? this.#leader.left_ms - (monotonicTime() - this.#lookedAt) : 0
   }
 
-  #serve({ request, response }: Arrived): void {
+  get #isLeaving(): boolean {
+    return this.#phase === 'leaving' || this.#phase === 'left'
+  }
+
+  /** False, and nothing happens, when the phase may not follow the present one, which may change at each `await`. */
+  #enter(phase: Phase): boolean {
+    if (!NEXT[this.#phase].includes(phase)) return false
+    this.#phase = phase
+    this.#events.emit('looked')
+    return true
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
     this.#running += 1
     response.once('close', () => (this.#running -= 1))
     this.#term?.listener(request, response)
   }
 
-  async #drained(within: number): Promise<void> {
-    const until = monotonicTime() + within
+  async #drained(): Promise<void> {
+    const until = monotonicTime() + DRAIN_MS
     while (this.#running > 0 && monotonicTime() < until) await pause(5)
   }
 
@@ -257,25 +284,14 @@ export class Replica<Serving extends Term> {
     const every = this.#options.leaseMs / LOOKS
     for (;;) {
       const isWaitedFor = this.#waiting > 0 || this.#suspect !== undefined
-      const left = this.#leader === undefined ? every : this.#leader.left_ms - (monotonicTime() - this.#lookedAt)
-      const isActive = this.#phase === 'active'
-      await this.#sleep(
-        isActive ? every : isWaitedFor ? LOOK_SOON_MS : Math.min(every, Math.max(LOOK_SOON_MS, left + 1)),
-      )
-      if (this.#stop.signal.aborted) return
+      const untilFree = this.#leader ? Math.min(every, Math.max(LOOK_SOON_MS, this.#left + 1)) : every
+      const wait = this.#phase === 'active' ? every : isWaitedFor ? LOOK_SOON_MS : untilFree
+      const signal = AbortSignal.timeout(Math.ceil(wait))
+      if (!this.#isClosed) await once(this.#events, 'wanted', { signal }).catch(() => undefined)
+      if (this.#isClosed) return
       await this.#look()
       if (this.#isFree && this.#away === undefined) await this.#takeOver(false)
     }
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 
   async #look(): Promise<void> {
@@ -295,13 +311,12 @@ export class Replica<Serving extends Term> {
       if (this.#away === undefined) log.warn('the database does not answer', this.#fields({ error: reasonOf(error) }))
       this.#away = reasonOf(error)
     }
-    this.#notify()
+    this.#events.emit('looked')
   }
 
   #newLeader({ epoch, id, url, schema_version: version }: Leader): void {
     const { self, log, database } = this.#options
     this.#forwarder.endBefore(epoch)
-    this.#http2.endOthers(url)
     if (id === self.id || id === null) return
     log.info('another replica is active; this one stands by', this.#fields({ active: url, active_epoch: epoch }))
     if (version > SCHEMA_VERSION) log.warn(database.newerSchema(version), this.#fields())
@@ -319,10 +334,6 @@ export class Replica<Serving extends Term> {
     )
   }
 
-  #notify(): void {
-    for (const notify of [...this.#changed]) notify()
-  }
-
   // Being active
 
   /** @throws what the start of the term throws, when it is the first */
@@ -336,10 +347,9 @@ export class Replica<Serving extends Term> {
         return
       }
       this.#lease = lease
-      this.#phase = 'loading'
+      if (!this.#enter('loading')) throw new Error(ASKED_TO_LEAVE)
       const began = monotonicTime()
       this.#forwarder.endBefore(lease.epoch)
-      this.#http2.endOthers(self.url)
       this.#term = await startTerm({
         place: {
           file: `${database.place}/${STATE_NAME}`,
@@ -347,15 +357,14 @@ export class Replica<Serving extends Term> {
           lock: () => Promise.resolve({ release: () => Promise.resolve() }),
           lease,
         },
-        arrivalOf: (request) => this.#arrivals.get(request),
+        judgedElsewhere: (request) => this.#arrivals.get(request)?.isAdmitted,
         replicas: () => this.describe(),
       })
       if (!lease.isHeld) throw new Error('the lease ended while the state was read')
-      if (!this.#isIn('loading')) throw new Error('it was asked to leave')
+      if (!this.#enter('active')) throw new Error(ASKED_TO_LEAVE)
       const ms = Math.round(monotonicTime() - began)
       log.info('this replica is active', this.#fields({ loaded_in_ms: ms }))
-      if (!isFirst) for (const notice of this.#term.notices) log.warn(notice, this.#fields())
-      this.#phase = 'active'
+      for (const notice of this.#term.notices) log.warn(notice, this.#fields())
       void lease.ended.then((reason) => this.#endTerm(reason))
       await this.#look()
     } catch (error) {
@@ -364,11 +373,12 @@ export class Replica<Serving extends Term> {
       await this.#term?.close(true).catch(() => undefined)
       this.#term = undefined
       await lease?.release().catch(() => undefined)
-      if (this.#isIn('loading')) this.#phase = 'standby'
-      if (isFirst && !isLost) throw error
-      log.error('this replica could not become active', this.#fields({ error: reasonOf(error) }))
+      this.#enter('standby')
+      if (isFirst && !isLost && this.#phase === 'standby') throw error
       // Others have a chance before it tries again.
       this.#nextAttemptAt = monotonicTime() + leaseMs
+      if (this.#phase === 'standby')
+        log.error('this replica could not become active', this.#fields({ error: reasonOf(error) }))
     }
   }
 
@@ -377,13 +387,13 @@ export class Replica<Serving extends Term> {
     const term = this.#term
     if (reason === undefined || !term) return
     this.#options.log.warn(`this replica is active no more: ${reason}`, this.#fields())
-    if (this.#phase === 'active') this.#phase = 'standby'
+    this.#enter('standby')
     this.#term = undefined
     this.#leader = undefined
     await term.endWaits()
-    await this.#drained(DRAIN_MS)
+    await this.#drained()
     await term.close(true).catch(() => undefined)
-    this.#wake()
+    this.#events.emit('wanted')
   }
 
   #fields(more: object = {}): object {
@@ -393,35 +403,53 @@ export class Replica<Serving extends Term> {
 
   // Standing by
 
-  async #standBy(arrived: Arrived): Promise<void> {
-    const { request, response } = arrived
+  async #standBy(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (isOwn(request)) {
-      await this.#answerOwn(arrived)
+      await this.#answerOwn(request, response)
       return
     }
     const arrival = this.#judge(request)
     let body: SentBody | undefined
+    let kept = 0
+    const keep = (bytes: number): void => {
+      if (this.#keptBytes + bytes - kept > MAX_KEPT_BYTES)
+        throw unavailable('this replica forwards too many bodies at the same time, and the request was not begun')
+      this.#keptBytes += bytes - kept
+      kept = bytes
+    }
+    const bodyOf = async (): Promise<SentBody> => {
+      if (!hasBody(request)) return NO_BODY
+      // Before it comes in, and as much as it can be where its length is not known.
+      keep(Math.min(Number(request.headers['content-length'] ?? Infinity), MAX_KEPT_BODY))
+      const sent = await readSentBody(request, MAX_BODY, MAX_KEPT_BODY)
+      keep(Math.min(sent.start.length, MAX_KEPT_BODY))
+      return sent
+    }
     try {
       for (;;) {
-        const target = this.#target() ?? (await this.#targetSoon(() => response.destroyed, body?.start.length ?? 0))
+        const target = await this.#target(() => response.destroyed)
         if (response.destroyed) return
         // Not begun here or anywhere: the term answers it as one that has just come.
         if (target === 'self' && !body) {
-          this.#serve(arrived)
+          this.#serve(request, response)
           return
         }
         const { url } = this.#options.self
         const to = target === 'self' ? { url, epoch: this.#lease?.epoch ?? 0 } : target
-        body ??= hasBody(request) ? await readSentBody(request, MAX_BODY, MAX_KEPT_BODY) : NO_BODY
+        body ??= await bodyOf()
         const outcome = await this.#forwarder.forward(to, { request, response, body, arrival })
         if (outcome === 'answered') return
         if (outcome === 'unknown') throw unavailable(UNKNOWN)
         if (body.rest) throw unavailable('the request was not begun, and its body is too long to be sent again')
-        this.#suspect = this.#leader?.expires_at ?? undefined
-        this.#wake()
+        // Another one may have become active meanwhile.
+        if (this.#leader?.epoch === to.epoch) this.#suspect = this.#leader.expires_at ?? undefined
+        this.#events.emit('wanted')
       }
     } catch (error) {
-      refuse(arrived, error, this.#ids)
+      const id = requestIdOf(request, this.#ids)
+      sendAnswer(response, wireAnswer(errorReply(error, id), id))
+    } finally {
+      keep(0)
     }
   }
 
@@ -439,59 +467,39 @@ export class Replica<Serving extends Term> {
   }
 
   /** Where a request is answered now; undefined while no replica is known to be active. */
-  #target(): Target | 'self' | undefined {
-    if (this.#phase === 'active' && this.#lease?.isHeld === true) return 'self'
-    const leader = this.#leader
-    if (!leader || leader.id === null || leader.url === null || this.#isSelf(leader)) return undefined
-    if (leader.left_ms <= monotonicTime() - this.#lookedAt) return undefined
-    if (this.#suspect !== undefined && this.#suspect === leader.expires_at) return undefined
-    return { epoch: leader.epoch, url: leader.url }
-  }
-
-  /** Also the lease of a process that was here before, at the same address. */
-  #isSelf({ id, url }: Leader): boolean {
-    return id === this.#options.self.id || url === this.#options.self.url
+  #known(): Target | 'self' | undefined {
+    if (this.#activeLease) return 'self'
+    const { epoch = 0, id, url, expires_at: end } = this.#leader ?? {}
+    const { self } = this.#options
+    // Also the lease of a process that was here before, at the same address.
+    const isNone = !id || !url || id === self.id || url === self.url
+    return isNone || this.#left <= 0 || this.#suspect === end ? undefined : { epoch, url }
   }
 
   /** Waits until a replica is active. @throws ServiceError when that takes too long, or too many wait already */
-  async #targetSoon(isGone: () => boolean, bytes: number): Promise<Target | 'self'> {
-    if (this.#waiting >= MAX_WAITING || this.#waitingBytes + bytes > MAX_WAITING_BYTES) {
-      throw unavailable('no replica is active, and too many requests wait for one')
-    }
+  async #target(isGone: () => boolean): Promise<Target | 'self'> {
+    const known = this.#known()
+    if (known) return known
+    if (this.#waiting >= MAX_WAITING) throw unavailable('no replica is active, and too many requests wait for one')
     const until = monotonicTime() + this.#options.leaseMs + WAIT_MS
     this.#waiting += 1
-    this.#waitingBytes += bytes
-    this.#wake()
+    this.#events.emit('wanted')
     try {
       for (;;) {
-        const target = this.#target()
+        const target = this.#known()
         if (target !== undefined || isGone()) return target ?? 'self'
         if (this.#away !== undefined)
           throw unavailable(`no replica is active, and the database does not answer: ${this.#away}`)
-        const left = until - monotonicTime()
-        if (left <= 0) throw unavailable('no replica has become active')
-        await this.#change(Math.min(left, 1000))
+        if (monotonicTime() >= until) throw unavailable('no replica has become active')
+        await once(this.#events, 'looked')
       }
     } finally {
       this.#waiting -= 1
-      this.#waitingBytes -= bytes
     }
   }
 
-  #change(within: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer)
-        this.#changed.delete(done)
-        resolve()
-      }
-      const timer = setTimeout(done, within)
-      this.#changed.add(done)
-    })
-  }
-
   /** Health, readiness, the replicas and the end of the process are those of the replica that is asked. */
-  async #answerOwn({ request, response }: Arrived): Promise<void> {
+  async #answerOwn(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request)
     try {
       if (path === HEALTH) sendReply(response, { body: { status: 'ok' } })
@@ -511,12 +519,13 @@ export class Replica<Serving extends Term> {
   }
 
   async #isReady(): Promise<boolean> {
-    const target = this.#target()
-    if (target === undefined || this.#away !== undefined || this.#phase === 'left' || this.#phase === 'leaving')
-      return false
+    const target = this.#known()
+    if (target === undefined || this.#away !== undefined || this.#isLeaving) return false
     return target === 'self' || this.#forwarder.isActive(target)
   }
 }
+
+const ASKED_TO_LEAVE = 'it was asked to leave'
 
 const UNKNOWN =
   'the active replica stopped to answer: what the request asked for may or may not have happened; send it again if it can be repeated'
@@ -531,10 +540,6 @@ const READY = '/_mock/ready'
 const REPLICAS = '/_mock/replicas'
 const SHUTDOWN = '/_mock/shutdown'
 
-function isHealth(request: IncomingMessage): boolean {
-  return request.url === HEALTH
-}
-
 function isOwn(request: IncomingMessage): boolean {
   const { method = '' } = request
   if (method === 'POST') return pathOf(request) === SHUTDOWN
@@ -547,12 +552,6 @@ function pathOf({ url = '' }: IncomingMessage): string {
 
 function unavailable(message: string): ServiceError {
   return new ServiceError('STORAGE_UNAVAILABLE', message, { headers: { 'Retry-After': '1' } })
-}
-
-function refuse({ request, response }: Arrived, error: unknown, ids: RandomIds): void {
-  const sent = request.headers['x-request-id']
-  const id = typeof sent === 'string' ? sent.slice(0, 128) : ids.id('req')
-  sendAnswer(response, wireAnswer(errorReply(error, id), id))
 }
 
 function differences(one: ReplicaRow['settings'], other: ReplicaRow['settings']): string[] {

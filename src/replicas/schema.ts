@@ -18,7 +18,8 @@ create table if not exists $s.chunks(file bigint not null references $s.files on
 create table if not exists $s.replicas(id text primary key, url text not null, version text not null,
   settings jsonb not null, seen_at timestamptz not null);
 insert into $s.leader default values on conflict do nothing;
-insert into $s.meta(version, secret) values (${SCHEMA_VERSION}, '${secret}') on conflict do nothing`
+insert into $s.meta(version, secret) values (${SCHEMA_VERSION}, '${secret}') on conflict (one)
+  do update set version = greatest(meta.version, excluded.version)`
 }
 
 /** A statement that writes changes nothing once one of the two is another in the row of the active replica. */

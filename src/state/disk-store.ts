@@ -19,6 +19,8 @@ export interface DiskOptions {
   fileSystem: FileSystem
   /** Takes the exclusive right to use the state file. @throws StateError naming who has it */
   lock: (file: string) => Promise<StateLock>
+  /** Called between two slices of the reading, which what it throws ends. */
+  between: () => void
 }
 
 /** What was on disk at the start: the state file, and the commits after it. */
@@ -157,16 +159,16 @@ export async function openDisk(options: DiskOptions): Promise<OpenedDisk> {
       throw error
     }
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error)) throw error
+    if (!(error instanceof Error) || !('code' in error) || error instanceof StorageError) throw error
     throw new StateError(`${options.file}: it cannot be used as state file: ${error.message}`)
   }
 }
 
 async function openLocked(options: DiskOptions, lock: StateLock): Promise<OpenedDisk> {
-  const { file, fileSystem, durability } = options
+  const { file, fileSystem, durability, between } = options
   if (options.fresh) await removeState(fileSystem, file)
-  const stateFile = new StateFile(fileSystem, file)
-  const { stored, logs, size } = await readStored(fileSystem, file, stateFile)
+  const stateFile = new StateFile(fileSystem, file, between)
+  const { stored, logs, size } = await readStored(fileSystem, file, { stateFile, between })
   const stateId = logs.stateId ?? new RandomIds().id('state')
   const logFile = new LogFile(fileSystem, file, stateId, logs.end)
   const { checkpointAt } = options
@@ -179,9 +181,13 @@ async function openLocked(options: DiskOptions, lock: StateLock): Promise<Opened
 }
 
 /** Reads a state file and its logs, and changes nothing. @throws StateError */
-export async function readStored(fileSystem: FileSystem, file: string, stateFile = new StateFile(fileSystem, file)) {
+export async function readStored(
+  fileSystem: FileSystem,
+  file: string,
+  { stateFile = new StateFile(fileSystem, file), between }: { stateFile?: StateFile; between?: () => void } = {},
+) {
   const read = await stateFile.read()
-  const logs = await readLogs(fileSystem, file, read?.image)
+  const logs = await readLogs(fileSystem, file, read?.image, between)
   const stored: Stored = { image: read?.image, commits: logs.commits, notices: logs.notices }
   return { stored, logs, size: read?.size ?? 0 }
 }

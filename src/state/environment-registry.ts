@@ -66,7 +66,9 @@ const REAL_TIME: ClockState = { offset_ms: 0, frozen_at: null }
 /** Opens the environments that a state file holds; none when it is new. @throws StateError */
 export async function openRegistry(options: RegistryOptions): Promise<EnvironmentRegistry> {
   if (options.file === undefined) return new EnvironmentRegistry(options, undefined)
-  const { file, fileSystem = nodeFileSystem, time = systemTime } = options
+  const { file, fileSystem = nodeFileSystem, time = systemTime, lease } = options
+  // A lease is renewed meanwhile. Once it is over, another process may have the state.
+  const between = (): void => lease?.assertHeld()
   const disk = await openDisk({
     file,
     fresh: options.fresh ?? false,
@@ -74,11 +76,11 @@ export async function openRegistry(options: RegistryOptions): Promise<Environmen
     checkpointAt: options.checkpointAt ?? CHECKPOINT_AT,
     fileSystem,
     lock: options.lock ?? ((path) => lockState(path, time)),
+    between,
   })
   try {
     const registry = new EnvironmentRegistry(options, disk)
-    // A lease is renewed meanwhile.
-    await inSlices(registry.load(disk.stored))
+    await inSlices(registry.load(disk.stored), between)
     return registry
   } catch (error) {
     await disk.abandon()

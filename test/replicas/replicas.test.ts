@@ -270,6 +270,54 @@ describeWith('postgresql', 'three replicas on one PostgreSQL', () => {
     }
   }, 120_000)
 
+  it('warn of synchronous_commit = off at the start, and say synchronous_standby_names', async () => {
+    const start = async (parameters = ''): Promise<Serving> =>
+      toolmock.start(['--state', `${postgres.url}${parameters}`, '--state-schema', postgres.schema()])
+    const on = await start()
+    expect(await on.logged(/active/)).toEqual([
+      expect.stringContaining('synchronous_commit is on, synchronous_standby_names is empty'),
+      expect.stringContaining('this replica is active'),
+    ])
+    await on.stop('SIGKILL')
+    // A commit of the others would wait for this standby, which there is not.
+    await postgres.query(`alter system set synchronous_standby_names = 'other_machine'`)
+    await postgres.query('select pg_reload_conf()')
+    try {
+      const named = async () => (await postgres.query<object>('show synchronous_standby_names'))[0]
+      await expect.poll(named).toEqual({ synchronous_standby_names: 'other_machine' })
+      const off = await start('?options=-c%20synchronous_commit%3Doff')
+      const said = (await off.logged(/may lose changes/)).join('\n')
+      expect(said).toContain('synchronous_commit is off, synchronous_standby_names is other_machine')
+      expect(said).toMatch(/warn.*synchronous_commit is off: a crash of the database may lose changes/)
+      await off.stop('SIGKILL')
+    } finally {
+      await postgres.query('alter system reset synchronous_standby_names')
+      await postgres.query('select pg_reload_conf()')
+    }
+  }, 60_000)
+
+  it('stop reading the state on SIGTERM and give the lease back', async () => {
+    const schema = postgres.schema()
+    const args = ['--state', postgres.url, '--state-schema', schema, '--lease', '60000', '--port', '0']
+    const first = await toolmock.start(args)
+    await first.stop('SIGTERM')
+    const leader = async (): Promise<{ epoch: string; held: boolean } | undefined> =>
+      (
+        await postgres.query<{ epoch: string; held: boolean }>(
+          `select epoch, expires_at > clock_timestamp() as held from ${schema}.leader`,
+        )
+      )[0]
+    await postgres
+      .locked(`${schema}.chunks`, async () => {
+        const reading = toolmock.begin(['start', ...args])
+        await expect.poll(leader, { timeout: 30_000 }).toEqual({ epoch: '2', held: true })
+        reading.child.kill('SIGTERM')
+        await expect.poll(leader, { timeout: 30_000 }).toEqual({ epoch: '2', held: false })
+        return reading
+      })
+      .then(async ({ end }) => expect(await end).toMatchObject({ code: 0 }))
+  }, 120_000)
+
   it.each([
     ['deadline', 'stale'],
     ['deadline and guard', 'lost'],

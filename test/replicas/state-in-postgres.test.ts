@@ -193,6 +193,23 @@ describeWith('postgresql', 'a state in PostgreSQL', () => {
     expect((await cli('config')).code).toBe(0)
   })
 
+  it('has tables that several replicas make or migrate at the same time', async () => {
+    const schema = postgres.schema()
+    const openAtOnce = async (): Promise<Set<string>> => {
+      const databases = Array.from({ length: 8 }, () => new Database(postgres.url, schema, LEASE))
+      const opened = await Promise.all(databases.map((database) => database.open()))
+      await Promise.all(databases.map((database) => database.close()))
+      return new Set(opened.map(({ secret }) => secret))
+    }
+    const made = await openAtOnce()
+    expect(made.size).toBe(1)
+    await postgres.query(`update ${schema}.meta set version = 0; insert into ${schema}.files(name) values ('kept')`)
+    await postgres.query(`drop table ${schema}.replicas`)
+    expect(await openAtOnce()).toEqual(made)
+    expect(await postgres.query(`select version from ${schema}.meta`)).toEqual([{ version: 1 }])
+    expect(await postgres.query(`select name from ${schema}.files`)).toEqual([{ name: 'kept' }])
+  })
+
   it('is named without the password where it cannot get a default environment', () =>
     withSchema(async ({ files, lease }, schema) => {
       const registry = await openTestRegistry({ file: FILE, fileSystem: files, lock, lease })

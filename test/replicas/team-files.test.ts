@@ -247,9 +247,22 @@ describeWith('postgresql', 'docs/kubernetes.yaml', () => {
       expectOnlySuccess(history)
       const [url = ''] = endpoints
       const headers = { 'x-toolmock-admin-token': 'token' }
-      const described = (await (await fetch(`${url}/_mock/replicas`, { headers })).json()) as { replicas: unknown[] }
+      const described = (await (await fetch(`${url}/_mock/replicas`, { headers })).json()) as {
+        active: { url: string }
+        replicas: unknown[]
+      }
       expect(described.replicas).toHaveLength(replicas)
       expect((await fetch(`${url}/_mock/replicas`)).status).toBe(401)
+      // Pods that stand by stay in rotation while the next one becomes active.
+      const { active } = described
+      await pods.find(({ host }) => active.url.includes(host))?.stop('SIGKILL')
+      const began = performance.now()
+      const rest = pods.slice(-replicas).filter(({ host }) => !active.url.includes(host))
+      const isReady = async () => (await Promise.all(rest.map((pod) => passes(readinessProbe, pod)))).every(Boolean)
+      await expect.poll(isReady).toBe(false)
+      await expect.poll(isReady, { timeout: 60_000 }).toBe(true)
+      const { periodSeconds, failureThreshold = 3 } = readinessProbe
+      expect(performance.now() - began).toBeLessThan(periodSeconds * failureThreshold * 1000)
       expect(JSON.stringify(described)).not.toContain('secret')
     } finally {
       for (const pod of pods) await pod.stop('SIGKILL').catch(() => undefined)

@@ -87,6 +87,18 @@ export class TestPostgres {
     }
   }
 
+  /** Does something while no other session can read or write a table. */
+  async locked<R>(table: string, work: () => Promise<R>): Promise<R> {
+    const client = new pg.Client({ connectionString: this.url })
+    await client.connect()
+    try {
+      await client.query(`begin; lock table ${table} in access exclusive mode`)
+      return await work()
+    } finally {
+      await client.end()
+    }
+  }
+
   async stop(): Promise<void> {
     this.kill()
     await pause(0)

@@ -11,8 +11,8 @@ import { decode, parseRowByRow } from './state-text.ts'
  * Reads the bytes of a state file.
  * @throws StateError saying what is wrong and where: line, column and the path inside the JSON
  */
-export async function parseState(bytes: Buffer, path: string): Promise<StateImage> {
-  const state = await readDocument(bytes, path)
+export async function parseState(bytes: Buffer, path: string, between?: () => void): Promise<StateImage> {
+  const state = await readDocument(bytes, path, between)
   const { version = null } = state
   if (version !== STATE_VERSION) {
     const found = `of version ${JSON.stringify(version).slice(0, 40)}`
@@ -29,16 +29,16 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
 }
 
 /** A state of any version. @throws StateError when the bytes are none */
-export async function readDocument(bytes: Buffer, path: string): Promise<JsonObject> {
-  const state = await parseJson(bytes, path)
+export async function readDocument(bytes: Buffer, path: string, between?: () => void): Promise<JsonObject> {
+  const state = await parseJson(bytes, path, between)
   if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) return state
   throw refused(path, 'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected')
 }
 
-async function parseJson(bytes: Buffer, path: string): Promise<unknown> {
+async function parseJson(bytes: Buffer, path: string, between?: () => void): Promise<unknown> {
   if (bytes.length === 0) throw refused(path, 'it is empty')
   if (!isUtf8(bytes)) throw refused(`${path}:${lineOfOtherText(bytes)}`, 'it is not a text in UTF-8')
-  const state = await inSlices(parseRowByRow(bytes))
+  const state = await inSlices(parseRowByRow(bytes), between)
   if (state) return state
   const text = decode(bytes)
   try {

@@ -18,13 +18,16 @@ const EMPTY: StateImage = { state_id: '', generation: 0, environments: byName([]
 export class StateFile {
   readonly #fileSystem: FileSystem
   readonly #path: string
+  readonly #between: (() => void) | undefined
   readonly #low = new Low<StateImage>({ read: () => this.#parse(), write: (image) => this.#replace(image) }, EMPTY)
   /** Bytes of the file that was read or written last. */
   #size = 0
 
-  constructor(fileSystem: FileSystem, path: string) {
+  /** @param between called between two slices of the reading, which what it throws ends */
+  constructor(fileSystem: FileSystem, path: string, between?: () => void) {
     this.#fileSystem = fileSystem
     this.#path = path
+    this.#between = between
   }
 
   /** What the file holds, and its size in bytes; undefined when there is none. */
@@ -56,7 +59,7 @@ export class StateFile {
   async #parse(): Promise<StateImage | null> {
     const bytes = await this.#fileSystem.read(this.#path)
     if (!bytes) return null
-    const image = await parseState(bytes, this.#path)
+    const image = await parseState(bytes, this.#path, this.#between)
     this.#size = bytes.length
     release(bytes)
     return image

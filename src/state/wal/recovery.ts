@@ -39,12 +39,14 @@ interface RawLog {
 /**
  * Reads the logs that follow a state file, or of which there is no state file yet, and changes nothing. A last write that was
  * cut short is dropped, since no answer said that it had succeeded; anything else that is wrong is refused.
+ * @param between called between two slices of the reading, which what it throws ends
  * @throws StateError
  */
 export async function readLogs(
   fileSystem: FileSystem,
   stateFile: string,
   state: LogHeader | undefined,
+  between?: () => void,
 ): Promise<LogContent> {
   const from = state?.generation ?? 0
   // Logs below the state file's are in it already: the next checkpoint removes them.
@@ -68,7 +70,7 @@ export async function readLogs(
     const path = logPath(stateFile, generation)
     const bytes = (await fileSystem.read(path)) ?? Buffer.alloc(0)
     const needed = generation < from ? bytes.subarray(0, bytes.indexOf(0x0a) + 1 || bytes.length) : bytes
-    return { path, generation, bytes, lines: await inSlices(rawLines(needed, path)) }
+    return { path, generation, bytes, lines: await inSlices(rawLines(needed, path), between) }
   }
 
   function missing(path: string, first: string): StateError {
