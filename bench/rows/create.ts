@@ -15,9 +15,8 @@ const MILLISECONDS = 450
 
 /** Durable creates, which are answered after they are on disk, on 32 connections. All sizes are measured in the same rounds. */
 export async function createRow(bench: Bench): Promise<Results> {
-  const sizes = await Promise.all(
-    SIZES.map(async (accounts) => ({ accounts, state: await bench.states.copy(accounts) })),
-  )
+  const sizes: { accounts: number; state: string }[] = []
+  for (const accounts of SIZES) sizes.push({ accounts, state: await bench.states.copy(accounts) })
   const servers: Served[] = []
   try {
     const targets: Record<string, Target> = {}
