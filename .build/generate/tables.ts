@@ -51,7 +51,7 @@ export const tables: Step = {
             2,
           )}`,
           `\nexport const SECTION_NAMES: readonly (keyof Sections)[] = ${JSON.stringify(Object.keys(sections.shape))}`,
-          accountObjects(accountFields, printer),
+          accountObjects(accountFields, NAMED.Account.shape, printer),
           '',
         ].join('\n'),
       ],
@@ -140,16 +140,11 @@ function literal(value: unknown): string {
   return typeof value === 'string' ? `'${value}'` : JSON.stringify(value)
 }
 
-interface AccountField {
-  readonly row: z.ZodType
-  readonly shown?: 'always' | 'alone'
-}
-
 /** The account object of answers as written-out code, which is much faster than copying by names. */
-function accountObjects(fields: Readonly<Record<string, AccountField>>, printer: TypePrinter): string {
+function accountObjects(fields: object, rows: Readonly<Record<string, z.ZodType>>, printer: TypePrinter): string {
   const shown = (as: 'always' | 'alone'): [string, Schema][] =>
-    Object.entries(fields).flatMap(([name, field]) =>
-      field.shown === as ? [[name, field.row as unknown as Schema] as [string, Schema]] : [],
+    Object.entries(fields).flatMap(([name, field]: [string, object]) =>
+      'shown' in field && field.shown === as ? [[name, rows[name] as unknown as Schema] as [string, Schema]] : [],
     )
   const isTime = (schema: Schema): boolean =>
     schema._zod.def.type === 'optional' && (schema._zod.def.innerType as z.ZodType).meta()?.['format'] === 'date-time'

@@ -1,7 +1,7 @@
 import { dirname, relative, resolve } from 'node:path'
 import { z } from 'zod'
 import { DOCUMENT_CHECKS } from '../app/document-checks.ts'
-import { conditions } from '../documents/collections.ts'
+import { conditions } from '../schema/collections.ts'
 import { loadExtensions, withExtensions } from '../documents/load-extensions.ts'
 import { loadScenarios } from '../documents/load-scenarios.ts'
 import { loadSeeds } from '../documents/load-seeds.ts'

@@ -5,7 +5,9 @@ import { METHODS, partsOverlap } from '../domain/path-pattern.ts'
 import { type Path, type Problem, shown, valuesAt } from '../schema/problems.ts'
 import { schemaReference, strict, text, unique, withRule } from '../schema/parts.ts'
 import type { DocumentChecks } from './connector-checks.ts'
-import { checkResponders, namedResponder, responderKeys, toResponder } from './responders.ts'
+import { namedResponder, responderKeys } from '../schema/connector.ts'
+import { checkCollections } from './collections.ts'
+import { toResponder } from './connector.ts'
 
 /** Names are operations in the journal and in scenarios, and travel in paths. */
 const extensionName = z
@@ -29,7 +31,7 @@ export const extensionSchema = withRule(
       'The body when a step fails, templates over error (status, code, message) and request. Absent: an error of the service.',
     ),
   }),
-  checkResponders,
+  checkCollections,
 )
 
 /** The extension that a valid document describes. */

@@ -24,7 +24,7 @@ import {
   settingsFields,
 } from '../schema/tables.ts'
 import { webhookList } from '../schema/seed-values.ts'
-import { collectionItems } from './collections.ts'
+import { collectionItems } from '../schema/collections.ts'
 import { connectorSchema, toConnector } from './connector.ts'
 
 const client = strict({

@@ -6,10 +6,10 @@ import { COLLECTION_NAME, STEP_ACTIONS } from '../domain/collection.ts'
 import { CONNECTION_STATUSES } from '../domain/connection.ts'
 import { CLOCK_RANGE, CLOCK_YEARS, MAX_DURATION } from '../domain/instant.ts'
 import type { CredentialsPatch } from '../domain/credentials.ts'
-import type { JsonObject, JsonValue } from '../domain/json.ts'
-import { METHODS } from '../domain/path-pattern.ts'
 import type { Scenario } from '../domain/scenario.ts'
 import { EVENT_TYPES } from '../domain/webhook.ts'
+import * as collections from './collections.ts'
+import * as documents from './connector.ts'
 import {
   connectorName,
   duration as givenDuration,
@@ -19,19 +19,9 @@ import {
   strict,
   text,
 } from './parts.ts'
-import {
-  hasIdOfItsPlace,
-  isAnyJson,
-  isMapOfTexts,
-  isPlainObject,
-  isPrivateKey,
-  isScenario,
-  isStorableObject,
-  isTimeOfClock,
-  isUrlOfServer,
-  MAX_DEPTH,
-} from './row-checks.ts'
+import { hasIdOfItsPlace, isPlainObject, isPrivateKey, isScenario, isTimeOfClock, isUrlOfServer } from './row-checks.ts'
 import { authPattern, metadata, vocabulary } from './seed-values.ts'
+import { anyJson, duration, instant, jsonObject, stored, storedObject, storedShape, textMap } from './stored.ts'
 
 /*
  * The tables of an environment, each declared once. `npm run generate` makes of it the types of the rows, the order of their
@@ -40,88 +30,63 @@ import { authPattern, metadata, vocabulary } from './seed-values.ts'
  * of it too.
  */
 
-interface Field {
-  readonly row: z.ZodType
-  /** What a seed file takes for it; absent for a field that no seed gives. */
-  readonly seed?: z.ZodType
-  /** Whether answers show it: in lists too, or only where one account is answered. A time that was never set is left out. */
-  readonly shown?: 'always' | 'alone'
-}
+/** What a seed file takes for a field; or that, what a row has where it does not follow from it, and which answers show it. */
+type Field =
+  | z.ZodType
+  | {
+      readonly row?: z.ZodType
+      /** Absent for a field that no seed gives. */
+      readonly seed?: z.ZodType
+      /** In lists too, or only where one account is answered. A time that was never set is left out. */
+      readonly shown?: 'always' | 'alone'
+    }
 type Fields = Readonly<Record<string, Field>>
 
-type RowShape<F extends Fields> = { [Name in keyof F]: F[Name]['row'] }
-type SeedShape<F extends Fields> = {
-  [Name in keyof F as F[Name] extends { seed: z.ZodType } ? Name : never]: F[Name] extends { seed: infer S } ? S : never
-}
-type BundleShape<F extends Fields> = {
-  [Name in keyof SeedShape<F>]: Name extends keyof F
-    ? SeedShape<F>[Name] extends z.ZodOptional
-      ? z.ZodExactOptional<F[Name]['row']>
-      : F[Name]['row']
-    : never
+type SeedOf<F> = F extends z.ZodType ? F : F extends { seed: infer S extends z.ZodType } ? S : never
+type RowOf<F> = F extends { row: infer R extends z.ZodType } ? R : z.ZodType<Exclude<z.output<SeedOf<F>>, undefined>>
+type GivenBy<F extends Fields> = keyof { [Name in keyof F as SeedOf<F[Name]> extends never ? never : Name]: true }
+
+function seedOf(field: Field): z.ZodType | undefined {
+  return field instanceof z.ZodType ? field : field.seed
 }
 
-function rowShape<F extends Fields>(fields: F): RowShape<F> {
-  return Object.fromEntries(Object.entries(fields).map(([name, { row }]) => [name, row])) as RowShape<F>
+/** The row of a field, which has a value also where a seed gives none. */
+function rowOf<F extends Field>(field: F): RowOf<F> {
+  const seed = seedOf(field) ?? text
+  const own = 'row' in field ? field.row : undefined
+  return (own ?? stored(seed instanceof z.ZodOptional ? (seed.unwrap() as z.ZodType) : seed)) as RowOf<F>
+}
+
+function rowShape<F extends Fields>(fields: F): { [Name in keyof F]: RowOf<F[Name]> } {
+  const rows = Object.entries(fields).map(([name, field]) => [name, rowOf(field)])
+  return Object.fromEntries(rows) as { [Name in keyof F]: RowOf<F[Name]> }
 }
 
 /** The fields that a seed file takes. */
-export function seedShape<F extends Fields>(fields: F): SeedShape<F> {
-  const given = Object.entries(fields).flatMap(([name, { seed }]) => (seed ? [[name, seed]] : []))
-  return Object.fromEntries(given) as SeedShape<F>
+export function seedShape<F extends Fields>(fields: F): { [Name in GivenBy<F>]: SeedOf<F[Name]> } {
+  const given = Object.entries(fields).flatMap(([name, field]) => [[name, seedOf(field)] as const])
+  return Object.fromEntries(given.filter(([, seed]) => seed)) as { [Name in GivenBy<F>]: SeedOf<F[Name]> }
 }
 
-/** The same fields as rows have them, once the seed file is read: a field that a seed need not give may be absent. */
-function bundleShape<F extends Fields>(fields: F): BundleShape<F> {
-  const given = Object.entries(fields).flatMap(([name, { row, seed }]) =>
-    seed ? [[name, seed instanceof z.ZodOptional ? z.exactOptional(row) : row]] : [],
-  )
-  return Object.fromEntries(given) as BundleShape<F>
-}
-
-const instant = z
-  .string()
-  .regex(/^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}\.\d{3}Z$/, {
-    error: 'an instant such as 2026-01-31T12:00:00.000Z',
-  })
-  .meta({ format: 'date-time' })
-const jsonObject = z
-  .custom<JsonObject>(isStorableObject, { error: `an object of at most ${MAX_DEPTH} levels` })
-  .meta({ type: 'object' })
-const anyJson = z
-  .custom<JsonValue>(isAnyJson, { error: 'any value' })
-  .meta({ type: ['string', 'number', 'boolean', 'null', 'array', 'object'] })
 const texts = z.array(text)
-const duration = z.int().min(0).max(MAX_DURATION).describe('Milliseconds.')
-const textMap = z
-  .custom<Record<string, string>>(isMapOfTexts, { error: 'an object whose values are strings' })
-  .meta({ type: 'object', additionalProperties: { type: 'string' } })
 const scenarioDocument = z.custom<Scenario>(isScenario, { error: 'a scenario' }).meta({ type: 'object' })
 
 export const settingsFields = {
-  bearer_token_lifetime: {
-    row: duration,
-    seed: givenDuration.optional().describe('How long a bearer token of the service is valid. Absent: 23h59m59s.'),
-  },
-  magic_link_lifetime: {
-    row: duration,
-    seed: givenDuration.optional().describe('How long a magic link can be followed. Absent: 15m.'),
-  },
-  auth_request_lifetime: {
-    row: duration,
-    seed: givenDuration.optional().describe('How long after consent a user can be verified. Absent: 10m.'),
-  },
-  require_user_verification: {
-    row: z.boolean(),
-    seed: z.boolean().optional().describe('Whether links without user_verify_url end in an error page. Absent: no.'),
-  },
-  consent: {
-    row: z.enum(['ask', 'approve', 'deny']),
-    seed: z
-      .enum(['ask', 'approve', 'deny'])
-      .optional()
-      .describe('ask shows the consent page; approve and deny decide every link at once. Absent: ask.'),
-  },
+  bearer_token_lifetime: givenDuration
+    .optional()
+    .describe('How long a bearer token of the service is valid. Absent: 23h59m59s.'),
+  magic_link_lifetime: givenDuration.optional().describe('How long a magic link can be followed. Absent: 15m.'),
+  auth_request_lifetime: givenDuration
+    .optional()
+    .describe('How long after consent a user can be verified. Absent: 10m.'),
+  require_user_verification: z
+    .boolean()
+    .optional()
+    .describe('Whether links without user_verify_url end in an error page. Absent: no.'),
+  consent: z
+    .enum(['ask', 'approve', 'deny'])
+    .optional()
+    .describe('ask shows the consent page; approve and deny decide every link at once. Absent: ask.'),
   revocation: {
     row: z.enum(['reversible', 'final']).exactOptional(),
     seed: z
@@ -138,18 +103,12 @@ export const settingsFields = {
       .optional()
       .describe('Whether connections have virtual MCP servers; all have them with --mcp. Absent: no.'),
   },
-  post_user_verify_redirect_url: {
-    row: text.describe('Empty for the page of the mock.'),
-    seed: text.optional().describe('What verify answers. Absent or empty: a page of the mock.'),
-  },
-  vocabulary: {
-    row: textMap.describe('What the wire says in place of words of the document.'),
-    seed: vocabulary
-      .optional()
-      .describe(
-        "The document's words, and those on the wire in their place: { WORKSPACE_DWD: ACME_DWD, workspace_dwd: acme_dwd }.",
-      ),
-  },
+  post_user_verify_redirect_url: text.optional().describe('What verify answers. Absent or empty: a page of the mock.'),
+  vocabulary: vocabulary
+    .optional()
+    .describe(
+      "The document's words, and those on the wire in their place: { WORKSPACE_DWD: ACME_DWD, workspace_dwd: acme_dwd }.",
+    ),
 } as const satisfies Fields
 
 export const settings = strict(rowShape(settingsFields))
@@ -177,110 +136,60 @@ const client = strict({ id: text.describe('The client_id.'), client_secret: text
 const bearerToken = strict({ id: text.describe('The token itself.'), client_id: text, expires_at: instant })
 
 export const connectionFields = {
-  id: { row: text, seed: nonEmpty.optional().describe('Absent: a generated one.') },
-  key_id: {
-    row: text,
-    seed: connectorName.describe('Its name in requests. A connector of that name gives the connection its type.'),
-  },
-  organization_id: { row: text, seed: text.optional().describe('The organization that it belongs to.') },
-  organization_name: { row: text, seed: text.optional().describe('The name of that organization.') },
-  domains: { row: texts, seed: z.array(nonEmpty).optional().describe('The mail domains of that organization.') },
-  enabled: {
-    row: z.boolean(),
-    seed: z.boolean().optional().describe('With false, links and tools answer CONNECTION_DISABLED. Absent: true.'),
-  },
-  provider: {
-    row: text,
-    seed: z
-      .string()
-      .regex(/^[A-Z][A-Z0-9_]*$/, { error: 'an upper-case name such as IDP_SIMULATOR' })
-      .optional()
-      .describe('An upper-case name such as IDP_SIMULATOR. Absent: CUSTOM.'),
-  },
-  provider_key: { row: text, seed: text.optional().describe('The name of its provider. Absent: key_id.') },
-  status: {
-    row: z.enum(CONNECTION_STATUSES),
-    seed: z.enum(CONNECTION_STATUSES).optional().describe('How far its set-up is. Absent: COMPLETED.'),
-  },
-  type: {
-    row: z.enum(CONNECTION_TYPES),
-    seed: z.enum(CONNECTION_TYPES).optional().describe('Required, unless a connector has this name.'),
-  },
-  mcp_server_url: {
-    row: text,
-    seed: text.optional().describe('What the list of connections shows. Absent: empty.'),
-  },
+  id: nonEmpty.optional().describe('Absent: a generated one.'),
+  key_id: connectorName.describe('Its name in requests. A connector of that name gives the connection its type.'),
+  organization_id: text.optional().describe('The organization that it belongs to.'),
+  organization_name: text.optional().describe('The name of that organization.'),
+  domains: z.array(nonEmpty).optional().describe('The mail domains of that organization.'),
+  enabled: z.boolean().optional().describe('With false, links and tools answer CONNECTION_DISABLED. Absent: true.'),
+  provider: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]*$/, { error: 'an upper-case name such as IDP_SIMULATOR' })
+    .optional()
+    .describe('An upper-case name such as IDP_SIMULATOR. Absent: CUSTOM.'),
+  provider_key: text.optional().describe('The name of its provider. Absent: key_id.'),
+  status: z.enum(CONNECTION_STATUSES).optional().describe('How far its set-up is. Absent: COMPLETED.'),
+  type: z.enum(CONNECTION_TYPES).optional().describe('Required, unless a connector has this name.'),
+  mcp_server_url: text.optional().describe('What the list of connections shows. Absent: empty.'),
 } as const satisfies Fields
 
 export const providerFields = {
-  id: { row: text, seed: nonEmpty.optional().describe('Absent: a generated one.') },
-  identifier: {
-    row: text.describe("System-generated for custom providers; the connector's name for the rest."),
-    seed: connectorName.optional().describe('Its name in requests. Absent: made from display_name.'),
-  },
-  display_name: {
-    row: text,
-    seed: z.string().min(1).max(200).describe('What lists show; a connector with this custom_provider serves it.'),
-  },
-  description: { row: text, seed: text.optional().describe('What lists show.') },
-  icon_src: { row: text, seed: text.optional().describe('The URL of its icon.') },
-  auth_patterns: {
-    row: z.array(jsonObject),
-    seed: z
-      .array(authPattern)
-      .optional()
-      .describe('How accounts sign in: type is the authorization type, fields drive the credentials form.'),
-  },
-  categories: { row: texts, seed: z.array(text).optional().describe('What lists show.') },
-  coming_soon: { row: z.boolean(), seed: z.boolean().optional().describe('What lists show. Absent: false.') },
-  display_priority: {
-    row: z.int(),
-    seed: z.int().min(-2147483648).max(2147483647).optional().describe('What lists show. Absent: 0.'),
-  },
+  id: nonEmpty.optional().describe('Absent: a generated one.'),
+  identifier: connectorName.optional().describe('Its name in requests. Absent: made from display_name.'),
+  display_name: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe('What lists show; a connector with this custom_provider serves it.'),
+  description: text.optional().describe('What lists show.'),
+  icon_src: text.optional().describe('The URL of its icon.'),
+  auth_patterns: z
+    .array(authPattern)
+    .optional()
+    .describe('How accounts sign in: type is the authorization type, fields drive the credentials form.'),
+  categories: z.array(text).optional().describe('What lists show.'),
+  coming_soon: z.boolean().optional().describe('What lists show. Absent: false.'),
+  display_priority: z.int().min(-2147483648).max(2147483647).optional().describe('What lists show. Absent: 0.'),
   is_custom: { row: z.boolean() },
   is_custom_mcp: { row: z.boolean() },
-  metadata: {
-    row: textMap,
-    seed: metadata.optional().describe('At most 20 pairs: keys of 3 to 25 characters, values of 1 to 256.'),
-  },
-  proxy_enabled: { row: z.boolean(), seed: z.boolean().optional().describe('Kept and returned. Absent: false.') },
-  proxy_url: {
-    row: text,
-    seed: z
-      .string()
-      .regex(/^https:\/\/[^\s\p{Cc}]+$/u, { error: 'a URL that starts with https://' })
-      .optional()
-      .describe('A URL that starts with https://; kept and returned, never called.'),
-  },
+  metadata: metadata.optional().describe('At most 20 pairs: keys of 3 to 25 characters, values of 1 to 256.'),
+  proxy_enabled: z.boolean().optional().describe('Kept and returned. Absent: false.'),
+  proxy_url: z
+    .string()
+    .regex(/^https:\/\/[^\s\p{Cc}]+$/u, { error: 'a URL that starts with https://' })
+    .optional()
+    .describe('A URL that starts with https://; kept and returned, never called.'),
   created_as: {
     row: text.exactOptional().describe('The display name that it was created with, once it has changed; not answered.'),
   },
 } as const satisfies Fields
 
-const credentialField = strict({
-  name: text,
-  label: text,
-  secret: z.boolean(),
-  required: z.boolean(),
-  hint: text.describe('Shown under the input of the form; empty when there is none.'),
-})
+const credentialField = storedObject(documents.field, { label: text, secret: z.boolean() })
 
-const tool = strict({
-  name: text,
+const tool = storedObject(documents.tool, {
   display_name: text,
-  description: text,
-  tags: texts,
-  is_default: z.boolean(),
-  input_schema: jsonObject.describe('JSON Schema 2020-12 of tool_input.'),
-  annotations: strict({ read_only_hint: z.boolean().exactOptional() })
-    .exactOptional()
-    .describe('What clients of MCP are told of its effects.'),
-  call: strict({
-    method: z.enum(METHODS),
-    path: text.describe('A template over input and account, as those below it.'),
-    query: textMap,
-    headers: textMap,
-    body: anyJson,
+  call: storedObject(documents.tool.shape.call, {
+    body: anyJson.describe('JSON whose texts are templates; null for no body.'),
     timeout: z.number().min(0).max(MAX_DURATION).describe('How long the service waits for the third party.'),
   }),
   result: jsonObject
@@ -288,49 +197,19 @@ const tool = strict({
     .describe("A template over response, input and account; null passes the answer's body on."),
 })
 
-const collection = strict({
-  key: text.describe('The field that identifies an item.'),
-  per: z
-    .enum(['account', 'environment'])
-    .describe('Whether each account has items of its own, or all accounts of an environment share them.'),
-  fields: jsonObject.describe('Templates by field: what an item gets where it is given no value.'),
-  seed: z.array(jsonObject).describe('Templates of the items that are there before the first request.'),
-  generate: z.int().describe('How many items are made from fields beside those of seed.'),
-})
-
-const stepAnswer = strict({
-  status: z.int().exactOptional(),
-  headers: textMap.exactOptional(),
-  body: anyJson.exactOptional(),
-})
-
-const listPage = strict({
-  limit: anyJson.exactOptional(),
-  default: z.int().describe('The limit of a request that names none.'),
-  most: z.int().describe('Larger limits count as this one.'),
-  token: anyJson.exactOptional().describe('Where the page starts: an opaque position, …'),
-  offset: anyJson.exactOptional().describe('… a number of items, …'),
-  number: anyJson.exactOptional().describe('… or a number of pages that counts from 1.'),
-  link: text.exactOptional().describe('The query parameter that links to other pages set.'),
-})
+const collection = storedObject(collections.collection)
+const stepAnswer = storedObject(collections.otherwise)
+const listPage = storedObject(collections.page)
 
 const step = strict({
   action: z.enum(STEP_ACTIONS),
   collection: text.describe('The name of the collection; empty for refuse.'),
-  as: text.describe('The name under which later steps and the answer see the result.'),
-  key: anyJson.exactOptional().describe('Which item: by its key, …'),
-  where: jsonObject.exactOptional().describe('… or by conditions.'),
-  item: anyJson.exactOptional().describe('The new item of create.'),
-  unless: jsonObject.exactOptional().describe('Items that must not be there, of create and update.'),
-  set: anyJson.exactOptional().describe('The changed fields of update.'),
-  add: jsonObject.exactOptional().describe('Values that update adds to lists, by field.'),
-  remove: jsonObject.exactOptional().describe('Values that update takes out of lists, by field.'),
-  search: strict({ text, in: texts }).exactOptional().describe('Of list: the items that contain every word of a text.'),
-  sort: text.exactOptional().describe('Of list: fields by comma, with a hyphen in front of one for descending order.'),
-  page: listPage.exactOptional(),
-  show: anyJson.exactOptional().describe('Of list: a template of each item over item.'),
+  ...storedShape(collections.stepKeys, {
+    as: text.describe('The name under which later steps and the answer see the result.'),
+    page: listPage.exactOptional(),
+    otherwise: stepAnswer.exactOptional(),
+  }),
   when: jsonObject.exactOptional().describe('When refuse refuses: conditions on the variables of templates.'),
-  otherwise: stepAnswer.exactOptional().describe('The answer when the step fails.'),
 })
 
 const responderMatch = strict({
@@ -359,36 +238,20 @@ const responder = strict({
     ),
 })
 
-const rateLimit = strict({
-  calls: z.int().describe('So many calls …'),
-  every: duration.describe("… in so many milliseconds of the environment's clock, from the first call on."),
-  per: z.enum(['account', 'environment']),
-  otherwise: stepAnswer.exactOptional().describe('What the refusal says in place of 429 with error_body.'),
-})
+const rateLimit = storedObject(documents.rateLimit, { every: duration, otherwise: stepAnswer.exactOptional() })
 
-const connector = strict({
-  connector: text.describe('The key_id of its connection, and what connector names in requests.'),
-  provider: text.exactOptional().describe('What accounts and tools call it; absent where that is its name.'),
+const { oauth, credentials: form } = documents.connector.shape
+const connector = storedObject(documents.connector, {
   display_name: text,
-  description: text,
-  icon_src: text,
-  categories: texts,
   authorization_type: z.enum(AUTHORIZATION_TYPES),
-  oauth: strict({
-    scopes: texts,
-    access_token_lifetime: duration,
-    refresh_token: z
-      .enum(['keep', 'rotate', 'none'])
-      .describe('keep: a refresh answers no new refresh token; rotate: each replaces it; none: there is none.'),
-    domain: text.describe('Workspace or organisation domain for scoped connections; empty when there is none.'),
-  }),
+  oauth: storedObject(oauth.unwrap(), { refresh_token: z.enum(['keep', 'rotate', 'none']) }),
   cluster: z.enum(['provisioned', 'serverless']).describe('Of TRUSTED_IDP: provisioned clusters need db_user.'),
-  credentials: strict({
+  credentials: storedObject(form.unwrap(), {
     fields: z.array(credentialField).describe('What the credentials form asks for, in order.'),
-    send: strict({ headers: textMap, query: textMap }).describe('How static credentials are sent: templates by name.'),
+    send: storedObject(form.unwrap().shape.send.unwrap()).describe(
+      'How static credentials are sent: templates by name.',
+    ),
   }),
-  people: texts.describe('Who can sign in at the consent page.'),
-  reject: texts.describe('Globs: credentials stored by a caller that the third party refuses all the same.'),
   base_url: text
     .refine(isUrlOfServer, { error: BASE_URL_RULE })
     .nullable()
@@ -399,14 +262,11 @@ const connector = strict({
   tools: z.array(tool),
   collections: z.record(z.string().regex(COLLECTION_NAME), collection).exactOptional().describe('By name.'),
   responders: z.array(responder),
-  error_body: jsonObject
-    .exactOptional()
-    .describe('The body of errors that steps of responders answer. Absent: their code and message.'),
+  rate_limit: rateLimit.exactOptional(),
   latency: z
     .array(z.tuple([z.number().min(0).max(1), z.number().min(0).max(MAX_DURATION)]))
     .exactOptional()
     .describe('Milliseconds by share of the calls; straight lines lead from point to point.'),
-  rate_limit: rateLimit.exactOptional(),
 })
 
 const oauthToken = strict({
@@ -458,7 +318,6 @@ export const authorizationDetails = strict({
 
 export const accountFields = {
   id: {
-    row: text,
     seed: z
       .string()
       .regex(/^ca_./, { error: 'an id that starts with ca_' })
@@ -467,20 +326,15 @@ export const accountFields = {
     shown: 'always',
   },
   sequence: { row: z.int().describe('Position in creation order, which is the order of lists; never reused.') },
-  organization_id: {
-    row: text,
-    seed: text.default('').describe('The organization that the account belongs to.'),
-  },
-  user_id: { row: text, seed: text.default('').describe('The user that the account belongs to.') },
+  organization_id: text.default('').describe('The organization that the account belongs to.'),
+  user_id: text.default('').describe('The user that the account belongs to.'),
   connection_id: { row: text, shown: 'always' },
   connector: {
-    row: text,
     seed: nonEmpty.describe('The connector, or the identifier of a custom provider.'),
     shown: 'always',
   },
   provider: { row: text, shown: 'always' },
   identifier: {
-    row: text,
     seed: z
       .string()
       .max(1000)
@@ -490,7 +344,6 @@ export const accountFields = {
   },
   authorization_type: { row: z.enum(AUTHORIZATION_TYPES), shown: 'always' },
   status: {
-    row: z.enum(ACCOUNT_STATUSES),
     seed: z.enum(ACCOUNT_STATUSES).default('ACTIVE').describe('The state at the start.'),
     shown: 'always',
   },
@@ -506,7 +359,6 @@ export const accountFields = {
   },
   updated_at: { row: instant, shown: 'always' },
   api_config: {
-    row: jsonObject,
     seed: givenObject.default({}).describe('Settings of the account that templates see.'),
     shown: 'alone',
   },
@@ -623,10 +475,10 @@ export const tables = strict({
     .describe('Running numbers that must not repeat after a restart: account_sequence, calls of responders, items.'),
 })
 
-const seedConnection = strict(bundleShape(connectionFields))
-const seedProvider = strict(bundleShape(providerFields))
+const seedConnection = strict(storedShape(seedShape(connectionFields)))
+const seedProvider = strict(storedShape(seedShape(providerFields)))
 const seedAccount = strict({
-  ...bundleShape(accountFields),
+  ...storedShape(seedShape(accountFields)),
   authorization_details: z
     .custom<CredentialsPatch>(isPlainObject, { error: 'an object' })
     .meta({ type: 'object' })
@@ -671,7 +523,7 @@ const webhookDelivery = strict({
 /** A seed file once it is read, with every default filled in. */
 const seed = strict({
   clients: z.array(client).describe('Patterns such as ci-* among them.'),
-  settings: strict(bundleShape(settingsFields)),
+  settings: strict(storedShape(seedShape(settingsFields))),
   connectors: z.array(connector),
   connections: z.array(seedConnection),
   providers: z.array(seedProvider),

@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import type { JsonObject, JsonValue } from '../domain/json.ts'
+import { MAX_DURATION } from '../domain/instant.ts'
+import { conditions } from './collections.ts'
+import {
+  anyJson as anyGiven,
+  duration as givenDuration,
+  headerMap,
+  instantText,
+  jsonObject as givenObject,
+  strict,
+  text,
+  textMap as givenTexts,
+} from './parts.ts'
+import { isAnyJson, isMapOfTexts, isStorableObject, MAX_DEPTH } from './row-checks.ts'
+import { authPattern, metadata, vocabulary } from './seed-values.ts'
+
+/*
+ * How a row of the state holds what a document says: with every default filled in, and checked for what code relies on, because
+ * the document was checked in full when it was read.
+ */
+
+export const instant = z
+  .string()
+  .regex(/^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}\.\d{3}Z$/, {
+    error: 'an instant such as 2026-01-31T12:00:00.000Z',
+  })
+  .meta({ format: 'date-time' })
+export const jsonObject = z
+  .custom<JsonObject>(isStorableObject, { error: `an object of at most ${MAX_DEPTH} levels` })
+  .meta({ type: 'object' })
+export const anyJson = z
+  .custom<JsonValue>(isAnyJson, { error: 'any value' })
+  .meta({ type: ['string', 'number', 'boolean', 'null', 'array', 'object'] })
+export const duration = z.int().min(0).max(MAX_DURATION).describe('Milliseconds.')
+export const textMap = z
+  .custom<Record<string, string>>(isMapOfTexts, { error: 'an object whose values are strings' })
+  .meta({ type: 'object', additionalProperties: { type: 'string' } })
+
+/** Rows of values that are read by code of their own. */
+const ROWS = new Map<unknown, z.ZodType>(
+  (
+    [
+      [anyGiven, anyJson],
+      [givenObject, jsonObject],
+      [conditions, jsonObject],
+      [authPattern, jsonObject],
+      [givenTexts, textMap],
+      [headerMap, textMap],
+      [metadata, textMap],
+      [vocabulary, textMap],
+      [givenDuration, duration],
+      [instantText, instant],
+    ] as const
+  ).map(([given, row]) => [given._zod.def, row]),
+)
+
+type Rows = Readonly<Record<string, z.ZodType>>
+type Stored<Given> =
+  Given extends z.ZodOptional<infer Inner extends z.ZodType>
+    ? z.ZodExactOptional<z.ZodType<z.output<Inner>>>
+    : z.ZodType<z.output<Given>>
+type StoredShape<Shape, Own> = {
+  [Name in Exclude<keyof Shape, '$schema'>]: Name extends keyof Own ? Own[Name] : Stored<Shape[Name]>
+}
+
+/** The fields of rows for those of a document; `own` declares those whose rows do not follow. */
+export function storedShape<Shape extends object, Own extends object = object>(
+  shape: Shape,
+  own = {} as Own,
+): StoredShape<Shape, Own> {
+  const given = Object.entries(shape as Rows).filter(([name]) => name !== '$schema')
+  return Object.fromEntries(
+    given.map(([name, schema]) => [name, (own as Rows)[name] ?? stored(schema)]),
+  ) as StoredShape<Shape, Own>
+}
+
+/** The row of an object of a document. */
+export function storedObject<Shape extends z.core.$ZodShape, Own extends object = object>(
+  given: z.ZodObject<Shape>,
+  own = {} as Own,
+) {
+  return strict(storedShape(given.shape, own))
+}
+
+/** The row of a value of a document. A value that need not be given may be absent, unless it has a default. */
+export function stored(given: z.ZodType): z.ZodType {
+  const row = rowOf(given)
+  const { description } = given
+  // What stands for an absent value has been filled in.
+  const about = description?.replace(/ ?\bAbsent: .*$/, '')
+  const unit = row._zod.def === duration._zod.def ? 'Milliseconds.' : ''
+  const said = [about, unit].filter(Boolean).join(' ')
+  return said === '' ? row : row.describe(said)
+}
+
+function rowOf(given: z.ZodType): z.ZodType {
+  const known = ROWS.get(given._zod.def)
+  if (known) return known
+  const { def } = (given as unknown as z.core.$ZodTypes)._zod
+  const inner = (schema: z.core.$ZodType): z.ZodType => stored(schema as z.ZodType)
+  switch (def.type) {
+    case 'optional':
+      return z.exactOptional(inner(def.innerType))
+    case 'default':
+    case 'prefault':
+      return inner(def.innerType)
+    case 'object':
+      return storedObject(given as z.ZodObject)
+    case 'array':
+      return z.array(inner(def.element))
+    case 'record':
+      return z.record(def.keyType as z.ZodString, inner(def.valueType))
+    case 'string':
+      return text
+    case 'number':
+      return z.int()
+    case 'boolean':
+    case 'enum':
+      return given
+    default:
+      throw new Error(`a document has a ${def.type}, for which no row is declared`)
+  }
+}
