@@ -72,6 +72,16 @@ export function changed(
   return { body, onceDurable }
 }
 
+/** Aborted when the client of a call has gone, or the server stops. */
+export function goneSignal({
+  services,
+  response,
+}: Pick<ServerCall<'get_health'>, 'services' | 'response'>): AbortSignal {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  return AbortSignal.any([gone.signal, services.closing])
+}
+
 export function environmentNamed({ registry }: AppServices, name: string): Environment {
   const environment = registry.environment(name)
   if (environment) return environment

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Account } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import { ServiceError } from '../domain/errors.ts'
@@ -9,17 +8,19 @@ import { completeLink, defaultPerson } from '../magic-links/consent-flow.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import { type Environment, now, ReadGuard } from '../state/environment.ts'
 import { runOperation } from './operation.ts'
-import { changed, type EnvironmentCall, type ControlHandlers } from './call.ts'
+import { changed, type EnvironmentCall, type ControlHandlers, goneSignal } from './call.ts'
 import { ControlError } from './errors.ts'
 
 type ListCall = EnvironmentCall<'list_links'>
 
 export const linkHandlers = {
   list_links: async (call) => {
-    const { services, environment, query } = call
+    const { services, environment, journal, query } = call
     let links = openLinks(call)
     if (links.length === 0 && query.wait_ms > 0) {
-      await nextEntry(call, () => (links = openLinks(call)).length > 0)
+      // Links are created by requests.
+      const isThere = (): boolean => (links = openLinks(call)).length > 0
+      await journal.until(isThere, { timeoutMs: query.wait_ms, signal: goneSignal(call) })
       // The environment may have been deleted meanwhile.
       if (services.registry.environment(environment.name) !== environment) links = []
     }
@@ -64,24 +65,6 @@ export const linkHandlers = {
     })
   },
 } satisfies Partial<ControlHandlers>
-
-/** Waits for a journal entry after which `found` holds, because links are created by requests. */
-async function nextEntry({ services, environment, query, response }: ListCall, found: () => boolean): Promise<void> {
-  const over = new AbortController()
-  const end = (): void => over.abort()
-  const stop = services.journals.of(environment).subscribe(({ event }) => {
-    if (event === 'entry' && found()) end()
-  })
-  response.on('close', end)
-  services.closing.addEventListener('abort', end)
-  try {
-    await delay(query.wait_ms, undefined, { signal: over.signal }).catch(() => undefined)
-  } finally {
-    stop()
-    response.off('close', end)
-    services.closing.removeEventListener('abort', end)
-  }
-}
 
 function openLinks({ services, environment, request }: ListCall): object[] {
   const { tables } = environment.model

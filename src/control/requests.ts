@@ -8,12 +8,12 @@ import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import { quote } from '../domain/text.ts'
 import type { JournalEntry } from '../request-journal/entry.ts'
 import { explain } from '../request-journal/explain.ts'
-import type { Journal, JournalEvent } from '../request-journal/journal.ts'
+import { eventsOf, type Journal, type JournalEvent } from '../request-journal/journal.ts'
 import { readJournalQuery, readMatch } from '../request-journal/query.ts'
 import { replayOf } from '../request-journal/replay.ts'
 import { viewOf as viewOfEntry } from '../request-journal/view.ts'
 import type { Environment } from '../state/environment.ts'
-import { environmentNamed, type ControlHandlers } from './call.ts'
+import { environmentNamed, goneSignal, type ControlHandlers } from './call.ts'
 import { viewOf } from './clock.ts'
 import { labelOf } from './environments.ts'
 import { ControlError } from './errors.ts'
@@ -34,12 +34,8 @@ export const requestHandlers = {
 
   wait_for_requests: async ({ services, journal, response, body }) => {
     const { match, times, timeout_ms: timeoutMs } = body
-    const gone = new AbortController()
-    const leave = (): void => gone.abort()
-    response.on('close', leave)
-    const signal = AbortSignal.any([gone.signal, services.closing])
+    const signal = goneSignal({ services, response })
     const result = await journal.wait(readMatch(match, services.extensions.names), { times, timeoutMs, signal })
-    response.off('close', leave)
     if (result.ok) return { body: result }
     const { ok: _ok, ...found } = result
     const since = found.incomplete_since
@@ -80,8 +76,8 @@ export const requestHandlers = {
     beginStream(services, request, response)
     if (response.writableEnded) return
     response.write(': toolmock events\n\n')
-    const stop = journal.subscribe((event) => {
-      response.write(serverSentEvent(event))
+    const stop = journal.subscribe((entry) => {
+      response.write(eventsOf(entry).map(serverSentEvent).join(''))
       if (response.writableLength <= MAX_UNREAD || response.destroyed) return
       services.log.warn('an event stream was closed: its client leaves too much unread', {
         unread_bytes: response.writableLength,

@@ -7,7 +7,7 @@ import { type JournalQuery, type Match, matches, select } from './query.ts'
 import { withWords, wordsOf } from './text-search.ts'
 import { type TimelineEntry, timelineEntry, viewOf } from './view.ts'
 
-/** What subscribers get: each event of an account, and each entry once its request is over. */
+/** What event streams get: each event of an account, and each entry once its request is over. */
 export type JournalEvent =
   | { readonly event: 'entry'; readonly entry: JournalEntry }
   | {
@@ -143,9 +143,9 @@ const DEFAULT_TIMEOUT = 5000
 
 /** The entries of one environment, oldest first. Beyond its limits the oldest entries are dropped. */
 export class Journal {
-  /** Each gets every new entry, until its wait is over. */
-  readonly #waits = new Set<{ readonly append: (entry: RecordedEntry) => void; readonly end: () => void }>()
-  readonly #subscribers = new Set<(event: JournalEvent) => void>()
+  /** What ends each wait. */
+  readonly #waits = new Set<() => void>()
+  readonly #subscribers = new Set<(entry: RecordedEntry) => void>()
   #entries: RecordedEntry[] = []
   /** When the entries of earlier requests were lost with the replica that had them. */
   incompleteSince: string | undefined
@@ -175,8 +175,7 @@ export class Journal {
     this.#appended++
     this.#bytes += bytesOf(entry)
     this.#dropOldest()
-    if (this.#waits.size > 0) for (const wait of [...this.#waits]) wait.append(entry)
-    if (this.#subscribers.size > 0) this.#publish(entry)
+    if (this.#subscribers.size > 0) for (const subscriber of [...this.#subscribers]) subscriber(entry)
   }
 
   get cleared(): number {
@@ -251,29 +250,38 @@ export class Journal {
   /** Resolves once at least `times` entries match, existing ones included, or when the time is over. */
   async wait(match: Match, { times = 1, timeoutMs = DEFAULT_TIMEOUT, signal }: WaitOptions = {}): Promise<MatchResult> {
     let matched = this.count(match)
-    if (matched < times && signal?.aborted !== true) {
-      await new Promise<void>((resolve) => {
-        const end = (): void => {
-          clearTimeout(timer)
-          signal?.removeEventListener('abort', end)
-          this.#waits.delete(wait)
-          resolve()
-        }
-        const append = (entry: RecordedEntry): void => {
-          if (matches(match, entry) && ++matched >= times) end()
-        }
-        const wait = { append, end }
-        const timer = setTimeout(end, timeoutMs)
-        signal?.addEventListener('abort', end)
-        this.#waits.add(wait)
-      })
+    if (matched < times) {
+      await this.until((entry) => matches(match, entry) && ++matched >= times, { timeoutMs, signal })
     }
     const ok = matched >= times
     return this.#judged({ ok, matched, near_misses: ok ? [] : this.#nearMisses(match) }, false)
   }
 
+  /** Waits until `holds`, which is asked with each new entry, until the time is over, or until the signal. */
+  async until(
+    holds: (entry: RecordedEntry) => boolean,
+    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<void> {
+    if (signal?.aborted) return
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', end)
+        this.#waits.delete(end)
+        stop()
+        resolve()
+      }
+      const stop = this.subscribe((entry) => {
+        if (holds(entry)) end()
+      })
+      const timer = setTimeout(end, timeoutMs)
+      signal?.addEventListener('abort', end)
+      this.#waits.add(end)
+    })
+  }
+
   /** @returns a function that ends the subscription */
-  subscribe(subscriber: (event: JournalEvent) => void): () => void {
+  subscribe(subscriber: (entry: RecordedEntry) => void): () => void {
     this.#subscribers.add(subscriber)
     return () => void this.#subscribers.delete(subscriber)
   }
@@ -313,7 +321,7 @@ export class Journal {
 
   close(): void {
     this.#dropped = []
-    for (const { end } of [...this.#waits]) end()
+    for (const end of [...this.#waits]) end()
     this.#subscribers.clear()
   }
 
@@ -339,16 +347,16 @@ export class Journal {
     this.#entries = this.#entries.slice(this.#first)
     this.#first = 0
   }
+}
 
-  #publish(entry: RecordedEntry): void {
-    const { environment, id, trace } = entry
-    const transitions = [...trace.due, ...trace.transitions]
-    const events: JournalEvent[] = [
-      ...transitions.map((transition) => ({ event: 'transition' as const, environment, entry: id, transition })),
-      { event: 'entry', entry: viewOf(entry) },
-    ]
-    for (const subscriber of [...this.#subscribers]) for (const event of events) subscriber(event)
-  }
+/** The events of an entry, each one of an account and then its own. */
+export function eventsOf(entry: RecordedEntry): JournalEvent[] {
+  const { environment, id, trace } = entry
+  const transitions = [...trace.due, ...trace.transitions]
+  return [
+    ...transitions.map((transition) => ({ event: 'transition' as const, environment, entry: id, transition })),
+    { event: 'entry', entry: viewOf(entry) },
+  ]
 }
 
 /** What an entry takes beside its bodies: headers, the trace, objects. */

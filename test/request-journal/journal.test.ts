@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { RecordedEntry } from '../../src/request-journal/entry.ts'
 import { RequestTrace } from '../../src/domain/request-trace.ts'
-import { Journal, type JournalEvent } from '../../src/request-journal/journal.ts'
+import { eventsOf, Journal, type JournalEvent } from '../../src/request-journal/journal.ts'
 import { masked } from '../../src/domain/masking.ts'
 import { JournalQueryError, readJournalQuery, readMatch } from '../../src/request-journal/query.ts'
 import { recorded } from './recorded.ts'
@@ -422,7 +422,7 @@ describe('subscribing', () => {
   it('delivers every event of an account and every entry, until it is ended', () => {
     const journal = journalOf([])
     const events: JournalEvent[] = []
-    const end = journal.subscribe((event) => events.push(event))
+    const end = journal.subscribe((entry) => events.push(...eventsOf(entry)))
     const entry = recorded()
     const at = '2026-01-01T00:00:00.000Z'
     entry.trace.transition('ca_1', 'token_expired', { from: 'ACTIVE', to: 'EXPIRED', at })
