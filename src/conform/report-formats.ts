@@ -1,5 +1,5 @@
-import { xmlAttribute } from '../domain/xml-text.ts'
-import type { CheckOutcome, CheckResult } from './check.ts'
+import { type JunitCase, junitXml } from '../domain/junit.ts'
+import type { CheckOutcome } from './check.ts'
 import type { ConformReport } from './run.ts'
 
 export const REPORT_FORMATS = ['text', 'json', 'junit'] as const
@@ -40,38 +40,11 @@ function skips(checks: readonly CheckOutcome[]): string[] {
 
 function junit({ checks }: ConformReport): string {
   const cases = checks.map(({ id, title, basis, result, reason }): JunitCase => {
-    const [group = ''] = id.split('/')
-    return { group, name: `${id}: ${title} (${basis})`, result, reason }
+    const [className = ''] = id.split('/')
+    const about = { className, name: `${id}: ${title} (${basis})` }
+    return result === 'held' ? about : { ...about, outcome: OUTCOMES[result], texts: [reason] }
   })
-  return junitText('conform', 'conformance', cases)
+  return junitXml('toolmock conform', [{ name: 'conformance', cases }])
 }
 
-export interface JunitCase {
-  readonly group: string
-  readonly name: string
-  readonly result: CheckResult
-  readonly reason: string
-  /** What kind of failure it is. */
-  readonly type?: string
-}
-
-/** One suite as JUnit XML, without a line break at its end. */
-export function junitText(command: string, suite: string, cases: readonly JunitCase[]): string {
-  const of = (wanted: CheckResult): number => cases.filter(({ result }) => result === wanted).length
-  const counts = `tests="${cases.length}" failures="${of('broken')}" skipped="${of('skipped')}" errors="0"`
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="toolmock ${command}" ${counts}>`,
-    `  <testsuite name="${suite}" ${counts}>`,
-    ...cases.map(testCase),
-    '  </testsuite>',
-    '</testsuites>',
-  ].join('\n')
-}
-
-function testCase({ group, name, result, reason, type }: JunitCase): string {
-  const head = `    <testcase classname="${xmlAttribute(group)}" name="${xmlAttribute(name)}"`
-  if (result === 'held') return `${head}/>`
-  const element = result === 'skipped' ? 'skipped' : type === undefined ? 'failure' : `failure type="${type}"`
-  return `${head}><${element} message="${xmlAttribute(reason)}"/></testcase>`
-}
+const OUTCOMES = { broken: 'failure', skipped: 'skipped' } as const

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Log, Result } from 'sarif'
-import { type JunitCase, junitText } from '../conform/report-formats.ts'
 import { OPERATION_LINES } from '../contract/generated/operation-lines.ts'
+import { type JunitCase, junitXml } from '../domain/junit.ts'
 import { PACKAGE, placed, plainMessage, SPEC } from '../verdict/formats/sarif.ts'
 import { CLASSES, type Finding } from './findings.ts'
 import { type DriftReport, driftText } from './report.ts'
@@ -24,16 +24,16 @@ export function driftIn(format: (typeof DRIFT_FORMATS)[number], report: DriftRep
 
 /** A test for each finding, which fails, and one for each gap that was confirmed. */
 function junit({ findings, gaps }: DriftReport): string {
-  const ofGap = (result: JunitCase['result']) => (name: string) => {
-    return { group: 'gaps', name, result, reason: 'no request was about it' }
+  const failed = (each: Finding): JunitCase => {
+    return { className: each.operation, name: each.id, outcome: 'failure', type: each.class, texts: [sentence(each)] }
   }
-  return junitText('drift', 'drift', [
-    ...findings.map((each): JunitCase => {
-      return { group: each.operation, name: each.id, result: 'broken', reason: sentence(each), type: each.class }
-    }),
-    ...gaps.confirmed.map(ofGap('held')),
-    ...gaps.not_exercised.map(ofGap('skipped')),
-  ])
+  const skipped = { outcome: 'skipped', texts: ['no request was about it'] } as const
+  const cases: JunitCase[] = [
+    ...findings.map(failed),
+    ...gaps.confirmed.map((name) => ({ className: 'gaps', name })),
+    ...gaps.not_exercised.map((name) => ({ className: 'gaps', name, ...skipped })),
+  ]
+  return junitXml('toolmock drift', [{ name: 'drift', cases }])
 }
 
 const LEVELS = { contract: 'error', mock: 'warning', data: 'note' } as const

@@ -167,9 +167,9 @@ describe('reports', () => {
 
   it('are JUnit XML with a failure for what is broken, escaped', () => {
     const text = reportText(report, 'junit')
-    expect(text).toContain('<testsuite name="conformance" tests="3" failures="1" skipped="1" errors="0">')
+    expect(text).toContain('<testsuite name="conformance" tests="3" failures="1" errors="0" skipped="1" time="0">')
     expect(text).toContain('a &quot;second&quot; verify')
-    expect(text).toContain('<failure message="found &lt;200&gt; &amp; \ufffd"/>')
+    expect(text).toContain('<failure type="contract" message="found &lt;200&gt; &amp; \ufffd">')
   })
 
   it('are text with the reason under what is broken, and the summary at the end', () => {

@@ -1,0 +1,71 @@
+import { xmlAttribute, xmlText } from './xml-text.ts'
+
+type Outcome = 'failure' | 'error' | 'skipped'
+
+export interface JunitCase {
+  readonly className: string
+  readonly name: string
+  readonly file?: string
+  readonly line?: number | null
+  /** 0 when absent. */
+  readonly seconds?: number
+  /** Absent for a passed case. */
+  readonly outcome?: Outcome
+  /** What kind of failure it is; `contract` when absent. */
+  readonly type?: string
+  /** The sentences of the outcome, each with its lines. */
+  readonly texts?: readonly string[]
+  readonly out?: readonly string[]
+}
+
+export interface JunitSuite {
+  readonly name: string
+  readonly cases: readonly JunitCase[]
+  readonly out?: readonly string[]
+}
+
+/** Suites as JUnit XML, without a line break at its end. */
+export function junitXml(name: string, suites: readonly JunitSuite[], timestamp?: string): string {
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="${name}" ${counts(suites.flatMap(({ cases }) => cases))}>`,
+    ...suites.flatMap((suite) => suiteLines(suite, timestamp === undefined ? '' : ` timestamp="${timestamp}"`)),
+    '</testsuites>',
+  ].join('\n')
+}
+
+function suiteLines({ name, cases, out = [] }: JunitSuite, timestamp: string): string[] {
+  return [
+    `  <testsuite name="${name}" ${counts(cases)} time="0"${timestamp}>`,
+    ...cases.map(caseLine),
+    ...outLine(out).map((line) => `    ${line}`),
+    '  </testsuite>',
+  ]
+}
+
+function counts(cases: readonly JunitCase[]): string {
+  const of = (wanted: Outcome): number => cases.filter(({ outcome }) => outcome === wanted).length
+  return `tests="${cases.length}" failures="${of('failure')}" errors="${of('error')}" skipped="${of('skipped')}"`
+}
+
+function caseLine(each: JunitCase): string {
+  const { className, name, file, line, seconds = 0, outcome, type = 'contract', texts = [], out = [] } = each
+  const place =
+    file === undefined
+      ? ''
+      : ` file="${xmlAttribute(file)}"${line === null || line === undefined ? '' : ` line="${line}"`}`
+  const head = `    <testcase classname="${xmlAttribute(className)}" name="${xmlAttribute(name)}"${place} time="${seconds}"`
+  const inside = [...(outcome ? [outcomeElement(outcome, type, texts)] : []), ...outLine(out)]
+  return inside.length === 0 ? `${head}/>` : `${head}>${inside.join('')}</testcase>`
+}
+
+function outcomeElement(outcome: Outcome, type: string, texts: readonly string[]): string {
+  const [first = ''] = texts.map((text) => text.split('\n', 1).join())
+  const message = texts.length > 1 ? `${texts.length} findings, the first: ${first}` : first
+  if (outcome === 'skipped') return `<skipped message="${xmlAttribute(message)}"/>`
+  return `<${outcome} type="${type}" message="${xmlAttribute(message)}">${xmlText(texts.join('\n'))}</${outcome}>`
+}
+
+function outLine(lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`<system-out>${xmlText(lines.join('\n'))}</system-out>`]
+}
