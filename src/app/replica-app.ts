@@ -18,6 +18,8 @@ import type { AppOptions } from './options.ts'
 const DEFAULT_SCHEMA = 'toolmock'
 const DEFAULT_LEASE = 6000
 
+const NOT_SYNCHRONOUS = 'synchronous_commit is off: a crash of the database may lose changes that were answered'
+
 interface Parts {
   readonly fast: FastExpress
   readonly createCore: (options: AppOptions, fast: FastExpress, replica: TermParts) => Promise<Term>
@@ -39,8 +41,8 @@ export async function createReplicaApp(
   let replica: Replica | undefined
   const term = (): Term | undefined => replica?.term
   try {
-    const { secret, durability, warnings } = await database.open()
-    log.info(durability)
+    const { secret, synchronous_commit: commit, synchronous_standby_names: standbys } = await database.open()
+    log.info(`${database.place}: synchronous_commit is ${commit}, synchronous_standby_names is ${standbys || 'empty'}`)
     const settings = await settingsOf(options, secret)
     const tls = await tlsOf(options)
     const listener = (request: IncomingMessage, response: ServerResponse): void => replica?.listener(request, response)
@@ -76,7 +78,7 @@ export async function createReplicaApp(
       get standsBy() {
         return term() === undefined
       },
-      notices: warnings,
+      notices: commit === 'off' ? [NOT_SYNCHRONOUS] : [],
       authorityFile: undefined,
       trust: {},
       get methodTable() {

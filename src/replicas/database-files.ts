@@ -11,7 +11,6 @@ const CHUNK = 4 * 1024 * 1024
 /** Bytes that are read in one round trip. */
 const READ_AT_ONCE = 16 * 1024 * 1024
 
-const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 
 /** The files of the state in two tables. Without a lease they can only be read. */
@@ -25,23 +24,21 @@ export function databaseFiles(database: Database, lease?: Lease): FileSystem {
   }
   const open = (id: string): OpenFile => openFile(database, id, write)
   const create = async (path: string, before: string): Promise<OpenFile> => {
-    const rows = await change(
-      `${before}insert into $s.files(name) values (${literal(basename(path))}) returning id`,
-    ).catch((error: unknown) => {
-      if (sqlState(causeOf(error)) === UNIQUE_VIOLATION)
-        throw Object.assign(new Error(`${path} is there`), { code: 'EEXIST' })
-      throw error
-    })
+    const rows = await change(`${before}insert into $s.files(name) values (${literal(basename(path))}) returning id`)
     return open((rows[0] as { id: string }).id)
   }
   const removal = (path: string): string => `delete from $s.files where name = ${literal(basename(path))}; `
-  const files: FileSystem = {
+  return {
     read: async (path) => {
       const id = await idOf(basename(path))
       return id === undefined ? undefined : readFile(database, id, () => lease?.assertHeld())
     },
     create: (path) => create(path, removal(path)),
-    createNew: (path) => create(path, ''),
+    createNew: async (path) => {
+      if ((await idOf(basename(path))) !== undefined)
+        throw Object.assign(new Error(`${path} is there`), { code: 'EEXIST' })
+      return create(path, '')
+    },
     reopen: async (path) => {
       const id = await idOf(basename(path))
       if (id === undefined) throw new Error(`${path} is gone`)
@@ -60,7 +57,6 @@ export function databaseFiles(database: Database, lease?: Lease): FileSystem {
     realPath: (path) => Promise.resolve(path),
     syncDirectory: () => Promise.resolve(),
   }
-  return files
 }
 
 type Write = <R>(statement: (guard: Guard) => Promise<R | undefined>) => Promise<R>
@@ -154,11 +150,5 @@ async function readFile(database: Database, id: string, between: () => void): Pr
 function failureOf(error: unknown): Error {
   if (!isRefusal(error)) return new UnknownOutcomeError(`the database did not answer: ${reasonOf(error)}`)
   const isGone = sqlState(error) === FOREIGN_KEY_VIOLATION
-  return new Error(isGone ? 'its file was removed from the database' : `the database refused it: ${reasonOf(error)}`, {
-    cause: error,
-  })
-}
-
-function causeOf(error: unknown): unknown {
-  return error instanceof Error ? error.cause : undefined
+  return new Error(isGone ? 'its file was removed from the database' : `the database refused it: ${reasonOf(error)}`)
 }

@@ -26,10 +26,19 @@ export interface ReplicaRow {
   readonly settings: Readonly<Record<string, string>>
 }
 
+/** What is of the whole database, and of how it stores. */
+export interface Meta {
+  readonly version: number
+  readonly secret: string
+  readonly synchronous_commit: string
+  readonly synchronous_standby_names: string
+}
+
 /** The name of the state file in the database. */
 export const STATE_NAME = 'state.json'
 
 const DIVISION_BY_ZERO = '22012'
+const UNDEFINED_TABLE = '42P01'
 
 const CONNECTIONS = 6
 const CONNECT_WITHIN_MS = 3000
@@ -67,24 +76,18 @@ export class Database {
   }
 
   /** Makes the tables, or checks that this version knows them. @throws StartError */
-  async open(): Promise<{
-    readonly secret: string
-    readonly durability: string
-    readonly warnings: readonly string[]
-  }> {
+  async open(): Promise<Meta> {
     try {
-      if ((await this.#version()) < SCHEMA_VERSION)
+      let meta = await this.#meta().catch((error: unknown) => {
+        if (sqlState(error) === UNDEFINED_TABLE) return undefined
+        throw error
+      })
+      if (!meta || meta.version < SCHEMA_VERSION) {
         await this.#many(schemaText(this.#schema, new RandomIds().id('secret')))
-      const version = await this.#version()
-      if (version > SCHEMA_VERSION) throw new StartError(this.newerSchema(version))
-      const [row] = await this.rows<{ secret: string; commit: string; standbys: string }>(
-        `select secret, current_setting('synchronous_commit') as commit,
-           current_setting('synchronous_standby_names') as standbys from $s.meta`,
-      )
-      const { secret = '', commit = '', standbys = '' } = row ?? {}
-      const durability = `${this.place}: synchronous_commit is ${commit}, synchronous_standby_names is ${standbys === '' ? 'empty' : standbys}`
-      const warning = `synchronous_commit is off: a crash of the database may lose changes that were answered`
-      return { secret, durability, warnings: commit === 'off' ? [warning] : [] }
+        meta = await this.#meta()
+      }
+      if (meta.version > SCHEMA_VERSION) throw new StartError(this.newerSchema(meta.version))
+      return meta
     } catch (error) {
       if (error instanceof StartError) throw error
       throw new StartError(`${this.place}: the database cannot be used: ${reasonOf(error)}`)
@@ -174,27 +177,21 @@ export class Database {
   }
 
   /** `$s` stands for the schema. */
-  async rows<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    const query = { text: this.#named(text), values: [...values], query_timeout: this.#waitMs }
+  async rows<Row extends object>(text: string, values: readonly unknown[] = [], more: object = {}): Promise<Row[]> {
+    const query = { ...this.#query(text), values: [...values], ...more }
     return (await this.#pool.query<Row>(query)).rows
   }
 
   /** All files, as they are at one moment. */
   async everything(): Promise<Map<string, Buffer>> {
-    const rows = await this.#bytes<{ name: Buffer; bytes: Buffer | null }>(
-      `select f.name, c.bytes from $s.files f left join $s.chunks c on c.file = f.id order by f.name, c.position`,
-      [],
+    const rows = await this.#bytes<{ name: Buffer; bytes: Buffer }>(
+      `select f.name, coalesce(string_agg(c.bytes, '' order by c.position), '') as bytes
+         from $s.files f left join $s.chunks c on c.file = f.id group by f.name`,
     )
-    const files = new Map<string, Buffer[]>()
-    for (const { name, bytes } of rows) {
-      const chunks = files.get(name.toString()) ?? []
-      files.set(name.toString(), chunks)
-      if (bytes) chunks.push(bytes)
-    }
-    return new Map([...files].map(([name, chunks]) => [name, Buffer.concat(chunks)]))
+    return new Map(rows.map(({ name, bytes }) => [name.toString(), bytes]))
   }
 
-  /** The bytes of a file that begin between two positions, in chunks as they come over the wire: their text form is twice as long. */
+  /** The bytes of a file that begin between two positions, in chunks. */
   async chunks(file: string, from: number, to: number): Promise<Buffer[]> {
     const rows = await this.#bytes<{ bytes: Buffer }>(
       'select bytes from $s.chunks where file = $1 and position >= $2 and position < $3 order by position',
@@ -203,18 +200,19 @@ export class Database {
     return rows.map(({ bytes }) => bytes)
   }
 
-  /** Each column as the bytes that come over the wire. */
-  async #bytes<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
+  /** Each column as the bytes that come over the wire: their text form is twice as long. */
+  #bytes<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
     const types = { getTypeParser: () => (value: Buffer) => value }
-    const query: object = {
-      text: this.#named(text),
-      values,
-      binary: true,
-      queryMode: 'extended',
-      types,
-      query_timeout: this.#waitMs,
-    }
-    return (await this.#pool.query<Row>(query as pg.QueryConfig)).rows
+    return this.rows(text, values, { binary: true, queryMode: 'extended', types })
+  }
+
+  async #meta(): Promise<Meta> {
+    const [row] = await this.rows<Meta>(
+      `select version, secret, current_setting('synchronous_commit') as synchronous_commit,
+         current_setting('synchronous_standby_names') as synchronous_standby_names from $s.meta`,
+    )
+    if (!row) throw new Error('the table meta is empty')
+    return row
   }
 
   async #leader(before: string, values: readonly unknown[] = []): Promise<Leader> {
@@ -228,24 +226,14 @@ export class Database {
     return { ...row, epoch: Number(row.epoch) }
   }
 
-  async #version(): Promise<number> {
-    const [found] = await this.rows<{ there: boolean }>(`select to_regclass($1) is not null as there`, [
-      `${this.#schema}.meta`,
-    ])
-    if (found?.there !== true) return 0
-    const [row] = await this.rows<{ version: number }>('select version from $s.meta')
-    return row?.version ?? 0
-  }
-
   /** A text of several statements is one transaction, in one round trip. */
   async #many(text: string): Promise<pg.QueryResult<object>[]> {
-    const query = { text: this.#named(text), query_timeout: this.#waitMs }
-    const results: unknown = await this.#pool.query(query)
+    const results: unknown = await this.#pool.query(this.#query(text))
     return (Array.isArray(results) ? results : [results]) as pg.QueryResult<object>[]
   }
 
-  #named(text: string): string {
-    return text.replaceAll('$s.', `"${this.#schema}".`)
+  #query(text: string): { readonly text: string; readonly query_timeout: number } {
+    return { text: text.replaceAll('$s.', `"${this.#schema}".`), query_timeout: this.#waitMs }
   }
 }
 

@@ -4,7 +4,8 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { setTimeout as pause } from 'node:timers/promises'
 import { admit } from '../control/admission.ts'
 import type { AppServices } from '../control/app-services.ts'
-import { type ControlError, controlErrorOf } from '../control/errors.ts'
+import { controlErrorOf } from '../control/errors.ts'
+import type { ControlReply } from '../control/call.ts'
 import { stopAfter } from '../control/server.ts'
 import { sendReply } from '../control/routes.ts'
 import { ServiceError } from '../domain/errors.ts'
@@ -70,6 +71,8 @@ const LOOK_SOON_MS = 25
 const ANNOUNCE_MS = 5000
 /** How long requests under way may take when the active replica leaves. */
 const DRAIN_MS = 5000
+
+const HEALTH = '/_mock/health'
 
 type Phase = 'standby' | 'loading' | 'active' | 'leaving' | 'left'
 
@@ -326,12 +329,10 @@ export class Replica {
   async #warnOfDifferences(): Promise<void> {
     const { self, log } = this.#options
     const described = await this.describe().catch(() => undefined)
-    const own = described?.replicas.find(({ id }) => id === self.id)
-    if (!own || own.differs.length === 0) return
-    log.warn(
-      `the active replica was started with another ${own.differs.join(', ')}: its options count until it leaves`,
-      this.#fields(),
-    )
+    const { differs = [] } = described?.replicas.find(({ id }) => id === self.id) ?? {}
+    if (differs.length === 0) return
+    const what = `the active replica was started with another ${differs.join(', ')}`
+    log.warn(`${what}: its options count until it leaves`, this.#fields())
   }
 
   // Being active
@@ -404,8 +405,13 @@ export class Replica {
   // Standing by
 
   async #standBy(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (isOwn(request)) {
-      await this.#answerOwn(request, response)
+    const own = await this.#ownReply(request, response).catch((error: unknown) => {
+      const known = controlErrorOf(error)
+      if (!known) throw error
+      return known
+    })
+    if (own) {
+      sendReply(response, own)
       return
     }
     const arrival = this.#judge(request)
@@ -455,15 +461,13 @@ export class Replica {
 
   /** Web pages are kept out of the control API by the names and addresses of the replica that they called. */
   #judge(request: IncomingMessage): Arrival {
-    const { admission } = this.#options
-    const isEncrypted = 'encrypted' in request.socket
-    if (!(request.url ?? '').startsWith('/_mock')) return { isAdmitted: false, isEncrypted }
+    let isAdmitted = pathOf(request).startsWith('/_mock')
     try {
-      admit(request, admission)
-      return { isAdmitted: true, isEncrypted }
+      if (isAdmitted) admit(request, this.#options.admission)
     } catch {
-      return { isAdmitted: false, isEncrypted }
+      isAdmitted = false
     }
+    return { isAdmitted, isEncrypted: 'encrypted' in request.socket }
   }
 
   /** Where a request is answered now; undefined while no replica is known to be active. */
@@ -498,23 +502,24 @@ export class Replica {
     }
   }
 
-  /** Health, readiness, the replicas and the end of the process are those of the replica that is asked. */
-  async #answerOwn(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = pathOf(request)
-    try {
-      if (path === HEALTH) sendReply(response, { body: { status: 'ok' } })
-      else if (path === READY) {
-        const isReady = await this.#isReady()
-        sendReply(response, isReady ? { body: { status: 'ready' } } : { status: 503, body: { status: 'starting' } })
-      } else {
-        admit(request, this.#options.admission)
-        if (path === SHUTDOWN) stopAfter(response, this.#options.shutdown)
-        sendReply(response, { body: path === SHUTDOWN ? {} : await this.describe() })
-      }
-    } catch (error) {
-      const known: ControlError | undefined = controlErrorOf(error)
-      if (!known) throw error
-      sendReply(response, known)
+  /** What each replica answers about itself, whichever is active. Undefined for every other request. */
+  async #ownReply(request: IncomingMessage, response: ServerResponse): Promise<ControlReply | undefined> {
+    const { admission, shutdown } = this.#options
+    const { method = '' } = request
+    switch (`${method === 'HEAD' ? 'GET' : method} ${pathOf(request)}`) {
+      case `GET ${HEALTH}`:
+        return { body: { status: 'ok' } }
+      case 'GET /_mock/ready':
+        return (await this.#isReady()) ? { body: { status: 'ready' } } : { status: 503, body: { status: 'starting' } }
+      case 'GET /_mock/replicas':
+        admit(request, admission)
+        return { body: await this.describe() }
+      case 'POST /_mock/shutdown':
+        admit(request, admission)
+        stopAfter(response, shutdown)
+        return { body: {} }
+      default:
+        return undefined
     }
   }
 
@@ -534,17 +539,6 @@ const NO_BODY: SentBody = { start: Buffer.alloc(0), rest: undefined }
 
 /** The status of gRPC. */
 const UNAVAILABLE = '14'
-
-const HEALTH = '/_mock/health'
-const READY = '/_mock/ready'
-const REPLICAS = '/_mock/replicas'
-const SHUTDOWN = '/_mock/shutdown'
-
-function isOwn(request: IncomingMessage): boolean {
-  const { method = '' } = request
-  if (method === 'POST') return pathOf(request) === SHUTDOWN
-  return (method === 'GET' || method === 'HEAD') && [HEALTH, READY, REPLICAS].includes(pathOf(request))
-}
 
 function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1).join()

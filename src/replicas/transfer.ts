@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { plural } from '../domain/text.ts'
 import { readStored } from '../state/disk-store.ts'
 import { readRegistry } from '../state/environment-registry.ts'
@@ -18,11 +18,16 @@ export async function exportState(url: string, schema: string, out: string): Pro
   return withDatabase(url, schema, async (database) => {
     const place = `${database.place}/${STATE_NAME}`
     // All of it is read in one statement, so that it is of one moment.
-    const copy = copyOf(await database.everything())
-    if ((await copy.list('')).length === 0) throw new StateError(`${database.place}: there is no state in it yet`)
+    const files = await database.everything()
+    if (files.size === 0) throw new StateError(`${database.place}: there is no state in it yet`)
     const target = resolve(out)
     await reserve(target)
     try {
+      const copy = {
+        ...databaseFiles(database),
+        read: (path: string) => Promise.resolve(files.get(basename(path))),
+        list: () => Promise.resolve([...files.keys()]),
+      }
       return await write(copy, place, { fileSystem: nodeFileSystem, file: target })
     } catch (error) {
       await nodeFileSystem.remove(target)
@@ -89,22 +94,5 @@ async function reserve(target: string): Promise<void> {
     if (!(error instanceof Error)) throw error
     const why = hasCode(error, 'EEXIST') ? 'it is there already, and stays as it is; name another file' : error.message
     throw new StateError(`${target}: ${why}`)
-  }
-}
-
-/** Files in memory, which can only be read. */
-function copyOf(files: ReadonlyMap<string, Buffer>): FileSystem {
-  const refuse = (): Promise<never> => Promise.reject(new Error('this copy can only be read'))
-  return {
-    read: (path) => Promise.resolve(files.get(path.slice(path.lastIndexOf('/') + 1))),
-    list: () => Promise.resolve([...files.keys()]),
-    realPath: (path) => Promise.resolve(path),
-    makeDirectory: refuse,
-    create: refuse,
-    createNew: refuse,
-    reopen: refuse,
-    rename: refuse,
-    remove: refuse,
-    syncDirectory: refuse,
   }
 }
