@@ -21,15 +21,15 @@ export interface Arrival {
   readonly isEncrypted: boolean
 }
 
-const SECRET = 'x-toolmock-forwarded'
-const JUDGED = 'x-toolmock-arrived'
+/** The secret of the replicas, and what the one that was called has judged, in words. */
+const FORWARDED = 'x-toolmock-forwarded'
 /** In an answer: the replica is not the active one, and has not begun the request. */
 export const NOT_ACTIVE = 'x-toolmock-not-active'
 
 /** Of one connection, and not of the request (RFC 9110 7.6.1); and those that the client of the hop sets itself. */
 const NOT_FORWARDED = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
-  ...['content-length', 'expect', SECRET, JUDGED],
+  ...['content-length', 'expect', FORWARDED],
 ])
 
 /** An answer that has left its replica may still be on its way when the next one is active. */
@@ -64,22 +64,20 @@ export class Forwarder {
 
   /** Whether a replica has sent it; its headers are then those that its client sent. A client's own such headers are ignored. */
   arrivalOf({ headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): Arrival | undefined {
-    const { [SECRET]: secret, [JUDGED]: judged } = headers
-    if (typeof secret !== 'string' || !isSameSecret(secret, this.#secret)) return undefined
-    for (const name of [SECRET, JUDGED]) Reflect.deleteProperty(headers, name)
-    const own = pairsOf(rawHeaders).filter(([name]) => !/^x-toolmock-(forwarded|arrived)$/i.test(name))
+    const { [FORWARDED]: forwarded } = headers
+    if (typeof forwarded !== 'string') return undefined
+    const [secret = '', ...judged] = forwarded.split(' ')
+    if (!isSameSecret(secret, this.#secret)) return undefined
+    Reflect.deleteProperty(headers, FORWARDED)
+    const own = pairsOf(rawHeaders).filter(([name]) => name.toLowerCase() !== FORWARDED)
     rawHeaders.splice(0, rawHeaders.length, ...own.flat())
-    const words = String(judged).split(' ')
-    return { isAdmitted: words.includes('admitted'), isEncrypted: words.includes('encrypted') }
+    return { isAdmitted: judged.includes('admitted'), isEncrypted: judged.includes('encrypted') }
   }
 
-  /** The headers that another replica believes. */
-  trusted({ isAdmitted, isEncrypted }: Arrival): [string, string][] {
-    const words = [isAdmitted && 'admitted', isEncrypted && 'encrypted'].filter(Boolean)
-    return [
-      [SECRET, this.#secret],
-      [JUDGED, words.join(' ')],
-    ]
+  /** The header that another replica believes. */
+  trusted({ isAdmitted, isEncrypted }: Arrival): readonly [string, string] {
+    const words = [this.#secret, isAdmitted && 'admitted', isEncrypted && 'encrypted']
+    return [FORWARDED, words.filter(Boolean).join(' ')]
   }
 
   async forward(
@@ -96,7 +94,7 @@ export class Forwarder {
       origin: target.url,
       method,
       path: request.url ?? '/',
-      headers: [...forwardedHeaders(request), ...this.trusted(arrival)].flat(),
+      headers: [...forwardedHeaders(request), this.trusted(arrival)].flat(),
       body: contentOf(body),
     })
     if (end === 'answered' || end === 'repeat') return end
@@ -116,7 +114,7 @@ export class Forwarder {
         origin,
         method: 'GET',
         path: '/_mock/health',
-        headers: { [SECRET]: this.#secret },
+        headers: { [FORWARDED]: this.#secret },
         signal,
       } as const
       const { headers, body } = await this.#agent.request(request)

@@ -28,10 +28,10 @@ export class Http2Forwarder {
     target: Target,
     { headers, stream }: Http2ServerRequest,
     response: Http2ServerResponse,
-    trusted: [string, string][],
+    [name, value]: readonly [string, string],
   ): Promise<string | undefined> {
     return new Promise((resolve) => {
-      const upstream = this.#session(target).request({ ...headers, ...Object.fromEntries(trusted) })
+      const upstream = this.#session(target).request({ ...headers, [name]: value })
       const reset = (): void => {
         if (!stream.headersSent) resolve('the active replica stopped to answer: the call may or may not have happened')
         else if (upstream.rstCode !== 0 && !stream.closed) stream.close(constants.NGHTTP2_INTERNAL_ERROR)

@@ -136,11 +136,8 @@ export class Replica {
   async leave(): Promise<void> {
     const { log, leaseMs, database, self } = this.#options
     const isServing = this.#enter('leaving')
-    if (isServing) {
-      const term = this.#term
-      await term?.endWaits()
-      await this.#drained()
-      await term?.close(true).catch((error: unknown) => {
+    if (isServing && this.#term) {
+      await this.#close(this.#term, (error) => {
         log.error('the last changes could not be written', this.#fields({ error: reasonOf(error) }))
       })
       this.#term = undefined
@@ -276,9 +273,12 @@ export class Replica {
     this.#term?.listener(request, response)
   }
 
-  async #drained(): Promise<void> {
+  /** Finishes what runs, and gives the state back. */
+  async #close(term: Term, failed: (error: unknown) => void): Promise<void> {
+    await term.endWaits()
     const until = monotonicTime() + DRAIN_MS
     while (this.#running > 0 && monotonicTime() < until) await pause(5)
+    await term.close(true).catch(failed)
   }
 
   // Looking for the active replica
@@ -391,9 +391,7 @@ export class Replica {
     this.#enter('standby')
     this.#term = undefined
     this.#leader = undefined
-    await term.endWaits()
-    await this.#drained()
-    await term.close(true).catch(() => undefined)
+    await this.#close(term, () => undefined)
     this.#events.emit('wanted')
   }
 

@@ -96,6 +96,20 @@ it('a replica that could not take over forwards to the one that does', async () 
   expect(await answer.text()).toBe('answered')
 })
 
+it('a replica does not become active on tables that a newer version has changed', async () => {
+  const takeOver = vi.fn(() => Promise.resolve(1))
+  let looks = 0
+  const leader = (): Promise<Leader> => {
+    looks += 1
+    return Promise.resolve({ ...FREE, schema_version: looks > 3 ? 1 : 2 })
+  }
+  const replica = replicaOf({ announce: leader, leader, takeOver, renew: () => NEVER }, 2000)
+  await replica.start()
+  expect(takeOver).not.toHaveBeenCalled()
+  await vi.waitFor(() => expect(takeOver).toHaveBeenCalled(), 20_000)
+  expect(looks).toBeGreaterThan(3)
+})
+
 it('at most 1,000 requests wait for an active replica', async () => {
   const other = { ...FREE, epoch: 1, id: 'one', url: SELF.url, left_ms: 60_000 }
   const replica = replicaOf({ announce: () => Promise.resolve(other), leader: () => Promise.resolve(other) }, 60_000)
@@ -197,7 +211,7 @@ it('a call of gRPC to a replica that fell silent ends once another one is active
   const outcome = new Promise<string | undefined>((resolve) => {
     standby.on('request', (request, response) => {
       request.stream.on('error', () => undefined)
-      void forwarder.forward({ epoch: 1, url }, request, response, []).then(resolve)
+      void forwarder.forward({ epoch: 1, url }, request, response, ['x-toolmock-forwarded', 'secret']).then(resolve)
     })
   })
   const client = connect(`http://127.0.0.1:${(standby.address() as AddressInfo).port}`)
