@@ -25,8 +25,8 @@ interface Source {
   /** Files and folders. */
   readonly paths: readonly string[]
   readonly read: (path: string) => Promise<readonly TextFile[]>
-  /** Reads and checks all of it, and answers what applies it. @throws DocumentError, StartError */
-  prepare(): Promise<() => Promise<void>>
+  /** Reads and checks all of it, then applies it. @throws DocumentError, StartError */
+  reload(): Promise<void>
 }
 
 /** Reads seeds, connectors, extensions and scenarios again when their files change, as long as the server runs (`--watch`). */
@@ -40,39 +40,28 @@ export async function watchFiles(
       name: 'the seed',
       paths: seeds.filter((path) => path !== BUNDLED),
       read: async (path) => [...(await textFiles(path)), ...(await textsBeside(path))],
-      prepare: async () => {
+      reload: async () => {
         const seed = await loadSeeds(seeds, documentChecks)
         const read = await loadExtensions({ extensions: named, seeds }, documentChecks)
-        return async () => {
-          await environments.reseed(seed, DEFAULT_ENVIRONMENT)
-          extensions.startWith(read)
-        }
+        await environments.reseed(seed, DEFAULT_ENVIRONMENT)
+        extensions.startWith(read)
       },
     },
     {
       name: 'the extensions',
       paths: named.filter(isScenarioPath),
       read: textFiles,
-      prepare: async () => {
-        const read = await loadExtensions({ extensions: named, seeds }, documentChecks)
-        return () => {
-          extensions.startWith(read)
-          return Promise.resolve()
-        }
-      },
+      reload: async () => extensions.startWith(await loadExtensions({ extensions: named, seeds }, documentChecks)),
     },
     {
       name: 'the scenarios',
       paths: names.filter(isScenarioPath),
       read: textFiles,
-      prepare: async () => {
+      reload: async () => {
         const environment = registry.environment(DEFAULT_ENVIRONMENT)
         const connectors = environment ? knownConnectors(environment) : new Map<string, undefined>()
         const read = await loadScenarios(names, { checks: documentChecks, connectors, seeds })
-        return () => {
-          scenarios.redefine(read, registry.environments())
-          return Promise.resolve()
-        }
+        scenarios.redefine(read, registry.environments())
       },
     },
   ]
@@ -129,8 +118,7 @@ class WatchedSource {
     this.#seen = texts
     if (files.length === 0 || isChanging) return
     try {
-      const apply = await this.#source.prepare()
-      await apply()
+      await this.#source.reload()
       this.#texts = texts
       this.#refused = undefined
       this.#log.info(`reloaded ${this.#source.name}: ${files.join(', ')}`)

@@ -1,7 +1,7 @@
 import { ADMIN_TOKEN_RULE, isAdminToken } from '../domain/secret.ts'
 import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { instant } from '../domain/instant.ts'
+import { instant, instantOf } from '../domain/instant.ts'
 import { nearest } from '../domain/suggestion.ts'
 import type { Webhook } from '../domain/webhook.ts'
 import { UsageError } from './failure.ts'
@@ -12,6 +12,7 @@ import {
   type FlagKind,
   flagsOf,
   type FlagValues,
+  takesOperands,
   variableOf,
 } from './command-table.ts'
 
@@ -57,7 +58,7 @@ export interface Surroundings {
 
 /**
  * Reads the flags of a command, its variables and the configuration file, then the defaults.
- * @throws UsageError naming the flag or variable, what was found and what is allowed
+ * @throws UsageError naming the flag or variable, what was found and what is allowed; for operands that it does not take
  */
 export function readArguments<Command extends CommandName>(
   command: Command,
@@ -77,6 +78,7 @@ export function readArguments<Command extends CommandName>(
     values.set(flag.name, isList(value) && isList(earlier) ? [...earlier, ...value] : value)
     given.set(flag.name, 'flag')
   })
+  if (operands.length > 0 && !takesOperands(command)) throw new UsageError(`${command} takes no ${operands.join(' ')}.`)
   // The table of flags says which type each name has; a Map cannot carry that.
   const webhooks = surroundings.configuration?.webhooks ?? []
   return { values: Object.fromEntries(values) as FlagValues<Command>, given, operands, webhooks }
@@ -195,9 +197,9 @@ export function readValue(kind: FlagKind, text: string, where: string): Value {
       if (!isAdminToken(text)) throw new UsageError(`${where.slice(0, -text.length)}…: expected ${ADMIN_TOKEN_RULE}.`)
       return text
     case 'instant': {
-      const at = INSTANT.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN
-      const isDay = new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate() === Number(text.slice(8, 10))
-      if (!(at >= 0 && isDay)) throw expected('an instant from 1970 on, such as 2026-01-31T09:00:00Z or 2026-01-31')
+      const at = instantOf(text.toUpperCase())
+      if (at === undefined || at < 0)
+        throw expected('an instant from 1970 on, such as 2026-01-31T09:00:00Z or 2026-01-31')
       return instant(at)
     }
     case 'whole':
@@ -210,9 +212,6 @@ export function readValue(kind: FlagKind, text: string, where: string): Value {
       return text
   }
 }
-
-/** A time needs its zone: without one it would be another instant on each machine. */
-const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/i
 
 /** Set for a server in the background, which tells the command that started it when it is ready. */
 export const DETACHED = 'TOOLMOCK_DETACHED'

@@ -28,7 +28,7 @@ interface Declared<Value = unknown> extends Options<Value> {
 type Flags = Readonly<Record<string, Declared>>
 
 export interface CommandRow {
-  /** What follows the name and the flags. */
+  /** What follows the name and the flags. Operands of a command without it are refused. */
   readonly operands?: string
   readonly summary: string
   /** Its operands are the command line of another program, whose flags are not for toolmock. */
@@ -197,6 +197,8 @@ const OUTBOUND_SERVICE = { 'allow-outbound': toggle('the service may be one that
  */
 const TABLE = {
   start: {
+    // It says itself what an operand was meant for.
+    operands: '',
     summary: 'serve until SIGINT or SIGTERM, then write the state and stop (what runs when no command is named)',
     flags: {
       ...settable({
@@ -516,6 +518,10 @@ export interface Command extends CommandRow {
 export const COMMANDS = Object.entries(TABLE).map(([name, row]) => ({ name, ...row })) as [Command, ...Command[]]
 
 export const COMMAND_NAMES = COMMANDS.map(({ name }) => name)
+
+export function takesOperands(command: CommandName): boolean {
+  return (TABLE[command] as CommandRow).operands !== undefined
+}
 
 /** Those of every command, `--help` and `--version`, are the last. */
 export function flagsOf(command: CommandName): readonly Flag[] {

@@ -2,7 +2,6 @@ import { isDatabaseUrl } from '../app/options.ts'
 import { readArguments, settingOf } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { keyOf } from './configuration.ts'
-import { noOperand } from './control-session.ts'
 import { settings, variableOf } from './command-table.ts'
 import { tableText } from './table.ts'
 
@@ -10,8 +9,7 @@ const SECRET = ['admin-token', 'client-secret']
 
 /** Prints each setting with its value and what set it. */
 export function config(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { values, operands } = readArguments('config', argv, context)
-  noOperand('config', operands)
+  const { values } = readArguments('config', argv, context)
   const { configuration, out } = context
   const rows = settings()
     .filter(({ name }) => name !== 'config')

@@ -6,15 +6,13 @@ import { StartError } from '../domain/start-error.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { UsageError } from './failure.ts'
 import { serviceOf } from './service.ts'
 import { StopRequest } from './stop.ts'
 
 /** Checks an implementation of the service against its contract: 0 when every check holds, 1 when one is broken. */
 export async function conform(argv: readonly string[], context: CommandContext): Promise<number> {
   const { out, err, progress } = context
-  const { values, operands } = readArguments('conform', argv, context)
-  if (operands.length > 0) throw new UsageError(`conform takes no ${operands.join(' ')}.`)
+  const { values } = readArguments('conform', argv, context)
   using stop = new StopRequest()
   const report = await runConformance({
     ...serviceOf('conform', context, values),

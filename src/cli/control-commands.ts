@@ -5,7 +5,7 @@ import { plural, quote, thereAre } from '../domain/text.ts'
 import type { AccountView, ClockView, LinkView, ScenarioView, SentEvent, WebhookView } from '../library/types.ts'
 import { browserCommand } from '../platform.ts'
 import type { CommandContext } from './command.ts'
-import { chosenAction, type ControlSession, controlSession, noOperand, oneOperand } from './control-session.ts'
+import { chosenAction, type ControlSession, controlSession, oneOperand } from './control-session.ts'
 import { RefusedError, UsageError } from './failure.ts'
 import type { ControlCommandName } from './command-table.ts'
 import type { Style } from './paint.ts'
@@ -18,7 +18,7 @@ type Action = (operands: readonly string[], what: string) => Promise<void>
 const none =
   (run: () => Promise<void>): Action =>
   (operands, what) => {
-    noOperand(what, operands)
+    if (operands.length > 0) throw new UsageError(`${what} takes no ${operands.join(' ')}.`)
     return run()
   }
 const one =
@@ -321,7 +321,6 @@ async function listWebhooks({ call, print, terminal }: ControlSession<'webhooks'
 
 export async function reset(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('reset', argv, context)
-  noOperand('reset', session.operands)
   const { seed: path, environment } = session.values
   if (path === undefined) {
     const answer = await withProgress(context, `Resetting ${environment}`, () => session.call('POST /reset'))

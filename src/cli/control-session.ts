@@ -115,8 +115,3 @@ export function oneOperand(action: string, what: string, operands: readonly stri
   if (operand === undefined || operand === '' || more.length > 0) throw new UsageError(`${action} takes one ${what}.`)
   return operand
 }
-
-/** @throws UsageError for operands that a command does not take */
-export function noOperand(action: string, operands: readonly string[]): void {
-  if (operands.length > 0) throw new UsageError(`${action} takes no ${operands.join(' ')}.`)
-}

@@ -11,7 +11,7 @@ import { StartError } from '../domain/start-error.ts'
 import { HttpClient } from '../http-client.ts'
 import { DETACHED, readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { controlCall, noOperand } from './control-session.ts'
+import { controlCall } from './control-session.ts'
 import { type DetachedServer, detachedServer, FOLDER, SERVER_FILE } from './detached-server.ts'
 import { RefusedError, systemCode } from './failure.ts'
 import { authorityOf } from './running-server.ts'
@@ -126,8 +126,7 @@ function isAlive(pid: number): boolean {
 
 /** Stops the server of `start --detach` by the control API, since a signal on Windows would end it without writing the state. */
 export async function stop(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { values, operands } = readArguments('stop', argv, context)
-  noOperand('stop', operands)
+  const { values } = readArguments('stop', argv, context)
   const server = detachedServer()
   if (!server?.ready) throw new RefusedError('no server was started here with `npx toolmock start --detach`')
   const { url, variables } = server.ready

@@ -13,9 +13,9 @@ import { type JsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import { driftIn } from '../drift/formats.ts'
 import { type Exchange, exchangesOf, harSchema } from '../drift/har.ts'
-import { type Choices, settingsThatFix } from '../drift/remedies.ts'
+import { settingsThatFix } from '../drift/remedies.ts'
 import { type Accepted, acceptedReport, type DriftReport } from '../drift/report.ts'
-import { drift as compare, type OwnMock, PREFIX } from '../drift/run.ts'
+import { drift as compare, type MockOptions, PREFIX } from '../drift/run.ts'
 import { nonEmpty, strict } from '../schema/parts.ts'
 import { pathText, problemsOf } from '../schema/problems.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
@@ -25,7 +25,7 @@ import type { CommandContext } from './command.ts'
 import { readTextFile, UsageError } from './failure.ts'
 import type { FlagValues } from './command-table.ts'
 import { createLog } from './log.ts'
-import { LOOPBACK } from './server-options.ts'
+import { withApp } from './serve-while.ts'
 import { serviceOf } from './service.ts'
 import { StopRequest } from './stop.ts'
 import { writeOver } from './written-document.ts'
@@ -36,8 +36,7 @@ import { writeOver } from './written-document.ts'
  */
 export async function drift(argv: readonly string[], context: CommandContext): Promise<number> {
   const { out, err, progress } = context
-  const { values, operands, given } = readArguments('drift', argv, context)
-  if (operands.length > 0) throw new UsageError(`drift takes no ${operands.join(' ')}.`)
+  const { values, given } = readArguments('drift', argv, context)
   const { baseUrl, client } = serviceOf('drift', context, values)
   if (!mayBeCalled(baseUrl, values['allow-outbound']))
     throw new UsageError(`${baseUrl} is not on loopback: --allow-outbound allows requests to it.`)
@@ -47,7 +46,7 @@ export async function drift(argv: readonly string[], context: CommandContext): P
   const { report: found, leftovers } = await compare({
     ...{ baseUrl, client, recording, progress, signal: stop.signal },
     prefix: `${PREFIX}${new RandomIds().id('x').slice(2, 12)}`,
-    startMock: (choices, seed) => startMock(values, choices, seed, err),
+    withMock: (options, use) => withMock(values, options, err, use),
     mirror: !given.has('seed'),
     allowWrites: values['allow-writes'],
     only: values.only,
@@ -69,26 +68,27 @@ function isFailed({ summary }: DriftReport, failOn: FlagValues<'drift'>['fail-on
   return summary.contract > 0 || (failOn === 'mock' && summary.mock > 0)
 }
 
-/** A mock of this process with these choices, the client of the service, and the seed that was asked for or `seed`. */
-async function startMock(
+/** Serves a mock with these choices, the client of the service, and the seed that was asked for or `seed`. */
+async function withMock<Result>(
   { seed: paths, 'client-id': client_id = '', 'client-secret': client_secret = '' }: FlagValues<'drift'>,
-  { settings = {}, configuration = {} }: Choices,
-  seed: JsonObject | undefined,
+  { choices: { settings = {}, configuration = {} }, seed }: MockOptions,
   err: (line: string) => void,
-): Promise<OwnMock> {
-  const { createApp } = await import('../app/app.ts')
+  use: (url: string) => Promise<Result>,
+): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-drift-'))
   try {
     const own = join(folder, 'seed.json')
     await writeFile(own, JSON.stringify({ clients: [{ client_id, client_secret }], settings, ...seed }))
-    const app = await createApp({
+    const options = {
       state: null,
       seeds: seed ? [own] : [...(paths ?? ['bundled']), own],
       log: createLog('error', false, err),
       ...optionsOf(configuration),
+    }
+    return await withApp(options, async (_app, url) => {
+      await rm(own)
+      return use(url)
     })
-    const { url } = await app.listen({ host: LOOPBACK, port: 0 })
-    return { url, close: () => app.close() }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -1,7 +1,7 @@
 import { shellQuote } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { controlCall, noOperand } from './control-session.ts'
+import { controlCall } from './control-session.ts'
 import { detachedServer } from './detached-server.ts'
 import { serverOf } from './running-server.ts'
 
@@ -14,7 +14,6 @@ const FORMATS = {
 /** Prints the connection variables of a running server. */
 export async function env(argv: readonly string[], context: CommandContext): Promise<number> {
   const read = readArguments('env', argv, context)
-  noOperand('env', read.operands)
   const { environment, format, 'admin-token': adminToken } = read.values
   const { url, ca } = serverOf(read)
   const answered = await controlCall({ url, ca, adminToken }, environment)('GET /env', { query: { format: 'json' } })

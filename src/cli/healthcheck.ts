@@ -1,7 +1,6 @@
 import { HttpClient } from '../http-client.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { UsageError } from './failure.ts'
 import { noAnswerReason, serverOf } from './running-server.ts'
 
 const TIMEOUT_MS = 2_000
@@ -9,8 +8,6 @@ const TIMEOUT_MS = 2_000
 export async function healthcheck(argv: readonly string[], context: CommandContext): Promise<number> {
   const { out, err } = context
   const read = readArguments('healthcheck', argv, context)
-  const { operands } = read
-  if (operands.length > 0) throw new UsageError(`healthcheck takes no ${operands.join(' ')}.`)
   const { url } = serverOf(read)
   // Nothing secret is sent, so the certificate need not be trusted.
   const client = new HttpClient(url, { timeoutMs: TIMEOUT_MS, anyCertificate: true })

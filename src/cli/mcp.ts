@@ -2,7 +2,7 @@ import type { App } from '../app/app.ts'
 import { VERSION } from '../version.ts'
 import { mistypedVariables, readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { controlCall, noOperand } from './control-session.ts'
+import { controlCall } from './control-session.ts'
 import { createLog } from './log.ts'
 import { detachedServer } from './detached-server.ts'
 import { isGiven, serverOf } from './running-server.ts'
@@ -14,9 +14,7 @@ import { LOOPBACK } from './server-options.ts'
  */
 export async function mcp(argv: readonly string[], context: CommandContext): Promise<number> {
   const read = readArguments('mcp', argv, context)
-  const { values, operands } = read
-  noOperand('mcp', operands)
-  const { environment, 'admin-token': adminToken } = values
+  const { environment, 'admin-token': adminToken } = read.values
   for (const notice of mistypedVariables(context.variables)) context.err(`toolmock: ${notice}`)
   const own = isGiven(read) || detachedServer() ? undefined : await startOwn(adminToken, context)
   try {

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { App, AppOptions } from '../app/app.ts'
+import type { App } from '../app/app.ts'
 import { Answer } from '../conform/answer.ts'
 import { ControlApi } from '../conform/control-api.ts'
 import { Target } from '../conform/target.ts'
@@ -20,7 +20,7 @@ import type { RecordedEntry } from '../request-journal/entry.ts'
 import { replayOf } from '../request-journal/replay.ts'
 import { viewOf } from '../request-journal/view.ts'
 import { VERSION } from '../version.ts'
-import { LOOPBACK } from './server-options.ts'
+import { withApp } from './serve-while.ts'
 import { withSchema, writeOver } from './written-document.ts'
 
 export interface Recording {
@@ -57,7 +57,7 @@ export async function writeRecording(recording: Recording, progress: (note: stri
     return [...lines, 'none of them is an operation of the service: there is nothing to replay']
   await writeSeed({ ...writing, exchanges: ofService })
   progress('replaying it')
-  const { notes, findings } = await withMock({ seeds: [folder] }, async (app, url) => {
+  const { notes, findings } = await withApp({ seeds: [folder] }, async (app, url) => {
     const mock = new AppMock(app, url)
     try {
       const found = await rehearse(ofService, { mock, replayed: new Replayed(mock.target, app.client) })
@@ -105,19 +105,6 @@ async function writeScenario({ secrets, folder }: Writing, entries: readonly Rec
   const file = join(folder, 'scenarios', 'recorded.yaml')
   const text = documentText(secrets.hide(scenario as unknown as JsonObject), MARK)
   await writeOver(file, withSchema('scenario', file, text))
-}
-
-async function withMock<Result>(
-  options: AppOptions,
-  work: (app: App, url: string) => Promise<Result>,
-): Promise<Result> {
-  const { createApp } = await import('../app/app.ts')
-  const app = await createApp(options)
-  try {
-    return await work(app, (await app.listen({ host: LOOPBACK, port: 0 })).url)
-  } finally {
-    await app.close()
-  }
 }
 
 /** A mock of this process, by its control API. */

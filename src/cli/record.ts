@@ -16,8 +16,7 @@ import { StopRequest } from './stop.ts'
 /** Stands in front of the service until Ctrl-C, then writes what came through as files that replay it. */
 export async function record(argv: readonly string[], context: CommandContext): Promise<number> {
   const { out, err, progress } = context
-  const { values, operands } = readArguments('record', argv, context)
-  if (operands.length > 0) throw new UsageError(`record takes no ${operands.join(' ')}.`)
+  const { values } = readArguments('record', argv, context)
   const { upstream, out: folder, mask = [], port } = values
   if (upstream === undefined || folder === undefined)
     throw new UsageError('record needs --upstream URL and --out FOLDER.')

@@ -5,6 +5,20 @@ import type { CommandEnd } from './child-command.ts'
 import type { DeferredLog } from './log.ts'
 import { LOOPBACK } from './server-options.ts'
 
+/** Serves on a free port of loopback while `use` works. */
+export async function withApp<Result>(
+  options: AppOptions,
+  use: (app: App, url: string) => Promise<Result>,
+): Promise<Result> {
+  const { createApp } = await import('../app/app.ts')
+  const app = await createApp(options)
+  try {
+    return await use(app, (await app.listen({ host: LOOPBACK, port: 0 })).url)
+  } finally {
+    await app.close()
+  }
+}
+
 /** Serves until a command with these variables has ended. What it has caused is complete once the server is closed, with its last requests. */
 export async function serveWhile(
   options: AppOptions,
@@ -12,17 +26,12 @@ export async function serveWhile(
   variables: Variables,
   command: (variables: Variables) => Promise<CommandEnd>,
 ): Promise<{ readonly end: CommandEnd; readonly services: App['services'] }> {
-  const { createApp } = await import('../app/app.ts')
-  const app = await createApp(options)
-  try {
+  return withApp(options, async (app, url) => {
     for (const notice of app.notices) log.warn(notice)
     for (const line of app.methodTable?.split('\n') ?? []) log.info(line)
-    const { url } = await app.listen({ host: LOOPBACK, port: 0 })
     const own = await connectionVariables(app, url, variables)
     return { end: await command({ ...variables, ...own }), services: app.services }
-  } finally {
-    await app.close()
-  }
+  })
 }
 
 /**

@@ -20,6 +20,15 @@ export function milliseconds(at: Instant): number {
   return Date.parse(at)
 }
 
+/** The time of an ISO 8601 instant with its time zone: without one it would be another time on each machine. A day is in UTC. */
+export function instantOf(text: string): number | undefined {
+  const day = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(text)?.[1]
+  const at = Date.parse(text)
+  if (day === undefined || Number.isNaN(at)) return undefined
+  // Date.parse reads the 30th of February as the 2nd of March.
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? at : undefined
+}
+
 export function isClockTime(at: number): boolean {
   return at >= CLOCK_RANGE.earliest && at <= CLOCK_RANGE.latest
 }

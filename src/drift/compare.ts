@@ -54,16 +54,6 @@ export interface CompareContext {
   readonly own: boolean
 }
 
-/** Compares two answers to the same request. */
-export function compareAnswers(
-  operation: string | undefined,
-  mock: Answer,
-  service: Answer,
-  context: CompareContext,
-): Compared {
-  return new Comparison(context).compare(operation, mock, service)
-}
-
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 const CLOCK_TOLERANCE = 5_000
 /** Members that name one thing. */
@@ -75,7 +65,8 @@ const OPEN: JsonObject = { additionalProperties: true }
 /** What the mock answers for a field without a value (G53). */
 const ZERO: ReadonlySet<string> = new Set(['""', '[]', '{}', 'false', '0'])
 
-class Comparison {
+/** Compares two answers to the same request. */
+export class Comparison {
   readonly #context: CompareContext
   readonly #differences: Difference[] = []
   readonly #bases = new Set<string>()

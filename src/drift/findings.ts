@@ -10,7 +10,7 @@ import { valueAt } from '../domain/value-match.ts'
 import type { HttpRequest } from '../http-client.ts'
 import { basisOf } from '../verdict/basis.ts'
 import { AnswerSchemas } from './answer-schema.ts'
-import { compareAnswers, type Difference, type Kind } from './compare.ts'
+import { Comparison, type Difference, type Kind } from './compare.ts'
 import { bodyValue, type ValueMap } from './value-map.ts'
 
 export const CLASSES = ['contract', 'mock', 'data'] as const
@@ -92,7 +92,7 @@ export class Findings {
     const operation = operationAt(request.method, path)
     const own = this.#isOwn(request, map) || this.#isSame
     const context = { schemas: this.#schemas, map, sent: this.#sent, own: own || operation === 'create_token' }
-    const { differences, bases } = compareAnswers(operation, mock, service, context)
+    const { differences, bases } = new Comparison(context).compare(operation, mock, service)
     for (const basis of bases) this.#exercise(basis)
     if (operation !== undefined && mock.status < 400 && service.status === mock.status)
       for (const path of sentBy(request).names)

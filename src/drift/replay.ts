@@ -65,7 +65,8 @@ export function learn(map: ValueMap, request: HttpRequest, mine: Answer, theirs:
 /** Recorded requests as one implementation gets them. */
 export class Replayed {
   readonly #api: Api
-  readonly #map = new ValueMap()
+  /** The recorded values with those that it has in their place. */
+  readonly map = new ValueMap()
 
   constructor(target: Target, client: ClientCredentials) {
     this.#api = new Api(target, client)
@@ -74,27 +75,17 @@ export class Replayed {
   /** @throws Skipped for a request that needs a value of an answer which was refused here */
   async request({ request, answer }: Exchange): Promise<HttpRequest> {
     const { path, headers = {} } = request
-    const isKnown = [...new URLSearchParams(request.body).values()].some((value) => this.#map.has(value))
+    const isKnown = [...new URLSearchParams(request.body).values()].some((value) => this.map.has(value))
     if (path.startsWith('/oauth/token') && answer.status === 200 && !isKnown) return this.#tokenRequest(request)
-    const mapped = this.#map.request(request)
+    const mapped = this.map.request(request)
     const [, token] = /^Bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? []
-    if (token === undefined || answer.status === 401 || this.#map.has(token)) return mapped
+    if (token === undefined || answer.status === 401 || this.map.has(token)) return mapped
     // The recording begins after its token request.
     return { ...mapped, headers: { ...mapped.headers, authorization: `Bearer ${await this.#api.token()}` } }
   }
 
   learn({ request, answer }: Exchange, own: Answer): void {
-    learn(this.#map, request, answer, own)
-  }
-
-  /** Whether a recorded value has another one in its place. */
-  has(recorded: string): boolean {
-    return this.#map.has(recorded)
-  }
-
-  /** A value of no answer, in place of the recorded one. */
-  pair(recorded: string, own: string): void {
-    this.#map.pair(recorded, own)
+    learn(this.map, request, answer, own)
   }
 
   /** Recordings hold no credentials, and those of another environment would not do. */

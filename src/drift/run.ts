@@ -22,10 +22,10 @@ import { ValueMap } from './value-map.ts'
 /** What accounts are called that a run creates at the service. */
 export const PREFIX = 'toolmock-drift-'
 
-/** A mock of this process. */
-export interface OwnMock {
-  readonly url: string
-  close(): Promise<void>
+export interface MockOptions {
+  readonly choices: Choices
+  /** What the service lists, where that differs from the seed that was asked for. */
+  readonly seed: JsonObject | undefined
 }
 
 export interface DriftOptions {
@@ -33,8 +33,8 @@ export interface DriftOptions {
   readonly client: ClientCredentials
   /** What the names of this run begin with: `PREFIX` and what no other run has. */
   readonly prefix: string
-  /** Starts a mock with the same client; `seed` holds what the service lists, where that differs from the seed that was asked for. */
-  readonly startMock: (choices: Choices, seed?: JsonObject) => Promise<OwnMock>
+  /** Serves a mock with the same client while `use` works. */
+  readonly withMock: <Result>(options: MockOptions, use: (url: string) => Promise<Result>) => Promise<Result>
   /** Whether the mock gets the connectors that the service lists, in place of the bundled ones. */
   readonly mirror: boolean
   /** Sent in place of the requests of the conformance suite. */
@@ -98,20 +98,16 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
   }
 }
 
-async function withMock<T>(
-  { startMock }: DriftOptions,
+function withMock<T>(
+  { withMock: serve }: DriftOptions,
   choices: Choices,
   seed: JsonObject | undefined,
   use: (mock: Target) => Promise<T>,
 ): Promise<T> {
-  const mock = await startMock(choices, seed)
-  const target = new Target(mock.url)
-  try {
-    return await use(target)
-  } finally {
-    target.close()
-    await mock.close()
-  }
+  return serve({ choices, seed }, async (url) => {
+    const target = new Target(url)
+    return use(target).finally(() => target.close())
+  })
 }
 
 /** The requests of the conformance suite. The mock answers its checks, and so each of them goes through to its end. */

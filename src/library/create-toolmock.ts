@@ -4,6 +4,7 @@ import type { App, AppOptions } from '../app/app.ts'
 import { BOOLEAN, checkOptions, invalidArgument, oneOf, type Rule, TEXT, TEXTS, wholeNumber } from './arguments.ts'
 import { connection, type ConnectOptions } from './connection.ts'
 import { ControlClient } from './control-client.ts'
+import { instantOf } from '../domain/instant.ts'
 import { isScenarioPath } from '../domain/scenario.ts'
 import { ToolmockError } from './toolmock-error.ts'
 import { type EnvironmentParts, sharedToolmock, type Toolmock, toolmockOf } from './toolmock.ts'
@@ -172,13 +173,10 @@ async function readScenarios(names: readonly string[]): Promise<(string | Scenar
   }
 }
 
-const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
-
-/** A time without a zone would mean another instant on each machine. */
 const CLOCK: Rule = {
   allowed: 'an instant from 1970 on with its time zone, such as 2026-01-31T12:00:00Z, or a Date',
   accepts: (value) =>
-    (value instanceof Date || (typeof value === 'string' && INSTANT.test(value))) && Number(new Date(value)) >= 0,
+    Number(typeof value === 'string' ? instantOf(value) : value instanceof Date ? value : Number.NaN) >= 0,
 }
 
 const BASE_URL: Rule = {

@@ -142,10 +142,10 @@ class Rehearsing {
   async #verified(operation: Operation, { body = '' }: HttpRequest): Promise<void> {
     if (operation !== 'verify_user') return
     const id = textOf(valueAt(parsedJson(body), 'auth_request_id'))
-    if (id === '' || this.#replayed.has(id)) return
+    if (id === '' || this.#replayed.map.has(id)) return
     await this.#mock.save()
     const made = await this.#approve()
-    if (made !== undefined) this.#replayed.pair(id, made)
+    if (made !== undefined) this.#replayed.map.pair(id, made)
   }
 
   /** @returns the id of the auth request, empty where the link leads to none; undefined without a link */

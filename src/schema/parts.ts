@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
-import { CLOCK_YEARS, type Instant, instant, isClockTime, isStorableInstant } from '../domain/instant.ts'
+import { CLOCK_YEARS, type Instant, instant, instantOf, isClockTime, isStorableInstant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { isOwnHeader, quote } from '../domain/text.ts'
 import type { Problem, Path } from './problems.ts'
@@ -191,15 +191,6 @@ export const clockTime = z.string({ error: CLOCK_TIME }).transform((value, conte
   }
   return instant(at)
 })
-
-/** The zone is required, because a time without one would be read in the zone of the machine. */
-function instantOf(value: string): number | undefined {
-  const day = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(value)?.[1]
-  const at = Date.parse(value)
-  if (day === undefined || Number.isNaN(at)) return undefined
-  // Date.parse reads the 30th of February as the 2nd of March.
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? at : undefined
-}
 
 function isTextMap(value: unknown): boolean {
   return (

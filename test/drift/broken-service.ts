@@ -13,10 +13,13 @@ export function driftOf(
     drift({
       ...{ baseUrl, client, prefix: 'toolmock-drift-test', mirror: false },
       ...{ allowWrites: true, controlApi: true, tryRemedies: false },
-      startMock: async () => {
+      withMock: async (_options, use) => {
         const app = await createApp({ mcp: service.mcp ?? false })
-        const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
-        return { url, close: () => app.close() }
+        try {
+          return await use((await app.listen({ host: '127.0.0.1', port: 0 })).url)
+        } finally {
+          await app.close()
+        }
       },
       ...options,
     }),
