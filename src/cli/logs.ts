@@ -1,23 +1,19 @@
 import { matchesValue } from '../domain/value-match.ts'
-import { instant } from '../domain/instant.ts'
 import type { JournalEntry } from '../library/types.ts'
-import { systemTime } from '../state/model/time-and-ids.ts'
 import type { CommandContext } from './command.ts'
-import { type ControlSession, controlSession, noOperand } from './control-session.ts'
-import { entryFacts, RequestLines } from './request-line.ts'
+import { type ControlSession, controlSession } from './control-session.ts'
+import { entryFacts, requestLine } from './request-line.ts'
 
 /** `logs`, `logs -f`: the latest requests of an environment, and each new one. */
 export async function logs(argv: readonly string[], context: CommandContext): Promise<number> {
   const session = controlSession('logs', argv, context)
-  const { values, operands, call } = session
-  noOperand('logs', operands)
+  const { values, call } = session
   const { operation, status, limit, follow } = values
   // The stream is open before the list is read, so that no entry is missed between the two.
   const events = follow ? await session.events() : undefined
   const { requests } = await call('GET /requests', { query: { operation, status, limit } })
-  const lines = new RequestLines(session.terminal, () => instant(systemTime()).slice(0, 10))
   const show = (entry: JournalEntry): void => {
-    session.out(values.json ? JSON.stringify(entry) : lines.text(entryFacts(entry)))
+    session.out(values.json ? JSON.stringify(entry) : requestLine(entryFacts(entry), session.terminal))
   }
   for (const entry of requests) show(entry)
   if (!events) return 0

@@ -13,8 +13,9 @@ import {
   shownTool,
   withoutSecrets,
 } from '../request-journal/view.ts'
+import { systemTime } from '../state/model/time-and-ids.ts'
 import type { Terminal } from './command.ts'
-import { type Paint, paintFor, type Style } from './paint.ts'
+import { paintFor, type Style } from './paint.ts'
 import { widthOf, wrap } from './table.ts'
 
 /** What the line of a request shows of an entry of this process, or of one that the control API answered. */
@@ -106,58 +107,39 @@ function askedIn(query: JsonObject, body: JsonValue | undefined): { connector: s
   return { connector: text('connector'), identifier: text('identifier') }
 }
 
-interface LineWriter {
-  add(text: string, style?: Style): void
-}
+/** A text of a line, and how a terminal shows it. */
+type Piece = readonly [text: string, style?: Style]
 
 /** The longest name of an operation that takes an account. */
 const OPERATION_WIDTH = 'get_connected_account_details'.length
 
-export class RequestLines {
-  readonly #terminal: Terminal | undefined
-  /** Real time, whose date is left out on a terminal. */
-  readonly #today: () => string
-
-  /** Without a terminal each request is one line, with the whole instant. */
-  constructor(terminal: Terminal | undefined, today: () => string) {
-    this.#terminal = terminal
-    this.#today = today
-  }
-
-  /** On a terminal that is too narrow, the rest goes on in the next lines, under the method. */
-  text(facts: RequestFacts): string {
-    const { at } = facts
-    if (!this.#terminal) {
-      const line = new PlainLine(at)
-      write(line, facts)
-      return line.text
-    }
-    const time = `${at.startsWith(this.#today()) ? '' : `${at.slice(0, 10)} `}${at.slice(11, 19)}`
-    const line = new TerminalLine(this.#terminal, time.length + 1)
-    line.add(time, 'dim')
-    write(line, facts)
-    return line.text
-  }
+/** One request: a line with the whole instant. On a terminal the rest goes on in the next lines, under the method. */
+export function requestLine(facts: RequestFacts, terminal: Terminal | undefined): string {
+  const { at } = facts
+  if (!terminal) return [at, ...Array.from(piecesOf(facts), ([text]) => text)].join(' ')
+  const isToday = at.startsWith(instant(systemTime()).slice(0, 10))
+  const time = `${isToday ? '' : `${at.slice(0, 10)} `}${at.slice(11, 19)}`
+  return laidOut([[time, 'dim'], ...piecesOf(facts)], terminal, time.length + 1)
 }
 
-function write(line: LineWriter, facts: RequestFacts): void {
+function* piecesOf(facts: RequestFacts): Generator<Piece> {
   const { path, operation, method, status, duration_ms: duration, environment, connector, identifier, tool } = facts
-  if (environment !== 'default' && environment !== '') line.add(`[${environment}]`, 'cyan')
-  if (isSentence(facts)) line.add(plain(path), 'dim')
+  if (environment !== 'default' && environment !== '') yield [`[${environment}]`, 'cyan']
+  if (isSentence(facts)) yield [plain(path), 'dim']
   else {
-    line.add((method === '' ? '?' : plain(method)).padEnd(6))
-    line.add((operation ?? plain(path)).padEnd(OPERATION_WIDTH), 'bold')
-    line.add(status === 0 ? '---' : String(status), statusStyle(status))
-    line.add(`${duration}ms`.padStart(5), 'dim')
-    if (connector !== '') line.add(plain(connector))
-    if (identifier !== '') line.add(plain(identifier))
-    if (tool !== null) line.add(plain(tool))
+    yield [(method === '' ? '?' : plain(method)).padEnd(6)]
+    yield [(operation ?? plain(path)).padEnd(OPERATION_WIDTH), 'bold']
+    yield [status === 0 ? '---' : String(status), statusStyle(status)]
+    yield [`${duration}ms`.padStart(5), 'dim']
+    if (connector !== '') yield [plain(connector)]
+    if (identifier !== '') yield [plain(identifier)]
+    if (tool !== null) yield [plain(tool)]
   }
   if (isUneventful(facts)) return
-  if (facts.error_code !== null) line.add(plain(facts.error_code), statusStyle(status))
-  writeEffects(line, facts)
-  writeMistakes(line, facts)
-  if (isWorthExplaining(facts) && facts.id !== '') line.add(plain(facts.id), 'dim')
+  if (facts.error_code !== null) yield [plain(facts.error_code), statusStyle(status)]
+  yield* effectsOf(facts)
+  yield* mistakesOf(facts)
+  if (isWorthExplaining(facts) && facts.id !== '') yield [plain(facts.id), 'dim']
 }
 
 /** Most requests are answered from the state, and there is no more to show of them. */
@@ -172,24 +154,24 @@ function isWorthExplaining({ status, injected, violations, rules }: RequestFacts
   return status === 0 || status >= 400 || injected || violations.length > 0 || rules.length > 0
 }
 
-function writeEffects(line: LineWriter, { due, upstream, refreshes, transitions, rules }: RequestFacts): void {
-  for (const { event, from, to } of due) line.add(`due: ${event} ${from} → ${to}`, 'cyan')
-  if (upstream.length > 0) line.add(`→ ${upstreamText(upstream)}`)
-  for (const { shared, outcome } of refreshes) if (shared) line.add(`refresh of another request: ${outcome}`)
+function* effectsOf({ due, upstream, refreshes, transitions, rules }: RequestFacts): Generator<Piece> {
+  for (const { event, from, to } of due) yield [`due: ${event} ${from} → ${to}`, 'cyan']
+  if (upstream.length > 0) yield [`→ ${upstreamText(upstream)}`]
+  for (const { shared, outcome } of refreshes) if (shared) yield [`refresh of another request: ${outcome}`]
   for (const { from, to } of transitions) {
-    if (from === 'none') line.add(`created ${to}`, 'cyan')
-    else if (to === 'none') line.add('deleted', 'cyan')
-    else if (from !== to) line.add(`${from} → ${to}`, 'cyan')
+    if (from === 'none') yield [`created ${to}`, 'cyan']
+    else if (to === 'none') yield ['deleted', 'cyan']
+    else if (from !== to) yield [`${from} → ${to}`, 'cyan']
   }
   for (const { scenario, rule, injected } of rules) {
-    line.add(plain(`${injected ? 'injected by' : 'rule'} ${scenario}/${rule}`), 'magenta')
+    yield [plain(`${injected ? 'injected by' : 'rule'} ${scenario}/${rule}`), 'magenta']
   }
 }
 
-function writeMistakes(line: LineWriter, { did_you_mean: meant, violations, warnings }: RequestFacts): void {
-  if (meant !== null) line.add(plain(`near miss: did you mean ${meant}?`), 'red')
-  for (const { field, description } of violations) line.add(plain(`violation: ${field} ${description}`), 'red')
-  for (const { field, description } of warnings) line.add(plain(`warning: ${field} ${description}`), 'yellow')
+function* mistakesOf({ did_you_mean: meant, violations, warnings }: RequestFacts): Generator<Piece> {
+  if (meant !== null) yield [plain(`near miss: did you mean ${meant}?`), 'red']
+  for (const { field, description } of violations) yield [plain(`violation: ${field} ${description}`), 'red']
+  for (const { field, description } of warnings) yield [plain(`warning: ${field} ${description}`), 'yellow']
 }
 
 /** `POST mail /v1/messages 401 → refresh 200 → 201`: a call that is made again is its status alone. */
@@ -233,48 +215,23 @@ function plain(text: string): string {
   return text.length <= MAX_TEXT && /^[ -~]*$/.test(text) ? text : oneLine(text, MAX_TEXT)
 }
 
-/** One line, however long. */
-class PlainLine implements LineWriter {
-  constructor(public text: string) {}
-
-  add(text: string): void {
-    this.text += ` ${text}`
-  }
-}
-
 /** Pieces side by side while they fit the terminal; the next ones in lines that are indented. */
-class TerminalLine implements LineWriter {
-  readonly #terminal: Terminal
-  readonly #indent: number
-  readonly #paint: Paint
-  readonly #lines: string[] = ['']
-  #used = 0
-
-  constructor(terminal: Terminal, indent: number) {
-    this.#terminal = terminal
-    this.#indent = indent
-    this.#paint = paintFor(terminal)
-  }
-
-  get text(): string {
-    return this.#lines.join(`\n${' '.repeat(this.#indent)}`)
-  }
-
-  add(text: string, style?: Style): void {
-    const available = Math.max(this.#terminal.columns - this.#indent, 20)
+function laidOut(pieces: readonly Piece[], terminal: Terminal, indent: number): string {
+  const paint = paintFor(terminal)
+  const available = Math.max(terminal.columns - indent, 20)
+  const lines = ['']
+  let used = 0
+  for (const [text, style] of pieces) {
     for (const piece of wrap(text.trimEnd().length > available ? text.trimEnd() : text, available)) {
-      const painted = style === undefined ? piece : this.#paint(style, piece)
-      const last = this.#lines.length - 1
-      const limit = last === 0 ? this.#terminal.columns : available
-      if (this.#used > 0 && this.#used + 1 + widthOf(piece.trimEnd()) > limit) {
-        this.#lines.push(painted)
-        this.#used = widthOf(piece)
-      } else {
-        this.#lines[last] = `${this.#lines[last] ?? ''}${this.#used > 0 ? ' ' : ''}${painted}`
-        this.#used += widthOf(piece) + (this.#used > 0 ? 1 : 0)
-      }
+      const painted = style === undefined ? piece : paint(style, piece)
+      const limit = lines.length === 1 ? terminal.columns : available
+      const isBeside = used > 0 && used + 1 + widthOf(piece.trimEnd()) <= limit
+      if (used > 0 && !isBeside) lines.push('')
+      lines.push(`${lines.pop() ?? ''}${isBeside ? ' ' : ''}${painted}`)
+      used = isBeside ? used + 1 + widthOf(piece) : widthOf(piece)
     }
   }
+  return lines.join(`\n${' '.repeat(indent)}`)
 }
 
 /** One request as a line of JSON, without bodies. What does not apply to it is left out. */

@@ -1,9 +1,7 @@
-import { instant } from '../domain/instant.ts'
 import { plural } from '../domain/text.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
-import { systemTime } from '../state/model/time-and-ids.ts'
 import type { CommandContext } from './command.ts'
-import { recordedFacts, requestJson, RequestLines } from './request-line.ts'
+import { recordedFacts, requestJson, requestLine } from './request-line.ts'
 
 interface RequestLogOptions {
   readonly json: boolean
@@ -23,14 +21,12 @@ export class RequestLog {
   readonly observeControl: ((entry: RecordedEntry) => void) | undefined
   readonly #context: CommandContext
   readonly #json: boolean
-  readonly #lines: RequestLines
   #waiting: RecordedEntry[] = []
   #leftOut = 0
 
   constructor(context: CommandContext, { json, withControl }: RequestLogOptions) {
     this.#context = context
     this.#json = json
-    this.#lines = new RequestLines(context.terminal, () => instant(systemTime()).slice(0, 10))
     const flush = (): void => this.flush()
     const add = (entry: RecordedEntry): void => {
       if (this.#waiting.push(entry) === 1) setTimeout(flush, DELAY_MS)
@@ -47,14 +43,14 @@ export class RequestLog {
     const entries = this.#waiting
     if (entries.length === 0) return
     this.#waiting = []
-    const { out, backlog } = this.#context
+    const { out, backlog, terminal } = this.#context
     if ((backlog?.() ?? 0) > MAX_UNREAD) {
       this.#leftOut += entries.length
       return
     }
     const lines = entries.map((entry) => {
       const facts = recordedFacts(entry)
-      return this.#json ? requestJson(facts) : this.#lines.text(facts)
+      return this.#json ? requestJson(facts) : requestLine(facts, terminal)
     })
     if (this.#leftOut > 0) lines.unshift(this.#leftOutLine())
     out(lines.join('\n'))
