@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { sendAnswer, type WireAnswer } from './answer.ts'
 import { hasBody, readBody, readSentBody, type SentBody } from './body.ts'
-import type { AnswerSink, Deliver, SentRequest } from './request-context.ts'
+import type { Deliver, SentRequest } from './request-context.ts'
 
 /** An HTTP/1.1 request of `node:http` and its response, in the form that the pipeline takes. */
-export class NodeRequest implements SentRequest, AnswerSink {
+export class NodeRequest implements SentRequest {
   readonly method: string
   readonly url: string
   readonly query: string
@@ -50,12 +50,8 @@ export class NodeRequest implements SentRequest, AnswerSink {
     return undefined
   }
 
-  get closed(): boolean {
-    return this.response.destroyed
-  }
-
   send(answer: WireAnswer, deliver: Deliver | undefined): Promise<void> | undefined {
-    if (deliver && !this.closed) return deliver(this.response, { ...answer, body: answer.text })
+    if (deliver && !this.response.destroyed) return deliver(this.response, { ...answer, body: answer.text })
     sendAnswer(this.response, answer)
     return undefined
   }

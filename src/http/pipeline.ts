@@ -506,8 +506,8 @@ function codeOf({ route, error, fault, reply }: RequestContext): string | null {
   return typeof code === 'string' ? code : null
 }
 
-function send({ sink, answer, fault }: RequestContext): Promise<void> | undefined {
-  return answer && !fault?.cut ? sink.send(answer, fault?.deliver) : undefined
+function send({ request, answer, fault }: RequestContext): Promise<void> | undefined {
+  return answer && !fault?.cut ? request.send(answer, fault?.deliver) : undefined
 }
 
 /** The environment, which every step after the authentication needs. */

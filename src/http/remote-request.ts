@@ -1,12 +1,10 @@
 import type { JsonValue } from '../domain/json.ts'
 import type { FaultResponse } from '../scenarios/faults/fault-response.ts'
 import type { WireAnswer } from './answer.ts'
-import type { AnswerSink, Deliver, RemoteCall, SentRequest } from './request-context.ts'
+import type { Deliver, RemoteCall, SentRequest } from './request-context.ts'
 
 /** A call of another protocol and its response. */
 interface CallExchange {
-  /** Whether the client no longer waits. */
-  readonly isOver: boolean
   /** How a fault sends the response; undefined when it is sent as it is. */
   deliver: Deliver | undefined
   /** The response as faults see it. */
@@ -24,7 +22,7 @@ interface RestCall extends Pick<
 }
 
 /** A call in the form that the request pipeline takes. */
-export interface RemoteRequest extends SentRequest, AnswerSink {
+export interface RemoteRequest extends SentRequest {
   /** Undefined until the pipeline has answered, and when a fault has ended the call. */
   answer: WireAnswer | undefined
 }
@@ -36,9 +34,6 @@ export function remoteRequest(exchange: CallExchange, { path, body, ...sent }: R
     hasBody: body !== undefined,
     // The size of what was sent was checked when it came in.
     readBody: () => Promise.resolve(Buffer.from(JSON.stringify(body))),
-    get closed() {
-      return exchange.isOver
-    },
     get response() {
       return exchange.faultResponse()
     },

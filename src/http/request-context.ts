@@ -15,7 +15,7 @@ import type { WireAnswer } from './answer.ts'
 import type { SentBody } from './body.ts'
 import type { ExtensionRoute } from './extensions.ts'
 
-/** A request as it was sent. HTTP/1.1 requests implement it in `node-request.ts`; another protocol adds its own class. */
+/** A request as it was sent, and how it is answered. HTTP/1.1 requests implement it in `node-request.ts`; another protocol adds its own class. */
 export interface SentRequest {
   readonly method: string
   /** Path and query, percent-encoded as they were sent. */
@@ -34,6 +34,9 @@ export interface SentRequest {
   baseUrl(configured: string | undefined): string
   /** The call that this request was made of; undefined for a request of HTTP. */
   readonly call: RemoteCall | undefined
+  /** For faults of scenarios that end a connection. */
+  readonly response: FaultResponse
+  send(answer: WireAnswer, deliver: Deliver | undefined): Promise<void> | undefined
 }
 
 /** A call of another protocol, which was transcoded to a request of HTTP. */
@@ -63,17 +66,9 @@ export interface Authenticated {
 /** Sends an answer as a fault wants it: slowly, in part or broken. */
 export type Deliver = (response: FaultResponse, answer: EncodedAnswer) => Promise<void>
 
-export interface AnswerSink {
-  readonly closed: boolean
-  send(answer: WireAnswer, deliver: Deliver | undefined): Promise<void> | undefined
-  /** For faults of scenarios that end a connection. */
-  readonly response: FaultResponse
-}
-
 /** One request on its way through the pipeline. Each step fills in what it finds out. */
 export interface RequestContext {
   readonly request: SentRequest
-  readonly sink: AnswerSink
   readonly route: { readonly operation: ServedOperation; readonly bearer: boolean }
   readonly requestId: string
   /** Milliseconds of real time at which the request came in. */

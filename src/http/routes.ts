@@ -12,7 +12,7 @@ import { NodeRequest } from './node-request.ts'
 import { runProxy, runRoute } from './pipeline.ts'
 import { PROXY_PATHS, PROXY_ROUTE } from './proxy.ts'
 import { refuse, refuseUnexpected, unservedPath } from './refusal.ts'
-import type { AnswerSink, RequestContext, SentRequest } from './request-context.ts'
+import type { RequestContext, SentRequest } from './request-context.ts'
 import type { ServiceParts } from './services.ts'
 
 type PathHandler = (
@@ -123,13 +123,12 @@ function pathHandler(path: string, served: readonly Route[], services: ServicePa
 /** The context of a request before the first step of the pipeline. */
 export function createContext<Served extends RequestContext['route']>(
   route: Served,
-  request: SentRequest & AnswerSink,
+  request: SentRequest,
   { realTime, requestIds }: ServiceParts,
 ): RequestContext & { readonly route: Served } {
   const requestId = requestIdOf(request, requestIds.operations)
   return {
     request,
-    sink: request,
     route,
     requestId,
     startedAt: realTime(),

@@ -21,15 +21,15 @@ export async function applyFaults(
   environment: Environment,
   faults: readonly MatchedFault[],
 ): Promise<void> {
-  const { sink, route, requestId } = context
+  const { request, route, requestId } = context
   const { operation } = route
   const connection = {
-    response: sink.response,
+    response: request.response,
     pauses,
     random: () => scenarios.of(environment).random(),
     trace: context.trace,
   }
-  if (faults.some(({ fault }) => fault.phase === 'connection')) context.request.call?.silence?.()
+  if (faults.some(({ fault }) => fault.phase === 'connection')) request.call?.silence?.()
   const end = await actBefore(faults, connection)
   if (end) {
     context.fault = { cut: end.kind, injected: false, text: undefined, deliver: undefined }
