@@ -4,7 +4,8 @@ import { ServiceError } from '../domain/errors.ts'
 import { present } from '../domain/json.ts'
 import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
-import { completeLink, defaultPerson } from '../magic-links/consent-flow.ts'
+import { completeLink } from '../magic-links/consent-flow.ts'
+import { defaultPerson } from '../pages/consent-page.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import { type Environment, now, ReadGuard } from '../state/environment.ts'
 import { runOperation } from './operation.ts'
@@ -89,7 +90,7 @@ function accountOf({ model }: Environment, linkId: string): Account | undefined 
 function signsIn(environment: Environment, account: Account | undefined): { signs_in_as: string | null } {
   const connector = account && environment.connector(account.connector)
   const asks = connector && TRAITS[connector.authorization_type].source === 'consent'
-  return { signs_in_as: asks ? defaultPerson({ account, connector }) : null }
+  return { signs_in_as: asks ? defaultPerson(connector.people, account.identifier) : null }
 }
 
 function refusalOf(error: unknown): unknown {

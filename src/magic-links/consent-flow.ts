@@ -7,6 +7,7 @@ import type { ThirdParty, TokenAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { shorten } from '../domain/text.ts'
 import { wireWord } from '../domain/vocabulary.ts'
+import { defaultPerson } from '../pages/consent-page.ts'
 import { endRequests } from '../state/account-changes.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { type AuthorizationRequest, type ConsentParts, decideWithScenarios } from '../third-party/consent.ts'
@@ -108,14 +109,10 @@ export async function completeWithoutUser(flow: LinkFlow, linkId: string): Promi
 async function completeConsent(flow: LinkFlow, open: OpenLink, { decision, as }: Choice): Promise<string> {
   const { services, environment, trace } = flow
   if (decision === 'approve') refuseUnverifiable(environment, open.link)
-  const answer = { ...authorizationRequestOf(flow, open), decision, person: as || defaultPerson(open) }
+  const person = as || defaultPerson(open.connector.people, open.account.identifier)
+  const answer = { ...authorizationRequestOf(flow, open), decision, person }
   const callback = await decideWithScenarios(services, { environment, connector: open.connector }, answer, trace)
   return finishConsent(flow, open.link.id, new URL(callback, flow.baseUrl).searchParams)
-}
-
-/** Who signs in where nobody is named: the account's own identifier where it is one of the people, else the first of them. */
-export function defaultPerson({ account, connector: { people } }: Pick<OpenLink, 'account' | 'connector'>): string {
-  return people.includes(account.identifier) ? account.identifier : (people[0] ?? account.identifier)
 }
 
 function storeGeneratedCredentials(flow: LinkFlow, { link, connector }: OpenLink, person: string | undefined): string {

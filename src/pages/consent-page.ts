@@ -6,7 +6,7 @@ export interface ConsentPage {
   description: string
   /** The application that asks for access. */
   applicationName: string
-  /** The account that is being connected. It is preselected: as one of `people`, or as another person. */
+  /** The account that is being connected. Where it is not one of `people`, it is offered as another person. */
   accountIdentifier?: string | undefined
   scopes: readonly string[]
   /** The identities to choose from; the form also takes any other. */
@@ -103,10 +103,14 @@ function ownEntry(words: Readonly<Record<string, string>>, name: string): string
   return Object.hasOwn(words, name) ? words[name] : undefined
 }
 
+/** Who signs in where nobody is named: the account's own identifier where it is one of the people, else the first of them. */
+export function defaultPerson(people: readonly string[], accountIdentifier: string): string {
+  return people.includes(accountIdentifier) ? accountIdentifier : (people[0] ?? accountIdentifier)
+}
+
 function peopleFields({ people, accountIdentifier = '', problem }: ConsentPage): Html {
   const known = people.includes(accountIdentifier)
-  // An identifier that is not one of the people selects none of them.
-  const preselected = problem ? undefined : known || accountIdentifier !== '' ? accountIdentifier : people[0]
+  const preselected = problem ? undefined : defaultPerson(people, accountIdentifier)
   const isOther = !people.includes(preselected ?? '')
   const choice = (person: string): Html =>
     html`<label class="choice">

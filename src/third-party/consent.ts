@@ -17,7 +17,7 @@ export interface AuthorizationRequest {
   state: string
   redirectUri: string
   scopes: readonly string[]
-  /** The account that is being connected, shown and preselected on the consent page. */
+  /** The account that is being connected, shown on the consent page. */
   loginHint?: string | undefined
 }
 

@@ -60,10 +60,10 @@ describe('consentPage', () => {
     expect(page).toMatch(/name="decision" value="deny"/)
   })
 
-  it('preselects another person, with the name of the account, when the account is not one of the people', () => {
+  it('preselects who signs in by default, and offers the account as another person, when the account is not one of the people', () => {
     const page = consentPage({ ...consent, accountIdentifier: 'someone@example.com' }).toString()
-    expect(page).not.toContain('value="ada@example.com" checked')
-    expect(page).toMatch(/id="other-person" checked/)
+    expect(page).toContain('value="ada@example.com" checked')
+    expect(page).not.toMatch(/id="other-person" checked/)
     expect(page).toMatch(/name="somebody_else"\s+value="someone@example.com"/)
   })
 
