@@ -246,9 +246,12 @@ describeInBrowser('the dashboard', (open) => {
       .getByRole('link', { name: 'Open' })
       .getAttribute('href')
     await page.goto(eve ?? '')
+    expect(await page.getByLabel('ada@example.com').isChecked()).toBe(true)
+    await page.getByText('Another person', { exact: true }).click()
     expect(await page.getByLabel('Name or e-mail address of the other person').inputValue()).toBe('eve@example.com')
+    await page.getByLabel('ada@example.com').check()
     await page.getByRole('button', { name: 'Approve' }).click()
-    await page.getByText('Signed in as eve@example.com.').waitFor()
+    await page.getByText('Signed in as ada@example.com.').waitFor()
   })
 
   it('lists what a move of the clock has changed, with links', async () => {
