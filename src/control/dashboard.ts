@@ -7,10 +7,9 @@ import type { Request, Response } from 'express'
 import { dashboardFolder } from '../documents/load-seeds.ts'
 import { html } from '../pages/html.ts'
 import { htmlDocument } from '../pages/layout.ts'
-import { BASE_STYLE } from '../pages/style.ts'
 
 /*
- * The dashboard: one page, its script and its style sheet. It asks the control API for everything that it shows. This file is
+ * The dashboard: one page, its scripts and its style sheet. It asks the control API for everything that it shows. This file is
  * loaded when the dashboard is opened.
  */
 
@@ -52,8 +51,9 @@ const PAGE = htmlDocument({
 const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: () => Promise<string> }>> = {
   '/ui': { type: 'text/html', read: () => Promise.resolve(PAGE.toString()) },
   '/ui/app.js': { type: 'text/javascript', read: () => generated('app.js') },
-  '/ui/highlight.js': { type: 'text/javascript', read: () => generated('highlight.js') },
-  '/ui/style.css': { type: 'text/css', read: async () => `${BASE_STYLE.toString()}${await generated('style.css')}` },
+  '/ui/on-demand.js': { type: 'text/javascript', read: () => generated('on-demand.js') },
+  '/ui/editor.js': { type: 'text/javascript', read: () => generated('editor.js') },
+  '/ui/style.css': { type: 'text/css', read: () => generated('style.css') },
 }
 
 export async function sendDashboard({ path, headers }: Request, response: Response): Promise<void> {
@@ -67,7 +67,7 @@ export async function sendDashboard({ path, headers }: Request, response: Respon
     return
   }
   const compressed = /\bgzip\b/.test(headers['accept-encoding'] ?? '')
-  const body = compressed ? await promisify(gzip)(text) : Buffer.from(text)
+  const body = compressed ? await promisify(gzip)(text, { level: 9 }) : Buffer.from(text)
   const encoding = compressed ? { 'Content-Encoding': 'gzip' } : {}
   response.writeHead(200, { ...sent, ...encoding, 'Content-Length': body.length })
   response.end(body)

@@ -55,7 +55,7 @@ const HANDLERS: ControlHandlers = {
 }
 
 /** The dashboard is a page and no part of the control API, which feeds it. */
-const DASHBOARD_PATHS = ['/ui', '/ui/app.js', '/ui/highlight.js', '/ui/style.css']
+const DASHBOARD_PATHS = ['/ui', '/ui/app.js', '/ui/on-demand.js', '/ui/editor.js', '/ui/style.css']
 
 /** The control API under `/_mock`. No answer has a CORS header: pages of other origins cannot read it. */
 export function controlRoutes(services: AppServices): RequestHandler {

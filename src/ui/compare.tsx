@@ -1,10 +1,9 @@
 import { type ComponentChildren } from 'preact'
 import { plural, shorten } from '../domain/text.ts'
-import type { Request, TimelineEntry } from './api.ts'
+import type { Request } from './api.ts'
 import { compared, type Difference } from './differences.ts'
 import { momentOf } from './format.ts'
 import { linkTo, route } from './hash-route.ts'
-import { timeline } from './live.ts'
 import { Detail, Loading, Section, Status, Table } from './parts.tsx'
 import { close, titleOf } from './entry.ts'
 import { pathOf, useApi } from './use-api.ts'
@@ -88,15 +87,4 @@ function Differences({
 function shown(value: Difference['one']): ComponentChildren {
   if (value === undefined || value === null) return <span class="quiet">nothing</span>
   return shorten(typeof value === 'string' ? value : JSON.stringify(value), 2000)
-}
-
-/** The newest request before this one that succeeded in the same: of its account, else of any. */
-export function lastSuccess({ id, real_at, operation, tool, account }: Request): TimelineEntry | undefined {
-  const filter = { text: '', operation: operation ?? '', status: '2', account: '', mark: '' }
-  const same = timeline
-    .matching(filter)
-    .filter(
-      (entry) => entry.id !== id && entry.tool === tool && entry.operation === operation && entry.real_at <= real_at,
-    )
-  return same.find((entry) => entry.account === account) ?? same[0]
 }

@@ -26,6 +26,9 @@ export interface HashRoute {
   readonly parameters: Readonly<Record<string, string>>
 }
 
+/** The id of a scenario that is not saved yet. A space is not allowed in the name of a scenario. */
+export const NEW_SCENARIO = 'new scenario'
+
 /** The value of `?environment=` for all environments at once. */
 export const ALL = '*'
 

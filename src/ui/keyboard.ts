@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { go, VIEW_NAMES, VIEWS } from './hash-route.ts'
 
-export type Keys = Readonly<Record<string, () => void>>
+export type Keys = Readonly<Record<string, () => unknown>>
 
 /** The keys of the mounted components, the latest first: the first one with an action for a key takes it. */
 const stack: Keys[] = []

@@ -1,9 +1,10 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { allActions } from './actions.ts'
 import { call, type Schemas, type TimelineEntry } from './api.ts'
 import { show, titleOf } from './entry.ts'
-import { ALL, enter, environment, go, route, setParameters, VIEW_NAMES, VIEWS } from './hash-route.ts'
+import { ALL, enter, environment, go } from './hash-route.ts'
 import { Icon, type IconName } from './icons.tsx'
-import { clockFrozen, environments, showClock, timeline } from './live.ts'
+import { environments, timeline } from './live.ts'
 import { Dialog, Problem } from './parts.tsx'
 import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
 
@@ -33,12 +34,10 @@ export function Palette({ close, help }: Readonly<{ close: () => void; help: () 
   const requests = wanted === '' ? [] : timeline.matching(filter).slice(0, MOST)
   const words = wanted.split(/\s+/)
   const commands = [
-    ...[...viewCommands(), ...actions(help), ...scenarios.map(scenarioCommand), ...environmentCommands()].filter(
-      (command) => {
-        const searched = `${command.text} ${command.about}`.toLowerCase()
-        return words.every((word) => searched.includes(word))
-      },
-    ),
+    ...[...actions(help), ...scenarios.map(scenarioCommand), ...environmentCommands()].filter((command) => {
+      const searched = `${command.text} ${command.about}`.toLowerCase()
+      return words.every((word) => searched.includes(word))
+    }),
     ...accounts.map(accountCommand),
     ...requests.map(requestCommand),
   ]
@@ -101,37 +100,10 @@ export function Palette({ close, help }: Readonly<{ close: () => void; help: () 
   )
 }
 
-function viewCommands(): Command[] {
-  return VIEW_NAMES.map((view) => {
-    const { title, key } = VIEWS[view]
-    return { icon: view, text: title, about: `view, g ${key}`, act: () => go(view) }
-  })
-}
-
 function actions(help: () => void): Command[] {
-  const clock = (body: object) => async () =>
-    showClock(await call<Schemas['Clock']>('PUT', '/clock', { query: inEnvironment(), body }))
-  const inTimeline = (parameters: Readonly<Record<string, string>>) => () => {
-    if (route.value.view === 'timeline') setParameters(parameters)
-    else go('timeline', '', parameters)
-  }
-  const frozen = clockFrozen.value
-  const ofClock: readonly (readonly [string, string, object])[] = [
-    [frozen ? 'Run the clock' : 'Freeze the clock', '', { frozen: !frozen }],
-    ...['1m', '1h', '1d'].map((advance) => [`Advance the clock by ${advance}`, '', { advance }] as const),
-  ]
-  return [
-    ...(environment.value === ALL
-      ? []
-      : ofClock.map(([text, about, body]): Command => ({ icon: 'clock', text, about, act: clock(body) }))),
-    { icon: 'timeline', text: 'Show errors only', about: 'timeline, e', act: inTimeline({ status: 'error' }) },
-    { icon: 'timeline', text: 'Show violations only', about: 'timeline, v', act: inTimeline({ mark: 'violation' }) },
-    { icon: 'timeline', text: 'Group by test', about: 'timeline, t', act: inTimeline({ by: 'test' }) },
-    { icon: 'timeline', text: 'Slowest requests first', about: 'timeline', act: inTimeline({ sort: '-took' }) },
-    { icon: 'timeline', text: 'Show real time first', about: 'timeline', act: inTimeline({ times: 'real' }) },
-    { icon: 'scenarios', text: 'New scenario', about: 'scenario', act: () => go('scenarios', 'new scenario') },
-    { icon: 'unknown', text: 'Keyboard shortcuts', about: '?', act: help },
-  ]
+  return allActions(help).flatMap(({ keys = '', text, icon, act }) =>
+    icon && act ? [{ icon, text, about: keys, act }] : [],
+  )
 }
 
 function scenarioCommand({ name, running, description }: Schemas['Scenario']): Command {

@@ -1,18 +1,21 @@
 import { useEffect, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
-import { call, type Explanation, type Request, type Scenario, type Schemas } from './api.ts'
+import { call, type Explanation, type Request, type Scenario, type Schemas, type TimelineEntry } from './api.ts'
 import { saveAs } from './download.ts'
-import { Comparison, lastSuccess } from './compare.tsx'
 import { close, compare, isAnswered, titleOf } from './entry.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
 import { momentOf, timeOf, tookOf } from './format.ts'
 import { Button, Detail, Facts, Id, Json, Loading, Problem, Section, serverUrl, Small, Status, Tag } from './parts.tsx'
 import { environment, linkTo, route, setParameters } from './hash-route.ts'
 import { listen } from './keyboard.ts'
-import { canSend, SendAndCopy } from './send-again.tsx'
+import { later } from './later.tsx'
+import { timeline } from './live.ts'
 import { curlOf } from './snippets.ts'
 import { stepsOf, type Participant, type Step } from './request-steps.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
+
+const Comparison = later(async () => (await import('./on-demand.ts')).Comparison)
+const SendAndCopy = later(async () => (await import('./on-demand.ts')).SendAndCopy)
 
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const { parameters } = route.value
@@ -174,6 +177,17 @@ function LoadedRequest({
   )
 }
 
+/** The newest request before this one that succeeded in the same: of its account, else of any. */
+function lastSuccess({ id, real_at, operation, tool, account }: Request): TimelineEntry | undefined {
+  const filter = { text: '', operation: operation ?? '', status: '2', account: '', mark: '' }
+  const same = timeline
+    .matching(filter)
+    .filter(
+      (entry) => entry.id !== id && entry.tool === tool && entry.operation === operation && entry.real_at <= real_at,
+    )
+  return same.find((entry) => entry.account === account) ?? same[0]
+}
+
 const TABS = [
   ['', 'Overview'],
   ['request', 'Request'],
@@ -203,6 +217,11 @@ function Tabs({ tab }: Readonly<{ tab: string }>) {
       ))}
     </div>
   )
+}
+
+/** Whether a page can send the request: one over HTTP, to the service, whose body is whole. */
+function canSend({ kind, protocol, request }: Request): boolean {
+  return kind === 'request' && protocol === 'http' && request.truncated === undefined
 }
 
 function SentRequest({ request, where }: Readonly<{ request: Request; where: { readonly environment: string } }>) {

@@ -9,11 +9,6 @@ import { useAction } from './use-api.ts'
 
 type Where = Readonly<{ environment: string }>
 
-/** Whether a page can send the request: one over HTTP, to the service, whose body is whole. */
-export function canSend({ kind, protocol, request }: Request): boolean {
-  return kind === 'request' && protocol === 'http' && request.truncated === undefined
-}
-
 /** Sends and copies a request; `r` and `c` are the keys for it. */
 export function SendAndCopy({ request, where }: Readonly<{ request: Request; where: Where }>) {
   const [isEditing, setEditing] = useState(false)

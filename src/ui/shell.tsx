@@ -1,14 +1,12 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
+import { allActions } from './actions.ts'
 import { keepToken, type Schemas, tokenProblem } from './api.ts'
 import { dayOf, timeOf } from './format.ts'
-import { AccountsView } from './accounts.tsx'
-import { ClockView } from './clock.tsx'
-import { ContractView } from './contract.tsx'
-import { DataView } from './data.tsx'
 import { Icon } from './icons.tsx'
 import { listen, PALETTE_KEY, startKeyboard } from './keyboard.ts'
+import { later } from './later.tsx'
 import {
   clockFrozen,
   clockNow,
@@ -21,23 +19,23 @@ import {
   reconnect,
   timeline,
 } from './live.ts'
-import { LinksView } from './links.tsx'
 import { Notice } from './notice.tsx'
 import { Choice, Dialog, Empty, Form, openItem, Problem, Small, TextField } from './parts.tsx'
 import { ALL, enter, environment, linkTo, route, type View, VIEW_NAMES, VIEWS } from './hash-route.ts'
 import { Palette } from './palette.tsx'
-import { ScenariosView } from './scenarios.tsx'
 import { TimelineView } from './timeline.tsx'
 import { useApi } from './use-api.ts'
 
+const onDemand = () => import('./on-demand.ts')
+
 const CONTENT: Readonly<Record<View, ComponentType>> = {
   timeline: TimelineView,
-  accounts: AccountsView,
-  links: LinksView,
-  clock: ClockView,
-  scenarios: ScenariosView,
-  contract: ContractView,
-  data: DataView,
+  accounts: later(async () => (await onDemand()).AccountsView),
+  links: later(async () => (await onDemand()).LinksView),
+  clock: later(async () => (await onDemand()).ClockView),
+  scenarios: later(async () => (await onDemand()).ScenariosView),
+  contract: later(async () => (await onDemand()).ContractView),
+  data: later(async () => (await onDemand()).DataView),
 }
 
 export function Shell() {
@@ -225,41 +223,22 @@ function Refused() {
   )
 }
 
-const KEYS: readonly (readonly [keys: string, does: string])[] = [
-  ['/', 'search'],
-  ['j', 'next one'],
-  ['k', 'previous one'],
-  ['Enter', 'open it'],
-  ['Escape', 'close it, or leave a field'],
-  ['p', 'pause or resume the timeline'],
-  ['e', 'errors only, or all'],
-  ['v', 'violations only, or all'],
-  ['t', 'group by test, or not'],
-  ['0', 'no filter'],
-  ['x', 'mark a request; on another one, compare them'],
-  ['f', 'let the next request like the open one fail'],
-  ['r', 'send the request again (in its tab)'],
-  ['c', 'copy the request as curl'],
-  ['1 2 3', 'overview, request, answer'],
-  ['Ctrl K', 'go to, or do: views, accounts, requests, scenarios, actions'],
-  ...Object.values(VIEWS).map(({ key, title }) => [`g ${key}`, `go to ${title}`] as const),
-  ['?', 'these shortcuts'],
-]
-
 function Help({ onClose }: Readonly<{ onClose: () => void }>) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl class="column keys">
-        {KEYS.map(([keys, does]) => (
-          <div key={keys}>
-            <dt>
-              {keys.split(' ').map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dt>
-            <dd>{does}</dd>
-          </div>
-        ))}
+        {allActions(onClose).map(({ keys, text }) =>
+          keys === undefined ? null : (
+            <div key={keys}>
+              <dt>
+                {keys.split(' ').map((key) => (
+                  <kbd key={key}>{key}</kbd>
+                ))}
+              </dt>
+              <dd>{text}</dd>
+            </div>
+          ),
+        )}
       </dl>
     </Dialog>
   )

@@ -3,14 +3,8 @@ import type { Request } from './api.ts'
 
 /** Headers that clients send by themselves, headers of a connection, and the request id, which the next request gets anew. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
-  'host',
-  'content-length',
-  'connection',
-  'accept-encoding',
-  'transfer-encoding',
-  'user-agent',
+  ...['host', 'content-length', 'connection', 'accept-encoding', 'transfer-encoding', 'user-agent', 'expect'],
   'x-request-id',
-  'expect',
 ])
 
 type Sent = Pick<Request, 'method' | 'path' | 'query' | 'request'>
@@ -29,7 +23,7 @@ export function headersOf({ request: { headers } }: Pick<Sent, 'request'>): Reco
 
 export function urlOf({ path, query }: Pick<Sent, 'path' | 'query'>, base: string): string {
   const parameters = Object.entries(query).flatMap(([name, value]) =>
-    (Array.isArray(value) ? (value as readonly string[]) : [value as string]).map((each) => [name, each]),
+    [value].flat().map((each) => [name, each as string]),
   )
   return `${base}${path}${parameters.length === 0 ? '' : `?${new URLSearchParams(parameters).toString()}`}`
 }
@@ -47,39 +41,45 @@ export function bodyOf(sent: Pick<Sent, 'request'>): string | undefined {
   if (body === null || body === undefined) return undefined
   const form = formOf(sent)
   if (form) return new URLSearchParams(form).toString()
-  return typeof body === 'string' ? body : JSON.stringify(body)
+  return typeof body === 'string' ? body : json(body)
 }
 
-/** A variable of the shell, which the user sets, takes the place of the masked token. */
+/** What a request consists of. A variable of the environment, which the user sets, takes the place of the masked token. */
+function partsOf(request: Sent, base: string) {
+  const { authorization } = request.request.headers
+  return {
+    method: request.method,
+    url: urlOf(request, base),
+    hasToken: authorization !== undefined,
+    headers: Object.entries(headersOf(request)),
+    form: formOf(request),
+    body: request.request.body ?? undefined,
+  }
+}
+
 export function curlOf(request: Sent, base: string): string {
-  const { method, request: sent } = request
-  const parts = [`curl ${method === 'GET' ? '' : `-X ${method} `}${shellQuote(urlOf(request, base))}`]
-  if (sent.headers['authorization'] !== undefined) parts.push('-H "Authorization: Bearer $TOOLMOCK_TOKEN"')
-  for (const [name, value] of Object.entries(headersOf(request))) parts.push(`-H ${shellQuote(`${name}: ${value}`)}`)
-  const form = formOf(request)
-  const body = bodyOf(request)
-  if (form) for (const [name, value] of form) parts.push(`--data-urlencode ${shellQuote(`${name}=${value}`)}`)
-  else if (body !== undefined) parts.push(`--data-raw ${shellQuote(body)}`)
-  return parts.join(' \\\n  ')
+  const { method, url, hasToken, headers, form, body } = partsOf(request, base)
+  const fields = form?.map(([name, value]) => `--data-urlencode ${shellQuote(`${name}=${value}`)}`)
+  return [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}${shellQuote(url)}`,
+    ...(hasToken ? ['-H "Authorization: Bearer $TOOLMOCK_TOKEN"'] : []),
+    ...headers.map(([name, value]) => `-H ${shellQuote(`${name}: ${value}`)}`),
+    ...(fields ?? (body === undefined ? [] : [`--data-raw ${shellQuote(bodyOf(request) ?? '')}`])),
+  ].join(' \\\n  ')
 }
 
 function typeScriptOf(request: Sent, base: string): string {
-  const { method, request: sent } = request
-  const { body } = sent
-  const hasToken = sent.headers['authorization'] !== undefined
-  const headers = Object.entries(headersOf(request)).map(([name, value]) => `${text(name)}: ${text(value)},`)
-  if (hasToken) headers.unshift('Authorization: `Bearer ${process.env.TOOLMOCK_TOKEN}`,')
-  const form = formOf(request)
-  const literal = form
-    ? `new URLSearchParams(${JSON.stringify(Object.fromEntries(form))})`
+  const { method, url, hasToken, headers, form, body } = partsOf(request, base)
+  const sent = form
+    ? `new URLSearchParams(${json(Object.fromEntries(form))})`
     : typeof body === 'string'
-      ? text(body)
-      : `JSON.stringify(${indented(JSON.stringify(body, null, 2))})`
+      ? json(body)
+      : `JSON.stringify(${json(body, 2).replaceAll('\n', '\n  ')})`
   return [
-    `const response = await fetch(${text(urlOf(request, base))}, {`,
-    `  method: ${text(method)},`,
-    ...(headers.length > 0 ? ['  headers: {', ...headers.map((each) => `    ${each}`), '  },'] : []),
-    ...(body === null || body === undefined ? [] : [`  body: ${literal},`]),
+    `const response = await fetch(${json(url)}, {`,
+    `  method: ${json(method)},`,
+    ...headerLines('  headers: {', hasToken ? 'Authorization: `Bearer ${process.env.TOOLMOCK_TOKEN}`,' : '', headers),
+    ...(body === undefined ? [] : [`  body: ${sent},`]),
     '})',
     'console.log(response.status, await response.text())',
   ].join('\n')
@@ -87,47 +87,43 @@ function typeScriptOf(request: Sent, base: string): string {
 
 /** For the package `requests`. */
 function pythonOf(request: Sent, base: string): string {
-  const { method, request: sent } = request
-  const { body } = sent
-  const hasToken = sent.headers['authorization'] !== undefined
-  const headers = Object.entries(headersOf(request)).map(([name, value]) => `${text(name)}: ${text(value)},`)
-  if (hasToken) headers.unshift(`"Authorization": f"Bearer {os.environ['TOOLMOCK_TOKEN']}",`)
-  const form = formOf(request)
-  const isText = typeof body === 'string'
-  const sentBody = form
-    ? pythonLiteral(Object.fromEntries(form))
-    : isText
-      ? `${text(body)}.encode()`
-      : pythonLiteral(body)
+  const { method, url, hasToken, headers, form, body } = partsOf(request, base)
+  const sent = form
+    ? `data=${pythonLiteral(Object.fromEntries(form))}`
+    : typeof body === 'string'
+      ? `data=${json(body)}.encode()`
+      : `json=${pythonLiteral(body)}`
+  const token = `"Authorization": f"Bearer {os.environ['TOOLMOCK_TOKEN']}",`
   return [
     ...(hasToken ? ['import os'] : []),
     'import requests',
     '',
     'response = requests.request(',
-    `    ${text(method)},`,
-    `    ${text(urlOf(request, base))},`,
-    ...(headers.length > 0 ? ['    headers={', ...headers.map((each) => `        ${each}`), '    },'] : []),
-    ...(body === null || body === undefined ? [] : [`    ${form || isText ? 'data' : 'json'}=${sentBody},`]),
+    `    ${json(method)},`,
+    `    ${json(url)},`,
+    ...headerLines('    headers={', hasToken ? token : '', headers),
+    ...(body === undefined ? [] : [`    ${sent},`]),
     ')',
     'print(response.status_code, response.text)',
   ].join('\n')
 }
 
-/** A text as TypeScript and Python write it. */
-function text(value: string): string {
-  return JSON.stringify(value)
+/** TypeScript and Python write names, texts and objects of texts alike: as JSON. */
+function headerLines(opening: string, token: string, headers: readonly (readonly [string, string])[]): string[] {
+  const indent = /^ */.exec(opening)?.[0] ?? ''
+  const lines = [...(token === '' ? [] : [token]), ...headers.map(([name, value]) => `${json(name)}: ${json(value)},`)]
+  return lines.length === 0 ? [] : [opening, ...lines.map((line) => `${indent}${indent}${line}`), `${indent}},`]
 }
 
-function indented(lines: string): string {
-  return lines.replaceAll('\n', '\n  ')
+function json(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent)
 }
 
 function pythonLiteral(value: unknown): string {
   if (value === null) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(', ')}]`
-  if (typeof value !== 'object') return JSON.stringify(value)
-  return `{${Object.entries(value)
-    .map(([name, inside]) => `${text(name)}: ${pythonLiteral(inside)}`)
-    .join(', ')}}`
+  if (typeof value !== 'object') return json(value)
+  const members = Object.entries(value).map(([name, inside]) => `${json(name)}: ${pythonLiteral(inside)}`)
+  return `{${members.join(', ')}}`
 }

@@ -120,15 +120,11 @@ export class Timeline {
     this.version.value++
   }
 
-  pause(): void {
-    this.paused.value = true
-    this.version.value++
-  }
-
-  resume(): void {
+  /** New entries wait while it is paused. */
+  togglePause(): void {
     this.#entries = [...this.#entries, ...this.#waiting].slice(-MAX_ENTRIES)
     this.#waiting = []
-    this.paused.value = false
+    this.paused.value = !this.paused.value
     this.version.value++
   }
 

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
+import { NO_FILTER, timelineKeys } from './actions.ts'
 import type { TimelineEntry } from './api.ts'
 import { close, isAnswered, mark, marked, show, titleOf } from './entry.ts'
 import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
@@ -117,8 +118,6 @@ export function TimelineView() {
   )
 }
 
-const NO_FILTER = { q: '', operation: '', status: '', account: '', mark: '' }
-
 function Filters({
   filtered,
   count,
@@ -137,12 +136,7 @@ function Filters({
   const { parameters } = route.value
   const clear = useAction()
   const paused = timeline.paused.value
-  useEffect(() => {
-    const toggle = (name: string, value: string) => () =>
-      setParameters({ [name]: route.value.parameters[name] === value ? '' : value })
-    const keys = { e: toggle('status', 'error'), v: toggle('mark', 'violation'), t: toggle('by', 'test') }
-    return listen({ p: togglePause, ...keys, 0: () => setParameters({ ...NO_FILTER, by: '' }) })
-  }, [])
+  useEffect(() => listen(timelineKeys()), [])
   const version = timeline.version.value
   const operations = useMemo(() => timeline.operations(), [version])
   const chosen = parameters['operation'] ?? ''
@@ -203,17 +197,12 @@ function Filters({
         <Small
           label={paused ? `Resume${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
           aria-pressed={paused}
-          onClick={togglePause}
+          onClick={() => timeline.togglePause()}
         />
         <Small label="Clear" disabled={environment.value === ALL || clear.busy} onClick={clearAll} />
       </span>
     </div>
   )
-}
-
-function togglePause(): void {
-  if (timeline.paused.value) timeline.resume()
-  else timeline.pause()
 }
 
 function NoRequests() {

@@ -135,7 +135,7 @@ describeInBrowser('the requests of the dashboard', (open) => {
     await keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await keyboard.press('?')
-    await page.getByRole('dialog').getByText('copy the request as curl').waitFor()
+    await page.getByRole('dialog').getByText('Copy the request as curl').waitFor()
   })
 
   it('filters and groups by single keys', async () => {

@@ -416,10 +416,10 @@ describe('the timeline', () => {
 
   it('shows no new entry while it is paused, and all of them after', () => {
     const timeline = timelineOf([entry(1)])
-    timeline.pause()
+    timeline.togglePause()
     timeline.add([entry(2)], 0)
     expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[1], 1])
-    timeline.resume()
+    timeline.togglePause()
     expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[2, 1], 0])
   })
 
