@@ -248,7 +248,7 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
       seed: async () => {
         const seed = await loadSeeds(options.seeds ?? [BUNDLED], checks, (line) => options.log?.info(line))
         const made = seed.generate.reduce((sum, { accounts }) => sum + accounts, 0)
-        if (made >= MANY_ACCOUNTS) options.progress?.(`The seed generates ${made} accounts, which takes some seconds …`)
+        if (made >= MANY_ACCOUNTS) options.progress?.(`the seed generates ${made} accounts`)
         return seed
       },
       clock: { now: options.clock, frozen: options.freeze },

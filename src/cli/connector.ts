@@ -66,7 +66,7 @@ async function made(
   try {
     return await withProgress(context, `Making a connector of ${file}`, (say) => {
       const name = basename(file, extname(file))
-      const progress = (done: number, total: number): void => say(`${done} of ${total} operations,`)
+      const progress = (done: number, total: number): void => say(`${done} of ${total} operations`)
       return openapiConnector(text, { file, name, only, progress })
     })
   } catch (error) {

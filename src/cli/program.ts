@@ -75,7 +75,7 @@ function print(text: string, { out }: CommandContext): number {
  * full ends the server.
  */
 export function processContext(): CommandContext {
-  const { isTTY, columns } = process.stderr
+  const { isTTY } = process.stderr
   const err = lineWriter(process.stderr)
   return {
     variables: process.env,
@@ -85,7 +85,7 @@ export function processContext(): CommandContext {
     }),
     err,
     backlog: () => process.stdout.writableLength,
-    columns: isTTY ? columns : undefined,
+    columns: isTTY ? columnsOf(process.stderr) : undefined,
     terminal: process.stdout.isTTY ? terminalOf(process.stdout) : undefined,
     progress: isTTY ? showProgress : undefined,
   }
@@ -95,15 +95,20 @@ export function processContext(): CommandContext {
 function terminalOf(stream: typeof process.stdout): Terminal {
   return {
     get columns() {
-      return stream.columns
+      return columnsOf(stream)
     },
     isColoured: stream.hasColors(),
   }
 }
 
+/** A terminal without a size has 0 columns. */
+function columnsOf({ columns }: Pick<NodeJS.WriteStream, 'columns'>): number {
+  return columns || 80
+}
+
 /** Writes over the current line; cut, because a line that wraps could not be written over. */
 function showProgress(line: string): void {
-  process.stderr.write(`\r\x1b[K${line.slice(0, process.stderr.columns - 1)}`)
+  process.stderr.write(`\r\x1b[K${line.slice(0, columnsOf(process.stderr) - 1)}`)
 }
 
 /** Exit code of a command whose output could not be written; the server goes on. */

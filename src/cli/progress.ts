@@ -21,7 +21,7 @@ export async function withProgress<Result>(
     const now = systemTime()
     if (now - said < (progress ? ON_TERMINAL_MS : ELSEWHERE_MS)) return
     said = now
-    const line = [`${what} …`, detail, `${Math.round((now - start) / 1000)} s`].filter(Boolean).join(' ')
+    const line = `${what}${detail === '' ? '' : `: ${detail}`} … ${Math.round((now - start) / 1000)} s`
     if (progress) progress(line)
     else err(line)
   }

@@ -51,7 +51,7 @@ async function serve(
   const app = await withProgress({ progress, err }, 'Starting', (say) =>
     create({
       ...startOptions(given, log),
-      progress: progress ? say : err,
+      progress: progress ? say : (what) => err(`Starting: ${what} …`),
       observeEntry: requests?.observe,
       observeControl: requests?.observeControl,
       shutdown: stop.ask,

@@ -22,6 +22,7 @@ import {
   Section,
   Small,
   Status,
+  Table,
   TextField,
 } from './parts.tsx'
 import { setParameters, go, linkTo, route } from './hash-route.ts'
@@ -85,55 +86,33 @@ export function AccountsView() {
         ) : value && accounts.length === 0 ? (
           <Empty title="No account matches." />
         ) : (
-          <div class="scroll" tabIndex={0} role="region" aria-label="Accounts">
-            <table class="stacked">
-              <thead>
-                <tr>
-                  <th scope="col">Account</th>
-                  <th scope="col">Connector</th>
-                  <th scope="col">Status</th>
-                  <th scope="col">Token expires</th>
-                  <th scope="col" class="type">
-                    Type
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {accounts.map((account, row) => (
-                  <AccountRow key={account.id} account={account} row={row} isOpen={account.id === id} />
-                ))}
-              </tbody>
-            </table>
+          <Table
+            label="Accounts"
+            heads={['Account', 'Connector', 'Status', 'Token expires', ['Type', 'type']]}
+            list={{
+              open: accounts.findIndex((account) => account.id === id),
+              choose: (row) => go('accounts', accounts[row]?.id, parameters),
+            }}
+            rows={accounts.map((account, row) => [
+              <a
+                href={linkTo('accounts', account.id, parameters)}
+                data-row={row}
+                aria-current={account.id === id ? 'true' : undefined}
+              >
+                {account.identifier}
+              </a>,
+              account.connector,
+              <StatusTag account={account} />,
+              <Expiry account={account} />,
+              <span class="kind">{account.authorization_type}</span>,
+            ])}
+          >
             <Pages total={value?.total_size ?? 0} offset={offset} />
-          </div>
+          </Table>
         )}
       </div>
       {id !== '' && <AccountDetail key={id} id={id} />}
     </div>
-  )
-}
-
-function AccountRow({ account, row, isOpen }: Readonly<{ account: Account; row: number; isOpen: boolean }>) {
-  const { id, identifier, connector, authorization_type } = account
-  const { parameters } = route.value
-  return (
-    <tr class={isOpen ? 'open' : ''} onClick={() => go('accounts', id, parameters)}>
-      <th scope="row">
-        <a href={linkTo('accounts', id, parameters)} data-row={row} aria-current={isOpen ? 'true' : undefined}>
-          {identifier}
-        </a>
-      </th>
-      <td data-label="Connector">{connector}</td>
-      <td>
-        <StatusTag account={account} />
-      </td>
-      <td data-label="Token expires">
-        <Expiry account={account} />
-      </td>
-      <td class="type" data-label="Type">
-        <span class="kind">{authorization_type}</span>
-      </td>
-    </tr>
   )
 }
 

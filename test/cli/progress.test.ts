@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { processContext } from '../../src/cli/program.ts'
 import { withProgress } from '../../src/cli/progress.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] }))
@@ -24,17 +25,31 @@ it('overwrites one line on a terminal, and clears it at the end, also of work th
     { progress: (line) => void lines.push(line), err: () => undefined },
     'Resetting',
     (say) => {
-      say('100 accounts,')
+      say('100 accounts')
       return promise
     },
   )
   vi.advanceTimersByTime(1000)
-  expect(lines.at(-1)).toBe('Resetting … 100 accounts, 1 s')
+  expect(lines.at(-1)).toBe('Resetting: 100 accounts … 1 s')
   expect(lines.length).toBe(5)
   reject(new Error('refused'))
   await expect(running).rejects.toThrow('refused')
   expect(lines.at(-1)).toBe('')
   expect(vi.getTimerCount()).toBe(0)
+})
+
+it.each([
+  [0, 'Starting … 1 s'],
+  [10, 'Starting '],
+])('has a whole line on a terminal without a size, and else one that does not wrap (%d columns)', (columns, shown) => {
+  const written: unknown[] = []
+  const { isTTY } = process.stderr
+  Object.assign(process.stderr, { isTTY: true, columns })
+  vi.spyOn(process.stderr, 'write').mockImplementation((line) => written.push(line) > 0)
+  processContext().progress?.('Starting … 1 s')
+  vi.restoreAllMocks()
+  Object.assign(process.stderr, { isTTY, columns: undefined })
+  expect(written).toEqual([`\r\u001b[K${shown}`])
 })
 
 it('prints a line every five seconds where there is no terminal', async () => {
@@ -51,9 +66,9 @@ it('says what work is at that gives no turn to a timer', async () => {
   await withProgress({ err: (line) => void lines.push(line) }, 'Making', (say) => {
     for (let done = 0; done < 3; done++) {
       vi.setSystemTime(Date.now() + 4000)
-      say(`${done} of 3,`)
+      say(`${done} of 3`)
     }
     return Promise.resolve()
   })
-  expect(lines).toEqual(['Making … 1 of 3, 8 s'])
+  expect(lines).toEqual(['Making: 1 of 3 … 8 s'])
 })

@@ -45,7 +45,7 @@ describe('toolmock start', () => {
     const serving = await toolmock.start(['--in-memory', '--seed', seed])
     const { stderr } = await serving.stop('SIGTERM')
     // A slow machine adds lines that say how long it has taken.
-    expect(stderr.split('\n')[0]).toBe('The seed generates 20000 accounts, which takes some seconds …')
+    expect(stderr.split('\n')[0]).toBe('Starting: the seed generates 20000 accounts …')
 
     writeFileSync(seed, `${connector}generate: { accounts: 100, connector: mail }\n`)
     expect((await (await toolmock.start(['--in-memory', '--seed', seed])).stop('SIGTERM')).stderr).toBe('')
