@@ -64,7 +64,7 @@ export function Palette({ close, help }: Readonly<{ close: () => void; help: () 
         aria-expanded="true"
         aria-controls={id}
         aria-activedescendant={at < 0 ? undefined : `${id}-${at}`}
-        placeholder="A view, an account, a request by its id, a scenario, an action"
+        placeholder="A view, account, request, scenario or action"
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value)

@@ -49,10 +49,11 @@ export function Shell() {
     const title = unknown === undefined ? VIEWS[view].title : 'No such view'
     document.title = [openItem.value, title, name, 'toolmock'].filter(Boolean).join(' · ')
   }, [openItem.value, unknown, view, environment.value])
-  // In a narrow window the list of views can be wider than the window.
+  const counts = useCounts()
+  // In a narrow window the list of views can be wider than the window. Counts make it wider.
   useEffect(
-    () => document.querySelector('.views [aria-current]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' }),
-    [view],
+    () => document.querySelector('.views [aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' }),
+    [view, JSON.stringify(counts)],
   )
   // After a key or a link changes the view, the new view takes the focus.
   const main = useRef<HTMLElement>(null)
@@ -62,7 +63,6 @@ export function Shell() {
     shown.current = view
   }, [view])
   const Content = CONTENT[view]
-  const counts = useCounts()
   return (
     <div class="shell">
       <header class="row bar">

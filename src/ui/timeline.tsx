@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
 import { NO_FILTER, timelineKeys } from './actions.ts'
-import type { TimelineEntry } from './api.ts'
+import type { Schemas, TimelineEntry } from './api.ts'
 import { close, isAnswered, mark, marked, show, titleOf } from './entry.ts'
 import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
 import { listen } from './keyboard.ts'
@@ -23,7 +23,7 @@ import {
   type Mark as MarkName,
   subjectOf,
 } from './timeline-entries.ts'
-import { useAction } from './use-api.ts'
+import { useAction, useApi } from './use-api.ts'
 
 const MARK_TEXTS: { readonly [Name in MarkName]: readonly [text: string, tone: string, icon: IconName] } = {
   violation: ['violation', 'error', 'contract'],
@@ -206,9 +206,11 @@ function Filters({
 }
 
 function NoRequests() {
-  const command = `curl -s ${serverUrl()}/oauth/token -d grant_type=client_credentials -d client_id=test_client -d client_secret=test_secret`
+  const { value } = useApi<Schemas['Variables']>('/env', { format: 'json' })
+  const credentials = `client_id=${value?.TOOLMOCK_CLIENT_ID} -d client_secret=${value?.TOOLMOCK_CLIENT_SECRET}`
+  const command = `curl -s ${serverUrl()}/oauth/token -d grant_type=client_credentials -d ${credentials}`
   return (
-    <Empty title="No request yet." command={command}>
+    <Empty title="No request yet." {...(value && { command })}>
       <p>Point a client at this server, or send the first request from a shell:</p>
     </Empty>
   )

@@ -32,7 +32,8 @@ export const REPORT_STYLE = css`
     :is(#violations, #answers, #warnings) :is(th:nth-child(2), th:nth-child(4)) {
       width: 14%;
     }
-    :is(#violations, #answers, #warnings, #paths) thead th:nth-last-child(2) {
+    :is(#violations, #answers, #warnings, #paths) thead th:nth-last-child(2),
+    #paths thead th:nth-child(2) {
       width: 5rem;
     }
     :is(#violations, #answers, #warnings, #paths) thead th:last-child {
