@@ -136,8 +136,9 @@ async function read(name: string, stop: AbortSignal, connected: () => void): Pro
   batch(() => {
     problem.value = undefined
     connection.value = 'live'
+    // What a view has loaded before the connection was lost can be old.
+    if (lostAt.value !== undefined) changes.value++
     lostAt.value = undefined
-    changes.value++
   })
   let first = true
   for await (const { event, data } of eventsOf(response, stop)) {

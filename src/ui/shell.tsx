@@ -26,7 +26,7 @@ import { Palette } from './palette.tsx'
 import { TimelineView } from './timeline.tsx'
 import { useApi } from './use-api.ts'
 
-const onDemand = () => import('./on-demand.ts')
+export const onDemand = () => import('./on-demand.ts')
 
 const CONTENT: Readonly<Record<View, ComponentType>> = {
   timeline: TimelineView,

@@ -22,9 +22,7 @@ export function headersOf({ request: { headers } }: Pick<Sent, 'request'>): Reco
 }
 
 export function urlOf({ path, query }: Pick<Sent, 'path' | 'query'>, base: string): string {
-  const parameters = Object.entries(query).flatMap(([name, value]) =>
-    [value].flat().map((each) => [name, each as string]),
-  )
+  const parameters = Object.entries(query).flatMap(([name, value]) => [value].flat().map((each) => [name, each]))
   return `${base}${path}${parameters.length === 0 ? '' : `?${new URLSearchParams(parameters).toString()}`}`
 }
 

@@ -74,7 +74,7 @@ describe('GET /_mock/ui', () => {
 
   it.each([
     ['the first view', ['app.js', 'style.css'], 45_000],
-    ['everything but the editor', ['app.js', 'on-demand.js', 'style.css'], 50_000],
+    ['everything but the editor', ['app.js', 'on-demand.js', 'style.css'], 49_200],
   ])('sends for %s no more than its bound of compressed scripts and style', async (_what, parts, limit) => {
     await withControl({}, async ({ app }) => {
       const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
