@@ -151,8 +151,9 @@ export class CheckContext {
   async ownEnvironment(): Promise<OwnContext> {
     const { control } = this.#options
     if (!control) throw new Skipped('needs a clock that can be moved: --consent control-api moves that of a toolmock')
-    const { environment, client } = await control.createEnvironment()
-    return Object.assign(new CheckContext({ ...this.#options, api: new Api(this.target, client) }), { environment })
+    const environment = await control.createEnvironment()
+    const api = new Api(this.target, environment.client)
+    return Object.assign(new CheckContext({ ...this.#options, api }), { environment })
   }
 
   /** Creates a provider. @throws Skipped unless the run may change providers */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../domain/json.ts'
 import type { Answer } from './answer.ts'
-import type { ClientCredentials, Target } from './target.ts'
+import type { Target } from './target.ts'
 
 export type Decision = 'approve' | 'deny'
 
@@ -35,13 +35,31 @@ export class ControlApi {
     return new URL(answer.is(200).string('redirect_url'))
   }
 
-  /** A new environment, which `removeEnvironments` removes. @throws Broken */
-  async createEnvironment(): Promise<{ environment: TestEnvironment; client: ClientCredentials }> {
+  /** A new environment, which `removeEnvironments` removes, and what only one check does in it. @throws Broken */
+  async createEnvironment() {
     const answer = (await this.call('POST', '/environments', {})).is(201)
     const name = answer.string('name')
     this.#environments.add(name)
-    const client = { id: answer.string('client_id'), secret: answer.string('client_secret') }
-    return { environment: new TestEnvironment(name, this), client }
+    const change = async (method: string, path: string, body?: JsonObject): Promise<void> => {
+      const changed = await this.call(method, `${path}?environment=${encodeURIComponent(name)}`, body)
+      changed.is(200)
+    }
+    return {
+      client: { id: answer.string('client_id'), secret: answer.string('client_secret') },
+      /** Moves the clock on by a duration such as `90s` or `2h`. */
+      advance: (by: string) => change('PUT', '/clock', { advance: by }),
+      /** Applies an event such as `disconnect` to an account. */
+      accountEvent: (id: string, event: string) => change('POST', `/accounts/${encodeURIComponent(id)}/${event}`),
+      /** Applies an event such as `disable` to a connection. */
+      connectionEvent: (id: string, event: string) => change('POST', `/connections/${encodeURIComponent(id)}/${event}`),
+      /** Lets the third parties answer every call that matches with this status. */
+      thirdPartyAnswers: async (status: number, on: JsonObject = {}) => {
+        const respond = { status, headers: { 'Retry-After': '2' }, body: { error: 'conform' } }
+        const rule = { name: 'every call', at: 'third_party', on, do: [{ respond }] }
+        await change('PUT', '/scenarios/conform', { name: 'conform', rules: [rule] })
+        await change('POST', '/scenarios/conform/start')
+      },
+    }
   }
 
   /** Removes the environments that were created here; answers how many are left. */
@@ -57,40 +75,4 @@ export class ControlApi {
 }
 
 /** An environment of a toolmock that only one check uses. */
-export class TestEnvironment {
-  readonly #name: string
-  readonly #control: ControlApi
-
-  constructor(name: string, control: ControlApi) {
-    this.#name = name
-    this.#control = control
-  }
-
-  /** Moves the clock on by a duration such as `90s` or `2h`. @throws Broken */
-  async advance(by: string): Promise<void> {
-    await this.#call('PUT', '/clock', { advance: by })
-  }
-
-  /** Applies an event such as `disconnect` to an account. @throws Broken */
-  async accountEvent(accountId: string, event: string): Promise<void> {
-    await this.#call('POST', `/accounts/${encodeURIComponent(accountId)}/${event}`)
-  }
-
-  /** Applies an event such as `disable` to a connection. @throws Broken */
-  async connectionEvent(keyId: string, event: string): Promise<void> {
-    await this.#call('POST', `/connections/${encodeURIComponent(keyId)}/${event}`)
-  }
-
-  /** Lets the third parties answer every call that matches with this status. @throws Broken */
-  async thirdPartyAnswers(status: number, on: JsonObject = {}): Promise<void> {
-    const respond = { status, headers: { 'Retry-After': '2' }, body: { error: 'conform' } }
-    const rule = { name: 'every call', at: 'third_party', on, do: [{ respond }] }
-    await this.#call('PUT', '/scenarios/conform', { name: 'conform', rules: [rule] })
-    await this.#call('POST', '/scenarios/conform/start')
-  }
-
-  async #call(method: string, path: string, body?: JsonObject): Promise<void> {
-    const answer = await this.#control.call(method, `${path}?environment=${encodeURIComponent(this.#name)}`, body)
-    answer.is(200)
-  }
-}
+export type TestEnvironment = Awaited<ReturnType<ControlApi['createEnvironment']>>
