@@ -17,7 +17,7 @@ import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
 import type { WireAnswer } from '../http/answer.ts'
 import { runRoute } from '../http/pipeline.ts'
-import { type RemoteRequest, remoteRequest } from '../http/remote-request.ts'
+import { RemoteRequest } from '../http/remote-request.ts'
 import { createContext } from '../http/routes.ts'
 import type { ServiceParts } from '../http/services.ts'
 import { createMagicLink } from '../operations/magic-links.ts'
@@ -148,7 +148,7 @@ function callOf(
     exchange.isSilent = true
   }
   const headers = { ...message.headers, 'content-type': 'application/json', 'x-request-id': exchange.nextRequestId() }
-  return remoteRequest(exchange, {
+  return new RemoteRequest(exchange, {
     ...{ method, path, query: '', pathParameters: {}, headers, rawHeaders: message.rawHeaders, body },
     baseUrl: () => baseUrl,
     call: {

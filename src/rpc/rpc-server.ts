@@ -26,7 +26,7 @@ import { nearMiss } from '../domain/suggestion.ts'
 import { errorBody } from '../http/answer.ts'
 import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
 import { runRoute } from '../http/pipeline.ts'
-import { remoteRequest } from '../http/remote-request.ts'
+import { RemoteRequest } from '../http/remote-request.ts'
 import { createContext } from '../http/routes.ts'
 import type { RemoteCall } from '../http/request-context.ts'
 import type { Protocol } from '../request-journal/entry.ts'
@@ -272,7 +272,7 @@ async function answerCall(
     cancelled: undefined,
   }
   const headers = { host: String(sent[':authority']), ...sent, 'content-type': 'application/json' }
-  const asked = remoteRequest(exchange, {
+  const asked = new RemoteRequest(exchange, {
     ...rest,
     call,
     method: rest.binding.verb,
