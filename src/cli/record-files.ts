@@ -8,7 +8,7 @@ import type { JsonObject } from '../domain/json.ts'
 import { plural, shellQuote } from '../domain/text.ts'
 import { documentText } from '../documents/document-text.ts'
 import { Replayed } from '../drift/replay.ts'
-import { driftReport, driftText } from '../drift/report.ts'
+import { driftText, reportOf } from '../drift/report.ts'
 import { HttpClient, type HttpRequest } from '../http-client.ts'
 import { documentsOf } from '../record/documents.ts'
 import { harOf } from '../record/har-file.ts'
@@ -68,7 +68,10 @@ export async function writeRecording(recording: Recording, progress: (note: stri
     }
   })
   const about = `${MARK} What the mock with this seed answers otherwise than the service did, without the scenario.`
-  await writeOver(join(folder, 'drift.txt'), `${about}\n\n${secrets.text(driftText(driftReport(findings)))}\n`)
+  await writeOver(
+    join(folder, 'drift.txt'),
+    `${about}\n\n${secrets.text(driftText(reportOf(findings.list(), findings.gaps())))}\n`,
+  )
   progress('')
   return [
     ...lines,

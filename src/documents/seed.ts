@@ -5,23 +5,16 @@ import type { CredentialsPatch } from '../domain/credentials.ts'
 import { isJsonObject, own, present } from '../domain/json.ts'
 import type { SeedAccount, SeedBundle } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
-import {
-  connectorName,
-  jsonObject,
-  nonEmpty,
-  schemaReference,
-  strict,
-  unique,
-  wholeNumber,
-  withRule,
-} from '../schema/parts.ts'
+import { connectorName, nonEmpty, schemaReference, strict, unique, withRule } from '../schema/parts.ts'
 import {
   accountFields,
   authorizationDetails,
   connectionFields,
+  generate,
   providerFields,
   seedShape,
   settingsFields,
+  sharedItems,
 } from '../schema/tables.ts'
 import { webhookList } from '../schema/seed-values.ts'
 import { collectionItems } from '../schema/collections.ts'
@@ -67,14 +60,6 @@ const accounts = withRule(unique(account, 'id'), (list, report) => {
   }
 })
 
-const generate = strict({
-  accounts: wholeNumber(1, 1_000_000).describe('How many.'),
-  connector: nonEmpty.describe('Their connector.'),
-  organization_id: otherFields.organization_id,
-  user_id: otherFields.user_id,
-  status: otherFields.status,
-})
-
 /** A seed file (`spec/schemas/seed.schema.json`): what a new environment starts with. */
 export const seedSchema = strict({
   $schema: schemaReference,
@@ -109,13 +94,7 @@ export const seedSchema = strict({
     .optional()
     .describe('Many accounts with invented identifiers: one such object, or a list of them.'),
   collections: z
-    .array(
-      strict({
-        connector: nonEmpty.describe('The connector whose file has the collection.'),
-        collection: nonEmpty.describe('The name of the collection.'),
-        items: z.array(jsonObject).describe('Its items, as they are: no templates, no fields.'),
-      }),
-    )
+    .array(sharedItems)
     .optional()
     .describe(
       'Items of collections that accounts share, in place of all that the connector file gives, generated ones among them.',

@@ -1,15 +1,11 @@
 import { plural } from '../domain/text.ts'
-import { CLASSES, type Finding, type Findings, type Gaps } from './findings.ts'
+import { CLASSES, type Finding, type Gaps } from './findings.ts'
 
 /** What a comparison has found, in the form of `--format json`. */
 export interface DriftReport {
   readonly findings: readonly Finding[]
   readonly gaps: Gaps
   readonly summary: Readonly<Record<'total' | Finding['class'], number>>
-}
-
-export function driftReport(compared: Findings): DriftReport {
-  return reportOf(compared.list(), compared.gaps())
 }
 
 export function reportOf(findings: readonly Finding[], gaps: Gaps): DriftReport {

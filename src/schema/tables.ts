@@ -18,6 +18,7 @@ import {
   nonEmpty,
   strict,
   text,
+  wholeNumber,
 } from './parts.ts'
 import { hasIdOfItsPlace, isPlainObject, isPrivateKey, isScenario, isTimeOfClock, isUrlOfServer } from './row-checks.ts'
 import { authPattern, metadata, vocabulary } from './seed-values.ts'
@@ -489,14 +490,22 @@ const seedAccount = strict({
     .exactOptional()
     .describe('What its collections hold in place of the items of the connector file, by name.'),
 })
-const seedGenerate = strict({
-  organization_id: text,
-  user_id: text,
-  accounts: z.int(),
-  connector: text,
-  status: z.enum(ACCOUNT_STATUSES),
+const { organization_id, user_id, status } = seedShape(accountFields)
+/** As a seed file gives it, and so are the items. */
+export const generate = strict({
+  accounts: wholeNumber(1, 1_000_000).describe('How many.'),
+  connector: nonEmpty.describe('Their connector.'),
+  organization_id,
+  user_id,
+  status,
 })
-const seedCollection = strict({ connector: text, collection: text, items: z.array(jsonObject) })
+export const sharedItems = strict({
+  connector: nonEmpty.describe('The connector whose file has the collection.'),
+  collection: nonEmpty.describe('The name of the collection.'),
+  items: z.array(givenObject).describe('Its items, as they are: no templates, no fields.'),
+})
+const seedGenerate = storedObject(generate)
+const seedCollection = storedObject(sharedItems)
 
 const webhook = strict({
   id: text.describe('Its name.'),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Target } from '../../src/conform/target.ts'
 import { exchangesOf, harSchema } from '../../src/drift/har.ts'
 import { compareExchanges } from '../../src/drift/replay.ts'
-import { driftReport, driftText } from '../../src/drift/report.ts'
+import { driftText, reportOf } from '../../src/drift/report.ts'
 import { HttpClient, type HttpRequest } from '../../src/http-client.ts'
 import { createToolmock, type ToolmockOptions } from '../../src/index.ts'
 
@@ -111,7 +111,8 @@ async function replayed(entries: HarEntry[], options: ToolmockOptions) {
   const client = { id: mock.clientId, secret: mock.clientSecret }
   const exchanges = exchangesOf(harOf(entries))
   try {
-    return driftReport(await compareExchanges({ exchanges, mock: target, client }))
+    const found = await compareExchanges({ exchanges, mock: target, client })
+    return reportOf(found.list(), found.gaps())
   } finally {
     target.close()
   }

@@ -107,6 +107,8 @@ describe('createToolmock', () => {
     [null, /^createToolmock takes an object with scenario, .*; found null$/],
     ['token-dies-mid-run', /; found "token-dies-mid-run"$/],
     [{ clock: '2026-01-01T00:00:00' }, /clock is "2026-01-01T00:00:00"; allowed: an instant .* with its time zone/],
+    [{ clock: '2026-02-30T00:00:00Z' }, /clock is "2026-02-30T00:00:00Z"; allowed: /],
+    [{ clock: 5 }, /clock is 5; allowed: /],
     [{ clock: new Date(Number.NaN) }, /clock is Invalid Date; allowed: /],
     [{ scenarios: 'rate-limited' }, /scenarios is "rate-limited"; allowed: a list of texts/],
     [{ port: '8665' }, /port is "8665"; allowed: a whole number from 0 to 65535$/],
