@@ -67,11 +67,12 @@ export const TIME_CHECKS: readonly Check[] = [
       own.api.signOut()
       ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
     },
-    'time/expired-pending (choice:States): an account that waits for its user can be expired by the control API': async (own) => {
-      const { id } = await own.account()
-      await own.environment.accountEvent(id, 'expire')
-      ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
-    },
+    'time/expired-pending (choice:States): an account that waits for its user can be expired by the control API':
+      async (own) => {
+        const { id } = await own.account()
+        await own.environment.accountEvent(id, 'expire')
+        ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
+      },
     'time/status-leaves-updated-at (choice:G27): a status alone leaves updated_at': async (own) => {
       const { id, created } = await own.active()
       await own.environment.advance('1m')
