@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -21,7 +21,10 @@ export const TEST_DEFINES = { TOOLMOCK_PARSED_SEED: JSON.stringify(PARSED_SEED) 
  * Makes the folder with the parsed bundled seed once for the run: most tests start a mock, and parsing is most of a start. The
  * first test that runs the command line adds the bundle.
  */
-export default async function provideTestBuild(project: TestProject): Promise<() => void> {
+export default async function provideTestBuild(project: TestProject): Promise<(() => void) | undefined> {
+  project.provide('testBuild', FOLDER)
+  // All projects share the folder.
+  if (existsSync(FOLDER)) return undefined
   // It imports code that another global setup may generate first.
   const { bundledSeed } = await import('../.build/bundled-seed.ts')
   const begin = async (): Promise<void> => {
@@ -31,7 +34,6 @@ export default async function provideTestBuild(project: TestProject): Promise<()
   }
   await begin()
   project.onTestsRerun(begin)
-  project.provide('testBuild', FOLDER)
   return () => {
     rmSync(FOLDER, { recursive: true })
   }

@@ -1,6 +1,7 @@
 import supertest, { type Response, type Test } from 'supertest'
 import { SILENT } from '../../src/http/log.ts'
-import { createApp, type App, type AppOptions } from '../../src/app/app.ts'
+import type { App, AppOptions } from '../../src/app/app.ts'
+import { createTestApp } from '../support/create-app.ts'
 import { judgeControlAnswer } from './control-spec.ts'
 
 type Method = 'get' | 'put' | 'post' | 'delete'
@@ -23,7 +24,7 @@ export const START = '2026-01-01T00:00:00.000Z'
 export async function withControl(options: AppOptions, work: (mock: ControlMock) => Promise<void>): Promise<void> {
   const failures: unknown[] = []
   const log = { ...SILENT, error: (...fields: unknown[]) => void failures.push(fields) }
-  const app = await createApp({ clock: START, freeze: true, log, ...options })
+  const app = await createTestApp({ clock: START, freeze: true, log, ...options })
   const http = (method: Method, path: string): Test => supertest(app.listener)[method](path)
   try {
     await work({

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Code, createClient } from '@connectrpc/connect'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -210,6 +211,64 @@ describeWith('postgresql', 'three replicas on one PostgreSQL', () => {
       // A busy machine that keeps a replica from running for a second must not end its lease here.
     }, 6000)
   }, 1_200_000)
+
+  it('reload a seed file on the active one, and give out the ids of an id seed once, also after a takeover', async () => {
+    const seed = toolmock.path('watched.yaml')
+    const write = (person: string): void => {
+      writeFileSync(seed, `accounts:\n  - { connector: mail, identifier: ${person}@example.com }\n`)
+    }
+    write('ada')
+    const flags = ['--seed', 'bundled', '--seed', seed, '--watch', '--id-seed', '7']
+    const idsOf = async (count: number, between: (cluster: Cluster) => Promise<void>): Promise<string[]> => {
+      const cluster = new Cluster()
+      const ids: string[] = []
+      try {
+        for (let at = 0; at < count; at++) await cluster.add(await freePort(), flags)
+        for (const identifier of ['one', 'two']) {
+          const url = cluster.urls.at(-1) ?? ''
+          const body = JSON.stringify({ accounts: [{ connector: 'mail', identifier: `${identifier}@example.com` }] })
+          const headers = { 'content-type': 'application/json' }
+          expect((await fetch(`${url}/_mock/seed`, { method: 'POST', headers, body })).status).toBe(200)
+          const found = (await accountsAt(url)).find((account) => account.identifier === `${identifier}@example.com`)
+          ids.push(found?.id ?? '')
+          if (identifier === 'one') await between(cluster)
+        }
+      } finally {
+        await cluster.stop()
+      }
+      return ids
+    }
+    const accountsAt = async (url: string): Promise<{ id: string; identifier: string }[]> => {
+      const state = (await (await fetch(`${url}/_mock/state`)).json()) as {
+        tables: { accounts: { id: string; identifier: string }[] }
+      }
+      return state.tables.accounts
+    }
+    const alone = await idsOf(1, () => Promise.resolve())
+    const takeOver = async (cluster: Cluster): Promise<void> => {
+      const { url, epoch } = await cluster.active()
+      cluster.inRotation.delete(url)
+      await cluster.of(url).stop('SIGKILL')
+      await expect.poll(async () => (await cluster.active()).epoch).toBeGreaterThan(epoch)
+    }
+    const together = await idsOf(2, takeOver)
+    expect(together[0]).toBe(alone[0])
+    expect(new Set(together).size).toBe(2)
+    expect(await idsOf(2, takeOver)).toEqual(together)
+
+    const cluster = new Cluster()
+    try {
+      for (let at = 0; at < 2; at++) await cluster.add(await freePort(), flags)
+      const { url: active } = await cluster.active()
+      const standby = cluster.urls.find((url) => url !== active) ?? ''
+      const people = async (): Promise<string[]> => (await accountsAt(standby)).map(({ identifier }) => identifier)
+      expect(await people()).toContain('ada@example.com')
+      write('grace')
+      await expect.poll(people).toContain('grace@example.com')
+    } finally {
+      await cluster.stop()
+    }
+  }, 120_000)
 
   it('answer as one at every address, name what differs, and refuse what cannot be used together', async () => {
     await withCluster(async (cluster) => {

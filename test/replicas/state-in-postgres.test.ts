@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -8,6 +9,7 @@ import { Database } from '../../src/replicas/database.ts'
 import { databaseFiles } from '../../src/replicas/database-files.ts'
 import { Lease } from '../../src/replicas/lease.ts'
 import type { FileSystem } from '../../src/state/wal/file-system.ts'
+import { certificate } from '../../src/tls/certificate.ts'
 import { describeWith } from '../support/machine.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { TestPostgres } from '../support/postgres.ts'
@@ -191,6 +193,41 @@ describeWith('postgresql', 'a state in PostgreSQL', () => {
       expect(refused.said).not.toContain('hunter2')
     }
     expect((await cli('config')).code).toBe(0)
+  })
+
+  it('is reached by TLS as the URL asks, and a certificate of another root is refused without the password', async () => {
+    const year = 365 * 24 * 3600 * 1000
+    const [validFrom, validTo] = [Date.now() - year, Date.now() + year]
+    const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+    const rootKey = newKey()
+    const root = (issuerKey = newKey()): string =>
+      certificate({
+        subject: 'Root',
+        issuer: 'Root',
+        publicKey: createPublicKey(issuerKey),
+        issuerKey,
+        validFrom,
+        validTo,
+      })
+    const files = { right: root(rootKey), wrong: root() }
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `${name}.pem`), text)
+    const key = newKey()
+    const names = { subject: 'Database', issuer: 'Root', hosts: ['127.0.0.1'] }
+    const cert = certificate({ ...names, publicKey: createPublicKey(key), issuerKey: rootKey, validFrom, validTo })
+    await postgres.serveTls({ cert, key: key.export({ type: 'pkcs8', format: 'pem' }) as string })
+    const url = (name: string): string =>
+      `${postgres.url.replace('postgres@', 'postgres:hunter2@')}?sslmode=verify-full&sslrootcert=${join(folder, `${name}.pem`)}`
+    const schema = postgres.schema()
+    const database = new Database(url('right'), schema, LEASE)
+    await vi.waitFor(() => database.open(), 20_000)
+    const rows = await database.rows('select ssl from pg_stat_ssl where pid = pg_backend_pid()')
+    await database.close()
+    expect(rows).toEqual([{ ssl: true }])
+    const refused = await cli('start', '--state', url('wrong'), '--state-schema', schema, '--port', '0')
+    expect(refused.code).toBe(2)
+    expect(refused.said).toContain('the database cannot be used: ')
+    expect(refused.said).toContain('certificate')
+    expect(refused.said).not.toContain('hunter2')
   })
 
   it('has tables that several replicas make or migrate at the same time', async () => {

@@ -72,6 +72,18 @@ export class TestPostgres {
     }
   }
 
+  /** Answers those that ask for TLS, with a certificate and its key in PEM form; others as before. */
+  async serveTls(credentials: { readonly cert: string; readonly key: string }): Promise<void> {
+    for (const [name, text] of Object.entries(credentials)) {
+      const file = join(this.#folder, `${name}.pem`)
+      writeFileSync(file, text, { mode: 0o600 })
+      if (process.getuid?.() === 0) execFileSync('chown', ['postgres', file])
+      await this.query(`alter system set ssl_${name}_file = '${file}'`)
+    }
+    await this.query('alter system set ssl = on')
+    await this.query('select pg_reload_conf()')
+  }
+
   /** Ends every session without a last word, as a crash does. */
   kill(mode: 'immediate' | 'fast' = 'immediate'): void {
     run('pg_ctl', '-D', join(this.#folder, 'data'), '-m', mode, 'stop')

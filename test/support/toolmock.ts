@@ -20,8 +20,9 @@ import { exchangeOf } from '../../src/verdict/prism-check.ts'
 import type { ObservedExchange } from '../../src/contract/observed-exchange.ts'
 import { parseDuration } from '../../src/domain/duration.ts'
 import { type Log, SILENT } from '../../src/http/log.ts'
-import { createApp, type App, type AppOptions } from '../../src/app/app.ts'
+import type { App, AppOptions } from '../../src/app/app.ts'
 import type { Environment } from '../../src/state/environment.ts'
+import { createTestApp } from './create-app.ts'
 import { judgeExchange } from './judge.ts'
 import { recordExchanges } from './recorded-exchanges.ts'
 
@@ -88,7 +89,7 @@ export async function withToolmock(options: TestOptions, work: (mock: TestToolmo
   let present = Date.parse(now)
   try {
     if (seed) await writeFile(join(folder, 'seed.json'), JSON.stringify(seed))
-    const app = await createApp({
+    const app = await createTestApp({
       ...rest,
       seeds: seed ? [...seeds, join(folder, 'seed.json')] : seeds,
       baseUrl: BASE_URL,
