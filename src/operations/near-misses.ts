@@ -14,14 +14,18 @@ import { ACCOUNT_HEADERS } from './proxy.ts'
 
 type Named = 'connector' | 'tool' | 'identifier'
 
-/** What the values of fields and parameters name, by the names of these; a list of values has the name in the plural. */
-const NAMED: ReadonlyMap<string, Named> = new Map<string, Named>([
-  ['connector', 'connector'],
-  ['provider', 'connector'],
-  ['connection_name', 'connector'],
-  ['tool_name', 'tool'],
-  ['identifier', 'identifier'],
-])
+/** What the values of fields and parameters name, by the names of these: also as a filter, and a list of values in the plural. */
+const NAMED: ReadonlyMap<string, Named> = new Map(
+  Object.entries({
+    connector: 'connector',
+    provider: 'connector',
+    connection_name: 'connector',
+    tool_name: 'tool',
+    identifier: 'identifier',
+  } as const).flatMap(([name, named]) =>
+    [name, `${name}s`, `filter.${name}`, `filter.${name}s`].map((each): [string, Named] => [each, named]),
+  ),
+)
 
 type Context = { readonly environment: Environment; readonly trace: RequestTrace }
 
@@ -48,7 +52,7 @@ export function noteNearMisses(
 /** Of list_providers it is the identifier of a provider, and that is a connector. */
 function namedBy(operation: ServedOperation, field: string): Named | undefined {
   if (operation === 'list_providers' && field === 'filter.identifier') return 'connector'
-  return NAMED.get(field.replace(/^filter\./, '').replace(/s$/, ''))
+  return NAMED.get(field)
 }
 
 /** Notes the same in the headers of the proxy, and names of headers that nearly are those of the account. */
