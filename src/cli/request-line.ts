@@ -116,30 +116,31 @@ const OPERATION_WIDTH = 'get_connected_account_details'.length
 /** One request: a line with the whole instant. On a terminal the rest goes on in the next lines, under the method. */
 export function requestLine(facts: RequestFacts, terminal: Terminal | undefined): string {
   const { at } = facts
-  if (!terminal) return [at, ...Array.from(piecesOf(facts), ([text]) => text)].join(' ')
+  if (!terminal) return [at, ...piecesOf(facts).map(([text]) => text)].join(' ')
   const isToday = at.startsWith(instant(systemTime()).slice(0, 10))
   const time = `${isToday ? '' : `${at.slice(0, 10)} `}${at.slice(11, 19)}`
   return laidOut([[time, 'dim'], ...piecesOf(facts)], terminal, time.length + 1)
 }
 
-function* piecesOf(facts: RequestFacts): Generator<Piece> {
+function piecesOf(facts: RequestFacts): Piece[] {
   const { path, operation, method, status, duration_ms: duration, environment, connector, identifier, tool } = facts
-  if (environment !== 'default' && environment !== '') yield [`[${environment}]`, 'cyan']
-  if (isSentence(facts)) yield [plain(path), 'dim']
+  const pieces: Piece[] = []
+  if (environment !== 'default' && environment !== '') pieces.push([`[${environment}]`, 'cyan'])
+  if (isSentence(facts)) pieces.push([plain(path), 'dim'])
   else {
-    yield [(method === '' ? '?' : plain(method)).padEnd(6)]
-    yield [(operation ?? plain(path)).padEnd(OPERATION_WIDTH), 'bold']
-    yield [status === 0 ? '---' : String(status), statusStyle(status)]
-    yield [`${duration}ms`.padStart(5), 'dim']
-    if (connector !== '') yield [plain(connector)]
-    if (identifier !== '') yield [plain(identifier)]
-    if (tool !== null) yield [plain(tool)]
+    pieces.push([(method === '' ? '?' : plain(method)).padEnd(6)])
+    pieces.push([(operation ?? plain(path)).padEnd(OPERATION_WIDTH), 'bold'])
+    pieces.push([status === 0 ? '---' : String(status), statusStyle(status)])
+    pieces.push([`${duration}ms`.padStart(5), 'dim'])
+    if (connector !== '') pieces.push([plain(connector)])
+    if (identifier !== '') pieces.push([plain(identifier)])
+    if (tool !== null) pieces.push([plain(tool)])
   }
-  if (isUneventful(facts)) return
-  if (facts.error_code !== null) yield [plain(facts.error_code), statusStyle(status)]
-  yield* effectsOf(facts)
-  yield* mistakesOf(facts)
-  if (isWorthExplaining(facts) && facts.id !== '') yield [plain(facts.id), 'dim']
+  if (isUneventful(facts)) return pieces
+  if (facts.error_code !== null) pieces.push([plain(facts.error_code), statusStyle(status)])
+  pieces.push(...effectsOf(facts), ...mistakesOf(facts))
+  if (isWorthExplaining(facts) && facts.id !== '') pieces.push([plain(facts.id), 'dim'])
+  return pieces
 }
 
 /** Most requests are answered from the state, and there is no more to show of them. */
