@@ -93,10 +93,6 @@ class RpcFaultResponse implements FaultResponse {
     else response.end(body)
   }
 
-  /** A call waits for no other one. */
-  on(): void {}
-  off(): void {}
-
   once(_event: 'close', listener: () => void): void {
     this.socket.once('close', listener)
   }

@@ -14,10 +14,7 @@ export async function actBefore(
     const { fault, params } = matched
     if (fault.phase === 'wait') await pauses.wait(fault.delay(params, random), response)
     if (fault.phase === 'barrier') await matched.barrier?.pass(connection)
-    if (fault.phase === 'connection') {
-      await earlierAnswersSent(response)
-      await fault.end(connection, params)
-    }
+    if (fault.phase === 'connection') await fault.end(connection, params)
     if (isOver(response)) return matched
   }
   return undefined
@@ -36,7 +33,6 @@ export function deliveryOf(
   for (const { fault, params } of faults) {
     if (fault.phase !== 'delivery') continue
     return async (connection, answer) => {
-      await earlierAnswersSent(connection.response)
       if (!isOver(connection.response)) await fault.deliver(connection, answer, params)
     }
   }
@@ -58,21 +54,6 @@ export function sendWhole(response: FaultResponse, { status, headers, body }: En
     response.end(Buffer.from(body), () => {
       resolve()
     })
-  })
-}
-
-/** Waits until earlier requests of the same connection are answered: what is done to the connection is done to them. */
-function earlierAnswersSent(response: FaultResponse): Promise<void> {
-  const { socket } = response.req
-  if (response.socket || socket.destroyed) return Promise.resolve()
-  return new Promise((resolve) => {
-    const end = (): void => {
-      response.off('socket', end)
-      socket.off('close', end)
-      resolve()
-    }
-    response.on('socket', end)
-    socket.on('close', end)
   })
 }
 

@@ -1,7 +1,7 @@
 /** What faults use of the response that they act on; `ServerResponse` of `node:http` has it, other protocols make it. */
 export interface FaultResponse {
   readonly destroyed: boolean
-  /** Null until the answers of earlier requests have been sent. */
+  /** Null once the answer has been sent. */
   readonly socket: FaultSocket | null
   readonly req: { readonly socket: FaultSocket }
   writeHead(status: number, headers: Readonly<Record<string, string | number | string[]>>): unknown
@@ -9,8 +9,6 @@ export interface FaultResponse {
   write(octets: Buffer, sent?: () => void): unknown
   end(sent?: () => void): unknown
   end(body: string | Buffer, sent: () => void): unknown
-  on(event: 'socket', listener: () => void): unknown
-  off(event: 'socket', listener: () => void): unknown
   once(event: 'close', listener: () => void): unknown
 }
 
