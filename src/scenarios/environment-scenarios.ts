@@ -1,15 +1,10 @@
-import type { Account } from '../domain/account.ts'
 import type { FiredRule, Scenario } from '../domain/scenario.ts'
 import { seededRandom } from '../domain/seeded-random.ts'
-import { valueAt } from '../domain/value-match.ts'
-import { applyAccountEvent, applyDueEvents } from '../state/account-events.ts'
-import { consume, pendingRequest } from '../state/auth-requests.ts'
 import type { Environment } from '../state/environment.ts'
 import type { Model, StoredScenarioRun } from '../state/model/model.ts'
-import type { MatchedFault, ModelActions } from './faults/fault.ts'
+import type { MatchedFault } from './faults/fault.ts'
 import { isMet, matches, type ScenarioRequest } from './rule-matching.ts'
 import {
-  Histories,
   type RunRule,
   type ScenarioHistory,
   ScenarioRun,
@@ -87,9 +82,8 @@ export class EnvironmentScenarios {
   readonly #initial: () => readonly Scenario[]
   /** The run of each row. Rolling back a commit restores an earlier row, and with it the same run. */
   readonly #runOf = new WeakMap<StoredScenarioRun, ScenarioRun>()
-  /** Runs that are over, with their last rows; reports count them after a reset too. A rollback can restore the latest ones. */
-  readonly #past = new Map<ScenarioRun, StoredScenarioRun>()
-  readonly #longPast = new Histories()
+  /** What the runs of a scenario had seen when the latest one ended, which reports count after a reset too. */
+  readonly #ended = new Map<string, ScenarioHistory>()
   #random: (() => number) | undefined
 
   constructor(environment: Environment, bundled: BundledScenarios, initial: () => readonly Scenario[]) {
@@ -194,17 +188,15 @@ export class EnvironmentScenarios {
 
   /** What the rules of every run have seen since the server started. */
   history(): ScenarioHistory[] {
-    const all = new Histories()
-    for (const history of this.#longPast.list()) all.add(history)
-    for (const [run, row] of this.#past) {
-      const current = this.#runs.get(row.id)
-      if (!current || this.#runAt(current) !== run) all.addRun(run.scenario, row)
-    }
-    for (const row of this.#runs.values()) {
-      const run = this.#runAt(row)
-      if (run) all.addRun(run.scenario, row)
-    }
-    return all.list()
+    const names = new Set([...this.#ended.keys(), ...this.#runs.ids()])
+    return [...names].flatMap((name) => this.#historyOf(name) ?? [])
+  }
+
+  /** A rollback can restore a run that had ended, so the one that has a row counts. */
+  #historyOf(name: string): ScenarioHistory | undefined {
+    const row = this.#runs.get(name)
+    const run = row && this.#runAt(row)
+    return run ? run.history(row) : this.#ended.get(name)
   }
 
   /**
@@ -264,47 +256,13 @@ export class EnvironmentScenarios {
     return faults.flatMap(({ kind, fault, params }) => {
       if (fault.phase !== 'model') return []
       try {
-        fault.apply(this.#actionsOn(request), params)
+        fault.apply({ environment: this.#environment, request }, params)
         applied.add(kind)
         return []
       } catch (error) {
         return [error instanceof Error ? error.message : String(error)]
       }
     })
-  }
-
-  #actionsOn(request: ScenarioRequest): ModelActions {
-    const environment = this.#environment
-    const { tables } = environment.model
-    const { trace } = request
-    const account = (): Account => {
-      const found = request.account && tables.accounts.get(request.account.id)
-      if (!found) throw new Error('the request is about no connected account that there is')
-      return found
-    }
-    return {
-      account,
-      applyEvent: (event) => {
-        applyAccountEvent(environment, account(), event, trace)
-      },
-      consumeAuthRequest: () => {
-        const id = valueAt(request.body, 'auth_request_id')
-        if (typeof id !== 'string') throw new Error('the request names no auth_request_id')
-        const pending = pendingRequest(environment, id)
-        trace.forcing(() => {
-          consume(environment, pending, trace)
-        })
-      },
-      revokeBearerTokens: () => {
-        environment.model.transact(() => {
-          for (const { id } of [...tables.bearer_tokens.values()]) tables.bearer_tokens.remove(id)
-        })
-      },
-      advanceClock: (by) => {
-        environment.clock.advance(by)
-        applyDueEvents(environment, trace)
-      },
-    }
   }
 
   /** The names of all that can be started, bundled ones too. */
@@ -319,25 +277,21 @@ export class EnvironmentScenarios {
 
   /** Runs are in the order of their starts. */
   #begin(scenario: Scenario, started_manually: boolean): void {
-    this.#end(scenario.name)
     const { name: id, initial: state } = scenario
+    this.#end(id)
     const started_at = this.#environment.clock.now()
     const rules = scenario.rules.map(() => ({ matched: 0, hits: 0 }))
     this.#definitions.put({ id, scenario })
-    this.#put({ id, running: true, started_manually, started_at, state, rules }, new ScenarioRun(scenario, rules))
+    const run = new ScenarioRun(scenario, rules, this.#ended.get(id))
+    this.#put({ id, running: true, started_manually, started_at, state, rules }, run)
   }
 
   #end(name: string): void {
     const row = this.#runs.get(name)
-    const run = row && this.#runAt(row)
+    const history = this.#historyOf(name)
+    if (history) this.#ended.set(name, history)
+    if (row) this.#runAt(row)?.release()
     this.#runs.remove(name)
-    if (!run) return
-    run.release()
-    this.#past.set(run, row)
-    const [oldest] = this.#past
-    if (!oldest || this.#past.size <= MAX_PAST_RUNS) return
-    this.#past.delete(oldest[0])
-    this.#longPast.addRun(oldest[0].scenario, oldest[1])
   }
 
   #put(row: StoredScenarioRun, run: ScenarioRun | undefined): void {
@@ -353,8 +307,6 @@ export class EnvironmentScenarios {
     return run
   }
 }
-
-const MAX_PAST_RUNS = 1000
 
 /** Whether the request is over after this fault: with another answer, or without one. */
 function endsRequest({ fault: { phase } }: MatchedFault): boolean {

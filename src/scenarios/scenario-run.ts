@@ -17,11 +17,15 @@ export interface RunRule {
 /** One run of a scenario, from its start. Its row has its state, and what its rules have seen. */
 export class ScenarioRun {
   readonly rules: readonly RunRule[]
+  readonly #before: ScenarioHistory | undefined
 
+  /** @param before what the runs of the scenario before this one have seen */
   constructor(
     readonly scenario: Scenario,
     counts: StoredScenarioRun['rules'],
+    before?: ScenarioHistory,
   ) {
+    this.#before = before
     this.rules = scenario.rules.map((rule, index) => {
       // In a run that the state file holds, what waited is gone with the former process.
       const isOpen = (counts[index]?.hits ?? 0) > 0
@@ -33,6 +37,17 @@ export class ScenarioRun {
       })
       return { rule, faults }
     })
+  }
+
+  /** What its rules and those of the runs before it have seen; `row` is its row. */
+  history({ started_manually, running, rules: counts }: StoredScenarioRun): ScenarioHistory {
+    const { name, rules: declared } = this.scenario
+    const rules = declared.map(({ name: rule, at, must_fire }, index) => {
+      const { matched = 0, hits = 0 } = counts[index] ?? {}
+      return { rule, at, must_fire, matched, hits }
+    })
+    const own = { name, started: 1, startedManually: started_manually, stopped: !running, rules }
+    return this.#before ? together(this.#before, own) : own
   }
 
   /** Lets go of the requests that wait at its barriers. */
@@ -105,14 +120,6 @@ export class Histories {
   add(history: ScenarioHistory): void {
     const known = this.#byName.get(history.name)
     this.#byName.set(history.name, known ? together(known, history) : history)
-  }
-
-  addRun({ name, rules: declared }: Scenario, { started_manually, running, rules: counts }: StoredScenarioRun): void {
-    const rules = declared.map(({ name: rule, at, must_fire }, index) => {
-      const { matched = 0, hits = 0 } = counts[index] ?? {}
-      return { rule, at, must_fire, matched, hits }
-    })
-    this.add({ name, started: 1, startedManually: started_manually, stopped: !running, rules })
   }
 
   list(): ScenarioHistory[] {

@@ -1,3 +1,4 @@
+import { applyDueEvents } from '../../state/account-events.ts'
 import { defineFault } from './fault.ts'
 
 /** Moves the environment's clock on and applies what is due then. */
@@ -8,7 +9,8 @@ export const advanceClock = defineFault({
   example: '2h',
   sentence: ({ by }) => `moves the clock on by ${by / 1000} s`,
   phase: 'model',
-  apply: (actions, { by }) => {
-    actions.advanceClock(by)
+  apply: ({ environment, request }, { by }) => {
+    environment.clock.advance(by)
+    applyDueEvents(environment, request.trace)
   },
 })

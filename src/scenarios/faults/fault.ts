@@ -1,11 +1,12 @@
-import type { Account } from '../../domain/account.ts'
 import type { ErrorContent } from '../../domain/errors.ts'
 import type { RequestTrace } from '../../domain/request-trace.ts'
 import type { RulePlace } from '../../domain/scenario.ts'
 import type { Report, z } from '../../schema/parts.ts'
 import type * as parts from '../../schema/parts.ts'
 import type { Barrier, BarrierTerms } from '../barrier.ts'
+import type { Environment } from '../../state/environment.ts'
 import type { Pauses } from '../pauses.ts'
+import type { ScenarioRequest } from '../rule-matching.ts'
 import type { FaultResponse } from './fault-response.ts'
 
 /** An answer as it is sent. */
@@ -44,15 +45,10 @@ export interface AnsweredRequest {
   readonly accountId: () => string
 }
 
-/** What a fault can do to the model. Each throws an Error that says why it cannot. */
-export interface ModelActions {
-  /** The account that the request is about. @throws Error when it is about none */
-  account(): Account
-  applyEvent(event: 'expire' | 'disconnect' | 'revoke_refresh_token' | 'expire_access_token'): void
-  /** @throws Error unless the request names an auth request that is pending */
-  consumeAuthRequest(): void
-  revokeBearerTokens(): void
-  advanceClock(by: number): void
+/** Where a fault changes the model, and the request on which it does. */
+export interface FaultTarget {
+  readonly environment: Environment
+  readonly request: ScenarioRequest
 }
 
 /** How an event is sent to a webhook (G68). */
@@ -67,8 +63,8 @@ export interface WebhookPlan {
 
 /** What a fault does, by when it does it. Durations are milliseconds. */
 type Action<Parameters> =
-  /** Changes the model, at once. */
-  | { phase: 'model'; apply(actions: ModelActions, parameters: Parameters): void }
+  /** Changes the model, at once. @throws Error that says why it cannot */
+  | { phase: 'model'; apply(target: FaultTarget, parameters: Parameters): void }
   /** Waits before anything is carried out, so many milliseconds. */
   | { phase: 'wait'; delay(parameters: Parameters, random: () => number): number }
   /** Waits for other requests before anything is carried out. */

@@ -1,43 +1,63 @@
-import { type ModelActions, plainFault } from './fault.ts'
+import { valueAt } from '../../domain/value-match.ts'
+import { type AccountEvent, applyAccountEvent } from '../../state/account-events.ts'
+import { consume, pendingRequest } from '../../state/auth-requests.ts'
+import { type FaultTarget, plainFault } from './fault.ts'
 
 /** A fault without parameters that changes the model. */
-function modelFault(description: string, does: string, apply: (actions: ModelActions) => void) {
+function modelFault(description: string, does: string, apply: (target: FaultTarget) => void) {
   return plainFault(description, does, { phase: 'model', apply })
 }
 
+/** An event of the account that the request is about. */
+function accountFault(description: string, does: string, event: AccountEvent) {
+  return modelFault(description, does, ({ environment, request }) => {
+    const account = request.account && environment.model.tables.accounts.get(request.account.id)
+    if (!account) throw new Error('the request is about no connected account that there is')
+    applyAccountEvent(environment, account, event, request.trace)
+  })
+}
+
 /** For the service and for the third party. */
-export const expireAccessToken = modelFault(
+export const expireAccessToken = accountFault(
   "The account's access token has expired.",
   "expires the account's access token",
-  (actions) => actions.applyEvent('expire_access_token'),
+  'expire_access_token',
 )
 
-export const expireAccount = modelFault('The account becomes EXPIRED.', 'makes the account EXPIRED', (actions) =>
-  actions.applyEvent('expire'),
-)
+export const expireAccount = accountFault('The account becomes EXPIRED.', 'makes the account EXPIRED', 'expire')
 
 /** The next refresh is refused; the access token stays valid for as long as it lasts. */
-export const revokeRefreshToken = modelFault(
+export const revokeRefreshToken = accountFault(
   "The third party revokes the account's refresh token.",
   "revokes the account's refresh token at the third party",
-  (actions) => actions.applyEvent('revoke_refresh_token'),
+  'revoke_refresh_token',
 )
 
-export const disconnect = modelFault(
+export const disconnect = accountFault(
   'The account becomes DISCONNECTED, and the third party refuses its credentials.',
   'makes the account DISCONNECTED',
-  (actions) => actions.applyEvent('disconnect'),
+  'disconnect',
 )
 
 export const consumeAuthRequest = modelFault(
   'The auth request of a verify_user is consumed, as by a verify before this one: the account is ACTIVE.',
   'consumes the auth request as a verify before this one does',
-  (actions) => actions.consumeAuthRequest(),
+  ({ environment, request: { body, trace } }) => {
+    const id = valueAt(body, 'auth_request_id')
+    if (typeof id !== 'string') throw new Error('the request names no auth_request_id')
+    const pending = pendingRequest(environment, id)
+    trace.forcing(() => consume(environment, pending, trace))
+  },
 )
 
 /** That of this request too. */
 export const revokeBearerTokens = modelFault(
   'Every bearer token of the environment is revoked.',
   'revokes every bearer token',
-  (actions) => actions.revokeBearerTokens(),
+  ({ environment: { model } }) => {
+    const { bearer_tokens } = model.tables
+    model.transact(() => {
+      for (const id of bearer_tokens.ids()) bearer_tokens.remove(id)
+    })
+  },
 )
