@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Step } from './step.ts'
 
 const ROWS = 'src/domain/generated/tables.ts'
@@ -22,12 +22,15 @@ export const tables: Step = {
   inputs: ['src/schema', 'src/domain'],
   outputs: [ROWS, CHECKS],
   make: async () => {
-    const [{ NAMED, accountFields, sections, tables: declared }, { stateSchema }] = await Promise.all([
+    const [declarations, { stateSchema }] = await Promise.all([
       import('../../src/schema/tables.ts'),
       import('../../src/schema/state-document.ts'),
     ])
+    const { account, accountFields, sections, tables: declared } = declarations
+    const objects = Object.entries(declarations).filter(([, each]) => each instanceof z.ZodObject)
     const { AUTHORIZATION_TYPES, CONNECTION_TYPES } = await import('../../src/domain/authorization-type.ts')
-    const names = new Map<unknown, string>(Object.entries(NAMED).map(([name, schema]) => [schema._zod.def, name]))
+    const named = objects.map(([name, schema]) => [typeName(name), schema as unknown as Schema] as const)
+    const names = new Map<unknown, string>(named.map(([name, schema]) => [schema._zod.def, name]))
     const enumerations = new Map([
       [AUTHORIZATION_TYPES.join(), 'AuthorizationType'],
       [CONNECTION_TYPES.join(), 'ConnectionType'],
@@ -41,9 +44,7 @@ export const tables: Step = {
           "import type { AuthorizationType, ConnectionType } from '../authorization-type.ts'",
           "import type { JsonObject, JsonValue } from '../json.ts'",
           "import type { Scenario } from '../scenario.ts'",
-          ...Object.entries(NAMED).map(
-            ([name, schema]) => `\nexport interface ${name} ${printer.object(schema as unknown as Schema, '')}`,
-          ),
+          ...named.map(([name, schema]) => `\nexport interface ${name} ${printer.object(schema, '')}`),
           `\n/** The fields of each table's rows, in the order in which the state file and \`GET /_mock/state\` show them. */`,
           `export const COLUMNS: { readonly [Name in keyof Tables]: readonly (keyof Tables[Name][number] & string)[] } = ${JSON.stringify(
             Object.fromEntries(rows.map(([name, { element }]) => [name, Object.keys(element.shape)])),
@@ -51,13 +52,18 @@ export const tables: Step = {
             2,
           )}`,
           `\nexport const SECTION_NAMES: readonly (keyof Sections)[] = ${JSON.stringify(Object.keys(sections.shape))}`,
-          accountObjects(accountFields, NAMED.Account.shape, printer),
+          accountObjects(accountFields, account.shape, printer),
           '',
         ].join('\n'),
       ],
       [CHECKS, new CheckPrinter().file(stateSchema)],
     ])
   },
+}
+
+/** The interface of the object that `tables.ts` exports by a name. */
+function typeName(name: string): string {
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`
 }
 
 class TypePrinter {

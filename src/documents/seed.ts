@@ -8,13 +8,13 @@ import { quote } from '../domain/text.ts'
 import { connectorName, nonEmpty, schemaReference, strict, unique, withRule } from '../schema/parts.ts'
 import {
   accountFields,
-  authorizationDetails,
   connectionFields,
-  generate,
+  credentialsPatch,
+  generateFields,
   providerFields,
   seedShape,
   settingsFields,
-  sharedItems,
+  sharedItemsFields,
 } from '../schema/tables.ts'
 import { webhookList } from '../schema/seed-values.ts'
 import { collectionItems } from '../schema/collections.ts'
@@ -25,6 +25,8 @@ const client = strict({
   client_secret: nonEmpty.describe('What token requests with this id must send.'),
 })
 
+const generate = strict(generateFields)
+
 const { id, connector, identifier, ...otherFields } = seedShape(accountFields)
 
 const account = strict({
@@ -33,7 +35,7 @@ const account = strict({
   identifier,
   ...otherFields,
   authorization_type: z.enum(AUTHORIZATION_TYPES).optional().describe("The connector's own type. Absent: the same."),
-  authorization_details: authorizationDetails
+  authorization_details: credentialsPatch
     .optional()
     .describe(
       'Its credentials. Absent: generated ones that the third party accepts, unless the status is PENDING_AUTH.',
@@ -94,7 +96,7 @@ export const seedSchema = strict({
     .optional()
     .describe('Many accounts with invented identifiers: one such object, or a list of them.'),
   collections: z
-    .array(sharedItems)
+    .array(strict(sharedItemsFields))
     .optional()
     .describe(
       'Items of collections that accounts share, in place of all that the connector file gives, generated ones among them.',

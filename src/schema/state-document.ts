@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
 import { strict, text } from './parts.ts'
-import { clock, ids, sections, settings, tables } from './tables.ts'
+import { clockState, ids, sections, settings, tables } from './tables.ts'
 
 /*
  * The state file (design 1.4). `PUT /_mock/state` checks what it is sent with this schema, `spec/schemas/state.schema.json` is
@@ -11,12 +11,12 @@ import { clock, ids, sections, settings, tables } from './tables.ts'
 /** What `PUT /_mock/state` takes. */
 export const environmentStateSchema = strict({
   settings: settings.exactOptional(),
-  clock: clock.exactOptional(),
+  clock: clockState.exactOptional(),
   ids: ids.exactOptional(),
   tables,
 })
 
-export const environmentSchema = strict({ settings, clock, ids, tables, ...sections.shape })
+export const environmentSchema = strict({ settings, clock: clockState, ids, tables, ...sections.shape })
 
 /** The state file: `{"version": 3, "state_id": "…", "generation": 7, "environments": {…}}`. */
 export const stateSchema = strict({

@@ -27,8 +27,8 @@ import { anyJson, duration, instant, jsonObject, stored, storedObject, storedSha
 /*
  * The tables of an environment, each declared once. `npm run generate` makes of it the types of the rows, the order of their
  * fields in the state file, the account object of answers, and the code that checks rows at the start
- * (`src/domain/generated/tables.ts`, `src/schema/generated/row-checks.js`). The schemas of the state file and of seeds are made
- * of it too.
+ * (`src/domain/generated/tables.ts`, `src/schema/generated/checks.ts`). The schemas of the state file and of seeds are made of it
+ * too. Each object that is exported here becomes an interface of its name.
  */
 
 /** What a seed file takes for a field; or that, what a row has where it does not follow from it, and which answers show it. */
@@ -114,7 +114,7 @@ export const settingsFields = {
 
 export const settings = strict(rowShape(settingsFields))
 
-export const clock = strict({
+export const clockState = strict({
   offset_ms: z
     .int()
     .min(-MAX_DURATION * 10)
@@ -126,15 +126,15 @@ export const clock = strict({
     .describe('The time of a frozen clock; null while it runs.'),
 })
 
-const idsState = strict({
+export const idsState = strict({
   seed: z.int(),
   position: z.int().describe('How many ids were given out.'),
 })
 export const ids = idsState.nullable().describe('The position in the sequence of seeded ids; null when ids are random.')
 
-const client = strict({ id: text.describe('The client_id.'), client_secret: text })
+export const client = strict({ id: text.describe('The client_id.'), client_secret: text })
 
-const bearerToken = strict({ id: text.describe('The token itself.'), client_id: text, expires_at: instant })
+export const bearerToken = strict({ id: text.describe('The token itself.'), client_id: text, expires_at: instant })
 
 export const connectionFields = {
   id: nonEmpty.optional().describe('Absent: a generated one.'),
@@ -185,9 +185,9 @@ export const providerFields = {
   },
 } as const satisfies Fields
 
-const credentialField = storedObject(documents.field, { label: text, secret: z.boolean() })
+export const credentialField = storedObject(documents.field, { label: text, secret: z.boolean() })
 
-const tool = storedObject(documents.tool, {
+export const tool = storedObject(documents.tool, {
   display_name: text,
   call: storedObject(documents.tool.shape.call, {
     body: anyJson.describe('JSON whose texts are templates; null for no body.'),
@@ -198,11 +198,11 @@ const tool = storedObject(documents.tool, {
     .describe("A template over response, input and account; null passes the answer's body on."),
 })
 
-const collection = storedObject(collections.collection)
-const stepAnswer = storedObject(collections.otherwise)
-const listPage = storedObject(collections.page)
+export const collection = storedObject(collections.collection)
+export const stepAnswer = storedObject(collections.otherwise)
+export const listPage = storedObject(collections.page)
 
-const step = strict({
+export const step = strict({
   action: z.enum(STEP_ACTIONS),
   collection: text.describe('The name of the collection; empty for refuse.'),
   ...storedShape(collections.stepKeys, {
@@ -213,7 +213,7 @@ const step = strict({
   when: jsonObject.exactOptional().describe('When refuse refuses: conditions on the variables of templates.'),
 })
 
-const responderMatch = strict({
+export const responderMatch = strict({
   method: text.optional(),
   path: text
     .optional()
@@ -223,12 +223,12 @@ const responderMatch = strict({
   body: jsonObject.exactOptional().describe('Dotted path into the JSON body, and a value or glob.'),
   account: textMap.exactOptional().describe('Account field, and a value or glob.'),
 })
-const responderAnswer = strict({
+export const responderAnswer = strict({
   status: z.int(),
   headers: textMap,
   body: anyJson.describe('A template; null for an empty body.'),
 })
-const responder = strict({
+export const responder = strict({
   on: responderMatch.describe('Matching is by value, dotted path and glob, never by evaluated code.'),
   steps: z.array(step).exactOptional().describe('What it does with collections before it answers.'),
   answers: z.array(responderAnswer).describe('One answer for respond, several for sequence.'),
@@ -239,10 +239,10 @@ const responder = strict({
     ),
 })
 
-const rateLimit = storedObject(documents.rateLimit, { every: duration, otherwise: stepAnswer.exactOptional() })
+export const rateLimit = storedObject(documents.rateLimit, { every: duration, otherwise: stepAnswer.exactOptional() })
 
 const { oauth, credentials: form } = documents.connector.shape
-const connector = storedObject(documents.connector, {
+export const connector = storedObject(documents.connector, {
   display_name: text,
   authorization_type: z.enum(AUTHORIZATION_TYPES),
   oauth: storedObject(oauth.unwrap(), { refresh_token: z.enum(['keep', 'rotate', 'none']) }),
@@ -270,26 +270,26 @@ const connector = storedObject(documents.connector, {
     .describe('Milliseconds by share of the calls; straight lines lead from point to point.'),
 })
 
-const oauthToken = strict({
+export const oauthToken = strict({
   access_token: text,
   refresh_token: text.describe('Empty when there is none.'),
   scopes: texts,
   domain: text,
 })
-const workspaceDwd = strict({
+export const workspaceDwd = strict({
   subject: text,
   access_token: text,
   scopes: texts,
   token_expires_at: instant.exactOptional(),
 })
-const trustedIdp = strict({
+export const trustedIdp = strict({
   db_user: text,
   access_key_id: text,
   expiry: instant.exactOptional(),
   secret_access_key: text.describe('Never returned in public responses (2.2).'),
   session_token: text.describe('Never returned in public responses (2.2).'),
 })
-const credentials = strict({
+export const credentials = strict({
   oauth_token: oauthToken.exactOptional(),
   static_auth: strict({ details: jsonObject }).exactOptional(),
   workspace_dwd: workspaceDwd.exactOptional(),
@@ -297,7 +297,7 @@ const credentials = strict({
 }).describe('At most one sub-object, the one that fits the authorization type.')
 
 /** As a seed file or a request may give it (2.2). */
-export const authorizationDetails = strict({
+export const credentialsPatch = strict({
   oauth_token: strict({
     access_token: text.optional().describe('The access token.'),
     refresh_token: text.optional().describe('The refresh token.'),
@@ -371,12 +371,12 @@ export const accountFields = {
   },
 } as const satisfies Fields
 
-const connectorRow = strict({ id: text.describe('The same as connector.'), ...connector.shape })
-const connection = strict(rowShape(connectionFields))
-const provider = strict(rowShape(providerFields))
-const account = strict(rowShape(accountFields))
+export const connectorRow = strict({ id: text.describe('The same as connector.'), ...connector.shape })
+export const connection = strict(rowShape(connectionFields))
+export const provider = strict(rowShape(providerFields))
+export const account = strict(rowShape(accountFields))
 
-const magicLink = strict({
+export const magicLink = strict({
   id: text.describe('The opaque part of the link.'),
   account_id: text,
   oauth_state: text.describe("Ties the third party's redirect back to this link: state of the authorize request."),
@@ -386,7 +386,7 @@ const magicLink = strict({
   completed_at: instant.exactOptional().describe('Set once its flow has completed; from then on it answers 410.'),
 })
 
-const authRequest = strict({
+export const authRequest = strict({
   id: text,
   account_id: text,
   identifier: text.describe("The identifier of the link's account, not that of the person who signed in."),
@@ -396,7 +396,7 @@ const authRequest = strict({
     .describe('Only a pending one can be verified. withdrawn: the account lost what the consent was for.'),
 })
 
-const grant = strict({
+export const grant = strict({
   id: text,
   connector: text,
   account_id: text.describe('The account whose credentials these are; empty when the token request named none.'),
@@ -414,7 +414,7 @@ const grant = strict({
     .describe('Refused permanently, for every account that presents it (settings.revocation).'),
 })
 
-const authorizationCode = strict({
+export const authorizationCode = strict({
   id: text.describe('The code itself.'),
   connector: text,
   person: text,
@@ -423,7 +423,7 @@ const authorizationCode = strict({
   expires_at: instant,
 })
 
-const collectionItem = strict({
+export const collectionItem = strict({
   id: text.describe('Connector, collection, account and key.'),
   connector: text,
   collection: text,
@@ -435,12 +435,12 @@ const collectionItem = strict({
   error: 'the names of connector, collection and account, and the key, with a slash between them',
 })
 
-const mcpMapping = strict({
+export const mcpMapping = strict({
   connection_name: text.describe('The key_id of a connection.'),
   tools: texts.describe('In the order in which they are listed; empty for every tool of the connection.'),
 })
 
-const mcpConfig = strict({
+export const mcpConfig = strict({
   id: text,
   name: text,
   description: text,
@@ -448,14 +448,14 @@ const mcpConfig = strict({
   connection_tool_mappings: z.array(mcpMapping),
 })
 
-const mcpKey = strict({
+export const mcpKey = strict({
   id: text.describe('The kid of its tokens: its thumbprint (RFC 7638).'),
   n: text.describe('The modulus of its public key, as in a JWK.'),
   e: text.describe('The exponent of its public key.'),
   private_key: text.refine(isPrivateKey, { error: 'an RSA private key in PEM' }),
 })
 
-const counter = strict({ id: text, value: z.int() })
+export const counter = strict({ id: text, value: z.int() })
 
 export const tables = strict({
   clients: z.array(client),
@@ -476,9 +476,9 @@ export const tables = strict({
     .describe('Running numbers that must not repeat after a restart: account_sequence, calls of responders, items.'),
 })
 
-const seedConnection = strict(storedShape(seedShape(connectionFields)))
-const seedProvider = strict(storedShape(seedShape(providerFields)))
-const seedAccount = strict({
+export const seedConnection = strict(storedShape(seedShape(connectionFields)))
+export const seedProvider = strict(storedShape(seedShape(providerFields)))
+export const seedAccount = strict({
   ...storedShape(seedShape(accountFields)),
   authorization_details: z
     .custom<CredentialsPatch>(isPlainObject, { error: 'an object' })
@@ -492,29 +492,29 @@ const seedAccount = strict({
 })
 const { organization_id, user_id, status } = seedShape(accountFields)
 /** As a seed file gives it, and so are the items. */
-export const generate = strict({
+export const generateFields = {
   accounts: wholeNumber(1, 1_000_000).describe('How many.'),
   connector: nonEmpty.describe('Their connector.'),
   organization_id,
   user_id,
   status,
-})
-export const sharedItems = strict({
+} as const satisfies Fields
+export const sharedItemsFields = {
   connector: nonEmpty.describe('The connector whose file has the collection.'),
   collection: nonEmpty.describe('The name of the collection.'),
   items: z.array(givenObject).describe('Its items, as they are: no templates, no fields.'),
-})
-const seedGenerate = storedObject(generate)
-const seedCollection = storedObject(sharedItems)
+} as const satisfies Fields
+export const seedGenerate = strict(storedShape(generateFields))
+export const seedCollection = strict(storedShape(sharedItemsFields))
 
-const webhook = strict({
+export const webhook = strict({
   id: text.describe('Its name.'),
   url: text,
   secret: text.describe('What events are signed with.'),
   types: z.array(z.enum(EVENT_TYPES)).describe('The events that it gets.'),
 })
 
-const webhookDelivery = strict({
+export const webhookDelivery = strict({
   id: text.describe('The id of the event, a slash, and the name of the webhook.'),
   event_id: text,
   webhook: text.describe('The name of the webhook.'),
@@ -530,7 +530,7 @@ const webhookDelivery = strict({
 })
 
 /** A seed file once it is read, with every default filled in. */
-const seed = strict({
+export const seedBundle = strict({
   clients: z.array(client).describe('Patterns such as ci-* among them.'),
   settings: strict(storedShape(seedShape(settingsFields))),
   connectors: z.array(connector),
@@ -545,10 +545,10 @@ const seed = strict({
   webhooks: z.array(webhook).exactOptional().describe('Where events are sent.'),
 })
 
-const origin = strict({
+export const origin = strict({
   id: z.literal('origin'),
-  seed: seed.describe('As it was written; a client id pattern in it makes environments from it.'),
-  exact: seed.describe(
+  seed: seedBundle.describe('As it was written; a client id pattern in it makes environments from it.'),
+  exact: seedBundle.describe(
     'With every account written out and every id decided, so that each reset brings the same rows back.',
   ),
   of_server: z.boolean().describe("Whether it is the server's seed, whose changes this environment then follows."),
@@ -568,9 +568,9 @@ const origin = strict({
     .describe('The test that it was made for.'),
 })
 
-const scenarioDefinition = strict({ id: text.describe('The name of the scenario.'), scenario: scenarioDocument })
+export const scenarioDefinition = strict({ id: text.describe('The name of the scenario.'), scenario: scenarioDocument })
 
-const scenarioRun = strict({
+export const storedScenarioRun = strict({
   id: text.describe('The name of the scenario.'),
   running: z.boolean(),
   started_manually: z.boolean().describe('Whether it was started by the control API.'),
@@ -579,11 +579,11 @@ const scenarioRun = strict({
   rules: z.array(strict({ matched: z.int(), hits: z.int() })).describe('What each rule has counted, in their order.'),
 })
 
-const snapshot = strict({
+export const snapshot = strict({
   id: text.describe('The name that a user gave it.'),
   taken_at: instant.describe("In the environment's own time."),
   settings,
-  clock,
+  clock: clockState,
   ids,
   tables,
 })
@@ -595,60 +595,8 @@ const snapshot = strict({
 export const sections = strict({
   origins: z.array(origin).max(1).describe('What the environment was made from, and what a reset goes back to.'),
   scenario_definitions: z.array(scenarioDefinition).describe('Those that came by the control API.'),
-  scenario_runs: z.array(scenarioRun),
+  scenario_runs: z.array(storedScenarioRun),
   snapshots: z.array(snapshot),
   webhooks: z.array(webhook).describe('Where events are sent (G68).'),
   webhook_deliveries: z.array(webhookDelivery).describe('Events that no webhook has acknowledged yet.'),
 })
-
-/** What the rest of the code knows by a name; each becomes an interface in `src/domain/generated/tables.ts`. */
-export const NAMED = {
-  Settings: settings,
-  ClockState: clock,
-  IdsState: idsState,
-  Client: client,
-  BearerToken: bearerToken,
-  Connection: connection,
-  Provider: provider,
-  CredentialField: credentialField,
-  Tool: tool,
-  Collection: collection,
-  StepAnswer: stepAnswer,
-  ListPage: listPage,
-  Step: step,
-  ResponderMatch: responderMatch,
-  ResponderAnswer: responderAnswer,
-  Responder: responder,
-  RateLimit: rateLimit,
-  Connector: connector,
-  ConnectorRow: connectorRow,
-  OauthToken: oauthToken,
-  WorkspaceDwd: workspaceDwd,
-  TrustedIdp: trustedIdp,
-  Credentials: credentials,
-  CredentialsPatch: authorizationDetails,
-  Account: account,
-  MagicLink: magicLink,
-  AuthRequest: authRequest,
-  Grant: grant,
-  AuthorizationCode: authorizationCode,
-  CollectionItem: collectionItem,
-  McpMapping: mcpMapping,
-  McpConfig: mcpConfig,
-  McpKey: mcpKey,
-  Counter: counter,
-  SeedConnection: seedConnection,
-  SeedProvider: seedProvider,
-  SeedAccount: seedAccount,
-  SeedCollection: seedCollection,
-  SeedGenerate: seedGenerate,
-  SeedBundle: seed,
-  Origin: origin,
-  Webhook: webhook,
-  WebhookDelivery: webhookDelivery,
-  ScenarioDefinition: scenarioDefinition,
-  StoredScenarioRun: scenarioRun,
-  Snapshot: snapshot,
-  Tables: tables,
-  Sections: sections,
-}
