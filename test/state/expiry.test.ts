@@ -218,4 +218,38 @@ describe('expired rows', () => {
     expect([bearer_tokens.get('t199'), bearer_tokens.get('t200')?.id]).toEqual([undefined, 't200'])
     await registry.close()
   })
+
+  it('one token more than 50,000 drops the one that expires first, again and again, and one that expires earlier at once', async () => {
+    const registry = await openTestRegistry()
+    const { model } = registry.create('default')
+    const { bearer_tokens } = model.tables
+    const put = (id: string, at: number): void =>
+      model.transact(() => bearer_tokens.put({ id, client_id: 'c', expires_at: instant(START + HOUR + at) }))
+    const isKnown = (id: string): boolean => registry.byBearer.get(id) !== undefined
+    model.transact(() => {
+      for (let each = 0; each < 49_999; each++)
+        bearer_tokens.put({ id: `t${each}`, client_id: 'c', expires_at: instant(START + HOUR + each) })
+    })
+    put('t49999', 49_999)
+    expect([bearer_tokens.size, isKnown('t0')]).toEqual([50_000, true])
+    for (let each = 50_000; each < 52_500; each++) {
+      const dropped = each - 50_000
+      expect(isKnown(`t${dropped}`)).toBe(true)
+      put(`t${each}`, each)
+      expect([bearer_tokens.size, isKnown(`t${dropped}`), isKnown(`t${dropped + 1}`)]).toEqual([50_000, false, true])
+    }
+    put('earlier', 10)
+    expect([bearer_tokens.size, isKnown('earlier'), isKnown('t2500')]).toEqual([50_000, false, true])
+    model.transact(() => bearer_tokens.remove('t2500'))
+    put('soon', 2500)
+    expect([bearer_tokens.size, isKnown('soon')]).toEqual([50_000, true])
+    put('last', 60_000)
+    expect([bearer_tokens.size, isKnown('soon'), isKnown('t2501'), isKnown('last')]).toEqual([
+      50_000,
+      false,
+      true,
+      true,
+    ])
+    await registry.close()
+  })
 })
