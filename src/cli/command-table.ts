@@ -276,7 +276,7 @@ const TABLE = {
   validate: {
     operands: ' FILE…',
     summary:
-      'check seeds (also `bundled`), connectors, scenarios, extensions, cases and configurations, files or folders, as `start` does; exit 1 when one has a problem, 2 when one cannot be read',
+      'check seeds (also `bundled`), connectors, scenarios, extensions, cases and configurations, files or folders, as `start` does; a folder may have other files, which are left out; exit 1 when one has a problem, 2 when one cannot be read',
     flags: EXTENSION,
   },
   init: {

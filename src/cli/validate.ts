@@ -18,7 +18,7 @@ export async function validate(argv: readonly string[], context: CommandContext)
   const checks = withExtensions(DOCUMENT_CHECKS, { names })
   const configurations = operands.flatMap(configurationsAt)
   const others = operands.filter((operand) => !configurations.includes(operand))
-  const { files, problems, warnings, unreadable, cases } = await validateFiles(others, checks)
+  const { files, problems, warnings, unreadable, leftOut, cases } = await validateFiles(others, checks)
   const defaults = { seed: ['bundled'], extension: values.extension }
   // Their schema and what they name are loaded where there are some.
   for (const source of cases)
@@ -26,15 +26,28 @@ export async function validate(argv: readonly string[], context: CommandContext)
   for (const file of configurations) problems.push(...(await configurationProblems(file)))
   for (const { message } of problems) out(message)
   for (const { message } of warnings) out(`warning: ${message}`)
+  const leftOutLine = leftOut.length > 0 ? leftOutNote(leftOut) : undefined
   for (const { file, reason } of unreadable) err(`toolmock: ${file}: ${reason}`)
   if (unreadable.length > 0) return 2
   if (problems.length > 0) {
     out(`${plural(problems.length, 'problem')} in ${plural(files.length + configurations.length, 'file')}`)
+    if (leftOutLine !== undefined) out(leftOutLine)
     return 1
   }
   for (const { file, kind } of files) out(`${file}: a valid ${kind} file`)
   for (const file of configurations) out(`${file}: a valid configuration file`)
+  if (leftOutLine !== undefined) out(leftOutLine)
   return 0
+}
+
+/** Files that are listed by name. */
+const MAX_LEFT_OUT = 10
+
+function leftOutNote(files: readonly string[]): string {
+  const more = files.length - MAX_LEFT_OUT
+  const named = `${files.slice(0, MAX_LEFT_OUT).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const which = files.length === 1 ? 'which has' : 'which have'
+  return `${plural(files.length, 'file')} left out, ${which} no top-level key of a file of the mock: ${named}`
 }
 
 async function configurationProblems(file: string): Promise<readonly FileProblem[]> {

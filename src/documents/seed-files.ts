@@ -1,5 +1,5 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import { CONFIGURATION_FILES } from './configuration-files.ts'
@@ -7,7 +7,7 @@ import { type DocumentCheckContext, type DocumentChecks, ToolSchemaCheck } from 
 import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
 import { located, type ReadConnector, type ReadDocument, readDocument } from './read.ts'
 import { checkSeed, connectorsIn, type KnownConnectors, listedNames, namesIn, possibleNames } from './seed-checks.ts'
-import { toBundle } from './seed.ts'
+import { seedSchema, toBundle } from './seed.ts'
 
 /** The files at one path that a seed is read from; files of other kinds in a folder are no part of it. */
 export interface SeedFiles {
@@ -16,6 +16,8 @@ export interface SeedFiles {
   readonly isFolder: boolean
   /** The names of the connectors that came with a seed file. */
   readonly beside: readonly string[]
+  /** Files of a folder that are not for the mock, such as `package.json`. */
+  readonly leftOut: readonly string[]
 }
 
 type Kind = ReadDocument['kind']
@@ -61,16 +63,41 @@ export async function textsBeside(path: string): Promise<TextFile[]> {
 /** Reads the seed at a path: a folder, or a file; the connectors beside a seed file come with it. @throws UnreadableFileError */
 export async function readSeedFiles(path: string, checks: DocumentChecks): Promise<SeedFiles> {
   const context = { ...checks, toolSchemas: new ToolSchemaCheck() }
-  const documents = await readFiles(await textFiles(path), context)
+  const inFolder = await isFolder(path)
+  const texts = await textFiles(path)
+  const read = await readFiles(texts, context)
+  const documents = inFolder ? read.filter((each, at) => isForMock(each, texts[at])) : read
+  if (documents.length === 0) throw new UnreadableFileError(path, NONE_FOR_MOCK)
   const hasSeed = documents.some(({ kind }) => kind === 'seed')
   const others = hasSeed ? await readFiles(await textsBeside(path), context) : []
   const beside = ofKind({ documents: others }, 'connector').flatMap(({ source }) => namesIn(source.value))
-  return { documents: [...documents, ...others], isFolder: await isFolder(path), beside }
+  const leftOut = texts.filter((_text, at) => !documents.some((each) => each === read[at])).map(({ file }) => file)
+  return { documents: [...documents, ...others], isFolder: inFolder, beside, leftOut }
+}
+
+const NONE_FOR_MOCK =
+  'the folder has no seed, connector, scenario or extension: none of its files has a top-level key of one'
+
+/** Folders in which every file is meant for the mock. */
+const OWN_FOLDERS: readonly string[] = ['seeds', 'connectors', 'scenarios', 'extensions']
+/** The top-level keys by which a file is known to be for the mock. `name` and `description` are in many files. */
+const OWN_KEYS = [...Object.keys(seedSchema.shape), 'connector', 'extension', 'cases', 'rules', 'initial'].filter(
+  (key) => key !== '$schema',
+)
+/** The same in a text that cannot be read: at the start of a line, or of the text. */
+const OWN_KEY_IN_TEXT = new RegExp(`(?:^\\s*\\{\\s*|^ {0,4}|^\\t)["']?(?:${OWN_KEYS.join('|')})["']?\\s*:`, 'm')
+
+/** Whether a file of a folder is meant for the mock: the folder of a project has others. */
+function isForMock(read: ReadDocument, { file, text }: TextFile = { file: '', text: '' }): boolean {
+  if (OWN_FOLDERS.includes(basename(dirname(file)))) return true
+  if (read.kind === 'unknown') return OWN_KEY_IN_TEXT.test(text)
+  const { value } = read.source
+  return isJsonObject(value) && OWN_KEYS.some((key) => Object.hasOwn(value, key))
 }
 
 /** The files of the bundled seed, whose JSON Schemas are not compiled again. */
 export async function readBundledFiles(folder: string, checks: DocumentChecks): Promise<SeedFiles> {
-  return { documents: await readFiles(await textFiles(folder), checks), isFolder: false, beside: [] }
+  return { documents: await readFiles(await textFiles(folder), checks), isFolder: false, beside: [], leftOut: [] }
 }
 
 async function readFiles(files: readonly TextFile[], context: DocumentCheckContext): Promise<ReadDocument[]> {
@@ -87,7 +114,7 @@ export function bundleOf(read: Pick<SeedFiles, 'documents'>): SeedBundle {
 }
 
 /** Everything that is wrong with the files of a seed; `known` are the connectors that there are once it is added. */
-export function problemsOf(files: Omit<SeedFiles, 'beside'>, known: KnownConnectors): FileProblem[] {
+export function problemsOf(files: Pick<SeedFiles, 'documents' | 'isFolder'>, known: KnownConnectors): FileProblem[] {
   const [seeds, connectors] = [ofKind(files, 'seed'), ofKind(files, 'connector')]
   const names = new Set(connectors.flatMap(({ source }) => namesIn(source.value)))
   // Names of connectors that cannot be read are known, so that one mistake is reported once.
@@ -149,7 +176,7 @@ export async function readSeed(
 }
 
 /** Files that were given as a seed and are none; those of a folder are left to other flags. */
-function notSeeds(files: Omit<SeedFiles, 'beside'>): FileProblem[] {
+function notSeeds(files: Pick<SeedFiles, 'documents' | 'isFolder'>): FileProblem[] {
   if (files.isFolder) return []
   const others = [...ofKind(files, 'scenario'), ...ofKind(files, 'extension')].map(({ source, kind }) => {
     const allowed = `seeds and connectors (${kind}s start with --${kind})`
@@ -175,14 +202,19 @@ function isFolder(path: string): Promise<boolean> {
   return stat(path).then((found) => found.isDirectory(), unreadable(path))
 }
 
+/** At any depth. Hidden files and installed packages are of other programs; names with two dots are Kubernetes' own. */
 async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(unreadable(folder))
-  return entries
-    .filter(
-      (entry) => entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name) && !CONFIGURATION_FILES.includes(entry.name),
-    )
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
+  const entries = await readdir(folder, { withFileTypes: true }).catch(unreadable(folder))
+  const found = await Promise.all(
+    entries.map(async (entry): Promise<string[]> => {
+      const path = join(folder, entry.name)
+      if (/^\.[^.]/.test(entry.name) || entry.name === 'node_modules') return []
+      if (entry.isDirectory()) return filesIn(path)
+      const isTaken = /\.(?:ya?ml|json)$/.test(entry.name) && !CONFIGURATION_FILES.includes(entry.name)
+      return entry.isFile() && isTaken ? [path] : []
+    }),
+  )
+  return found.flat().sort()
 }
 
 function textsOf(files: readonly string[]): Promise<TextFile[]> {

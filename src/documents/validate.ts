@@ -25,6 +25,8 @@ export interface Validation {
   /** What a start accepts and a user may still want to fix. */
   warnings: FileProblem[]
   unreadable: { file: string; reason: string }[]
+  /** Files of folders that are not for the mock. */
+  leftOut: string[]
   /** Files of cases, which are not checked here. */
   cases: SourceText[]
 }
@@ -58,6 +60,7 @@ export async function validateFiles(paths: readonly string[], checks: DocumentCh
     problems: [...problemsOfSources(seeds), ...(await scenarioProblems(sources, checks))],
     warnings: warningsOf(sources),
     unreadable,
+    leftOut: sources.flatMap(({ files: read }) => read?.leftOut ?? []),
     cases: ofKind({ documents: documentsOf(sources) }, 'cases').map(({ source }) => source),
   }
 }

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { manifestOf, ROOT } from '../../.build/project.ts'
 import { COMMANDS, flagsOf } from '../../src/cli/command-table.ts'
@@ -112,6 +113,20 @@ describe('toolmock validate', () => {
       `warning: ${scenario}:5:61: \`rules[2].do[0].latency.ms\` is 5 without a unit, which is read as 5 milliseconds; allowed: a unit, such as 5ms`,
       `warning: ${scenario}:5:91: \`rules[2].do[1].advance_clock.by\` is 60 without a unit, which is read as 60 seconds; allowed: a unit, such as 60s`,
     ])
+  })
+
+  it('says which files of a folder it left out', async () => {
+    const folder = mkdtempSync(toolmock.path('project-'))
+    const seed = join(folder, 'seed.yaml')
+    writeFileSync(seed, 'clients:\n  - { client_id: a, client_secret: b }\n')
+    writeFileSync(join(folder, 'package.json'), '{ "name": "shop" }')
+    expect(await toolmock.run(['validate', folder])).toEqual({
+      code: 0,
+      stdout:
+        `${seed}: a valid seed file\n` +
+        `1 file left out, which has no top-level key of a file of the mock: ${join(folder, 'package.json')}\n`,
+      stderr: '',
+    })
   })
 
   it('ends with 2 when a file cannot be read', async () => {

@@ -85,4 +85,47 @@ describe('validating files', () => {
       expect(await problemsWith('.')).toEqual(['of-mail.yaml'])
     })
   })
+
+  it('leaves files of a folder out that are not for the mock, and names them', async () => {
+    const tree = {
+      'package.json': '{ "name": "shop", "version": "1.0.0" }',
+      'package-lock.json': '{ "name": "shop", "packages": { "": { "settings": {} } } }',
+      'tsconfig.json': '{\n  // of the compiler\n  "compilerOptions": { "strict": true },\n}\n',
+      'data.json': '[1]',
+      '.github/workflows/ci.yaml': 'name: ci\non: push\njobs: {}\n',
+      'node_modules/other/seed.yaml': 'clients: 3\n',
+      'mock/seed.yaml': 'connectors: [shop]\n',
+      'mock/shop.yaml': SHOP,
+      'mock/broken.json': '{\n  "connector": "x",\n',
+      'scenarios/misspelt.yaml': 'name: x\nrulez: []\n',
+    }
+    await withFiles(tree, async (folder) => {
+      const inFolder = (file: string): string => file.slice(folder.length + 1)
+      const { files, leftOut, problems } = await validateFiles([folder], DOCUMENT_CHECKS)
+      expect(leftOut.map(inFolder)).toEqual(['data.json', 'package-lock.json', 'package.json', 'tsconfig.json'])
+      expect(files.map(({ file, kind }) => [inFolder(file), kind])).toEqual([
+        ['mock/broken.json', 'unknown'],
+        ['mock/seed.yaml', 'seed'],
+        ['mock/shop.yaml', 'connector'],
+        ['scenarios/misspelt.yaml', 'scenario'],
+      ])
+      expect(problems.map(({ file }) => inFolder(file))).toEqual([
+        'mock/broken.json',
+        'scenarios/misspelt.yaml',
+        'scenarios/misspelt.yaml',
+      ])
+      // A file that is named is always judged.
+      const named = await validateFiles([join(folder, 'package.json')], DOCUMENT_CHECKS)
+      expect([named.leftOut, named.problems.length > 0]).toEqual([[], true])
+    })
+  })
+
+  it('refuses a folder without a file for the mock, as a start does', async () => {
+    await withFiles({ 'package.json': '{ "name": "shop" }' }, async (folder) => {
+      const reason =
+        'the folder has no seed, connector, scenario or extension: none of its files has a top-level key of one'
+      expect((await validateFiles([folder], DOCUMENT_CHECKS)).unreadable).toEqual([{ file: folder, reason }])
+      await expect(loadSeeds([folder], DOCUMENT_CHECKS)).rejects.toThrow(reason)
+    })
+  })
 })
