@@ -152,7 +152,7 @@ module.exports = {
         pathNot: [
           '^src/(library|domain|verdict)/',
           '^src/contract/(shapes|control-call|generated/control-types)\\.ts$',
-          '^src/documents/(load-scenarios|seed-files|source-text)\\.ts$',
+          '^src/documents/(text-files|source-text)\\.ts$',
           '^src/index\\.ts$',
           APP,
           HTTP_CLIENT,

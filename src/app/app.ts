@@ -2,10 +2,11 @@ import { setMaxListeners } from 'node:events'
 import type { RequestListener } from 'node:http'
 import type { AppServices } from '../control/app-services.ts'
 import { ToolSchemas } from '../contract/tool-schemas.ts'
-import { bundledScenario, bundledScenarioNames, bundledScenarios, loadScenarios } from '../documents/load-scenarios.ts'
+import { bundledScenario, bundledScenarios, loadScenarios } from '../documents/load-scenarios.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
 import { loadExtensions, withExtensions } from '../documents/load-extensions.ts'
-import { BUNDLED, loadSeeds } from '../documents/load-seeds.ts'
+import { loadSeeds } from '../documents/load-seeds.ts'
+import { BUNDLED, bundledNames } from '../documents/package-files.ts'
 import { mayBeCalled } from '../domain/base-url.ts'
 import { instant } from '../domain/instant.ts'
 import { once } from '../domain/once.ts'
@@ -203,7 +204,7 @@ function createScenarios(checks: DocumentChecks): ScenarioRegistry {
   const bundled = {
     named: (name: string, environment: Environment) =>
       bundledScenario(name, { checks, connectors: knownConnectors(environment) }),
-    names: bundledScenarioNames,
+    names: () => bundledNames('scenario'),
     all: once(() => bundledScenarios(checks)),
   }
   return new ScenarioRegistry(bundled)
@@ -269,7 +270,7 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
       journals,
       records,
       scenarios,
-      bundledScenarios: bundledScenarioNames,
+      bundledScenarios: () => bundledNames('scenario'),
       realTime,
       documentedOnly,
       mcp,

@@ -327,13 +327,12 @@ export async function reset(argv: readonly string[], context: CommandContext): P
     session.print(answer, () => `environment ${environment} is back at its seed`)
     return 0
   }
-  const [{ seedDocument }, { BUNDLED, bundledSeedFolder }, { documentChecks }] = await Promise.all([
+  const [{ seedDocument }, { documentChecks }] = await Promise.all([
     import('../documents/seed-files.ts'),
-    import('../documents/load-seeds.ts'),
     import('../app/document-checks.ts'),
   ])
   // The server allows or refuses what its --allow-outbound is about.
-  const seed = await seedDocument(path === BUNDLED ? bundledSeedFolder() : path, documentChecks(true))
+  const seed = await seedDocument(path, documentChecks(true))
   const resets = () => session.call('POST /reset', { body: { seed } })
   const answer = await withProgress(context, `Resetting ${environment}`, resets)
   session.print(

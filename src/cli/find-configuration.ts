@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { CONFIGURATION_FILES } from '../documents/configuration-files.ts'
+import { CONFIGURATION_FILES } from '../documents/text-files.ts'
 import { isJsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { Configuration } from './arguments.ts'

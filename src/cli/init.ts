@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { starterFolder } from '../documents/load-seeds.ts'
+import { packageFolder } from '../documents/package-files.ts'
 import { StartError } from '../domain/start-error.ts'
 import { shellQuote } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
@@ -47,7 +47,7 @@ export async function init(argv: readonly string[], context: CommandContext): Pr
     )
   }
   for (const { file, path, kind } of files) {
-    await writeNew(kind, file, await readFile(join(starterFolder(), example, path), 'utf8'))
+    await writeNew(kind, file, await readFile(join(packageFolder('starter'), example, path), 'utf8'))
     out(`wrote ${file}`)
   }
   const [seed, scenario] = [join(folder, SEED), join(folder, SCENARIO)]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Request, Response } from 'express'
-import { dashboardFolder } from '../documents/load-seeds.ts'
+import { dashboardFolder } from '../documents/package-files.ts'
 import { html } from '../pages/html.ts'
 import { htmlDocument } from '../pages/layout.ts'
 

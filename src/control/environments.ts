@@ -4,7 +4,8 @@ import type { Connector } from '../domain/connector.ts'
 import type { Environment } from '../state/environment.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { SeedBundle } from '../domain/seed.ts'
-import { bundledScenario, bundledScenarioNames } from '../documents/load-scenarios.ts'
+import { bundledScenario } from '../documents/load-scenarios.ts'
+import { bundledNames } from '../documents/package-files.ts'
 import type { Scenario } from '../domain/scenario.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import type { TestLabel } from '../domain/test-label.ts'
@@ -107,7 +108,7 @@ async function scenariosOf(
   const bundled = async (name: string, at: number): Promise<Scenario> => {
     const scenario = await bundledScenario(name, context)
     if (scenario) return scenario
-    const names = await bundledScenarioNames()
+    const names = await bundledNames('scenario')
     const problem = {
       path: ['scenarios', at],
       found: `${quote(name)}${didYouMean(name, names)}`,

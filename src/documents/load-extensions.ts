@@ -1,21 +1,13 @@
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { conflictWith, type Extension } from '../domain/extension.ts'
 import { isScenarioPath } from '../domain/scenario.ts'
 import { StartError } from '../domain/start-error.ts'
-import { didYouMean } from '../domain/suggestion.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { DocumentChecks } from './connector-checks.ts'
-import { BUNDLED, bundledExtensionFolder } from './load-seeds.ts'
+import { BUNDLED, bundledFile, bundledNames, unknownName } from './package-files.ts'
+import { textOf, textsIn } from './text-files.ts'
 
 /** The parser and its schemas are loaded when the first extension is read. */
-const loadParser = lazyImport(async () => {
-  const [{ extensionTexts, textOf }, { parseExtension, readDocument }] = await Promise.all([
-    import('./seed-files.ts'),
-    import('./read.ts'),
-  ])
-  return { extensionTexts, textOf, parseExtension, readDocument }
-})
+const loadParser = lazyImport(() => import('./read.ts'))
 
 /**
  * The extensions that `--extension` names, in order: a bundled one by its name, or a file by its path. Those in seed folders follow.
@@ -31,7 +23,7 @@ export async function loadExtensions(
   const extensions: Extension[] = []
   const folders = seeds.filter((path) => path !== BUNDLED)
   if (names.length + folders.length === 0) return extensions
-  const { extensionTexts, textOf, parseExtension, readDocument } = await loadParser()
+  const { parseExtension, readDocument } = await loadParser()
   const add = async (file: string, text: string): Promise<void> => {
     const extension = await parseExtension(text, file, checks)
     const conflict = conflictWith(extension, extensions)
@@ -39,14 +31,14 @@ export async function loadExtensions(
     extensions.push(extension)
   }
   for (const name of names) {
-    const file = isScenarioPath(name) ? name : await bundledFile(name)
+    const file = isScenarioPath(name) ? name : await fileNamed(name)
     await add(file, await textOf(file))
   }
-  for (const path of folders) {
-    for (const { file, text } of await extensionTexts(path)) {
-      const { kind } = await readDocument(text, file, checks)
-      if (kind === 'extension') await add(file, text)
-    }
+  for (const { file, text } of (await Promise.all(folders.map(textsIn))).flat()) {
+    // Other files of a seed need not be read for this.
+    if (!/(?:^|[{,])\s*["']?extension["']?\s*:/m.test(text)) continue
+    const { kind } = await readDocument(text, file, checks)
+    if (kind === 'extension') await add(file, text)
   }
   return extensions
 }
@@ -67,11 +59,8 @@ export function withExtensions(
   }
 }
 
-async function bundledFile(name: string): Promise<string> {
-  const folder = bundledExtensionFolder()
-  const names = (await readdir(folder)).map((entry) => entry.replace(/\.yaml$/, '')).sort()
-  if (names.includes(name)) return join(folder, `${name}.yaml`)
-  throw new StartError(
-    `there is no bundled extension ${JSON.stringify(name)}${didYouMean(name, names)}; there are ${names.join(', ')}, or give the path of a file`,
-  )
+async function fileNamed(name: string): Promise<string> {
+  const names = await bundledNames('extension')
+  if (names.includes(name)) return bundledFile('extension', name)
+  throw unknownName('extension', name, names)
 }

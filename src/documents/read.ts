@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
+import { isJsonObject, own } from '../domain/json.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Extension } from '../domain/extension.ts'
 import {
@@ -19,75 +19,98 @@ import { type ParsedScenario, scenarioSchema } from './scenario.ts'
 import { SourceText } from './source-text.ts'
 import { checkVocabulary } from './seed-checks.ts'
 
-const DOCUMENTS = 'a seed, a connector, a scenario or an extension'
+/** The kinds of documents, and what a valid one is read as. Only `run --cases` and `validate` read a file of cases on. */
+interface Documents {
+  seed: ParsedSeed
+  connector: Connector
+  scenario: ParsedScenario
+  extension: Extension
+  cases: undefined
+}
+type DocumentKind = keyof Documents
 
 /** A file as far as it could be read on its own: what it holds when its shape is right, and what is wrong with it. */
-interface Read<Kind extends string, Of> {
-  kind: Kind
-  source: SourceText
-  document: Of | undefined
-  problems: readonly FileProblem[]
+export interface Read<Kind extends DocumentKind> {
+  readonly kind: Kind
+  readonly file: string
+  readonly source: SourceText
+  readonly document: Documents[Kind] | undefined
+  /** What depends on other files is not among them. */
+  readonly problems: readonly Problem[]
 }
-
-export type ReadConnector = Read<'connector', Connector>
-type ReadSeed = Read<'seed', ParsedSeed>
-type ReadExtension = Read<'extension', Extension>
-
-/** Its problems are those of its shape; the rest depends on the connectors there are. */
-export interface ReadScenario extends Omit<Read<'scenario', ParsedScenario>, 'problems'> {
-  shapeProblems: readonly Problem[]
-}
-
-/** A file of cases, which only `run --cases` and `validate` read on. */
-type ReadCases = Omit<Read<'cases', never>, 'document'>
 
 /** A text that is none of them. */
 interface UnknownDocument {
-  kind: 'unknown'
-  file: string
-  problems: readonly FileProblem[]
+  readonly kind: 'unknown'
+  readonly file: string
+  readonly fileProblems: readonly FileProblem[]
 }
 
-export type ReadDocument = ReadConnector | ReadSeed | ReadScenario | ReadExtension | ReadCases | UnknownDocument
+export type ReadDocument = { [Kind in DocumentKind]: Read<Kind> }[DocumentKind] | UnknownDocument
+
+const DOCUMENTS = 'a seed, a connector, a scenario or an extension'
 
 /**
  * Reads one YAML or JSON text and recognises what it is: a file with `connector` at its top is a connector, one with `extension` an
  * extension, one with `cases` a file of cases, one with `rules` or `name` a scenario, others are seeds.
  */
 export async function readDocument(text: string, file: string, context: DocumentCheckContext): Promise<ReadDocument> {
-  const source = open(text, file)
-  if (!(source instanceof SourceText)) return { kind: 'unknown', file, problems: source }
-  if (!isJsonObject(source.value)) {
-    const problem = { path: [], found: shown(source.value), allowed: `an object: ${DOCUMENTS}` }
-    return { kind: 'unknown', file, problems: [source.problem(problem)] }
+  let source: SourceText
+  try {
+    source = new SourceText(text, file)
+  } catch (error) {
+    if (error instanceof DocumentError) return { kind: 'unknown', file, fileProblems: error.problems }
+    throw error
   }
-  const has = (key: string): boolean => own(source.value as JsonObject, key) !== undefined
+  const { value } = source
+  if (!isJsonObject(value)) {
+    const problem = { path: [], found: shown(value), allowed: `an object: ${DOCUMENTS}` }
+    return { kind: 'unknown', file, fileProblems: [source.problem(problem)] }
+  }
+  const has = (key: string): boolean => own(value, key) !== undefined
   if (has('connector')) return readConnector(source, context)
   if (has('extension')) return readExtension(source, context)
   if (has('cases')) {
     const problem = { path: [], found: 'a file of cases', allowed: `${DOCUMENTS} (cases are for run --cases)` }
-    return { kind: 'cases', source, problems: [source.problem(problem)] }
+    return { kind: 'cases', file, source, document: undefined, problems: [problem] }
   }
   return has('rules') || has('name') ? readScenario(source) : readSeed(source, context)
 }
 
 /** One connector document. @throws DocumentError with everything that is wrong with it */
 export async function parseConnector(text: string, file: string, checks: DocumentChecks): Promise<Connector> {
-  const source = open(text, file)
-  if (!(source instanceof SourceText)) throw new DocumentError(source)
-  const { document, problems } = await readConnector(source, { ...checks, toolSchemas: new ToolSchemaCheck() })
-  if (!document || problems.length > 0) throw new DocumentError(problems)
-  return document
+  return sound(await readConnector(new SourceText(text, file), { ...checks, toolSchemas: new ToolSchemaCheck() }))
 }
 
 /** One extension document. @throws DocumentError with everything that is wrong with it */
 export async function parseExtension(text: string, file: string, checks: DocumentChecks): Promise<Extension> {
   const read = await readDocument(text, file, { ...checks, toolSchemas: new ToolSchemaCheck() })
-  if (read.kind === 'extension' && read.document && read.problems.length === 0) return read.document
-  if (read.kind === 'extension' || read.kind === 'unknown' || read.kind === 'cases')
-    throw new DocumentError(read.problems)
-  const allowed = 'an extension: extension, collections, responders'
-  throw new DocumentError([read.source.problem({ path: [], found: `a ${read.kind}`, allowed })])
+  if (read.kind === 'extension') return sound(read)
+  throw anotherKind(read, 'an extension: extension, collections, responders')
+}
+
+/** What a document holds, where nothing is wrong with it. @throws DocumentError */
+export function sound<Kind extends DocumentKind>(
+  read: Read<Kind>,
+  others: readonly Problem[] = [],
+): NonNullable<Documents[Kind]> {
+  const problems = fileProblems(read, others)
+  if (!read.document || problems.length > 0) throw new DocumentError(problems)
+  return read.document
+}
+
+/** The error for a document of another kind than was asked for. */
+export function anotherKind(read: ReadDocument, allowed: string): DocumentError {
+  if (read.kind === 'unknown' || read.kind === 'cases') return new DocumentError(fileProblems(read))
+  return new DocumentError([read.source.problem({ path: [], found: `a ${read.kind}`, allowed })])
+}
+
+/** Everything that is wrong with a document on its own, and what else was found in it. */
+export function fileProblems(
+  read: Pick<Read<DocumentKind>, 'source' | 'problems'> | UnknownDocument,
+  others: readonly Problem[] = [],
+): readonly FileProblem[] {
+  return 'fileProblems' in read ? read.fileProblems : located(read.source, [...read.problems, ...others])
 }
 
 /** The problems of a source in their order in the file, each place and text once, up to a bound. */
@@ -108,27 +131,27 @@ function parsed<Schema extends z.ZodType>(schema: Schema, { value }: SourceText)
   return { data, shape: error ? problemsOf(error.issues, value) : [] }
 }
 
-async function readConnector(source: SourceText, context: DocumentCheckContext): Promise<ReadConnector> {
+async function readConnector(source: SourceText, context: DocumentCheckContext): Promise<Read<'connector'>> {
   const { data, shape } = parsed(connectorSchema, source)
-  const problems = located(source, [...shape, ...(await checkConnector(source.value, context))])
-  return { kind: 'connector', source, document: data && toConnector(data), problems }
+  const problems = [...shape, ...(await checkConnector(source.value, context))]
+  return { kind: 'connector', file: source.file, source, document: data && toConnector(data), problems }
 }
 
-async function readExtension(source: SourceText, checks: DocumentCheckContext): Promise<ReadExtension> {
+async function readExtension(source: SourceText, checks: DocumentCheckContext): Promise<Read<'extension'>> {
   const { data, shape } = parsed(extensionSchema, source)
   const document = isJsonObject(source.value) ? source.value : {}
   const inside = responderProblems(document, checks)
   const ofSchemas = (await checks.toolSchemas?.problems(document, ['responders', '*', 'body_schema'])) ?? []
-  const problems = located(source, [...shape, ...inside, ...ofSchemas, ...servedProblems(source.value, checks)])
-  return { kind: 'extension', source, document: data && toExtension(data), problems }
+  const problems = [...shape, ...inside, ...ofSchemas, ...servedProblems(source.value, checks)]
+  return { kind: 'extension', file: source.file, source, document: data && toExtension(data), problems }
 }
 
-function readScenario(source: SourceText): ReadScenario {
+function readScenario(source: SourceText): Read<'scenario'> {
   const { data, shape } = parsed(scenarioSchema, source)
-  return { kind: 'scenario', source, document: data, shapeProblems: shape }
+  return { kind: 'scenario', file: source.file, source, document: data, problems: shape }
 }
 
-async function readSeed(source: SourceText, context: DocumentCheckContext): Promise<ReadSeed> {
+async function readSeed(source: SourceText, context: DocumentCheckContext): Promise<Read<'seed'>> {
   const { data, shape } = parsed(seedSchema, source)
   const problems = [...shape, ...checkVocabulary(source.value, context.words)]
   for (const { path, value } of valuesAt(source.value, ['webhooks', '*', 'url']))
@@ -137,14 +160,5 @@ async function readSeed(source: SourceText, context: DocumentCheckContext): Prom
     const inside = await checkConnector(value, context)
     problems.push(...inside.map((problem) => ({ ...problem, path: [...path, ...problem.path] })))
   }
-  return { kind: 'seed', source, document: data, problems: located(source, problems) }
-}
-
-function open(text: string, file: string): SourceText | readonly FileProblem[] {
-  try {
-    return new SourceText(text, file)
-  } catch (error) {
-    if (error instanceof DocumentError) return error.problems
-    throw error
-  }
+  return { kind: 'seed', file: source.file, source, document: data, problems }
 }

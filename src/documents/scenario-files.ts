@@ -3,37 +3,25 @@ import type { Scenario } from '../domain/scenario.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
 import type { DocumentChecks } from './connector-checks.ts'
-import { DocumentError, type FileProblem } from './problem.ts'
-import { located, type ReadDocument, readDocument, type ReadScenario } from './read.ts'
+import { anotherKind, readDocument, sound } from './read.ts'
 import { toScenario } from './scenario.ts'
 import type { KnownConnectors } from './seed-checks.ts'
-import type { TextFile } from './seed-files.ts'
-
-/** Everything that is wrong with a scenario, given the operations and connectors there are. */
-export function problemsOfScenario({ source, shapeProblems }: ReadScenario, around: ScenarioReferences): FileProblem[] {
-  return located(source, [...shapeProblems, ...checkScenario(source.value, around)])
-}
+import type { TextFile } from './text-files.ts'
 
 /**
- * One scenario document, YAML or JSON, about these connectors.
+ * One scenario document, YAML or JSON, about these connectors; undefined does not check what it is about.
  * @throws DocumentError with everything that is wrong with it
  */
 export async function parseScenario(
   { text, file }: TextFile,
   checks: DocumentChecks,
-  connectors: KnownConnectors,
+  connectors: KnownConnectors | undefined,
 ): Promise<Scenario> {
   const read = await readDocument(text, file, checks)
-  if (read.kind !== 'scenario') throw new DocumentError(otherProblems(read))
-  const problems = problemsOfScenario(read, { operations: checks.operations, connectors })
-  if (!read.document || problems.length > 0) throw new DocumentError(problems)
-  return { ...toScenario(read.document), text }
-}
-
-function otherProblems(read: Exclude<ReadDocument, ReadScenario>): readonly FileProblem[] {
-  if (read.kind === 'unknown' || read.kind === 'cases') return read.problems
-  const problem = { path: [], found: `a ${read.kind}`, allowed: 'a scenario: name, description, initial, rules' }
-  return [read.source.problem(problem)]
+  if (read.kind !== 'scenario') throw anotherKind(read, 'a scenario: name, description, initial, rules')
+  const { operations } = checks
+  const document = sound(read, connectors ? checkScenario(read.source.value, { operations, connectors }) : [])
+  return { ...toScenario(document), text }
 }
 
 /** What a scenario may name. */
@@ -47,7 +35,7 @@ interface ScenarioReferences {
 const STATUSES_OF_EVERY_OPERATION: readonly number[] = [429, 500, 503, 504]
 
 /** Operations, connectors, tools and statuses in a scenario that there are not, however the rest of it is written. */
-function checkScenario(document: JsonValue, around: ScenarioReferences): Problem[] {
+export function checkScenario(document: JsonValue, around: ScenarioReferences): Problem[] {
   return valuesAt(document, ['rules', '*']).flatMap(({ path, value: rule }) => {
     if (!isJsonObject(rule)) return []
     const on = own(rule, 'on') ?? {}

@@ -1,78 +1,74 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
-import { CONFIGURATION_FILES } from './configuration-files.ts'
+import { plural } from '../domain/text.ts'
 import { type DocumentCheckContext, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
+import { BUNDLED, packageFolder, parsedBundledSeed } from './package-files.ts'
 import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
-import { located, type ReadConnector, type ReadDocument, readDocument } from './read.ts'
+import { fileProblems, type Read, type ReadDocument, readDocument } from './read.ts'
 import { checkSeed, connectorsIn, type KnownConnectors, listedNames, namesIn, possibleNames } from './seed-checks.ts'
 import { seedSchema, toBundle } from './seed.ts'
+import { isFolder, type TextFile, textFiles, textsBeside } from './text-files.ts'
 
-/** The files at one path that a seed is read from; files of other kinds in a folder are no part of it. */
-export interface SeedFiles {
-  /** Every file, as what it was taken for. */
+/** The seed at one path of `--seed`. */
+export interface SeedSource {
+  readonly path: string
+  /** Every file, as what it was taken for; none of the parsed bundled seed. */
   readonly documents: readonly ReadDocument[]
-  readonly isFolder: boolean
+  readonly bundle: SeedBundle
+  /** Whether files of other kinds are left to other flags: so it is in a folder. */
+  readonly isMixed: boolean
   /** The names of the connectors that came with a seed file. */
   readonly beside: readonly string[]
   /** Files of a folder that are not for the mock, such as `package.json`. */
   readonly leftOut: readonly string[]
 }
 
-type Kind = ReadDocument['kind']
-
-export function ofKind<Of extends Kind>(
-  { documents }: Pick<SeedFiles, 'documents'>,
-  kind: Of,
-): Extract<ReadDocument, { kind: Of }>[] {
-  return documents.filter((each): each is Extract<ReadDocument, { kind: Of }> => each.kind === kind)
+export function ofKind<Kind extends ReadDocument['kind']>(
+  documents: readonly ReadDocument[],
+  kind: Kind,
+): Extract<ReadDocument, { kind: Kind }>[] {
+  return documents.filter((each): each is Extract<ReadDocument, { kind: Kind }> => each.kind === kind)
 }
 
-export interface TextFile {
-  file: string
-  text: string
+/** Reads seeds, right or wrong: files, folders, or `bundled`. @throws UnreadableFileError */
+export async function readSources(paths: readonly string[], checks: DocumentChecks): Promise<SeedSource[]> {
+  const sources: SeedSource[] = []
+  for (const path of paths) {
+    const parsed = path === BUNDLED ? await parsedBundledSeed() : undefined
+    if (parsed) sources.push({ path, documents: [], bundle: parsed, isMixed: false, beside: [], leftOut: [] })
+    else sources.push(path === BUNDLED ? await readBundledFiles(checks) : await readFiles(path, checks))
+  }
+  return sources
 }
 
-/** The text of a file, or of every YAML and JSON file in a folder, at any depth and in the order of their names. */
-export async function textFiles(path: string): Promise<TextFile[]> {
-  const files = (await isFolder(path)) ? await filesIn(path) : [path]
-  if (files.length === 0) throw new UnreadableFileError(path, 'the folder has no .yaml, .yml or .json file')
-  return textsOf(files)
+/** The files of the bundled seed, whose JSON Schemas are not compiled again. */
+export async function readBundledFiles(checks: DocumentChecks): Promise<SeedSource> {
+  const documents = await readTexts(await textFiles(packageFolder('seeds')), checks)
+  return { path: BUNDLED, documents, bundle: bundleOf(documents), isMixed: false, beside: [], leftOut: [] }
 }
 
-/** The files of a seed folder that can be extensions: only these are read for them. None where there is no folder. */
-export async function extensionTexts(path: string): Promise<TextFile[]> {
-  const files = await stat(path).then(
-    (found) => (found.isDirectory() ? filesIn(path) : []),
-    () => [],
-  )
-  return (await textsOf(files)).filter(({ text }) => /(?:^|[{,])\s*["']?extension["']?\s*:/m.test(text))
-}
-
-/** The texts in the folder `connectors` beside a file; none beside a folder, which has its connectors inside. */
-export async function textsBeside(path: string): Promise<TextFile[]> {
-  const folder = join(dirname(path), 'connectors')
-  const isThere = await stat(folder).then(
-    (found) => found.isDirectory(),
-    (error: unknown) => (isMissing(error) ? false : unreadable(folder)(error)),
-  )
-  return !isThere || (await isFolder(path)) ? [] : textsOf(await filesIn(folder))
-}
-
-/** Reads the seed at a path: a folder, or a file; the connectors beside a seed file come with it. @throws UnreadableFileError */
-export async function readSeedFiles(path: string, checks: DocumentChecks): Promise<SeedFiles> {
+/** A folder, or a file; the connectors beside a seed file come with it. */
+async function readFiles(path: string, checks: DocumentChecks): Promise<SeedSource> {
   const context = { ...checks, toolSchemas: new ToolSchemaCheck() }
-  const inFolder = await isFolder(path)
+  const isMixed = await isFolder(path)
   const texts = await textFiles(path)
-  const read = await readFiles(texts, context)
-  const documents = inFolder ? read.filter((each, at) => isForMock(each, texts[at])) : read
-  if (documents.length === 0) throw new UnreadableFileError(path, NONE_FOR_MOCK)
-  const hasSeed = documents.some(({ kind }) => kind === 'seed')
-  const others = hasSeed ? await readFiles(await textsBeside(path), context) : []
-  const beside = ofKind({ documents: others }, 'connector').flatMap(({ source }) => namesIn(source.value))
-  const leftOut = texts.filter((_text, at) => !documents.some((each) => each === read[at])).map(({ file }) => file)
-  return { documents: [...documents, ...others], isFolder: inFolder, beside, leftOut }
+  const read = await readTexts(texts, context)
+  const isTaken = read.map((each, at) => !isMixed || isForMock(each, texts[at]?.text ?? ''))
+  const taken = read.filter((_each, at) => isTaken[at])
+  if (taken.length === 0) throw new UnreadableFileError(path, NONE_FOR_MOCK)
+  const hasSeed = taken.some(({ kind }) => kind === 'seed')
+  const others = hasSeed ? await readTexts(await textsBeside(path), context) : []
+  const documents = [...taken, ...others]
+  const beside = ofKind(others, 'connector').flatMap(({ source }) => namesIn(source.value))
+  const leftOut = read.filter((_each, at) => !isTaken[at]).map(({ file }) => file)
+  return { path, documents, bundle: bundleOf(documents), isMixed, beside, leftOut }
+}
+
+async function readTexts(files: readonly TextFile[], context: DocumentCheckContext): Promise<ReadDocument[]> {
+  const documents: ReadDocument[] = []
+  for (const { text, file } of files) documents.push(await readDocument(text, file, context))
+  return documents
 }
 
 const NONE_FOR_MOCK =
@@ -88,34 +84,51 @@ const OWN_KEYS = [...Object.keys(seedSchema.shape), 'connector', 'extension', 'c
 const OWN_KEY_IN_TEXT = new RegExp(`(?:^\\s*\\{\\s*|^ {0,4}|^\\t)["']?(?:${OWN_KEYS.join('|')})["']?\\s*:`, 'm')
 
 /** Whether a file of a folder is meant for the mock: the folder of a project has others. */
-function isForMock(read: ReadDocument, { file, text }: TextFile = { file: '', text: '' }): boolean {
-  if (OWN_FOLDERS.includes(basename(dirname(file)))) return true
+function isForMock(read: ReadDocument, text: string): boolean {
+  if (OWN_FOLDERS.includes(basename(dirname(read.file)))) return true
   if (read.kind === 'unknown') return OWN_KEY_IN_TEXT.test(text)
   const { value } = read.source
   return isJsonObject(value) && OWN_KEYS.some((key) => Object.hasOwn(value, key))
 }
 
-/** The files of the bundled seed, whose JSON Schemas are not compiled again. */
-export async function readBundledFiles(folder: string, checks: DocumentChecks): Promise<SeedFiles> {
-  return { documents: await readFiles(await textFiles(folder), checks), isFolder: false, beside: [], leftOut: [] }
-}
-
-async function readFiles(files: readonly TextFile[], context: DocumentCheckContext): Promise<ReadDocument[]> {
-  const documents: ReadDocument[] = []
-  for (const { text, file } of files) documents.push(await readDocument(text, file, context))
-  return documents
-}
-
 /** What the readable files of a seed hold. Connectors are in the order of its list; files that it does not name follow. */
-export function bundleOf(read: Pick<SeedFiles, 'documents'>): SeedBundle {
-  const files = ofKind(read, 'connector').flatMap(({ document }) => document ?? [])
-  const bundles = ofKind(read, 'seed').flatMap(({ document }) => (document ? [toBundle(document, files)] : []))
+function bundleOf(documents: readonly ReadDocument[]): SeedBundle {
+  const files = ofKind(documents, 'connector').flatMap(({ document }) => document ?? [])
+  const bundles = ofKind(documents, 'seed').flatMap(({ document }) => (document ? [toBundle(document, files)] : []))
   return mergeBundles([...bundles, { ...emptyBundle(), connectors: files }])
 }
 
+/** Seeds that are put one after the other. @throws DocumentError with the problems of all files */
+export function soundBundle(sources: readonly SeedSource[]): SeedBundle {
+  const problems = problemsOfSources(sources)
+  if (problems.length > 0) throw new DocumentError(problems)
+  return mergeBundles(sources.map(({ bundle }) => bundle))
+}
+
+/** What is wrong with seeds that are put one after the other, each problem once. An account may have a connector of any of them. */
+export function problemsOfSources(sources: readonly SeedSource[]): FileProblem[] {
+  const known = connectorsIn(mergeBundles(sources.map(({ bundle }) => bundle)))
+  const problems = [...sources.flatMap((each) => problemsOfFiles(each, known)), ...repeatedIds(sources)]
+  return [...new Map(problems.map((problem) => [problem.message, problem])).values()]
+}
+
+/** What a user may want to know of seeds that are right. */
+export function notesOn({ path, documents, beside }: SeedSource): string[] {
+  const came = `${plural(beside.length, 'connector')} came with it from the folder beside it: ${beside.join(', ')}`
+  return [
+    ...(beside.length === 0 ? [] : [`${path}: ${came}`]),
+    ...ofKind(documents, 'scenario').map(
+      ({ file }) => `${file} is a scenario and was not started: --scenario starts it`,
+    ),
+  ]
+}
+
 /** Everything that is wrong with the files of a seed; `known` are the connectors that there are once it is added. */
-export function problemsOf(files: Pick<SeedFiles, 'documents' | 'isFolder'>, known: KnownConnectors): FileProblem[] {
-  const [seeds, connectors] = [ofKind(files, 'seed'), ofKind(files, 'connector')]
+function problemsOfFiles(
+  { documents, isMixed }: Pick<SeedSource, 'documents' | 'isMixed'>,
+  known: KnownConnectors,
+): FileProblem[] {
+  const [seeds, connectors] = [ofKind(documents, 'seed'), ofKind(documents, 'connector')]
   const names = new Set(connectors.flatMap(({ source }) => namesIn(source.value)))
   // Names of connectors that cannot be read are known, so that one mistake is reported once.
   const unread = [
@@ -126,21 +139,64 @@ export function problemsOf(files: Pick<SeedFiles, 'documents' | 'isFolder'>, kno
   ]
   const all = new Map([...unread.map((name) => [name, undefined] as const), ...known])
   return [
-    ...ofKind(files, 'unknown').flatMap(({ problems }) => problems),
-    ...seeds.flatMap((seed) => [...seed.problems, ...located(seed.source, checkSeed(seed.source.value, all, names))]),
-    ...connectors.flatMap((connector) => connector.problems),
+    ...ofKind(documents, 'unknown').flatMap((each) => fileProblems(each)),
+    ...seeds.flatMap((seed) => fileProblems(seed, checkSeed(seed.source.value, all, names))),
+    ...connectors.flatMap((each) => fileProblems(each)),
     ...repeatedConnectors(connectors),
-    ...ofKind(files, 'extension').flatMap((extension) => extension.problems),
-    ...notSeeds(files),
+    ...ofKind(documents, 'extension').flatMap((each) => fileProblems(each)),
+    ...(isMixed ? [] : notSeeds(documents)),
   ]
+}
+
+/** Files that were given as a seed and are none. */
+function notSeeds(documents: readonly ReadDocument[]): FileProblem[] {
+  const others = [...ofKind(documents, 'scenario'), ...ofKind(documents, 'extension')].map(({ source, kind }) => {
+    const allowed = `seeds and connectors (${kind}s start with --${kind})`
+    return source.problem({ path: [], found: kind === 'scenario' ? 'a scenario' : 'an extension', allowed })
+  })
+  return [...others, ...ofKind(documents, 'cases').flatMap((each) => fileProblems(each))]
+}
+
+function repeatedConnectors(connectors: readonly Read<'connector'>[]): FileProblem[] {
+  const first = new Map<string, string>()
+  return connectors.flatMap(({ source, file }) => {
+    const [name = ''] = namesIn(source.value)
+    const before = first.get(name)
+    if (before === undefined) {
+      first.set(name, file)
+      return []
+    }
+    const found = `${JSON.stringify(name)}, which ${before} describes already`
+    return [source.problem({ path: ['connector'], found, allowed: 'one file for each connector' })]
+  })
+}
+
+/** Ids that two files give to different accounts; within one file its schema refuses them. */
+function repeatedIds(sources: readonly SeedSource[]): FileProblem[] {
+  const places = new Set<string>()
+  const owners = new Map<string, string>()
+  const seeds = sources.flatMap(({ documents }) => ofKind(documents, 'seed'))
+  return seeds.flatMap(({ source, file, document }) =>
+    (document?.accounts ?? []).flatMap(({ id, connector, identifier, organization_id, user_id }, at): FileProblem[] => {
+      const place = JSON.stringify([connector, identifier, organization_id, user_id])
+      // An account that is there keeps its id.
+      if (places.has(place)) return []
+      places.add(place)
+      const owner = id === undefined ? undefined : owners.get(id)
+      if (id !== undefined && owner === undefined) owners.set(id, file)
+      if (owner === undefined) return []
+      const found = `${JSON.stringify(id)}, the id of another account in ${owner}`
+      return [source.problem({ path: ['accounts', at, 'id'], found, allowed: 'an id that no other account has' })]
+    }),
+  )
 }
 
 /** The files at a path as one document, for a server that reads no files of ours. @throws DocumentError, UnreadableFileError */
 export async function seedDocument(path: string, checks: DocumentChecks): Promise<JsonObject> {
-  const read = await readSeedFiles(path, checks)
-  const [seeds, connectors] = [ofKind(read, 'seed'), ofKind(read, 'connector')]
-  const refused = [...ofKind(read, 'unknown'), ...seeds, ...connectors].flatMap(({ problems }) => problems)
-  const all = [...notSeeds(read), ...refused]
+  const { documents, isMixed } = await readFiles(path === BUNDLED ? packageFolder('seeds') : path, checks)
+  const [seeds, connectors] = [ofKind(documents, 'seed'), ofKind(documents, 'connector')]
+  const refused = [...ofKind(documents, 'unknown'), ...seeds, ...connectors].flatMap((each) => fileProblems(each))
+  const all = [...(isMixed ? [] : notSeeds(documents)), ...refused]
   if (all.length > 0) throw new DocumentError(all)
   const merged = new Map<string, JsonValue>()
   for (const [key, value] of seeds.flatMap(({ source }) => Object.entries(source.value as JsonObject))) {
@@ -158,91 +214,14 @@ export async function seedDocument(path: string, checks: DocumentChecks): Promis
 
 /** One seed document, to be added where these connectors are. @throws DocumentError */
 export async function parseSeed(file: TextFile, checks: DocumentChecks, there: KnownConnectors): Promise<SeedBundle> {
-  const { bundle, problems } = await readSeed(file, checks, there)
+  const read = await readDocument(file.text, file.file, { ...checks, toolSchemas: new ToolSchemaCheck() })
+  const problems = seedProblems(read, there)
   if (problems.length > 0) throw new DocumentError(problems)
-  return bundle
+  return bundleOf([read])
 }
 
-/** What {@link parseSeed} takes and refuses. */
-export async function readSeed(
-  file: TextFile,
-  checks: DocumentChecks,
-  there: KnownConnectors,
-): Promise<{ bundle: SeedBundle; problems: readonly FileProblem[] }> {
-  const documents = await readFiles([file], { ...checks, toolSchemas: new ToolSchemaCheck() })
-  const files = { documents, isFolder: false }
-  const bundle = bundleOf(files)
-  return { bundle, problems: problemsOf(files, connectorsIn(bundle, there)) }
-}
-
-/** Files that were given as a seed and are none; those of a folder are left to other flags. */
-function notSeeds(files: Pick<SeedFiles, 'documents' | 'isFolder'>): FileProblem[] {
-  if (files.isFolder) return []
-  const others = [...ofKind(files, 'scenario'), ...ofKind(files, 'extension')].map(({ source, kind }) => {
-    const allowed = `seeds and connectors (${kind}s start with --${kind})`
-    return source.problem({ path: [], found: kind === 'scenario' ? 'a scenario' : 'an extension', allowed })
-  })
-  return [...others, ...ofKind(files, 'cases').flatMap(({ problems }) => problems)]
-}
-
-function repeatedConnectors(connectors: readonly ReadConnector[]): FileProblem[] {
-  const first = new Map<string, string>()
-  return connectors.flatMap(({ source }) => {
-    const [name = ''] = namesIn(source.value)
-    const before = first.get(name)
-    if (before === undefined) first.set(name, source.file)
-    const found = `${JSON.stringify(name)}, which ${before ?? ''} describes already`
-    return before === undefined
-      ? []
-      : [source.problem({ path: ['connector'], found, allowed: 'one file for each connector' })]
-  })
-}
-
-function isFolder(path: string): Promise<boolean> {
-  return stat(path).then((found) => found.isDirectory(), unreadable(path))
-}
-
-/** At any depth. Hidden files and installed packages are of other programs; names with two dots are Kubernetes' own. */
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(unreadable(folder))
-  const found = await Promise.all(
-    entries.map(async (entry): Promise<string[]> => {
-      const path = join(folder, entry.name)
-      if (/^\.[^.]/.test(entry.name) || entry.name === 'node_modules') return []
-      if (entry.isDirectory()) return filesIn(path)
-      const isTaken = /\.(?:ya?ml|json)$/.test(entry.name) && !CONFIGURATION_FILES.includes(entry.name)
-      return entry.isFile() && isTaken ? [path] : []
-    }),
-  )
-  return found.flat().sort()
-}
-
-function textsOf(files: readonly string[]): Promise<TextFile[]> {
-  return Promise.all(files.map(async (file) => ({ file, text: await textOf(file) })))
-}
-
-export async function textOf(file: string): Promise<string> {
-  const bytes = await readFile(file).catch(unreadable(file))
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new UnreadableFileError(file, 'it is not UTF-8 text')
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
-}
-
-function unreadable(path: string): (error: unknown) => never {
-  return (error) => {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    throw new UnreadableFileError(path, REASONS[code] ?? `it cannot be read (${code || String(error)})`)
-  }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file or folder',
-  EACCES: 'it may not be read',
-  EISDIR: 'it is a folder',
+/** What is wrong with a document that is added as a seed where these connectors are. */
+export function seedProblems(read: ReadDocument, there: KnownConnectors): readonly FileProblem[] {
+  const documents = [read]
+  return problemsOfFiles({ documents, isMixed: false }, connectorsIn(bundleOf(documents), there))
 }

@@ -7,15 +7,15 @@ import { type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { References } from './connector-references.ts'
 import { connectorSchema } from './connector.ts'
 import { withExtensions } from './load-extensions.ts'
-import { BUNDLED, BUNDLED_SEED, loadSeeds } from './load-seeds.ts'
+import { loadSeeds } from './load-seeds.ts'
+import { BUNDLED } from './package-files.ts'
 import { type FileProblem, UnreadableFileError } from './problem.ts'
-import { type ReadDocument, readDocument } from './read.ts'
-import { problemsOfSources, type ReadSource, readSource } from './read-bundles.ts'
+import { fileProblems, type ReadDocument, readDocument } from './read.ts'
 import { scenarioSchema } from './scenario.ts'
 import { seedSchema } from './seed.ts'
 import { connectorsIn, type KnownConnectors } from './seed-checks.ts'
-import { problemsOfScenario } from './scenario-files.ts'
-import { ofKind, readSeed } from './seed-files.ts'
+import { checkScenario } from './scenario-files.ts'
+import { ofKind, problemsOfSources, readSources, seedProblems, type SeedSource } from './seed-files.ts'
 import type { SourceText } from './source-text.ts'
 
 export interface Validation {
@@ -37,36 +37,27 @@ export interface Validation {
  */
 export async function validateFiles(paths: readonly string[], checks: DocumentChecks): Promise<Validation> {
   const unreadable: Validation['unreadable'] = []
-  const sources: ReadSource[] = []
+  const sources: SeedSource[] = []
   for (const path of paths) {
     try {
-      sources.push(await readSource(path, checks, BUNDLED_SEED))
+      sources.push(...(await readSources([path], checks)))
     } catch (error) {
       if (!(error instanceof UnreadableFileError)) throw error
       unreadable.push({ file: error.file, reason: error.reason })
     }
   }
-  const seeds = sources.map(({ files, ...source }) => ({
-    ...source,
-    // Here a file may be of any kind.
-    ...(files && { files: { ...files, isFolder: true } }),
-  }))
-  const files = documentsOf(sources).map((each) => ({
-    file: each.kind === 'unknown' ? each.file : each.source.file,
-    kind: each.kind,
-  }))
+  const documents = sources.flatMap((source) => source.documents)
+  const files = documents.map(({ file, kind }) => ({ file, kind }))
+  // Here a file may be of any kind.
+  const problems = problemsOfSources(sources.map((source) => ({ ...source, isMixed: true })))
   return {
     files: [...new Map(files.map((each) => [each.file, each])).values()],
-    problems: [...problemsOfSources(seeds), ...(await scenarioProblems(sources, checks))],
-    warnings: warningsOf(sources),
+    problems: [...problems, ...(await scenarioProblems(sources, documents, checks))],
+    warnings: warningsOf(documents),
     unreadable,
-    leftOut: sources.flatMap(({ files: read }) => read?.leftOut ?? []),
-    cases: ofKind({ documents: documentsOf(sources) }, 'cases').map(({ source }) => source),
+    leftOut: sources.flatMap((source) => source.leftOut),
+    cases: ofKind(documents, 'cases').map(({ source }) => source),
   }
-}
-
-function documentsOf(sources: readonly ReadSource[]): ReadDocument[] {
-  return sources.flatMap(({ files }) => files?.documents ?? [])
 }
 
 interface SchemaPart {
@@ -112,17 +103,15 @@ function withoutUnit(value: JsonValue, unit: Duration['unit']) {
 }
 
 /** Values that are accepted and probably not what was meant, and responders that answer no tool. */
-function warningsOf(sources: readonly ReadSource[]): FileProblem[] {
-  const [ofSeeds = [], ofConnectors = [], ofScenarios = []] = [seedSchema, connectorSchema, scenarioSchema].map(
-    durationsIn,
-  )
-  const warnings = sources.flatMap(({ files = { documents: [] } }) => [
-    ...ofKind(files, 'seed').flatMap(({ source }) => warningsIn(source, ofSeeds)),
-    ...ofKind(files, 'connector').flatMap(({ source }) => warningsIn(source, ofConnectors)),
-    ...ofKind(files, 'scenario').flatMap(({ source }) => warningsIn(source, ofScenarios)),
-  ])
+function warningsOf(documents: readonly ReadDocument[]): FileProblem[] {
+  const warnings = Object.entries(SCHEMAS).flatMap(([kind, schema]) => {
+    const durations = durationsIn(schema)
+    return ofKind(documents, kind as keyof typeof SCHEMAS).flatMap(({ source }) => warningsIn(source, durations))
+  })
   return [...new Map(warnings.map((warning) => [warning.message, warning])).values()]
 }
+
+const SCHEMAS = { seed: seedSchema, connector: connectorSchema, scenario: scenarioSchema }
 
 function warningsIn(source: SourceText, durations: readonly Duration[]): FileProblem[] {
   const judged = (
@@ -148,14 +137,17 @@ function warningsIn(source: SourceText, durations: readonly Duration[]): FilePro
   ].map((problem) => source.problem(problem))
 }
 
-async function scenarioProblems(sources: readonly ReadSource[], checks: DocumentChecks): Promise<FileProblem[]> {
-  const files = { documents: documentsOf(sources) }
-  const scenarios = ofKind(files, 'scenario')
+async function scenarioProblems(
+  sources: readonly SeedSource[],
+  documents: readonly ReadDocument[],
+  checks: DocumentChecks,
+): Promise<FileProblem[]> {
+  const scenarios = ofKind(documents, 'scenario')
   if (scenarios.length === 0) return []
   const connectors = await connectorsOf(sources, checks)
-  const names = ofKind(files, 'extension').flatMap(({ document }) => document?.extension ?? [])
+  const names = ofKind(documents, 'extension').flatMap(({ document }) => document?.extension ?? [])
   const { operations } = withExtensions(checks, { names })
-  return scenarios.flatMap((scenario) => problemsOfScenario(scenario, { operations, connectors }))
+  return scenarios.flatMap((each) => fileProblems(each, checkScenario(each.source.value, { operations, connectors })))
 }
 
 /** Checks one document as it is sent, against the connectors that there are. */
@@ -164,20 +156,18 @@ export async function validateText(
   checks: DocumentChecks,
   connectors: KnownConnectors,
 ): Promise<{ kind: ReadDocument['kind']; problems: readonly FileProblem[] }> {
-  const file = 'body'
-  const read = await readDocument(text, file, { ...checks, toolSchemas: new ToolSchemaCheck() })
+  const read = await readDocument(text, 'body', { ...checks, toolSchemas: new ToolSchemaCheck() })
   const { kind } = read
-  if (kind === 'scenario') {
-    return { kind, problems: problemsOfScenario(read, { operations: checks.operations, connectors }) }
-  }
-  if (kind === 'seed') return { kind, problems: (await readSeed({ text, file }, checks, connectors)).problems }
-  return { kind, problems: read.problems }
+  if (kind === 'seed') return { kind, problems: seedProblems(read, connectors) }
+  const { operations } = checks
+  const others = kind === 'scenario' ? checkScenario(read.source.value, { operations, connectors }) : []
+  return { kind, problems: fileProblems(read, others) }
 }
 
 /** Like a start without `--seed`, files that bring no seed have the bundled one. */
-async function connectorsOf(sources: readonly ReadSource[], checks: DocumentChecks): Promise<KnownConnectors> {
-  const isSeed = ({ files }: ReadSource): boolean =>
-    !files || files.documents.some(({ kind }) => kind === 'seed' || kind === 'connector')
+async function connectorsOf(sources: readonly SeedSource[], checks: DocumentChecks): Promise<KnownConnectors> {
+  const isSeed = ({ path, documents }: SeedSource): boolean =>
+    path === BUNDLED || documents.some(({ kind }) => kind === 'seed' || kind === 'connector')
   if (!sources.some(isSeed)) return connectorsIn(await loadSeeds([BUNDLED], checks))
   return connectorsIn(mergeBundles(sources.map(({ bundle }) => bundle)))
 }

@@ -159,7 +159,7 @@ function refuseServerOptions(options: object, isUnderRun: boolean): void {
 /** Files are read here: the server may run on another machine. @throws ToolmockError NOT_STARTED */
 async function readScenarios(names: readonly string[]): Promise<(string | ScenarioDocument)[]> {
   const [{ textOf }, { SourceText }] = await Promise.all([
-    import('../documents/seed-files.ts'),
+    import('../documents/text-files.ts'),
     import('../documents/source-text.ts'),
   ])
   try {

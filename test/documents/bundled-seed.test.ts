@@ -6,8 +6,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { schemaDocuments } from '../../.build/generate/json-schemas.ts'
-import { bundledSeedFolder, loadSeeds } from '../../src/documents/load-seeds.ts'
-import { textFiles } from '../../src/documents/seed-files.ts'
+import { loadSeeds } from '../../src/documents/load-seeds.ts'
+import { packageFolder } from '../../src/documents/package-files.ts'
+import { textFiles } from '../../src/documents/text-files.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
 import { AUTHORIZATION_TYPES, TRAITS } from '../../src/domain/authorization-type.ts'
 import { isJsonObject, type JsonValue } from '../../src/domain/json.ts'
@@ -22,7 +23,10 @@ const calledTools = bundle.connectors.flatMap((connector) =>
 
 describe('the bundled seed', () => {
   it('is valid', async () => {
-    expect(await validateFiles([bundledSeedFolder()], DOCUMENT_CHECKS)).toMatchObject({ problems: [], unreadable: [] })
+    expect(await validateFiles([packageFolder('seeds')], DOCUMENT_CHECKS)).toMatchObject({
+      problems: [],
+      unreadable: [],
+    })
   })
 
   it('is read from the parsed file of the build or the test run, and from its own files without one', async () => {
@@ -115,7 +119,7 @@ describe('the JSON Schemas of the documents', () => {
     const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
     const { seed = {}, connector = {} } = await schemaDocuments()
     const validators = { seed: ajv.compile(seed), connector: ajv.compile(connector) }
-    for (const { file, text } of await textFiles(bundledSeedFolder())) {
+    for (const { file, text } of await textFiles(packageFolder('seeds'))) {
       const document: unknown = parse(text)
       const validate = isJsonObject(document) && 'connector' in document ? validators.connector : validators.seed
       expect([file, validate(document), validate.errors]).toEqual([file, true, null])
@@ -125,7 +129,7 @@ describe('the JSON Schemas of the documents', () => {
 
   it('are what is in spec/schemas', async () => {
     for (const [name, schema] of Object.entries(await schemaDocuments())) {
-      const file = join(bundledSeedFolder(), '..', 'spec', 'schemas', `${name}.schema.json`)
+      const file = join(packageFolder('seeds'), '..', 'spec', 'schemas', `${name}.schema.json`)
       expect([name, JSON.parse(await readFile(file, 'utf8'))]).toEqual([name, JSON.parse(JSON.stringify(schema))])
     }
   })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { documentChecks } from '../../src/app/document-checks.ts'
 import { References } from '../../src/documents/connector-references.ts'
-import { readDocument } from '../../src/documents/read.ts'
+import { fileProblems, readDocument } from '../../src/documents/read.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
 import { withFiles } from './files.ts'
 
@@ -19,7 +19,7 @@ const CALL = '{ method: GET, path: /v1/notes/1 }'
 
 async function messagesOf(text: string): Promise<string[]> {
   const document = await readDocument(text, 'c.yaml', documentChecks(false))
-  return document.kind === 'connector' ? document.problems.map(({ message }) => message) : [document.kind]
+  return document.kind === 'connector' ? fileProblems(document).map(({ message }) => message) : [document.kind]
 }
 
 describe('a wrong reference inside a connector file is reported with its place', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
-import { bundledScenarioNames } from '../../src/documents/load-scenarios.ts'
+import { bundledNames } from '../../src/documents/package-files.ts'
 import { harProblems, problemsIn, withRecording } from './recording.ts'
 
 /** A client of the service, and what it was answered: statuses and codes in their order. */
@@ -190,7 +190,7 @@ describe('a recording of each bundled scenario, replayed in a new mock by the sa
   })
 
   it('is there for each', async () => {
-    expect(Object.keys(RUNS).sort()).toEqual(await bundledScenarioNames())
+    expect(Object.keys(RUNS).sort()).toEqual(await bundledNames('scenario'))
   })
 
   it.each(Object.entries(RUNS))('%s: has the same statuses and codes, in order', async (name, run) => {

@@ -4,14 +4,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
-import { bundledScenarioNames } from '../../src/documents/load-scenarios.ts'
-import { bundledScenarioFolder, loadSeeds } from '../../src/documents/load-seeds.ts'
+import { loadSeeds } from '../../src/documents/load-seeds.ts'
+import { bundledFile, bundledNames, packageFolder } from '../../src/documents/package-files.ts'
 import { FAULT_KINDS, FAULTS } from '../../src/scenarios/faults/faults.ts'
 import { parseScenario } from '../../src/documents/scenario-files.ts'
 import { connectorsIn } from '../../src/documents/seed-checks.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
 
-const ROOT = join(bundledScenarioFolder(), '..')
+const ROOT = join(packageFolder('scenarios'), '..')
 const connectors = connectorsIn(await loadSeeds(['bundled'], DOCUMENT_CHECKS))
 
 describe('docs/scenarios.md', async () => {
@@ -42,7 +42,7 @@ describe('docs/scenarios.md', async () => {
 
   it('lists the bundled scenarios', async () => {
     const listed = [...text.matchAll(/^\| `([a-z0-9-]+)` +\|/gm)].map(([, name]) => name)
-    expect(listed).toEqual(expect.arrayContaining(await bundledScenarioNames()))
+    expect(listed).toEqual(expect.arrayContaining(await bundledNames('scenario')))
   })
 })
 
@@ -67,7 +67,7 @@ describe('a fault', () => {
   it('of every kind has a test of what its caller sees', async () => {
     const names = ['scenarios/wire', 'scenarios/places', 'webhooks/faults']
     const tests = names.map((name) => join(ROOT, `test/${name}.test.ts`))
-    const bundled = (await bundledScenarioNames()).map((name) => join(bundledScenarioFolder(), `${name}.yaml`))
+    const bundled = (await bundledNames('scenario')).map((name) => bundledFile('scenario', name))
     const texts = await Promise.all([...tests, ...bundled].map((file) => readFile(file, 'utf8')))
     const untested = FAULT_KINDS.filter((kind) => !texts.some((text) => text.includes(`${kind}:`)))
     expect(untested, 'write a test of it in test/scenarios/wire.test.ts').toEqual([])
@@ -76,19 +76,19 @@ describe('a fault', () => {
 
 describe('the bundled scenarios', () => {
   it('are valid, each in a file of its name', async () => {
-    const names = await bundledScenarioNames()
+    const names = await bundledNames('scenario')
     expect(names.length).toBeGreaterThan(15)
-    expect(await validateFiles([bundledScenarioFolder()], DOCUMENT_CHECKS)).toMatchObject({
+    expect(await validateFiles([packageFolder('scenarios')], DOCUMENT_CHECKS)).toMatchObject({
       // Files are in the order of their names with the ending, which differs where one name begins with another.
       files: names
         .map((name) => `${name}.yaml`)
         .sort()
-        .map((file) => ({ file: join(bundledScenarioFolder(), file), kind: 'scenario' })),
+        .map((file) => ({ file: join(packageFolder('scenarios'), file), kind: 'scenario' })),
       problems: [],
       unreadable: [],
     })
     for (const name of names) {
-      const text = await readFile(join(bundledScenarioFolder(), `${name}.yaml`), 'utf8')
+      const text = await readFile(bundledFile('scenario', name), 'utf8')
       expect((await parseScenario({ file: name, text }, DOCUMENT_CHECKS, connectors)).name).toBe(name)
     }
   })
@@ -97,8 +97,8 @@ describe('the bundled scenarios', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     const schema = await readFile(join(ROOT, 'spec/schemas/scenario.schema.json'), 'utf8')
     const validate = ajv.compile(JSON.parse(schema) as object)
-    for (const name of await bundledScenarioNames()) {
-      const document: unknown = parse(await readFile(join(bundledScenarioFolder(), `${name}.yaml`), 'utf8'))
+    for (const name of await bundledNames('scenario')) {
+      const document: unknown = parse(await readFile(bundledFile('scenario', name), 'utf8'))
       expect([name, validate(document), validate.errors]).toEqual([name, true, null])
     }
     expect(validate({ name: 's', rules: [{ name: 'r', at: 'elsewhere' }] })).toBe(false)
@@ -107,7 +107,7 @@ describe('the bundled scenarios', () => {
   it('have an acceptance test each', async () => {
     const folder = join(ROOT, 'test/scenarios/acceptance')
     const texts = await Promise.all((await readdir(folder)).map((file) => readFile(join(folder, file), 'utf8')))
-    const tested = (await bundledScenarioNames()).filter((name) => texts.join('').includes(`it('${name}: given`))
-    expect(tested).toEqual(await bundledScenarioNames())
+    const tested = (await bundledNames('scenario')).filter((name) => texts.join('').includes(`it('${name}: given`))
+    expect(tested).toEqual(await bundledNames('scenario'))
   })
 })

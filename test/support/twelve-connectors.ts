@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { bundledSeedFolder } from '../../src/documents/load-seeds.ts'
+import { packageFolder } from '../../src/documents/package-files.ts'
 
 /** The first connector of each authorization type, in the order of `seeds/default.yaml`. */
 export const TWELVE_CONNECTORS = [
@@ -18,4 +18,4 @@ export const TWELVE_CONNECTORS = [
 ] as const
 
 /** Seeds of these connectors alone, for tests that name or count all of them. */
-export const TWELVE_SEEDS = TWELVE_CONNECTORS.map((name) => join(bundledSeedFolder(), 'connectors', `${name}.yaml`))
+export const TWELVE_SEEDS = TWELVE_CONNECTORS.map((name) => join(packageFolder('seeds'), 'connectors', `${name}.yaml`))

@@ -1,0 +1,81 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { UnreadableFileError } from './problem.ts'
+
+/** What a configuration file may be called. In a folder of seeds it is no part of them. */
+export const CONFIGURATION_FILES: readonly string[] = ['toolmock.config.yaml', 'toolmock.config.json']
+
+export interface TextFile {
+  file: string
+  text: string
+}
+
+/** The text of a file, or of every YAML and JSON file in a folder, at any depth and in the order of their names. */
+export async function textFiles(path: string): Promise<TextFile[]> {
+  const files = (await isFolder(path)) ? await filesIn(path) : [path]
+  if (files.length === 0) throw new UnreadableFileError(path, 'the folder has no .yaml, .yml or .json file')
+  return textsOf(files)
+}
+
+/** The texts in a folder; none where there is no folder. */
+export async function textsIn(folder: string): Promise<TextFile[]> {
+  const isThere = await stat(folder).then(
+    (found) => found.isDirectory(),
+    (error: unknown) => (isMissing(error) ? false : unreadable(folder)(error)),
+  )
+  return isThere ? textsOf(await filesIn(folder)) : []
+}
+
+/** The texts in the folder `connectors` beside a file; none beside a folder, which has its connectors inside. */
+export async function textsBeside(path: string): Promise<TextFile[]> {
+  return (await isFolder(path)) ? [] : textsIn(join(dirname(path), 'connectors'))
+}
+
+export async function textOf(file: string): Promise<string> {
+  const bytes = await readFile(file).catch(unreadable(file))
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new UnreadableFileError(file, 'it is not UTF-8 text')
+  }
+}
+
+export function isFolder(path: string): Promise<boolean> {
+  return stat(path).then((found) => found.isDirectory(), unreadable(path))
+}
+
+/** At any depth. Hidden files and installed packages are of other programs; names with two dots are Kubernetes' own. */
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(unreadable(folder))
+  const found = await Promise.all(
+    entries.map(async (entry): Promise<string[]> => {
+      const path = join(folder, entry.name)
+      if (/^\.[^.]/.test(entry.name) || entry.name === 'node_modules') return []
+      if (entry.isDirectory()) return filesIn(path)
+      const isTaken = /\.(?:ya?ml|json)$/.test(entry.name) && !CONFIGURATION_FILES.includes(entry.name)
+      return entry.isFile() && isTaken ? [path] : []
+    }),
+  )
+  return found.flat().sort()
+}
+
+function textsOf(files: readonly string[]): Promise<TextFile[]> {
+  return Promise.all(files.map(async (file) => ({ file, text: await textOf(file) })))
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+}
+
+function unreadable(path: string): (error: unknown) => never {
+  return (error) => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    throw new UnreadableFileError(path, REASONS[code] ?? `it cannot be read (${code || String(error)})`)
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'it may not be read',
+  EISDIR: 'it is a folder',
+}
