@@ -14,6 +14,11 @@ export function shorten(text: string, length: number): string {
   return text.length <= length ? text.toWellFormed() : `${text.slice(0, length).toWellFormed()}…`
 }
 
+/** A name in the parts after which a line may break; a short one, which every column has room for, is one part. */
+export function breakable(name: string): string[] {
+  return name.length > 17 ? name.split(/(?<=[._/])(?=\w)/) : [name]
+}
+
 /** A text from outside as a message shows it: in double quotes, on one line, shortened. */
 export function quote(text: string, length = 100): string {
   return JSON.stringify(shorten(text, length))

@@ -30,7 +30,7 @@ export function consentPage(page: ConsentPage): Html {
     ${scopeList(page.scopes)}
     <form method="post" action="${page.action}">
       ${hiddenFields(page.hidden)} ${peopleFields(page)}
-      <div class="actions">
+      <div class="buttons">
         <button class="primary" name="decision" value="approve">Approve</button>
         <button name="decision" value="deny">Deny</button>
       </div>
@@ -60,7 +60,7 @@ function forAccount(identifier: string | undefined): Html | null {
 function scopeList(scopes: readonly string[]): Html | null {
   if (scopes.length === 0) return null
   return html`<h2 id="scopes">It will be allowed to</h2>
-    <ul aria-labelledby="scopes">
+    <ul class="card scopes" aria-labelledby="scopes">
       ${scopes.map((scope) => html`<li>${scopeWords(scope)} <code>${scope}</code></li>`)}
     </ul>`
 }
@@ -113,14 +113,14 @@ function peopleFields({ people, accountIdentifier = '', problem }: ConsentPage):
   const preselected = problem ? undefined : defaultPerson(people, accountIdentifier)
   const isOther = !people.includes(preselected ?? '')
   const choice = (person: string): Html =>
-    html`<label class="choice">
+    html`<label class="card row">
       <input type="radio" name="person" value="${person}" ${person === preselected && html`checked`} />
       <bdi>${person}</bdi>
     </label>`
   return html`<fieldset>
     <legend>Who signs in?</legend>
     ${people.map(choice)}
-    <label class="choice">
+    <label class="card row">
       <input type="radio" name="person" value="" id="other-person" ${isOther && html`checked`} />
       Another person
     </label>

@@ -33,7 +33,7 @@ export function credentialsPage(page: CredentialsPage): Html {
     </p>
     <form method="post" action="${page.action}" novalidate>
       ${firstProblem && html`<p class="problem" role="alert">${NOT_SAVED}</p>`} ${inputs}
-      <div class="actions">
+      <div class="buttons">
         <button class="primary">Connect</button>
         <button formaction="${page.cancelAction}">Cancel</button>
       </div>

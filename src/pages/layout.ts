@@ -23,7 +23,7 @@ export function layout({ title, overline, tone = 'info', body, facts = [] }: Lay
   return htmlDocument({
     title,
     head: STYLE_ELEMENT,
-    body: html`<main class="${tone}">
+    body: html`<main class="card ${tone}">
         ${overline ? html`<p class="overline">${overline}</p>` : null}
         <h1>${title}</h1>
         ${body}

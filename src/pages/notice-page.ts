@@ -22,6 +22,6 @@ export function noticePage({ title, text, tone, overline, next, facts }: NoticeP
 function nextStep({ label, href, method = 'get' }: NonNullable<NoticePage['next']>): Html | null {
   // Only http addresses and paths, never `javascript:`.
   if (!/^(https?:\/\/|\/(?!\/)|\?)/i.test(href)) return null
-  if (method === 'get') return html`<p class="actions"><a class="button primary" href="${href}">${label}</a></p>`
-  return html`<form class="actions" method="post" action="${href}"><button class="primary">${label}</button></form>`
+  if (method === 'get') return html`<p class="buttons"><a class="button primary" href="${href}">${label}</a></p>`
+  return html`<form class="buttons" method="post" action="${href}"><button class="primary">${label}</button></form>`
 }

@@ -7,24 +7,24 @@ import { css, html, type Html } from './html.ts'
 const TOKENS = css`
   :root {
     color-scheme: light dark;
-    --page: #f3f4f7;
-    --card: #ffffff;
-    --hover: #eef0f6;
-    --selected: #e4eaff;
-    --text: #1b1f2a;
-    --quiet: #565d6d;
-    --line: #d5d9e2;
-    --field: #ffffff;
-    --accent: #2f55d4;
-    --on-accent: #ffffff;
-    --focus: #2f55d4;
-    --success: #177245;
-    --warning: #8a5806;
-    --error: #b3261e;
-    --info-tint: #e8edff;
-    --success-tint: #e6f4ec;
-    --warning-tint: #fbf0da;
-    --error-tint: #fdeae8;
+    --page: light-dark(#f3f4f7, #12141a);
+    --card: light-dark(#ffffff, #1c1f28);
+    --hover: light-dark(#eef0f6, #242833);
+    --selected: light-dark(#e4eaff, #2a3352);
+    --text: light-dark(#1b1f2a, #eceef4);
+    --quiet: light-dark(#565d6d, #a5adbd);
+    --line: light-dark(#d5d9e2, #383e4c);
+    --field: light-dark(#ffffff, #14171e);
+    --accent: light-dark(#2f55d4, #8ea8ff);
+    --on-accent: light-dark(#ffffff, #10131a);
+    --focus: light-dark(#2f55d4, #b5c5ff);
+    --success: light-dark(#177245, #6fd6a0);
+    --warning: light-dark(#8a5806, #f0bd62);
+    --error: light-dark(#b3261e, #ff9b92);
+    --info-tint: light-dark(#e8edff, #232d4d);
+    --success-tint: light-dark(#e6f4ec, #1a3127);
+    --warning-tint: light-dark(#fbf0da, #372c18);
+    --error-tint: light-dark(#fdeae8, #40242a);
     --small: 0.75rem;
     --code: 0.8125rem;
     --body: 0.875rem;
@@ -33,31 +33,9 @@ const TOKENS = css`
     --sans: system-ui, 'Segoe UI', 'Liberation Sans', Arial, sans-serif;
     --mono: ui-monospace, 'Liberation Mono', monospace;
   }
-  @media (prefers-color-scheme: dark) {
-    :root {
-      --page: #12141a;
-      --card: #1c1f28;
-      --hover: #242833;
-      --selected: #2a3352;
-      --text: #eceef4;
-      --quiet: #a5adbd;
-      --line: #383e4c;
-      --field: #14171e;
-      --accent: #8ea8ff;
-      --on-accent: #10131a;
-      --focus: #b5c5ff;
-      --success: #6fd6a0;
-      --warning: #f0bd62;
-      --error: #ff9b92;
-      --info-tint: #232d4d;
-      --success-tint: #1a3127;
-      --warning-tint: #372c18;
-      --error-tint: #40242a;
-    }
-  }
 `
 
-/** Type, links, tables, focus and tones. */
+/** Type, links, focus, tones and controls. */
 const BASICS = css`
   * {
     box-sizing: border-box;
@@ -66,10 +44,32 @@ const BASICS = css`
     margin: 0;
     background: var(--page);
     color: var(--text);
-    font: var(--large) / 1.5 var(--sans);
+    font: var(--body) / 1.45 var(--sans);
+    overflow-wrap: anywhere;
+  }
+  :where(h1, h2, h3, p, ol, ul, dl, dd, pre, fieldset, legend) {
+    margin: 0;
+    padding: 0;
   }
   :where(h1, h2, h3) {
     line-height: 1.25;
+  }
+  :where(h2) {
+    font-size: var(--large);
+  }
+  :where(h3) {
+    font-size: var(--body);
+  }
+  :where(ol, ul) {
+    list-style: none;
+  }
+  :where(code, kbd, .mono) {
+    font-family: var(--mono);
+    font-size: var(--code);
+    font-variant-numeric: tabular-nums;
+  }
+  small {
+    font-size: var(--small);
   }
   .info {
     --tone: var(--accent);
@@ -91,57 +91,38 @@ const BASICS = css`
     --tone: var(--quiet);
   }
   .overline {
-    margin: 0 0 0.25rem;
     color: var(--tone, var(--accent));
     font-size: var(--small);
     font-weight: 600;
     letter-spacing: 0.04em;
   }
-  :where(.quiet, footer, thead th) {
+  :where(.quiet, small, footer, thead th) {
     color: var(--quiet);
   }
   ::placeholder {
     color: var(--quiet);
     opacity: 1;
   }
-  a {
+  :where(a) {
     color: var(--accent);
-  }
-  table {
-    width: 100%;
-    border-collapse: collapse;
-  }
-  :where(th, td) {
-    border-bottom: 1px solid var(--line);
-    text-align: left;
-    vertical-align: top;
-    overflow-wrap: break-word;
-  }
-  tbody tr:last-child > * {
-    border-bottom: 0;
   }
   :where(th, label, .label) {
     font-weight: 600;
   }
-  :where(caption, thead th) {
-    font-size: var(--small);
-    text-align: left;
-  }
-  :where(button, input, select, textarea) {
+  :where(button, .button, input, select, textarea) {
     border: 1px solid var(--line);
     border-radius: 6px;
     background: var(--field);
     color: inherit;
     font: inherit;
   }
-  :is(button, .button) {
-    border: 1px solid var(--line);
-    border-radius: 6px;
+  :where(button, .button) {
     background: var(--card);
     color: var(--text);
     font-weight: 500;
     text-align: center;
     text-decoration: none;
+    white-space: nowrap;
   }
   :where(button, .button):hover {
     border-color: var(--quiet);
@@ -178,8 +159,169 @@ const BASICS = css`
   }
 `
 
+/** Boxes, rows, lists and tables. */
+const COMPONENTS = css`
+  :where(.row, .buttons) {
+    display: flex;
+    align-items: center;
+    gap: 8px;
+  }
+  :where(.wrap, .buttons) {
+    flex-wrap: wrap;
+  }
+  :where(.column, .field) {
+    display: flex;
+    flex-direction: column;
+    gap: 8px;
+  }
+  .card {
+    padding: 16px;
+    border: 1px solid var(--line);
+    border-radius: 8px;
+    background: var(--card);
+  }
+  /* What the whole page is about, in the tone of the result. */
+  .verdict {
+    border-left: 4px solid var(--tone);
+    background: var(--tint);
+  }
+  .verdict :is(h1, strong) {
+    color: var(--tone);
+    font-size: var(--title);
+  }
+  /* Sentences that are each about something else. */
+  .items {
+    gap: 4px;
+  }
+  .items > li {
+    padding-left: 12px;
+    border-left: 2px solid var(--line);
+  }
+  table {
+    width: 100%;
+    border-collapse: collapse;
+  }
+  caption {
+    padding: 12px 0 4px;
+    font-weight: 600;
+    text-align: left;
+  }
+  :where(th, td) {
+    min-width: 72px;
+    padding: 4px 12px 4px 0;
+    border-bottom: 1px solid var(--line);
+    text-align: left;
+    vertical-align: baseline;
+    overflow-wrap: break-word;
+  }
+  thead th {
+    font: 400 var(--small) / 1.45 var(--sans);
+  }
+  tbody tr:last-child > * {
+    border-bottom: 0;
+  }
+  /* A name does not wrap while there is room, and a long value does not push the other columns away. */
+  td {
+    max-width: 480px;
+    overflow-wrap: anywhere;
+  }
+  :where(td.mono, .wide) {
+    min-width: 136px;
+  }
+  .number {
+    font-variant-numeric: tabular-nums;
+  }
+  :is(th, td).number {
+    min-width: 0;
+    text-align: right;
+  }
+  .scroll-x {
+    position: relative;
+    overflow-x: auto;
+  }
+  /* Findings of each kind have a table, whose columns are below each other where there is room. */
+  @container (min-width: 900px) {
+    .findings {
+      table-layout: fixed;
+    }
+    .findings th:first-child {
+      width: 248px;
+    }
+    .findings .wide {
+      width: 28%;
+    }
+    .findings .number {
+      width: 88px;
+    }
+  }
+  /* How far the parts of the contract were reached. */
+  .matrix {
+    width: auto;
+  }
+  .matrix :is(th, td) {
+    min-width: 40px;
+    padding-block: 2px;
+    white-space: nowrap;
+  }
+  .matrix :is(td, thead th + th) {
+    padding-right: 0;
+    text-align: center;
+  }
+  .matrix th:first-child {
+    position: sticky;
+    left: 0;
+    background: var(--card);
+  }
+  .reach {
+    color: var(--tone);
+    white-space: nowrap;
+  }
+  .reach::before {
+    content: '●' / '';
+  }
+  .reach.injected_only::before {
+    content: '◐' / '';
+  }
+  .reach.never::before {
+    content: '·' / '';
+  }
+  /* Where a table has no room, a row is a card; the name of its column is before each value. */
+  :is(.list-side, .page, .detail, section) {
+    container-type: inline-size;
+  }
+  @container (max-width: 479px) {
+    .stacked :is(tbody, tr, th, td) {
+      display: block;
+      width: auto;
+      min-width: 0;
+      max-width: none;
+      padding: 1px 0;
+      border: 0;
+      text-align: left;
+    }
+    .stacked thead {
+      position: absolute;
+      clip-path: inset(50%);
+    }
+    .stacked tbody > tr {
+      padding: 6px 0;
+    }
+    .stacked tr + tr {
+      border-top: 1px solid var(--line);
+    }
+    .stacked td[data-label]::before {
+      color: var(--quiet);
+      font-family: var(--sans);
+      content: attr(data-label) ': ';
+    }
+    .stacked td:empty {
+      display: none;
+    }
+  }
+`
+
 /** What the pages, the HTML report and the dashboard share. */
-export const BASE_STYLE: Html = html`${TOKENS}${BASICS}`
+export const BASE_STYLE: Html = html`${TOKENS}${BASICS}${COMPONENTS}`
 
 /** Consent page, credentials form and notices: a card in the middle of the window. */
 const CARDS = css`
@@ -189,138 +331,100 @@ const CARDS = css`
     flex-direction: column;
     align-items: center;
     justify-content: center;
-    gap: 1rem;
-    padding: 1.5rem 1rem;
-    overflow-wrap: anywhere;
+    gap: 16px;
+    padding: 24px 16px;
+    font-size: var(--large);
   }
-  main {
+  :where(main, footer) {
     width: 100%;
     max-width: 30rem;
-    padding: 2rem;
-    background: var(--card);
-    border: 1px solid var(--line);
-    border-top: 4px solid var(--tone, var(--accent));
-    border-radius: 12px;
-    box-shadow: 0 8px 28px rgb(10 15 35 / 10%);
+  }
+  main.card {
+    padding: 32px;
+    border-top: 4px solid var(--tone);
+  }
+  :is(main, form) > * + * {
+    margin-top: 16px;
+  }
+  .overline + h1 {
+    margin-top: 4px;
   }
   h1 {
-    margin: 0 0 0.75rem;
     font-size: 1.5rem;
   }
-  :where(h2, legend) {
-    margin: 0;
-    padding: 0;
-    font-size: 1rem;
+  :is(h2, legend) {
     font-weight: 600;
   }
-  p {
-    margin: 0 0 1rem;
+  h2 + * {
+    margin-top: 8px;
   }
-  :where(.quiet, footer) {
+  :where(p.quiet, .field p, footer) {
     font-size: var(--body);
   }
   footer {
-    max-width: 30rem;
     text-align: center;
   }
-  ul {
-    margin: 0.5rem 0 1.25rem;
+  .scopes {
     padding: 0;
-    list-style: none;
-    border: 1px solid var(--line);
-    border-radius: 8px;
   }
-  li {
-    padding: 0.5rem 0.75rem;
+  .scopes li {
+    padding: 8px 12px;
   }
-  li code {
+  .scopes li + li {
+    border-top: 1px solid var(--line);
+  }
+  .scopes code {
     float: right;
     color: var(--quiet);
-    font: var(--small) / 1.5rem var(--mono);
-  }
-  li + li {
-    border-top: 1px solid var(--line);
+    font-size: var(--small);
+    line-height: 1.5rem;
   }
   fieldset {
     min-width: 0;
-    margin: 0 0 1.25rem;
-    padding: 0;
     border: 0;
   }
-  .choice {
-    display: flex;
-    align-items: center;
-    gap: 0.5rem;
-    margin-top: 0.5rem;
-    padding: 0.5rem 0.75rem;
-    border: 1px solid var(--line);
-    border-radius: 8px;
+  label.card {
+    margin-top: 8px;
+    padding: 8px 12px;
     font-weight: 400;
     cursor: pointer;
   }
-  .field [aria-invalid='true'] {
-    border-color: var(--error);
-  }
-  .choice:has(:checked) {
+  label.card:has(:checked) {
     border-color: var(--accent);
     box-shadow: inset 0 0 0 1px var(--accent);
   }
-  .choice:focus-within {
-    outline: 3px solid var(--focus);
-    outline-offset: 2px;
-  }
-  .choice input {
+  input[type='radio'] {
     flex: none;
-    width: 1.125rem;
-    height: 1.125rem;
+    width: 18px;
+    height: 18px;
     margin: 0;
     accent-color: var(--accent);
-    outline: none;
   }
   .field {
-    margin-bottom: 1.25rem;
+    gap: 4px;
   }
   fieldset .field {
-    margin: 0.75rem 0 0;
+    margin-top: 12px;
   }
   @supports selector(:has(*)) {
     fieldset:not(:has(#other-person:checked)) .field {
       display: none;
     }
   }
-  .field label {
-    display: block;
-    margin-bottom: 0.25rem;
-  }
   .field input {
-    padding: 0.5rem 0.75rem;
-    border-color: var(--quiet);
+    padding: 8px 12px;
   }
-  :where(.field .quiet, .problem) {
-    margin: 0.25rem 0 0;
-    font-size: var(--body);
-  }
-  form > .problem {
-    margin: 0 0 1rem;
-  }
-  .actions {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 0.75rem;
-    margin: 1.5rem 0 0;
-  }
-  :where(.actions > *, .actions button) {
+  .buttons > * {
     flex: 1 1 8rem;
-  }
-  :is(button, .button) {
-    display: block;
-    padding: 0.75rem 1rem;
-    border-color: var(--quiet);
+    padding: 12px 16px;
     font-weight: 600;
     cursor: pointer;
   }
+  :where(.field input, .buttons > *) {
+    border-color: var(--quiet);
+  }
   @media (forced-colors: active) {
-    .choice:has(:checked) {
+    label.card:has(:checked) {
       outline: 2px solid Highlight;
     }
   }

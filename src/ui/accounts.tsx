@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'preact/hooks'
-import { ACCOUNT_STATUSES, type AccountStatus } from '../domain/account.ts'
+import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { plural } from '../domain/text.ts'
 import { call, type Schemas } from './api.ts'
 import { distanceOf, momentOf, timeOf } from './format.ts'
 import { isAnswered, titleOf } from './entry.ts'
 import { fieldsOf, inputOf, type InputField } from './input-form.ts'
-import { LifecyclePicture } from './lifecycle.tsx'
+import { LifecyclePicture, State } from './lifecycle.tsx'
 import { linkCommand } from './links.tsx'
 import { clockNow, timeline } from './live.ts'
 import {
@@ -35,14 +35,6 @@ type Tool = Schemas['AccountTool']
 
 const PAGE = 100
 
-const TONES: { readonly [Status in AccountStatus]: string } = {
-  ACTIVE: 'success',
-  EXPIRED: 'warning',
-  DISCONNECTED: 'error',
-  PENDING_AUTH: 'info',
-  PENDING_VERIFICATION: 'info',
-}
-
 export function AccountsView() {
   const { id, parameters } = route.value
   const { q = '', status = '', from = '0' } = parameters
@@ -60,8 +52,8 @@ export function AccountsView() {
   const all = Object.values(value?.statuses ?? {}).reduce((sum, count) => sum + count, 0)
   return (
     <div class={`split ${id === '' ? '' : 'opened'}`}>
-      <div class="list-side">
-        <div class="controls" role="search" aria-label="Accounts">
+      <div class="column list-side">
+        <div class="buttons controls" role="search" aria-label="Accounts">
           <SearchField label="Search accounts" value={q} onInput={(text) => setParameters({ q: text, from: '' })} />
           <Choice
             label="Status"
@@ -73,7 +65,7 @@ export function AccountsView() {
             onChange={(next) => setParameters({ status: next, from: '' })}
           />
           <span class="space" />
-          <span class="quiet count">{plural(value?.total_size ?? 0, 'account')}</span>
+          <small>{plural(value?.total_size ?? 0, 'account')}</small>
         </div>
         <Problem error={error} />
         {value && all === 0 ? (
@@ -104,7 +96,7 @@ export function AccountsView() {
               account.connector,
               <StatusTag account={account} />,
               <Expiry account={account} />,
-              <span class="kind">{account.authorization_type}</span>,
+              <small class="mono">{account.authorization_type}</small>,
             ])}
           >
             <Pages total={value?.total_size ?? 0} offset={offset} />
@@ -123,7 +115,7 @@ function hasExpired({ status, token_expires_at: at }: Account): boolean {
 
 /** An account stays ACTIVE when its access token has expired and can be renewed, which is no green state. */
 function StatusTag({ account }: Readonly<{ account: Account }>) {
-  return <span class={`state ${hasExpired(account) ? 'warning' : TONES[account.status]}`}>{account.status}</span>
+  return <State status={account.status} {...(hasExpired(account) && { tone: 'warning' })} />
 }
 
 function Expiry({ account }: Readonly<{ account: Account }>) {
@@ -132,7 +124,7 @@ function Expiry({ account }: Readonly<{ account: Account }>) {
   if (at === undefined || now === undefined) return <span class="quiet">no expiry</span>
   const left = Date.parse(at) - now
   return (
-    <span class={`number expiry ${hasExpired(account) ? 'expired' : left < 0 ? 'quiet' : ''}`} title={momentOf(at)}>
+    <span class={`number ${hasExpired(account) ? 'expired' : left < 0 ? 'quiet' : ''}`} title={momentOf(at)}>
       {hasExpired(account) && 'expired '}
       {distanceOf(left)}
     </span>
@@ -209,7 +201,9 @@ function Lifecycle({ value, reload }: Readonly<{ value: AccountWithTools; reload
   const { account, events } = value
   return (
     <Section title="Lifecycle">
-      <LifecyclePicture status={account.status} />
+      <LifecyclePicture status={account.status}>
+        <StatusTag account={account} />
+      </LifecyclePicture>
       <div class="buttons" role="group" aria-label="Events">
         {events.map((event) => (
           <Small
@@ -372,18 +366,21 @@ function History({ id }: Readonly<{ id: string }>) {
     [version, id],
   )
   return (
-    <Section title="History" note={<a href={linkTo('timeline', '', { account: id })}>in the timeline</a>}>
+    <Section title="History">
       {entries.length === 0 ? (
         <p class="quiet">The journal has no request about this account.</p>
       ) : (
-        <ul class="plain lines">
+        <ul class="column">
           {entries.map((entry) => (
             <li key={`${entry.environment} ${entry.sequence}`} class="row">
               <span class="mono quiet">{timeOf(entry.at).slice(0, 8)}</span>
-              {isAnswered(entry) ? <Status status={entry.status} /> : <span class="kind">{entry.kind}</span>}
+              {isAnswered(entry) ? <Status status={entry.status} /> : <small class="mono">{entry.kind}</small>}
               <a href={linkTo('timeline', entry.id)}>{titleOf(entry)}</a>
             </li>
           ))}
+          <li>
+            <a href={linkTo('timeline', '', { account: id })}>in the timeline</a>
+          </li>
         </ul>
       )}
     </Section>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { call, type Schemas } from './api.ts'
 import { dayOf, distanceOf, momentOf, timeOf } from './format.ts'
 import { clockFrozen, clockNow, clockShift, isClockKnown, realNow, showClock } from './live.ts'
-import { Button, commandOf, Empty, Form, Loading, Problem, Small, Tag, TextField } from './parts.tsx'
+import { Button, commandOf, Empty, Form, Loading, Problem, Section, Small, Table, Tag, TextField } from './parts.tsx'
 import { linkTo } from './hash-route.ts'
 import { inEnvironment, useAction, useApi } from './use-api.ts'
 
@@ -28,8 +28,8 @@ export function ClockView() {
       due.reload()
     })
   return (
-    <div class="page">
-      <div class="wrap clock-face">
+    <div class="column page">
+      <div class="row wrap card clock-face">
         <div>
           <p class={`clock-time mono ${clockShift.value === '' ? '' : 'shifted'}`}>
             {now === undefined ? '' : timeOf(now).slice(0, 8)}
@@ -46,7 +46,7 @@ export function ClockView() {
           </p>
           <RealTime />
         </div>
-        <div class="column clock-buttons">
+        <div class="column">
           <div class="buttons">
             <Button
               label={frozen ? 'Run' : 'Freeze'}
@@ -63,19 +63,19 @@ export function ClockView() {
         </div>
       </div>
       {moved && <Passed moved={moved} />}
-      <h2>Due next</h2>
-      {!due.value && <Loading error={due.error} />}
-      {due.value && <Problem error={due.error} />}
-      {!due.value ? null : due.value.due.length === 0 ? (
-        <Empty title="No event is due." command={commandOf('clock advance 1h')}>
-          <p>
-            Access tokens, links, auth requests and bearer tokens are listed here once there are some. The clock moves
-            from a shell too:
-          </p>
-        </Empty>
-      ) : (
-        <DueList due={due.value.due} busy={busy} jump={(at) => change({ now: at })} />
-      )}
+      <Section level={2} title="Due next">
+        {due.value ? <Problem error={due.error} /> : <Loading error={due.error} />}
+        {due.value?.due.length === 0 ? (
+          <Empty title="No event is due." command={commandOf('clock advance 1h')}>
+            <p>
+              Access tokens, links, auth requests and bearer tokens are listed here once there are some. The clock moves
+              from a shell too:
+            </p>
+          </Empty>
+        ) : (
+          due.value && <DueList due={due.value.due} busy={busy} jump={(at) => change({ now: at })} />
+        )}
+      </Section>
     </div>
   )
 }
@@ -104,14 +104,14 @@ function Passed({ moved: { before, now, passed, passed_counts } }: Readonly<{ mo
   )
   const total = Object.values(passed_counts).reduce<number>((sum, count) => sum + count, 0)
   return (
-    <div class="card" role="status">
+    <div class="column card" role="status">
       <p>
         From <span class="mono">{momentOf(before)}</span> to <span class="mono">{momentOf(now)}</span>:{' '}
         <strong>{counts.length > 0 ? counts.join(', ') : 'nothing fell due'}</strong>
         {now < before && '. What fell due before stays as it is'}.
       </p>
       {passed.length > 0 && (
-        <ul class="plain passed">
+        <ul class="column items">
           {passed.map((item) => (
             <li key={`${item.kind} ${item.id} ${item.at}`}>
               <span class="mono quiet">{momentOf(item.at)}</span> <Subject item={item} />: {MOVED[item.kind]}
@@ -157,27 +157,25 @@ function DueList({
 }: Readonly<{ due: readonly DueItem[]; busy: boolean; jump: (at: string) => void }>) {
   const { value: now = 0 } = clockNow
   return (
-    <ol class="due">
-      {due.map((item, index) => {
+    <Table
+      label="Due next"
+      heads={['In', ['At', 'mono'], 'What happens', 'Actions']}
+      rows={due.map((item, index) => {
         const isNewDay = dayOf(item.at) !== dayOf(due[index - 1]?.at ?? now)
-        return (
-          <li key={`${item.kind} ${item.id} ${item.at}`} class="row wrap">
-            <span class="column due-when">
-              <span class="number">{distanceOf(Date.parse(item.at) - now)}</span>
-              <span class="quiet mono">{isNewDay ? momentOf(item.at) : timeOf(item.at).slice(0, 8)}</span>
-            </span>
-            <span class="due-what">
-              <Subject item={item} />: {item.effect}
-            </span>
-            <Small
-              label="Jump there"
-              disabled={busy}
-              aria-label={`Jump there: ${item.subject}, ${item.effect}`}
-              onClick={() => jump(item.at)}
-            />
-          </li>
-        )
+        return [
+          distanceOf(Date.parse(item.at) - now),
+          isNewDay ? momentOf(item.at) : timeOf(item.at).slice(0, 8),
+          <>
+            <Subject item={item} />: {item.effect}
+          </>,
+          <Small
+            label="Jump there"
+            disabled={busy}
+            aria-label={`Jump there: ${item.subject}, ${item.effect}`}
+            onClick={() => jump(item.at)}
+          />,
+        ]
       })}
-    </ol>
+    />
   )
 }

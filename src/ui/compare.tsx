@@ -4,7 +4,7 @@ import type { Request } from './api.ts'
 import { compared, type Difference } from './differences.ts'
 import { momentOf } from './format.ts'
 import { linkTo, route } from './hash-route.ts'
-import { Detail, Loading, Section, Status, Table } from './parts.tsx'
+import { Detail, Loading, Path, Section, Status, Table } from './parts.tsx'
 import { close, titleOf } from './entry.ts'
 import { pathOf, useApi } from './use-api.ts'
 
@@ -39,7 +39,7 @@ function Sides({ sides: [one, other] }: Readonly<{ sides: readonly [Request, Req
   ] as const
   return (
     <>
-      <div class="sides">
+      <div class="row sides">
         <Side title="This one" request={one} />
         <Side title="The other" request={other} />
       </div>
@@ -76,8 +76,8 @@ function Differences({
         <Table
           label={title}
           class="compared"
-          heads={['Where', 'This one', 'The other'].map((head) => [head, 'mono'] as const)}
-          rows={differences.map(({ where, one, other }) => [where, shown(one), shown(other)])}
+          heads={['Where', ['This one', 'mono'], ['The other', 'mono']]}
+          rows={differences.map(({ where, one, other }) => [<Path path={where} />, shown(one), shown(other)])}
         />
       )}
     </Section>

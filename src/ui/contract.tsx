@@ -1,8 +1,9 @@
+import { Fragment } from 'preact'
 import { plural } from '../domain/text.ts'
 import type { Schemas } from './api.ts'
 import { download } from './download.ts'
 import { environments } from './live.ts'
-import { Empty, Loading, Problem, Section, Small, Table, Tag } from './parts.tsx'
+import { Empty, Loading, Path, Problem, Section, Small, Table, Tag } from './parts.tsx'
 import { ALL, environment, linkTo } from './hash-route.ts'
 import { useAction, useApi } from './use-api.ts'
 
@@ -25,15 +26,15 @@ export function ContractView() {
   const { busy, error: failed, run } = useAction()
   if (error || !report)
     return (
-      <div class="page">
+      <div class="column page">
         <Loading error={error} />
       </div>
     )
   const { total, ok } = report
   const isUnused = ok && total.requests === 0
   return (
-    <div class="page">
-      <div class={`row wrap verdict ${isUnused ? 'info' : ok ? 'success' : 'error'}`} role="status">
+    <div class="column page">
+      <div class={`row wrap card verdict ${isUnused ? 'info' : ok ? 'success' : 'error'}`} role="status">
         <strong>{isUnused ? 'No verdict yet' : ok ? 'The contract is kept' : 'The contract is broken'}</strong>
         <span>{countsOf(total)}</span>
         <span class="space" />
@@ -92,7 +93,12 @@ function EnvironmentFindings({ findings }: Readonly<{ findings: Findings }>) {
           class="findings"
           label="Unknown paths"
           caption="Unknown paths"
-          heads={[['Request', 'mono'], ['Did you mean', 'mono'], ['Times', 'number right'], 'Requests']}
+          heads={[
+            ['Request', 'mono'],
+            ['Did you mean', 'mono'],
+            ['Times', 'number'],
+            ['Requests', 'number'],
+          ]}
           rows={unknown_paths.map(({ method, path, did_you_mean, count: times, requests }) => [
             `${method} ${path}`,
             did_you_mean,
@@ -106,7 +112,7 @@ function EnvironmentFindings({ findings }: Readonly<{ findings: Findings }>) {
           class="findings"
           label="Rules that must fire and did not"
           caption="Rules that must fire and did not"
-          heads={['Scenario', 'Rule', 'At', ['Matched', 'number right']]}
+          heads={['Scenario', 'Rule', 'At', ['Matched', 'number']]}
           rows={unfired_rules.map(({ scenario, rule, at, matched }) => [
             <a href={linkTo('scenarios', scenario, { environment: name })}>{scenario}</a>,
             rule,
@@ -134,14 +140,16 @@ function FindingTable({
       class="findings"
       label={title}
       caption={title}
-      heads={['Operation', ['Where', 'mono'], 'Found', 'Allowed', 'Rule', ['Times', 'number right'], 'Requests']}
+      heads={['Operation', 'Where', 'Found', ['Allowed', 'wide'], 'Rule', ['Times', 'number'], ['Requests', 'number']]}
       rows={findings.map(({ operation, path, found, allowed, constraint, basis, count, requests }) => [
         operation,
-        path,
+        <Path path={path} />,
         found,
         allowed,
         <>
-          <Tag tone={tone}>{constraint}</Tag> <span class="basis">{basis}</span>
+          <Tag tone={tone}>{constraint}</Tag>
+          <br />
+          <small class="mono">{basis}</small>
         </>,
         count,
         <RequestLinks ids={requests} in={name} />,
@@ -152,20 +160,23 @@ function FindingTable({
 
 function RequestLinks({ ids, in: name }: Readonly<{ ids: readonly string[]; in: string }>) {
   return (
-    <span class="request-links">
+    <>
       {ids.slice(0, 3).map((id, index) => (
-        <a key={id} href={linkTo('timeline', id, { in: name })} aria-label={`${index + 1}: request ${id}`}>
-          {index + 1}
-        </a>
+        <Fragment key={id}>
+          {' '}
+          <a href={linkTo('timeline', id, { in: name })} aria-label={`${index + 1}: request ${id}`}>
+            {index + 1}
+          </a>
+        </Fragment>
       ))}
-    </span>
+    </>
   )
 }
 
-const REACH_TEXTS: { readonly [Name in Reach]: readonly [sign: string, text: string] } = {
-  driven: ['●', 'answered by the mock itself'],
-  injected_only: ['◐', 'only injected by scenarios'],
-  never: ['·', 'never answered'],
+const REACH_TEXTS: { readonly [Name in Reach]: string } = {
+  driven: 'answered by the mock itself',
+  injected_only: 'only injected by scenarios',
+  never: 'never answered',
 }
 
 function CoverageMatrix({ coverage }: Readonly<{ coverage: Coverage }>) {
@@ -179,27 +190,27 @@ function CoverageMatrix({ coverage }: Readonly<{ coverage: Coverage }>) {
       title="Coverage"
       note={`${operations.driven} of ${operations.total} operations, ${counts.driven} of ${counts.total} answers`}
     >
-      <p class="row wrap quiet legend">
-        {Object.values(REACH_TEXTS).map(([sign, text]) => (
-          <span key={sign}>
-            <span aria-hidden="true">{sign}</span> {text}
-          </span>
+      <p class="row wrap">
+        {Object.entries(REACH_TEXTS).map(([reach, text]) => (
+          <small key={reach} class={`reach ${reach}`}>
+            {' '}
+            {text}
+          </small>
         ))}
       </p>
       <Table
         label="Coverage"
         class="matrix"
-        heads={['Operation', ...statuses.map((status) => [String(status), 'number'] as const)]}
+        heads={['Operation', ...statuses.map(String)]}
         rows={coverage.operations.map((operation) => [
           operation.operation,
           ...statuses.map((status) => {
             const cell = operation.statuses.find((each) => each.status === status)
             if (!cell) return null
-            const [sign, text] = REACH_TEXTS[cell.reach]
+            const text = REACH_TEXTS[cell.reach]
             const title = `${plural(cell.answers, 'answer')}, ${cell.injected} injected: ${text}`
             return (
               <span class={`reach ${cell.reach}`} title={title}>
-                <span aria-hidden="true">{sign}</span>
                 <span class="visually-hidden">{text}</span>
               </span>
             )

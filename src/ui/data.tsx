@@ -13,7 +13,7 @@ type Connector = Schemas['Connectors']['connectors'][number]
 
 export function DataView() {
   return (
-    <div class="page">
+    <div class="column page">
       <Connectors />
       <Collections />
       <Snapshots />
@@ -33,11 +33,11 @@ function Connectors() {
           <p>Add connectors with a seed: --seed, or POST /_mock/seed. A command writes one to begin with:</p>
         </Empty>
       )}
-      <ul class="connectors">
+      <div class="connectors">
         {value?.connectors.map((connector) => (
           <ConnectorItem key={connector.connector} connector={connector} changed={reload} />
         ))}
-      </ul>
+      </div>
     </Section>
   )
 }
@@ -48,67 +48,63 @@ function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; 
   const isOpen = route.value.parameters['connector'] === name
   const switchTo = (event: 'enable' | 'disable'): void => send('POST', pathOf('connections', name, event), {}, changed)
   return (
-    <li>
-      <details
-        open={isOpen}
-        onToggle={(event) => {
-          if (event.currentTarget.open !== isOpen) setParameters({ connector: event.currentTarget.open ? name : '' })
-        }}
-      >
-        <summary class="row">
-          <strong>{display_name}</strong> <span class="quiet mono">{name}</span>{' '}
-          <span class="kind">{authorization_type}</span> {!enabled && <Tag tone="warning">disabled</Tag>}
-          <span class="space" />
-          <span class="quiet wide">
-            {plural(tools.length, 'tool')}, {plural(responders.length, 'responder')}
+    <Section
+      title={display_name}
+      open={isOpen}
+      onToggle={(opened) => {
+        if (opened !== isOpen) setParameters({ connector: opened ? name : '' })
+      }}
+      note={
+        <>
+          {!enabled && <Tag tone="warning">disabled</Tag>} <code>{name}</code>{' '}
+          <span class="wide-only">
+            {authorization_type} · {plural(tools.length, 'tool')}, {plural(responders.length, 'responder')}
           </span>
-        </summary>
-        <div class="section-body">
-          {connector.description !== '' && <p>{connector.description}</p>}
-          {base_url !== null && (
-            <p>
-              Base URL: <code>{base_url}</code>
-            </p>
-          )}
-          {connector.mcp_server_url !== '' && (
-            <>
-              <p>For a client of MCP, with an access token of POST /oauth/token and the identifier of an account:</p>
-              <Command text={mcpServers(connector)} />
-            </>
-          )}
-          <p>
-            Tools:{' '}
-            {tools.map((tool) => (
-              <code key={tool}>{tool} </code>
-            ))}
-            {tools.length === 0 && <span class="quiet">none</span>}
-          </p>
-          {responders.length > 0 && (
-            <Table
-              label={`Responders of ${display_name}`}
-              class="responders"
-              heads={[['Request', 'mono'], 'Answers', ['Hits', 'number right']]}
-              rows={responders.map(({ method, path, answers, hits }) => [
-                `${method ?? 'any'} ${path ?? 'any path'}`,
-                answers.map((status, at) => <Status key={at} status={status} />),
-                hits,
-              ])}
-            />
-          )}
-          <div class="buttons">
-            <Small
-              label={enabled ? 'Disable its connection' : 'Enable its connection'}
-              disabled={busy}
-              onClick={() => switchTo(enabled ? 'disable' : 'enable')}
-            />
-            <a class="button small" href={linkTo('links', '', { connector: name })}>
-              Create a link
-            </a>
-          </div>
-          <Problem error={error} />
-        </div>
-      </details>
-    </li>
+        </>
+      }
+    >
+      {connector.description !== '' && <p>{connector.description}</p>}
+      {base_url !== null && (
+        <p>
+          Base URL: <code>{base_url}</code>
+        </p>
+      )}
+      {connector.mcp_server_url !== '' && (
+        <>
+          <p>For a client of MCP, with an access token of POST /oauth/token and the identifier of an account:</p>
+          <Command text={mcpServers(connector)} />
+        </>
+      )}
+      <p>
+        Tools:{' '}
+        {tools.map((tool) => (
+          <code key={tool}>{tool} </code>
+        ))}
+        {tools.length === 0 && <span class="quiet">none</span>}
+      </p>
+      {responders.length > 0 && (
+        <Table
+          label={`Responders of ${display_name}`}
+          heads={[['Request', 'mono'], 'Answers', ['Hits', 'number']]}
+          rows={responders.map(({ method, path, answers, hits }) => [
+            `${method ?? 'any'} ${path ?? 'any path'}`,
+            answers.map((status, at) => <Status key={at} status={status} />),
+            hits,
+          ])}
+        />
+      )}
+      <div class="buttons">
+        <Small
+          label={enabled ? 'Disable its connection' : 'Enable its connection'}
+          disabled={busy}
+          onClick={() => switchTo(enabled ? 'disable' : 'enable')}
+        />
+        <a class="button small" href={linkTo('links', '', { connector: name })}>
+          Create a link
+        </a>
+      </div>
+      <Problem error={error} />
+    </Section>
   )
 }
 

@@ -89,7 +89,7 @@ export function Editor({ of, text: given, changed }: Readonly<{ of: string; text
       <label class="visually-hidden" for={id}>
         The scenario as YAML
       </label>
-      <div class="editor-text">
+      <div class="code editor-text">
         <div class="gutter mono" ref={gutter} aria-hidden="true">
           {lines.map((_, index) => (
             <div key={index} class={wrong.has(index + 1) ? 'wrong' : ''}>
@@ -108,7 +108,7 @@ export function Editor({ of, text: given, changed }: Readonly<{ of: string; text
           <textarea
             id={id}
             ref={area}
-            class="mono coloured"
+            class="mono"
             spellcheck={false}
             wrap="off"
             rows={Math.max(12, Math.min(32, lines.length + 1))}
@@ -124,7 +124,7 @@ export function Editor({ of, text: given, changed }: Readonly<{ of: string; text
           />
         </div>
       </div>
-      <ul id={`${id}-problems`} class="plain problems" aria-live="polite">
+      <ul id={`${id}-problems`} class="column items problems" aria-live="polite">
         {problems?.map((problem) => (
           <ProblemLine
             key={problem.message}

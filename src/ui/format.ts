@@ -45,7 +45,7 @@ function spanOf(milliseconds: number): string {
 
 /** `in 4 min 09 s`, `9 s ago`. */
 export function distanceOf(milliseconds: number): string {
-  return milliseconds >= 0 ? `in ${spanOf(milliseconds)}` : `${spanOf(milliseconds)} ago`
+  return milliseconds > 0 ? `in ${spanOf(milliseconds)}` : `${spanOf(milliseconds)} ago`
 }
 
 export function wordsOf(name: string): string {

@@ -13,11 +13,11 @@ export interface ColouredPart {
 }
 
 const COLOURS = tagHighlighter([
-  { tag: [tags.definition(tags.propertyName), tags.propertyName], class: 'yaml-key' },
-  { tag: tags.string, class: 'yaml-string' },
-  { tag: tags.comment, class: 'yaml-comment' },
-  { tag: [tags.separator, tags.punctuation, tags.bracket, tags.squareBracket, tags.brace], class: 'yaml-mark' },
-  { tag: [tags.keyword, tags.labelName, tags.typeName], class: 'yaml-word' },
+  { tag: [tags.definition(tags.propertyName), tags.propertyName], class: 'code-key' },
+  { tag: tags.string, class: 'code-string' },
+  { tag: tags.comment, class: 'quiet' },
+  { tag: [tags.separator, tags.punctuation, tags.bracket, tags.squareBracket, tags.brace], class: 'quiet' },
+  { tag: [tags.keyword, tags.labelName, tags.typeName], class: 'code-word' },
 ])
 
 export function coloured(text: string): ColouredPart[] {

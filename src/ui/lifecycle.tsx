@@ -1,18 +1,34 @@
+import type { ComponentChildren } from 'preact'
 import type { AccountStatus } from '../domain/account.ts'
 import { LIFECYCLE_EVENTS, MOVES } from '../domain/lifecycle.ts'
 import { wordsOf } from './format.ts'
 
+const TONES: { readonly [Status in AccountStatus]: string } = {
+  ACTIVE: 'success',
+  EXPIRED: 'warning',
+  DISCONNECTED: 'error',
+  PENDING_AUTH: 'info',
+  PENDING_VERIFICATION: 'info',
+}
+
+export function State({ status, tone = TONES[status] }: Readonly<{ status: AccountStatus; tone?: string }>) {
+  return <span class={`state ${tone}`}>{status}</span>
+}
+
 /** The state of an account with an arrow to each next state, whose label has the events that lead there. */
-export function LifecyclePicture({ status }: Readonly<{ status: AccountStatus }>) {
+export function LifecyclePicture({
+  status,
+  children,
+}: Readonly<{ status: AccountStatus; children: ComponentChildren }>) {
   const away = MOVES.filter(({ from, to }) => from === status && to !== status)
   const targets = [...new Set(away.map(({ to }) => to))]
   return (
     <div class="lifecycle">
-      <span class="state-box lit">{status}</span>
+      {children}
       <ul aria-label={`Next states after ${status}`}>
         {targets.map((to) => (
           <li key={to}>
-            <span class="edge">
+            <span class="arrow">
               {away
                 .filter((move) => move.to === to)
                 .map(({ event }, at) => (
@@ -22,7 +38,7 @@ export function LifecyclePicture({ status }: Readonly<{ status: AccountStatus }>
                   </span>
                 ))}
             </span>
-            <span class="state-box">{to === 'none' ? 'gone' : to}</span>
+            {to === 'none' ? <span class="state">gone</span> : <State status={to} />}
           </li>
         ))}
       </ul>

@@ -26,7 +26,7 @@ export function LinksView() {
     reload()
   }
   return (
-    <div class="page">
+    <div class="column page">
       <NewLink connectors={connectors} created={reload} />
       {decided && (
         <p class="card" role="status">
@@ -48,7 +48,7 @@ export function LinksView() {
           <p>A client asks for one to connect an account. Create one above to try it, or from a shell:</p>
         </Empty>
       )}
-      <ul class="column cards">
+      <ul class="column">
         {value?.links.map((link) => (
           <LinkCard
             key={link.id}
@@ -83,7 +83,7 @@ function NewLink({ connectors, created }: Readonly<{ connectors: readonly Connec
     })
   }
   return (
-    <Form class="row wrap row-form" aria-label="New link" submit={create}>
+    <Form class="row wrap card row-form" aria-label="New link" submit={create}>
       <Choice
         label="Connector"
         wrap="field"
@@ -137,8 +137,8 @@ function LinkCard({
       done({ link, decision, redirect: answer.redirect_url, person: decision === 'approve' ? as : '' })
     })
   return (
-    <li class="card">
-      <p class="card-title">
+    <li class="column card">
+      <p>
         <strong>{link.identifier}</strong> <span class="quiet">at {link.connector}</span>{' '}
         {now !== undefined && <Tag>expires {distanceOf(Date.parse(link.expiry) - now)}</Tag>}
       </p>

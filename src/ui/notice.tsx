@@ -16,7 +16,7 @@ export function Notice() {
     notice.value = undefined
   }
   return (
-    <div class="row wrap message" role="status">
+    <div class={`row wrap message ${shown ? 'card' : ''}`} role="status">
       {shown && (
         <>
           <span>{shown.text}</span>

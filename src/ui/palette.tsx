@@ -56,7 +56,6 @@ export function Palette({ close, help }: Readonly<{ close: () => void; help: () 
     <Dialog title="Go to, or do" onClose={close}>
       <input
         type="text"
-        class="palette-text"
         {...({ role: 'combobox' } as object)}
         autofocus
         autocomplete="off"
@@ -90,7 +89,7 @@ export function Palette({ close, help }: Readonly<{ close: () => void; help: () 
           >
             <Icon name={command.icon} />
             <span>{command.text}</span>
-            <span class="quiet">{command.about}</span>
+            <small>{command.about}</small>
           </li>
         ))}
       </ul>

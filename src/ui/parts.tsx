@@ -1,7 +1,7 @@
-import type { ComponentChildren, JSX } from 'preact'
+import { type ComponentChildren, Fragment, type JSX } from 'preact'
 import { signal } from '@preact/signals'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { quote } from '../domain/text.ts'
+import { breakable, quote } from '../domain/text.ts'
 import type { ApiError } from './api.ts'
 import { toneOf } from './format.ts'
 import { Icon } from './icons.tsx'
@@ -34,7 +34,9 @@ export function Empty({
 }: Readonly<{ title: string; command?: string; children?: ComponentChildren }>) {
   return (
     <div class="column empty">
-      <p class="empty-title">{title}</p>
+      <p>
+        <strong>{title}</strong>
+      </p>
       {children}
       {command !== undefined && <Command text={command} />}
     </div>
@@ -55,7 +57,9 @@ export function serverUrl(): string {
 export function Command({ text }: Readonly<{ text: string }>) {
   return (
     <div class="row command">
-      <pre tabIndex={0}>{text}</pre>
+      <pre class="code mono" tabIndex={0}>
+        {text}
+      </pre>
       <CopyButton text={() => text} />
     </div>
   )
@@ -210,6 +214,20 @@ export function Table({
   )
 }
 
+/** A path into a document, which breaks after its parts. */
+export function Path({ path }: Readonly<{ path: string }>) {
+  return (
+    <code>
+      {breakable(path).map((part, at) => (
+        <Fragment key={at}>
+          {at > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </code>
+  )
+}
+
 export function CopyButton({ text, label = 'Copy' }: Readonly<{ text: () => string; label?: string }>) {
   const [copied, setCopied] = useState(false)
   const copy = (): void => {
@@ -230,34 +248,39 @@ export function Id({ id }: Readonly<{ id: string }>) {
   )
 }
 
-/** A part of a view that can be collapsed. The note beside its title can have buttons, so it is outside of the summary. */
+/** A part of a view that can be collapsed. */
 export function Section({
   title,
   children,
   open = true,
   note,
   level = 3,
+  onToggle,
   class: className = '',
 }: Readonly<{
   class?: string
   title: string
   children: ComponentChildren
   open?: boolean
+  onToggle?: (open: boolean) => void
   note?: ComponentChildren
   /** The level of its heading: 2 in a page, 3 in a detail. */
   level?: 2 | 3
 }>) {
   const Heading = `h${level}` as const
   return (
-    <div class={`section ${className}`}>
-      <details open={open}>
-        <summary class="row">
-          <Heading>{title}</Heading>
-        </summary>
-        <div class="section-body">{children}</div>
-      </details>
-      {note !== undefined && <div class="row section-note quiet">{note}</div>}
-    </div>
+    <details
+      class={`section ${level === 2 ? 'card' : ''} ${className}`}
+      open={open}
+      onToggle={onToggle && ((event) => onToggle(event.currentTarget.open))}
+    >
+      <summary class="row">
+        <Heading>{title}</Heading>
+        <span class="space" />
+        <small>{note}</small>
+      </summary>
+      <div class="column section-body">{children}</div>
+    </details>
   )
 }
 
@@ -398,7 +421,7 @@ export function Dialog({
         if (event.target === event.currentTarget) event.currentTarget.close()
       }}
     >
-      <div class="dialog">
+      <div class="column card dialog">
         <header class="row">
           <h2 id={id}>{title}</h2>
           <Small label="Close" onClick={() => dialog.current?.close()} />
@@ -414,13 +437,13 @@ export function Json({ value }: Readonly<{ value: unknown }>) {
   if (value === null) return <p class="quiet">none</p>
   if (typeof value === 'string') {
     return (
-      <pre class="json" tabIndex={0}>
+      <pre class="code mono json" tabIndex={0}>
         {value}
       </pre>
     )
   }
   return (
-    <div class="json" tabIndex={0} role="group" aria-label="JSON">
+    <div class="code mono json" tabIndex={0} role="group" aria-label="JSON">
       <JsonNode value={value} depth={0} />
     </div>
   )
@@ -431,13 +454,13 @@ const COLLAPSED_DEPTH = 3
 const MAX_EXPANDED = 40
 
 function JsonNode({ value, name, depth }: Readonly<{ value: unknown; name?: string; depth: number }>): JSX.Element {
-  const label = name !== undefined && <span class="json-name">{name}: </span>
+  const label = name !== undefined && <span class="code-key">{name}: </span>
   if (typeof value !== 'object' || value === null) {
     const text = typeof value === 'string' ? quote(value, 20_000) : String(value)
     return (
       <div>
         {label}
-        <span class={`json-${value === null ? 'null' : typeof value}`}>{text}</span>
+        <span class={value === null ? 'quiet' : typeof value === 'string' ? 'code-string' : 'code-word'}>{text}</span>
       </div>
     )
   }
@@ -469,12 +492,14 @@ function JsonNode({ value, name, depth }: Readonly<{ value: unknown; name?: stri
 }
 
 /** Names with their values; one whose value is null is left out. */
-export function Facts({ facts }: Readonly<{ facts: readonly (readonly [name: string, value: ComponentChildren])[] }>) {
+export function Facts({
+  facts,
+}: Readonly<{ facts: readonly (readonly [name: ComponentChildren, value: ComponentChildren])[] }>) {
   const known = facts.filter(([, value]) => value !== null)
   return (
     <dl class="column facts">
-      {known.map(([name, value]) => (
-        <div key={name}>
+      {known.map(([name, value], at) => (
+        <div key={at}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>

@@ -88,18 +88,16 @@ function LoadedRequest({
             {explanation && isAnswered(request) && (
               <Why explanation={explanation} failed={request.status === 0 || request.status >= 400} />
             )}
-            <Section
-              title="What happened"
-              note={
-                success && (
+            <Section title="What happened">
+              <Sequence steps={stepsOf(request)} />
+              {success && (
+                <div class="buttons">
                   <Small
                     label={request.status >= 400 ? 'Compare with the last success' : 'Compare with the one before'}
                     onClick={() => compare(request, success)}
                   />
-                )
-              }
-            >
-              <Sequence steps={stepsOf(request)} />
+                </div>
+              )}
             </Section>
             <EventsOf id={request.id} where={where} />
             {request.operation !== null && <NextTime request={request} where={where} />}
@@ -119,7 +117,7 @@ function LoadedRequest({
             )}
             {warnings.length > 0 && (
               <Section title="Sent without effect">
-                <ul class="plain">
+                <ul class="column items">
                   {warnings.map(({ field, description }) => (
                     <li key={field + description}>
                       <code>{field}</code> {description}
@@ -227,7 +225,7 @@ function canSend({ kind, protocol, request }: Request): boolean {
 function SentRequest({ request, where }: Readonly<{ request: Request; where: { readonly environment: string } }>) {
   return (
     <>
-      <div class="column">
+      <div class="column sent">
         {canSend(request) && <SendAndCopy request={request} where={where} />}
         <p class="mono">
           {request.method} {request.path}
@@ -263,12 +261,12 @@ function Why({ explanation, failed }: Readonly<{ explanation: Explanation; faile
     <Section title="Why" note={`decided by ${decided_by.replaceAll('_', ' ')}`}>
       <p>{summary}</p>
       <p>
-        {because} {basis !== null && <span class="basis">{basis}</span>}
+        {because} {basis !== null && <small class="mono">{basis}</small>}
       </p>
       {facts.length > 0 && (
-        <details class="because" open={failed}>
-          <summary>{plural(facts.length, 'fact')} behind it</summary>
-          <ul class="plain">
+        <details open={failed}>
+          <summary class="quiet">{plural(facts.length, 'fact')} behind it</summary>
+          <ul class="column items">
             {facts.map((fact) => (
               <li key={fact}>{fact}</li>
             ))}
@@ -276,7 +274,7 @@ function Why({ explanation, failed }: Readonly<{ explanation: Explanation; faile
         </details>
       )}
       {advice.length > 0 && (
-        <ul class="plain advice" aria-label="What to do">
+        <ul class="column items advice" aria-label="What to do">
           {advice.map((text) => (
             <li key={text}>{text}</li>
           ))}
@@ -292,7 +290,7 @@ function EventsOf({ id, where }: Readonly<{ id: string; where: { readonly enviro
   if (!value || value.requests.length === 0) return null
   return (
     <Section title="Events sent">
-      <ul class="plain">
+      <ul class="column items">
         {value.requests.map(({ id: attempt, status, webhook }) => (
           <li key={attempt}>
             <Status status={status} />{' '}
@@ -365,7 +363,7 @@ function SaveAsScenario({ request, where }: Readonly<{ request: Request; where: 
             seed, and a clock that starts at <code>{saved.clock}</code>.
           </p>
           {saved.notes.length > 0 && (
-            <ul class="plain">
+            <ul class="column items">
               {saved.notes.map((note) => (
                 <li key={note}>{note}</li>
               ))}
@@ -402,7 +400,7 @@ const LANES: readonly Participant[] = ['caller', 'service', 'third party']
 function Sequence({ steps }: Readonly<{ steps: readonly Step[] }>) {
   return (
     <div class="sequence">
-      <div class="lanes" aria-hidden="true">
+      <div class="row lanes" aria-hidden="true">
         {LANES.map((lane) => (
           <span key={lane}>{lane}</span>
         ))}
@@ -410,13 +408,16 @@ function Sequence({ steps }: Readonly<{ steps: readonly Step[] }>) {
       <ol>
         {steps.map((step, index) => {
           const [from, to] = [LANES.indexOf(step.from), LANES.indexOf(step.to)]
-          const direction = from === to ? 'within' : from < to ? 'right' : 'left'
+          const isWithin = from === to
+          const column = isWithin ? (from === 2 ? '3 / -1' : '1 / -1') : Math.min(from, to) + 2
           return (
-            <li key={index} class={`step ${direction} lane-${Math.min(from, to)} ${step.tone ?? ''}`}>
-              <span class="visually-hidden">{from === to ? `${step.from}: ` : `${step.from} to ${step.to}: `}</span>
-              <span class="step-text">{step.text}</span>
-              {direction !== 'within' && <span class="arrow" aria-hidden="true" />}
-              {step.detail !== undefined && <span class="step-detail quiet">{step.detail}</span>}
+            <li key={index} class={`step ${step.tone ?? ''}`}>
+              <span class="visually-hidden">{isWithin ? `${step.from}: ` : `${step.from} to ${step.to}: `}</span>
+              <div class={isWithin ? 'within' : ''} style={{ gridColumn: column }}>
+                <strong>{step.text}</strong>
+                {!isWithin && <div class={`arrow ${from < to ? '' : 'left'}`} aria-hidden="true" />}
+                {step.detail !== undefined && <small>{step.detail}</small>}
+              </div>
             </li>
           )
         })}
@@ -427,11 +428,11 @@ function Sequence({ steps }: Readonly<{ steps: readonly Step[] }>) {
 
 function Violations({ violations, basis }: Readonly<{ violations: Request['violations']; basis: string | null }>) {
   return (
-    <ul class="plain">
+    <ul class="column items">
       {violations.map(({ field, description, constraint }) => (
         <li key={field + description}>
           <code>{field}</code> {description} <Tag tone="error">{constraint}</Tag>{' '}
-          {basis !== null && <span class="basis">{basis}</span>}
+          {basis !== null && <small class="mono">{basis}</small>}
         </li>
       ))}
     </ul>

@@ -26,15 +26,15 @@ export function ScenariosView() {
   useListNavigation(scenarios.length, () => go('scenarios'))
   return (
     <div class={`split ${id === '' ? '' : 'opened'}`}>
-      <div class="list-side">
-        <div class="controls">
+      <div class="column list-side">
+        <div class="buttons controls">
           <a class="button small" href={linkTo('scenarios', NEW_SCENARIO)}>
             New scenario
           </a>
           <span class="space" />
-          <span class="quiet count">
+          <small>
             {scenarios.filter(({ running, spent }) => running && !spent).length} of {scenarios.length} running
-          </span>
+          </small>
         </div>
         <Problem error={error} />
         <div class="scroll" tabIndex={0} role="region" aria-label="Scenarios">
@@ -82,9 +82,9 @@ function ScenarioLine({
   const { name, description, started, rules } = scenario
   return (
     <li class={isOpen ? 'open' : ''}>
-      <div class="row wrap scenario-head">
+      <div class="row wrap">
         <a href={linkTo('scenarios', name)} data-row={row} aria-current={isOpen ? 'true' : undefined}>
-          {name}
+          <strong>{name}</strong>
         </a>
         <StateTag scenario={scenario} />
         <span class="space" />
@@ -123,8 +123,7 @@ function Rules({ of, rules }: Readonly<{ of: string; rules: Scenario['rules'] }>
   return (
     <Table
       label={`Rules of ${of}`}
-      class="rules"
-      heads={['Rule', ['At', 'quiet'], 'What it does', ['Matched', 'number right'], ['Fired', 'number right']]}
+      heads={['Rule', ['At', 'quiet'], 'What it does', ['Matched', 'number'], ['Fired', 'number']]}
       rows={rules.map(({ name, at, sentence, matched, hits, must_fire }) => [
         name,
         at.replaceAll('_', ' '),

@@ -20,7 +20,7 @@ import {
   timeline,
 } from './live.ts'
 import { Notice } from './notice.tsx'
-import { Choice, Dialog, Empty, Form, openItem, Problem, Small, TextField } from './parts.tsx'
+import { Choice, Dialog, Empty, Facts, Form, openItem, Problem, Small, TextField } from './parts.tsx'
 import { ALL, enter, environment, linkTo, route, type View, VIEW_NAMES, VIEWS } from './hash-route.ts'
 import { Palette } from './palette.tsx'
 import { TimelineView } from './timeline.tsx'
@@ -77,7 +77,7 @@ export function Shell() {
           label={
             <>
               <Icon name="search" />
-              <span class="wide">
+              <span class="wide-only">
                 Go to <kbd>Ctrl K</kbd>
               </span>
             </>
@@ -90,7 +90,12 @@ export function Shell() {
       </header>
       <nav class="column views" aria-label="Views">
         {VIEW_NAMES.map((each) => (
-          <a key={each} href={linkTo(each)} aria-current={each === view && unknown === undefined ? 'page' : undefined}>
+          <a
+            key={each}
+            class="row"
+            href={linkTo(each)}
+            aria-current={each === view && unknown === undefined ? 'page' : undefined}
+          >
             <Icon name={each} />
             {VIEWS[each].title}
             <Count count={counts[each]} />
@@ -179,12 +184,12 @@ function Clock() {
   const shifted = shift === '' ? '' : ` Real time is ${shift}.`
   return (
     <a
-      class={`clock-now ${shift === '' ? '' : 'shifted'}`}
+      class={`row clock-now ${shift === '' ? '' : 'shifted'}`}
       href={linkTo('clock')}
       title={`The environment's clock.${shifted}`}
     >
       <Icon name="clock" />
-      <span class="quiet wide">{dayOf(now)}</span> <span class="mono">{timeOf(now).slice(0, 8)}</span>
+      <span class="quiet wide-only">{dayOf(now)}</span> <span class="mono">{timeOf(now).slice(0, 8)}</span>
       {clockFrozen.value && <span>frozen</span>}
       {!isClockKnown.value && <span class="expired">stands still</span>}
     </a>
@@ -226,20 +231,11 @@ function Refused() {
 function Help({ onClose }: Readonly<{ onClose: () => void }>) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
-      <dl class="column keys">
-        {allActions(onClose).map(({ keys, text }) =>
-          keys === undefined ? null : (
-            <div key={keys}>
-              <dt>
-                {keys.split(' ').map((key) => (
-                  <kbd key={key}>{key}</kbd>
-                ))}
-              </dt>
-              <dd>{text}</dd>
-            </div>
-          ),
+      <Facts
+        facts={allActions(onClose).flatMap(({ keys, text }) =>
+          keys === undefined ? [] : [[keys.split(' ').map((key) => <kbd key={key}>{key}</kbd>), text] as const],
         )}
-      </dl>
+      />
     </Dialog>
   )
 }

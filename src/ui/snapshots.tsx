@@ -28,7 +28,7 @@ export function Snapshots() {
       {value?.snapshots.length === 0 && (
         <p class="quiet">No snapshot yet. A snapshot saves accounts, settings and the clock.</p>
       )}
-      <ul class="plain snapshots">
+      <ul class="column">
         {value?.snapshots.map(({ name: each, taken_at }) => (
           <li key={each} class="row wrap">
             <strong>{each}</strong> <span class="quiet mono">{momentOf(taken_at)}</span>

@@ -86,7 +86,7 @@ export function TimelineView() {
   const filtered = Object.values(filter).some((value) => value !== '')
   return (
     <div class={`split ${id === '' ? '' : 'opened'}`}>
-      <div class={`list-side ${by === 'test' ? 'timed' : ''}`}>
+      <div class={`column list-side ${by === 'test' ? 'timed' : ''}`}>
         {marked.value && (
           <p class="notice info" role="status">
             {titleOf(marked.value)} is marked: press x on the request to compare it with.
@@ -151,7 +151,7 @@ function Filters({
     })
   }
   return (
-    <div class={`controls foldable ${unfolded ? 'unfolded' : ''}`} role="search" aria-label="Requests">
+    <div class={`buttons controls foldable ${unfolded ? 'unfolded' : ''}`} role="search" aria-label="Requests">
       <SearchField label="Search requests" value={parameters['q'] ?? ''} onInput={(q) => setParameters({ q })} />
       <Small
         label={chosenFilters === 0 ? 'Filters' : `Filters (${chosenFilters})`}
@@ -190,10 +190,9 @@ function Filters({
         <Small label={allCollapsed ? 'Expand all' : 'Collapse all'} onClick={() => collapseAll(!allCollapsed)} />
       )}
       {account !== '' && <Small label={`Account ${account} ✕`} onClick={() => setParameters({ account: '' })} />}
-      <span class="row list-actions">
-        <span class="quiet count">
-          {filtered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}
-        </span>
+      <span class="space" />
+      <span class="row">
+        <small>{filtered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}</small>
         <Small
           label={paused ? `Resume${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
           aria-pressed={paused}
@@ -450,7 +449,7 @@ const CELLS: readonly Cell[] = [
   {
     name: 'cell-status',
     title: 'Status',
-    shown: (entry) => (isAnswered(entry) ? <Status status={entry.status} /> : <span class="kind">{entry.kind}</span>),
+    shown: (entry) => (isAnswered(entry) ? <Status status={entry.status} /> : <small class="mono">{entry.kind}</small>),
     value: (entry) => (isAnswered(entry) ? entry.status : -1),
   },
   { name: 'what', title: 'Request', shown: titleOf, value: titleOf },

@@ -430,7 +430,7 @@ describeInBrowser('the dashboard', (open) => {
     const right = await editor.inputValue()
     await editor.fill(right.replace('respond', 'respnd'))
     await page.getByRole('button', { name: 'Line 8' }).waitFor()
-    await page.locator('.colours .yaml-key').getByText('respnd').waitFor()
+    await page.locator('.colours .code-key').getByText('respnd').waitFor()
     await page.getByText('allowed values').click()
     await page.getByRole('button', { name: 'latency', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Write respond' }).click()

@@ -42,7 +42,7 @@ describe('GET /_mock/ui', () => {
     ['/_mock/ui', 'text/html', '<div id="app">'],
     ['/_mock/ui/app.js', 'text/javascript', 'toolmock-admin-token'],
     ['/_mock/ui/on-demand.js', 'text/javascript', 'clock-face'],
-    ['/_mock/ui/editor.js', 'text/javascript', 'yaml-key'],
+    ['/_mock/ui/editor.js', 'text/javascript', 'code-key'],
     ['/_mock/ui/style.css', 'text/css', '--accent'],
   ])('%s is %s under a policy without inline scripts, frames and markup from text', async (path, type, part) => {
     await withControl({}, async ({ http }) => {

@@ -1,11 +1,11 @@
 import type { Coverage, Finding, FindingOrigin, Reach, Tally, Warning } from '../report-types.ts'
-import { plural } from '../../domain/text.ts'
+import { breakable, plural } from '../../domain/text.ts'
 import { html, type Html, type HtmlValue } from '../../pages/html.ts'
 import { htmlDocument } from '../../pages/layout.ts'
 import { BASE_STYLE } from '../../pages/style.ts'
 import { byOperation, type OperationReport, type ReportPair, type Shortfall, tallyOf } from '../report-pair.ts'
 import { allowedSentences, leftOutSentence, SHOWN, testText } from '../sentences.ts'
-import { PRINT_STYLE, REPORT_STYLE } from './report-style.ts'
+import { REPORT_STYLE } from './report-style.ts'
 
 /** Both reports as one HTML page without scripts, images or fonts from elsewhere. */
 export function reportPage(reports: ReportPair): string {
@@ -18,7 +18,7 @@ export function reportPage(reports: ReportPair): string {
         content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"
       />
       <style>
-        ${BASE_STYLE}${REPORT_STYLE}${PRINT_STYLE}
+        ${BASE_STYLE}${REPORT_STYLE}
       </style>`,
     body: html`${pageHeader(reports, findings)}
       <main>
@@ -48,12 +48,12 @@ function pageHeader(reports: ReportPair, findings: readonly Section[]): Html {
   const links = findings.flatMap(({ id, counted: [count, ...nouns] = [0, ''] }) =>
     count === 0 ? [] : [html`<li><a href="#${id}">${plural(count, ...nouns)}</a></li>`],
   )
-  return html`<header class="${tone}">
+  return html`<header class="card verdict ${tone}">
     <p class="overline">Contract and coverage · ${at}</p>
     <h1>${titleOf(reports)}</h1>
     ${
       links.length > 0 &&
-      html`<ul>
+      html`<ul class="column items">
         ${links}
       </ul>`
     }
@@ -79,7 +79,7 @@ interface Section {
 }
 
 function section({ id, title, parts }: Section): Html {
-  return html`<section id="${id}" aria-labelledby="${id}-title">
+  return html`<section class="card" id="${id}" aria-labelledby="${id}-title">
     <h2 id="${id}-title">${title}</h2>
     ${parts}
   </section>`
@@ -134,6 +134,7 @@ function findingSections(reports: ReportPair): Section[] {
             originCell(unknown),
           ]
         }),
+        'findings',
       ),
     },
     { id: 'allowed', title: 'Allowed', parts: allowed ? list(allowedSentences(allowed)) : [] },
@@ -179,26 +180,20 @@ function findingSections(reports: ReportPair): Section[] {
 function list(items: readonly HtmlValue[]): Html[] {
   if (items.length === 0) return []
   return [
-    html`<ul>
+    html`<ul class="column items">
       ${items.map((item) => html`<li>${item}</li>`)}
     </ul>`,
   ]
 }
 
-/** A table with its heading for each operation that has any. */
+/** A table for each operation that has any. */
 function findingTables(
   operations: readonly OperationReport[],
   findingsOf: (operation: OperationReport) => readonly (Finding | Warning)[],
   allowedTitle = 'Allowed',
   caption = 'violations',
 ): Html[] {
-  const heads: Head[] = [
-    ...['Where', 'Found'],
-    [allowedTitle, 'wide'],
-    'Rule',
-    ['Times', 'number'],
-    ['Tests and requests', 'wide'],
-  ]
+  const heads: Head[] = ['Where', 'Found', allowedTitle, 'Rule', ['Times', 'number'], ['Tests and requests', 'wide']]
   return operations.flatMap((operation) => {
     const rows = findingsOf(operation).map((finding) => {
       const { path, found, allowed, constraint, error_code: code, basis, count } = finding
@@ -206,8 +201,7 @@ function findingTables(
       const cited = html`<code class="short">${name}</code><br /><small class="short">${basis}</small>`
       return [inCode(path), found, allowed, cited, count, originCell(finding)]
     })
-    const [shown] = table(`${operation.operation}: ${caption}`, heads, rows)
-    return shown ? [html`<h3>${inCode(operation.operation)}</h3>`, shown] : []
+    return table(`${operation.operation}: ${caption}`, heads, rows, 'findings')
   })
 }
 
@@ -256,7 +250,7 @@ function environmentsSection({ contract, coverage }: ReportPair): Section {
 
 /** `5 of 7`, and how many more were only injected. */
 function share({ driven, injected_only: injected, total }: Tally): HtmlValue {
-  if (total === 0) return html`<span class="quiet">none declared</span>`
+  if (total === 0) return html`<small>none declared</small>`
   return html`${driven} of ${total}${injected > 0 && html`<br /><small>${injected} only by injection</small>`}`
 }
 
@@ -297,16 +291,16 @@ function matrix(operations: readonly OperationCoverage[]): Html {
       if (!found) return null
       const { reach, answers, injected } = found
       const counts = { driven: answers, injected_only: injected, never: '' }
-      return html`<span class="reach ${reach}" title="${REACHES[reach]}">${counts[reach]}</span>`
+      return html`<span class="reach ${reach}" title="${REACHES[reach]}"> ${counts[reach]}</span>`
     }),
   ])
   const caption = 'Answers of each operation by status; an empty cell is a status that it does not have'
-  return html`<div class="matrix">
-    ${table(caption, ['Operation', ...declared.map((status) => [String(status), 'status'] as const)], rows)}
-    <p class="quiet">
-      ${reachMark('driven')} with the number of answers, ${reachMark('injected_only')}, ${reachMark('never')}
-    </p>
-  </div>`
+  return html`${table(caption, ['Operation', ...declared.map(String)], rows, 'matrix')}
+    <p>
+      <small
+        >${reachMark('driven')} with the number of answers, ${reachMark('injected_only')}, ${reachMark('never')}</small
+      >
+    </p>`
 }
 
 function detailsSection({ operations, lifecycle_moves: moves, scenarios }: Coverage): Section {
@@ -406,17 +400,22 @@ function sentenceCase(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }
 
-type Head = string | readonly [label: string, kind: 'number' | 'wide' | 'status']
+type Head = string | readonly [label: string, kind: 'number' | 'wide']
 
 /**
  * A table, where there are any rows. The first cell of each is its heading. On a narrow screen each row is a block, and each
  * cell has its label.
  */
-function table(caption: string, heads: readonly Head[], rows: readonly (readonly HtmlValue[])[]): Html[] {
+function table(
+  caption: string,
+  heads: readonly Head[],
+  rows: readonly (readonly HtmlValue[])[],
+  kind: 'findings' | 'matrix' | '' = '',
+): Html[] {
   if (rows.length === 0) return []
   const columns = heads.map((head) => {
-    const [label, kind] = typeof head === 'string' ? [head] : head
-    return { label, attribute: kind && html`class="${kind}"` }
+    const [label, width] = typeof head === 'string' ? [head] : head
+    return { label, attribute: width && html`class="${width}"` }
   })
   const row = ([first, ...cells]: readonly HtmlValue[]): Html =>
     html`<tr>
@@ -424,8 +423,8 @@ function table(caption: string, heads: readonly Head[], rows: readonly (readonly
       ${cells.map((cell, at) => html`<td ${columns[at + 1]?.attribute} data-label="${columns[at + 1]?.label}">${cell}</td>`)}
     </tr>`
   return [
-    html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
-      <table>
+    html`<div class="scroll-x" role="region" aria-label="${caption}" tabindex="0">
+      <table class="${kind} ${kind !== 'matrix' && 'stacked'}">
         <caption>
           ${caption}
         </caption>
@@ -442,17 +441,13 @@ function table(caption: string, heads: readonly Head[], rows: readonly (readonly
   ]
 }
 
-/** As long as the narrowest column of names. */
-const SHORT = 17
-
-/** A name as code; a long one may break after each part. */
+/** A name as code, which breaks after its parts where it has no room. */
 function inCode(name: string): Html {
-  const parts = name.length > SHORT ? name.split(/(?<=[._/])(?=\w)/) : [name]
-  return html`<code>${parts.map((part, at) => html`${at > 0 && WORD_BREAK}${part}`)}</code>`
+  return html`<code>${breakable(name).map((part, at) => html`${at > 0 && WORD_BREAK}${part}`)}</code>`
 }
 
 const WORD_BREAK = html`<wbr />`
 
 function reachMark(reach: Reach): Html {
-  return html`<span class="reach ${reach}">${REACHES[reach]}</span>`
+  return html`<span class="reach ${reach}"> ${REACHES[reach]}</span>`
 }
