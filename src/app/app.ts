@@ -371,7 +371,7 @@ async function assemble(core: Core, options: AppOptions, { createFastServer }: F
     'checkExpectation',
     refuseExpectation(() => services),
   )
-  const http2 = rpc?.serveHttp2(server, limits)
+  const http2 = rpc && (await import('../rpc/one-port.ts')).serveHttp2(server, limits)
   const serving = servingOf(server, tls ? 'https' : 'http', limits.closeTimeout)
   return {
     listener,

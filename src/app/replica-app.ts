@@ -57,14 +57,7 @@ export async function createReplicaApp(
       'checkExpectation',
       refuseExpectation(() => term()?.services),
     )
-    const http2 =
-      descriptors.length > 0
-        ? (await import('../rpc/one-port.ts')).serveHttp2(
-            server,
-            limits,
-            (request, response) => replica?.serveHttp2(request, response) ?? false,
-          )
-        : undefined
+    const http2 = descriptors.length > 0 ? (await import('../rpc/one-port.ts')).serveHttp2(server, limits) : undefined
     return {
       listener,
       get services() {

@@ -3,7 +3,12 @@ import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
 import { isSameSecret } from '../domain/secret.ts'
 import type { SentBody } from '../http/body.ts'
-import { Http2Forwarder, type Target } from './http2-forwarder.ts'
+
+/** The replica that a request is sent to. */
+export interface Target {
+  readonly epoch: number
+  readonly url: string
+}
 
 /** What became of a request that was sent on. */
 export type Outcome =
@@ -47,7 +52,6 @@ type End = Exclude<Outcome, 'unknown'> | 'closed' | 'cut'
 
 /** Sends requests on to the active replica over connections that are kept open. */
 export class Forwarder {
-  readonly http2 = new Http2Forwarder()
   readonly #secret: string
   // Silence is judged by the lease: event streams and long polls are silent by nature.
   readonly #agent = new Agent({
@@ -75,7 +79,7 @@ export class Forwarder {
   }
 
   /** The header that another replica believes. */
-  trusted({ isAdmitted, isEncrypted }: Arrival): readonly [string, string] {
+  #trusted({ isAdmitted, isEncrypted }: Arrival): readonly [string, string] {
     const words = [this.#secret, isAdmitted && 'admitted', isEncrypted && 'encrypted']
     return [FORWARDED, words.filter(Boolean).join(' ')]
   }
@@ -94,7 +98,7 @@ export class Forwarder {
       origin: target.url,
       method,
       path: request.url ?? '/',
-      headers: [...forwardedHeaders(request), this.trusted(arrival)].flat(),
+      headers: [...forwardedHeaders(request), this.#trusted(arrival)].flat(),
       body: contentOf(body),
     })
     if (end === 'answered' || end === 'repeat') return end
@@ -129,13 +133,11 @@ export class Forwarder {
   endBefore(epoch: number): void {
     setTimeout(() => {
       for (const each of this.#running) if (each.epoch < epoch) each.cut()
-      this.http2.endBefore(epoch)
     }, GRACE_MS).unref()
   }
 
-  async close(): Promise<void> {
-    this.http2.endBefore(Infinity)
-    await this.#agent.destroy()
+  close(): Promise<void> {
+    return this.#agent.destroy()
   }
 
   #dispatch(target: Target, response: ServerResponse, options: Dispatcher.DispatchOptions): Promise<End> {
@@ -176,8 +178,10 @@ export class Forwarder {
         onResponseData: (given, chunk) => {
           if (isAnswered && !response.write(chunk)) given.pause()
         },
-        onResponseEnd: () => {
+        onResponseEnd: (_, trailers) => {
           if (!isAnswered) return
+          // The status of a call of gRPC.
+          response.addTrailers(trailers)
           response.end()
           done('answered')
         },

@@ -1,6 +1,5 @@
 import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { setTimeout as pause } from 'node:timers/promises'
 import { admit } from '../control/admission.ts'
 import type { AppServices } from '../control/app-services.ts'
@@ -17,8 +16,7 @@ import { monotonicTime, RandomIds } from '../state/model/time-and-ids.ts'
 import type { RegistryOptions } from '../state/environment-registry.ts'
 import { type Database, type Leader, reasonOf, type ReplicaRow, STATE_NAME } from './database.ts'
 import { databaseFiles } from './database-files.ts'
-import { type Arrival, EPOCH, Forwarder, NOT_ACTIVE } from './forwarder.ts'
-import { needsHttp2, type Target } from './http2-forwarder.ts'
+import { type Arrival, EPOCH, Forwarder, NOT_ACTIVE, type Target } from './forwarder.ts'
 import { Lease } from './lease.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 
@@ -29,8 +27,7 @@ export interface Term {
   /** The first client of the default environment. */
   readonly client: { readonly id: string; readonly secret: string }
   readonly notices: readonly string[]
-  readonly rpc:
-    { readonly table: string; handle(request: Http2ServerRequest, response: Http2ServerResponse): boolean } | undefined
+  readonly rpc: { readonly table: string } | undefined
   endWaits(): Promise<void>
   close(leave: boolean): Promise<void>
 }
@@ -178,43 +175,6 @@ export class Replica {
       // The connection is not used again: this process may end at any time.
       response.writeHead(421, { [NOT_ACTIVE]: '1', 'Content-Length': '0', Connection: 'close' }).end()
     } else this.#standBy(request, response).catch(() => response.destroy())
-  }
-
-  /** HTTP/2 on the port of the server; false leaves a request to the HTTP/1.1 side. */
-  serveHttp2(request: Http2ServerRequest, response: Http2ServerResponse): boolean {
-    if (!this.#activeLease && !needsHttp2(request)) return false
-    const arrival = this.#forwarder.arrivalOf(request)
-    if (this.#activeLease) return this.#serveRpc(request, response)
-    if (arrival) request.stream.respond({ ':status': 421, [NOT_ACTIVE]: '1' }, { endStream: true })
-    else this.#standByHttp2(request, response).catch(() => request.stream.close())
-    return true
-  }
-
-  #serveRpc(request: Http2ServerRequest, response: Http2ServerResponse): boolean {
-    if (this.#term?.rpc?.handle(request, response) !== true) return false
-    this.#running += 1
-    request.stream.once('close', () => (this.#running -= 1))
-    return true
-  }
-
-  async #standByHttp2(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
-    const { stream } = request
-    let problem: string | undefined
-    try {
-      const target = await this.#target(() => stream.destroyed)
-      if (stream.destroyed) return
-      if (target === 'self') {
-        this.#serveRpc(request, response)
-        return
-      }
-      const trusted = this.#forwarder.trusted({ isAdmitted: false, isEncrypted: 'encrypted' in request.socket })
-      problem = await this.#forwarder.http2.forward(target, request, response, trusted)
-    } catch (error) {
-      problem = reasonOf(error)
-    }
-    if (problem === undefined || stream.destroyed) return
-    const status = { 'grpc-status': UNAVAILABLE, 'grpc-message': encodeURIComponent(problem) }
-    stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...status }, { endStream: true })
   }
 
   async describe(): ReturnType<AppServices['replicas']> {
@@ -423,6 +383,8 @@ export class Replica {
     }
     const bodyOf = async (): Promise<SentBody> => {
       if (!hasBody(request)) return NO_BODY
+      // Both sides may send at the same time: it is sent on while it comes in, and only once.
+      if (isStreamed(request)) return { start: Buffer.alloc(0), rest: request }
       // Before it comes in, and as much as it can be where its length is not known.
       keep(Math.min(Number(request.headers['content-length'] ?? Infinity), MAX_KEPT_BODY))
       const sent = await readSentBody(request, MAX_BODY, MAX_KEPT_BODY)
@@ -444,12 +406,17 @@ export class Replica {
         const outcome = await this.#forwarder.forward(to, { request, response, body, arrival })
         if (outcome === 'answered') return
         if (outcome === 'unknown') throw unavailable(UNKNOWN)
-        if (body.rest) throw unavailable('the request was not begun, and its body is too long to be sent again')
+        if (body.rest) throw unavailable('the request was not begun, and its body cannot be sent again; send it again')
         // Another one may have become active meanwhile.
         if (this.#leader?.epoch === to.epoch) this.#suspect = this.#leader.expires_at ?? undefined
         this.#events.emit('wanted')
       }
     } catch (error) {
+      if (isStreamed(request) && !response.headersSent) {
+        const status = { 'grpc-status': UNAVAILABLE, 'grpc-message': encodeURIComponent(reasonOf(error)) }
+        response.writeHead(200, { 'content-type': 'application/grpc', ...status }).end()
+        return
+      }
       const id = requestIdOf(request, this.#ids)
       sendAnswer(response, wireAnswer(errorReply(error, id), id))
     } finally {
@@ -537,6 +504,11 @@ const NO_BODY: SentBody = { start: Buffer.alloc(0), rest: undefined }
 
 /** The status of gRPC. */
 const UNAVAILABLE = '14'
+
+/** gRPC, and streams of Connect. */
+function isStreamed({ headers }: IncomingMessage): boolean {
+  return /^application\/(grpc(?!-web)|connect\+)/.test(headers['content-type'] ?? '')
+}
 
 function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1).join()

@@ -1,15 +1,28 @@
 import { type IncomingMessage, request as sendRequest } from 'node:http'
 import { constants, type Http2ServerRequest, type Http2ServerResponse, type Http2Session } from 'node:http2'
+import { Socket } from 'node:net'
 import { type Duplex, duplexPair } from 'node:stream'
 import { hopByHopHeaders } from '../domain/request-headers.ts'
 
 /** Headers of one HTTP/1.1 connection, which HTTP/2 does not have (RFC 9113 8.2.2), and what Node answers by itself. */
 const HOP_BY_HOP_HEADERS = new Set([...hopByHopHeaders(), 'expect', 'http2-settings'])
 
+/** Whether a request is a call, by the headers and the query that only the protocols of calls send. */
+export function isCall({ headers, method, url = '' }: IncomingMessage | Http2ServerRequest): boolean {
+  const type = headers['content-type'] ?? ''
+  if (/^application\/(grpc|proto|connect\+)/.test(type)) return true
+  return headers['connect-protocol-version'] !== undefined || (method === 'GET' && /[?&]connect=v1(&|$)/.test(url))
+}
+
+/** Whether a request came over HTTP/2. */
+export function isBridged({ socket }: IncomingMessage): boolean {
+  return !(socket instanceof Socket)
+}
+
 /**
- * Forwards a request of HTTP/2 to the HTTP/1.1 side of the same process, because Express cannot serve one. It goes over a pair
- * of streams in memory, so that everything there works as it does for any client: time limits, long polls, event streams, and
- * the faults of scenarios, which end such a pair and so reset the stream.
+ * Forwards a request of HTTP/2 to the HTTP/1.1 side of the same process, where everything is served. It goes over a pair of
+ * streams in memory, so that everything there works as it does for any client: time limits, long polls, event streams, trailers,
+ * and the faults of scenarios, which end such a pair and so reset the stream.
  *
  * @param serve begins to read HTTP/1.1 from one end of a pair
  */
@@ -24,10 +37,11 @@ export function forwardToHttp1(
     stream.close(constants.NGHTTP2_INTERNAL_ERROR)
     return
   }
+  let [isAnswered, isEndedEarly] = [false, false]
   const outgoing = sendRequest({
     createConnection: () => {
       const [client, server] = duplexPair()
-      serve(asSocket(server, client, session))
+      serve(asSocket(server, client, session, () => (isEndedEarly = true)))
       return client
     },
     method: request.method,
@@ -35,13 +49,19 @@ export function forwardToHttp1(
     headers: http1Headers(request),
     setHost: false,
   })
-  const reset = (): void => {
-    if (!stream.closed) stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+  const broken = (): void => {
+    if (stream.closed || isAnswered) return
+    if (isEndedEarly && isCall(request)) endWithoutStatus(response)
+    else stream.close(constants.NGHTTP2_INTERNAL_ERROR)
   }
-  outgoing.on('error', reset)
+  outgoing.on('error', broken)
   outgoing.on('response', (incoming) => {
+    incoming.on('error', broken)
+    incoming.on('end', () => {
+      isAnswered = true
+      response.addTrailers(incoming.trailers)
+    })
     answer(incoming, response)
-    incoming.on('error', reset)
   })
   // Its client has gone, or has its answer.
   stream.once('close', () => outgoing.destroy())
@@ -65,8 +85,14 @@ function answer(incoming: IncomingMessage, response: Http2ServerResponse): void 
   incoming.pipe(response)
 }
 
+/** A call whose stream ends where its message or its status is missing, as a connection of HTTP/1.1 ends in an answer. */
+function endWithoutStatus(response: Http2ServerResponse): void {
+  if (!response.headersSent) response.writeHead(200)
+  response.stream.end()
+}
+
 /** The server's end of a pair with what handlers ask of a socket, which is the client's real one. */
-function asSocket(server: Duplex, client: Duplex, session: Http2Session): Duplex {
+function asSocket(server: Duplex, client: Duplex, session: Http2Session, ended: () => void): Duplex {
   const { remoteAddress, remotePort, localAddress, localPort } = session.socket
   const end = (): void => {
     server.destroy()
@@ -83,6 +109,7 @@ function asSocket(server: Duplex, client: Duplex, session: Http2Session): Duplex
     localPort,
     resetAndDestroy: end,
     destroySoon: () => {
+      ended()
       server.end()
       server.once('finish', end)
     },

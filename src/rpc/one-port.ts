@@ -3,7 +3,6 @@ import {
   constants,
   createServer,
   type Http2ServerRequest,
-  type Http2ServerResponse,
   type Http2Session,
   type ServerHttp2Session,
   type ServerHttp2Stream,
@@ -21,9 +20,6 @@ const MAX_HEAD = 16 * 1024
 /** Streams that one connection may have open. */
 const MAX_STREAMS = 250
 
-/** Answers a request of HTTP/2; false leaves it to the HTTP/1.1 side. */
-export type Http2Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => boolean
-
 /** HTTP/2 on the port of an HTTP/1.1 server. */
 export interface Http2Side {
   /** Lets streams under way finish and takes no new ones. */
@@ -34,7 +30,7 @@ export interface Http2Side {
  * Serves HTTP/2 on the port of an HTTP/1.1 server: by ALPN with TLS, else by the first octets of a connection (prior
  * knowledge). Every other connection goes to the HTTP/1.1 server as it came.
  */
-export function serveHttp2(server: Server, limits: ServerLimits, handle: Http2Handler): Http2Side {
+export function serveHttp2(server: Server, limits: ServerLimits): Http2Side {
   const isTls = server.listenerCount('secureConnection') > 0
   const event = isTls ? 'secureConnection' : 'connection'
   // The first listener is Node's own, which begins to read HTTP/1.1.
@@ -55,7 +51,6 @@ export function serveHttp2(server: Server, limits: ServerLimits, handle: Http2Ha
     const { stream } = request
     limitRequest(request, limits)
     stream.on('error', () => undefined)
-    if (handle(request, response)) return
     forwardToHttp1(request, response, (end) => serveHttp1.call(server, end as unknown as Socket))
   })
   server.off(event, serveHttp1)

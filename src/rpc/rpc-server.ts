@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { FileRegistry, Message } from '@bufbuild/protobuf'
 import {
   Code,
@@ -33,6 +32,7 @@ import type { Protocol } from '../request-journal/entry.ts'
 import { Health, HealthCheckResponse_ServingStatus } from './generated/grpc/health/v1/health_pb.ts'
 import { Unserved } from './generated/toolmock/unserved_pb.ts'
 import { COMPRESSIONS, type Completion, ENVELOPE, withErrorDetails } from './error-details.ts'
+import { isCall } from './http1-bridge.ts'
 import type { RpcMethod } from './http-rule.ts'
 import { EXCHANGE, RpcExchange } from './rpc-exchange.ts'
 import { bodyOf, metadataOf, statusOf } from './status.ts'
@@ -46,10 +46,7 @@ export interface RpcDefinitions {
 }
 
 /** Answers a call; false for a request that is none. */
-export type RpcHandler = (
-  request: IncomingMessage | Http2ServerRequest,
-  response: ServerResponse | Http2ServerResponse,
-) => boolean
+export type RpcHandler = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /** Serves every method that has a served rule, the health service, and a refusal of everything else. */
 export function rpcHandler(definitions: RpcDefinitions, services: ServiceParts): RpcHandler {
@@ -77,13 +74,6 @@ export function rpcHandler(definitions: RpcDefinitions, services: ServiceParts):
   }
 }
 
-/** Whether a request is a call, by the headers and the query that only the protocols of calls send. */
-function isCall({ headers, method, url = '' }: IncomingMessage | Http2ServerRequest): boolean {
-  const type = headers['content-type'] ?? ''
-  if (/^application\/(grpc|proto|connect\+)/.test(type)) return true
-  return headers['connect-protocol-version'] !== undefined || (method === 'GET' && /[?&]connect=v1(&|$)/.test(url))
-}
-
 async function serve(
   handler: UniversalHandler,
   exchange: RpcExchange,
@@ -92,11 +82,11 @@ async function serve(
 ): Promise<void> {
   const { request, response } = exchange
   // A body that is too large is not read to its end. Ending its iteration would destroy the connection before the answer is read.
-  if (!('stream' in request)) request[Symbol.asyncIterator] = () => request.iterator({ destroyOnReturn: false })
+  request[Symbol.asyncIterator] = () => request.iterator({ destroyOnReturn: false })
   try {
     const values = createContextValues().set(EXCHANGE, exchange)
     const asked = universalRequestFromNodeRequest(request, response, undefined, values)
-    asked.signal.addEventListener('abort', () => exchange.end())
+    asked.signal.addEventListener('abort', () => (exchange.isOver = true))
     dropEndlessDeadlines(asked.header)
     const answered = await withErrorDetails(await handler(asked), completion(exchange, definitions, services))
     const answer = withRequestId(answered, exchange, services)
@@ -264,21 +254,21 @@ async function answerCall(
   if (!exchange) throw new Error('a call has no exchange')
   const { rest, refused } = restRequest(method, message, registry)
   const protocol = protocolOf(exchange.request.headers['content-type'])
-  const { headers: sent, rawHeaders } = exchange.request
+  const { headers: sent, rawHeaders, socket } = exchange.request
   const call: { -readonly [Key in keyof RemoteCall]: RemoteCall[Key] } = {
     protocol,
     method: method.name,
     refused,
     cancelled: undefined,
   }
-  const headers = { host: String(sent[':authority']), ...sent, 'content-type': 'application/json' }
+  const headers = { ...sent, 'content-type': 'application/json' }
   const asked = new RemoteRequest(exchange, {
     ...rest,
     call,
     method: rest.binding.verb,
     headers,
-    rawHeaders: rawHeaders.filter((_, at) => !rawHeaders[at - (at % 2)]?.startsWith(':')),
-    baseUrl: (configured) => baseUrlOf({ headers, socket: exchange.socket }, configured),
+    rawHeaders,
+    baseUrl: (configured) => baseUrlOf({ headers, socket }, configured),
   })
   const limit = context.timeoutMs()
   const cancelled = new Promise<never>((_, reject) => {
@@ -289,7 +279,7 @@ async function answerCall(
       if (!isLate && !exchange.isOver) return
       const isDue = isLate || (limit !== undefined && (context.timeoutMs() ?? 0) <= EARLY_CANCEL)
       call.cancelled ??= isDue ? `its deadline of ${Math.round(limit ?? 0)} ms passed` : 'its client cancelled it'
-      exchange.end()
+      exchange.isOver = true
       reject(isLate ? reason : new ConnectError('the client cancelled the call', Code.Canceled))
     })
   })
@@ -370,6 +360,6 @@ function refusals(definitions: RpcDefinitions, services: ServiceParts) {
       await Promise.reject(refusal(context))
     },
   }).handlers
-  return ({ headers }: IncomingMessage | Http2ServerRequest): UniversalHandler | undefined =>
+  return ({ headers }: IncomingMessage): UniversalHandler | undefined =>
     headers['content-type']?.startsWith('application/connect+') ? stream : unary
 }

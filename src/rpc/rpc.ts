@@ -1,11 +1,8 @@
-import type { Server } from 'node:http'
 import type { ServiceParts } from '../http/services.ts'
 import { servedRoutes } from '../contract/route.ts'
 import type { Log } from '../http/log.ts'
-import type { ServerLimits } from '../http/server.ts'
 import { readDescriptors } from './descriptors.ts'
 import { methodsOf } from './http-rule.ts'
-import { type Http2Side, serveHttp2 } from './one-port.ts'
 import { methodTable } from './method-table.ts'
 import { type RpcHandler, rpcHandler } from './rpc-server.ts'
 import { likelyWord } from './enum-words.ts'
@@ -13,10 +10,7 @@ import type { Differences } from './transcoding.ts'
 
 /** gRPC, gRPC-Web and Connect from the user's protobuf descriptors (1.6). */
 export interface Rpc {
-  /** For the HTTP/1.1 side. */
   readonly handle: RpcHandler
-  /** Serves HTTP/2 on the port of the server. */
-  serveHttp2(server: Server, limits: ServerLimits): Http2Side
   /** Which methods are served, which are not, and which words differ. */
   readonly table: string
 }
@@ -37,7 +31,7 @@ export async function createRpc(paths: readonly string[], services: ServiceParts
     if (current.served !== extensions.all) current = serve()
     return current.handler(request, response)
   }
-  return { handle, table, serveHttp2: (server, limits) => serveHttp2(server, limits, handle) }
+  return { handle, table }
 }
 
 /** Logs each difference between an answer and the definitions once (G62). */
