@@ -1,5 +1,5 @@
+import type { ServerResponse } from 'node:http'
 import type { JsonValue } from '../domain/json.ts'
-import type { FaultResponse } from '../scenarios/faults/fault-response.ts'
 import type { WireAnswer } from './answer.ts'
 import type { Deliver, RemoteCall, SentRequest } from './request-context.ts'
 
@@ -8,7 +8,7 @@ interface CallExchange {
   /** How a fault sends the response; undefined when it is sent as it is. */
   deliver: Deliver | undefined
   /** The response as faults see it. */
-  faultResponse(): FaultResponse
+  faultResponse(): ServerResponse
 }
 
 /** The request of HTTP that a call stands for. */
@@ -58,7 +58,7 @@ export class RemoteRequest implements SentRequest {
     return Promise.resolve(Buffer.from(JSON.stringify(this.#body)))
   }
 
-  get response(): FaultResponse {
+  get response(): ServerResponse {
     return this.#exchange.faultResponse()
   }
 

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { CheckedRequest, ContractWarning } from '../contract/contract.ts'
 import type { Route } from '../contract/route.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
@@ -9,7 +9,6 @@ import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
 import type { Protocol } from '../request-journal/entry.ts'
 import type { EncodedAnswer } from '../scenarios/faults/fault.ts'
-import type { FaultResponse } from '../scenarios/faults/fault-response.ts'
 import type { Environment, ReadGuard } from '../state/environment.ts'
 import type { WireAnswer } from './answer.ts'
 import type { SentBody } from './body.ts'
@@ -35,7 +34,7 @@ export interface SentRequest {
   /** The call that this request was made of; undefined for a request of HTTP. */
   readonly call: RemoteCall | undefined
   /** For faults of scenarios that end a connection. */
-  readonly response: FaultResponse
+  readonly response: ServerResponse
   send(answer: WireAnswer, deliver: Deliver | undefined): Promise<void> | undefined
 }
 
@@ -64,7 +63,7 @@ export interface Authenticated {
 }
 
 /** Sends an answer as a fault wants it: slowly, in part or broken. */
-export type Deliver = (response: FaultResponse, answer: EncodedAnswer) => Promise<void>
+export type Deliver = (response: ServerResponse, answer: EncodedAnswer) => Promise<void>
 
 /** One request on its way through the pipeline. Each step fills in what it finds out. */
 export interface RequestContext {

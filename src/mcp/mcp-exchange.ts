@@ -3,7 +3,6 @@ import { baseUrlOf } from '../domain/request-headers.ts'
 import { sendAnswer, type WireAnswer } from '../http/answer.ts'
 import type { Deliver } from '../http/request-context.ts'
 import type { ServiceParts } from '../http/services.ts'
-import type { FaultResponse } from '../scenarios/faults/fault-response.ts'
 import type { Environment } from '../state/environment.ts'
 import type { Caller } from './caller.ts'
 
@@ -130,7 +129,7 @@ export class McpExchange {
   }
 
   /** Progress may have sent the head already, which faults send too. */
-  faultResponse(): FaultResponse {
+  faultResponse(): ServerResponse {
     const { response } = this
     if (!this.#headSent) return response
     return Object.create(response, {

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createContextKey } from '@connectrpc/connect'
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol'
 import type { Deliver } from '../http/request-context.ts'
-import type { FaultResponse } from '../scenarios/faults/fault-response.ts'
 import { isBridged } from './http1-bridge.ts'
 
 /** A request of gRPC, gRPC-Web or Connect, and its response. */
@@ -22,7 +21,7 @@ export class RpcExchange {
   }
 
   /** The response as faults see it; `answer` is what they send, undefined before there is one. */
-  faultResponse(answer?: UniversalServerResponse): FaultResponse {
+  faultResponse(answer?: UniversalServerResponse): ServerResponse {
     const { request, response } = this
     if (!answer || !(answer.trailer || isBridged(request))) return response
     if (answer.trailer) response.addTrailers(Object.fromEntries(answer.trailer))

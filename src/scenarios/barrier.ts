@@ -1,5 +1,5 @@
+import type { ServerResponse } from 'node:http'
 import type { RequestTrace } from '../domain/request-trace.ts'
-import type { FaultResponse } from './faults/fault-response.ts'
 import type { Pause, Pauses } from './pauses.ts'
 
 export interface BarrierTerms {
@@ -15,7 +15,7 @@ interface Arrival {
   readonly pauses: Pauses
   readonly trace: RequestTrace
   /** Absent at `consent`. */
-  readonly response?: FaultResponse
+  readonly response?: ServerResponse
 }
 
 interface Waiter extends Arrival {

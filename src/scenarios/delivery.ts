@@ -1,5 +1,5 @@
+import type { ServerResponse } from 'node:http'
 import type { AnsweredRequest, EncodedAnswer, FaultConnection, InjectedAnswer, MatchedFault } from './faults/fault.ts'
-import type { FaultResponse } from './faults/fault-response.ts'
 
 /**
  * What faults do before anything is carried out, one after the other.
@@ -46,7 +46,7 @@ export function encoded({ status, headers, body }: InjectedAnswer): EncodedAnswe
   return { status, headers: typed ? headers : { 'Content-Type': type, ...headers }, body: text }
 }
 
-export function sendWhole(response: FaultResponse, { status, headers, body }: EncodedAnswer): Promise<void> {
+export function sendWhole(response: ServerResponse, { status, headers, body }: EncodedAnswer): Promise<void> {
   return new Promise((resolve) => {
     response.once('close', resolve)
     response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
@@ -57,6 +57,6 @@ export function sendWhole(response: FaultResponse, { status, headers, body }: En
   })
 }
 
-function isOver(response: FaultResponse): boolean {
+function isOver(response: ServerResponse): boolean {
   return response.destroyed || response.req.socket.destroyed
 }

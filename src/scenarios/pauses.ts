@@ -1,4 +1,5 @@
-import type { FaultResponse, FaultSocket } from './faults/fault-response.ts'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 
 /** A pause that has begun. */
 export interface Pause {
@@ -12,17 +13,17 @@ export class Pauses {
   #closed = false
 
   /** Waits so many milliseconds, or until the client has gone or the server closes. */
-  wait(ms: number, response?: FaultResponse): Promise<void> {
+  wait(ms: number, response?: ServerResponse): Promise<void> {
     return this.start(ms, response).over
   }
 
   /** The same as {@link wait}, for a pause that something else can end. */
-  start(ms: number, response?: FaultResponse): Pause {
+  start(ms: number, response?: ServerResponse): Pause {
     return this.#pause(response?.req.socket, ms)
   }
 
   /** Waits until the client has gone or the server closes. */
-  untilClosed(response: FaultResponse): Promise<void> {
+  untilClosed(response: ServerResponse): Promise<void> {
     return this.#pause(response.req.socket, undefined).over
   }
 
@@ -32,7 +33,7 @@ export class Pauses {
     for (const end of [...this.#waiting]) end()
   }
 
-  #pause(socket: FaultSocket | undefined, ms: number | undefined): Pause {
+  #pause(socket: Socket | undefined, ms: number | undefined): Pause {
     if (this.#closed || ms === 0 || socket?.destroyed) return { over: Promise.resolve(), end: () => undefined }
     let end = (): void => undefined
     const over = new Promise<void>((resolve) => {

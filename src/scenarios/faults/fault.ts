@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { ErrorContent } from '../../domain/errors.ts'
 import type { RequestTrace } from '../../domain/request-trace.ts'
 import type { RulePlace } from '../../domain/scenario.ts'
@@ -7,7 +8,6 @@ import type { Barrier, BarrierTerms } from '../barrier.ts'
 import type { Environment } from '../../state/environment.ts'
 import type { Pauses } from '../pauses.ts'
 import type { ScenarioRequest } from '../rule-matching.ts'
-import type { FaultResponse } from './fault-response.ts'
 
 /** An answer as it is sent. */
 export interface EncodedAnswer {
@@ -29,7 +29,7 @@ export interface InjectedAnswer {
 }
 
 export interface FaultConnection {
-  readonly response: FaultResponse
+  readonly response: ServerResponse
   readonly pauses: Pauses
   /** From 0 to below 1, seeded. */
   readonly random: () => number
