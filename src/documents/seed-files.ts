@@ -5,7 +5,7 @@ import { plural } from '../domain/text.ts'
 import { type DocumentCheckContext, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { BUNDLED, packageFolder, parsedBundledSeed } from './package-files.ts'
 import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
-import { fileProblems, type Read, type ReadDocument, readDocument } from './read.ts'
+import { fileProblems, located, type Read, type ReadDocument, readDocument } from './read.ts'
 import { checkSeed, connectorsIn, type KnownConnectors, listedNames, namesIn, possibleNames } from './seed-checks.ts'
 import { seedSchema, toBundle } from './seed.ts'
 import { isFolder, type TextFile, textFiles, textsBeside } from './text-files.ts'
@@ -140,7 +140,10 @@ function problemsOfFiles(
   const all = new Map([...unread.map((name) => [name, undefined] as const), ...known])
   return [
     ...ofKind(documents, 'unknown').flatMap((each) => fileProblems(each)),
-    ...seeds.flatMap((seed) => fileProblems(seed, checkSeed(seed.source.value, all, names))),
+    ...seeds.flatMap((seed) => [
+      ...fileProblems(seed),
+      ...located(seed.source, checkSeed(seed.source.value, all, names)),
+    ]),
     ...connectors.flatMap((each) => fileProblems(each)),
     ...repeatedConnectors(connectors),
     ...ofKind(documents, 'extension').flatMap((each) => fileProblems(each)),
