@@ -10,15 +10,9 @@ import { answerBy, ERROR_BODY, rendered, requestView, type ResponderCall } from 
 import { type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountView } from './template.ts'
 
-/** A third party's API: authenticates the call, then the first matching responder answers. A promise while templates load. */
-export function answerApi(
-  context: SchemeContext,
-  request: ReceivedRequest,
-): ThirdPartyAnswer | Promise<ThirdPartyAnswer> {
-  const { environment, connector, templates } = context
-  const preparing = templates.prepare(connector)
-  // While templates load, the account or its credential may go: nothing is looked at before.
-  if (preparing) return preparing.then(() => answerApi(context, request))
+/** A third party's API: authenticates the call, then the first matching responder answers. Its templates have to be prepared. */
+export function answerApi(context: SchemeContext, request: ReceivedRequest): ThirdPartyAnswer {
+  const { environment, connector } = context
   const authentication = SCHEMES[connector.authorization_type].verify(request, context)
   if (!authentication.allowed) {
     const { reason, message, challenge } = authentication.refusal

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
 import { type CollectionPlace, plainText } from '../domain/collection.ts'
 import { BASE_URL_RULE, isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
@@ -19,6 +19,7 @@ import {
   ThirdPartyHttpClient,
   type OutgoingRequest,
   type Received,
+  type ThirdPartyAnswer,
 } from './http-messages.ts'
 import {
   CALL_HEADER,
@@ -26,7 +27,7 @@ import {
   type ListenerOptions,
   type OpenCall,
   OpenCalls,
-  respond,
+  serve,
   startListener,
   type ThirdPartyRequest,
 } from './listener.ts'
@@ -49,7 +50,11 @@ export interface ThirdParties {
   /** The service's client for one environment; calls are noted in the trace of the request that causes them. */
   client(environment: Environment, trace?: RequestTrace): ThirdParty
   /** Answers a call of any program at the API of a third party, as it answers one of the service. */
-  answer(call: ThirdPartyRequest, response: ServerResponse): Promise<void>
+  serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    find: (body: Buffer) => ThirdPartyRequest | ThirdPartyAnswer,
+  ): Promise<void>
   /** Answers a request of the service by the responders of an extension. */
   answerByExtension(
     environment: Environment,
@@ -72,7 +77,7 @@ export async function startThirdParties(options: ThirdPartiesOptions): Promise<T
   return {
     origin: listener.origin,
     client: (of, trace) => new ThirdPartyClient(parts, of, trace),
-    answer: (call, response) => respond(parties, call, response),
+    serve: (request, response, find) => serve(parties, request, response, find),
     answerByExtension: (environment, extension, request) =>
       answerByExtension({ environment, templates }, extension, request),
     prepare: (connector) => templates.prepare(connector),

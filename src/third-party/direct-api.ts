@@ -6,16 +6,7 @@ import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { type PageParts, recordAnswer } from '../request-journal/page-journal.ts'
 import type { Environment } from '../state/environment.ts'
-import {
-  ACCOUNT_HEADER,
-  headerOf,
-  jsonAnswer,
-  readBody,
-  type ReceivedRequest,
-  sendThirdPartyAnswer,
-  type ThirdPartyAnswer,
-} from './http-messages.ts'
-import { failureAnswer } from './listener.ts'
+import { ACCOUNT_HEADER, headerOf, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
 import { accountIdIn, clientIdIn } from './tokens.ts'
 import { SCHEMES } from './schemes.ts'
 import type { EnvironmentRegistry } from '../state/environment-registry.ts'
@@ -65,32 +56,18 @@ async function answer(
   // The control API has the same origin: what an application answers must not run there.
   response.setHeader('X-Content-Type-Options', 'nosniff')
   response.setHeader('Content-Security-Policy', 'sandbox')
-  const body = await readBody(request)
-  if (!body) {
-    sendThirdPartyAnswer(response, jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' }))
-    return
-  }
-  entry.requestBody = body
-  const received = receivedRequest(request, body)
-  const name = String(request.params['connector'])
-  const found = foundAt(services, name, received, kind)
-  if ('status' in found) {
-    sendThirdPartyAnswer(response, found)
-    return
-  }
-  const { environment, connector } = found
-  entry.environment = environment
-  const presented = kind === 'token' ? accountIdIn(environment, connector.connector, received) : undefined
-  const account = environment.model.tables.accounts.get(presented ?? headerOf(received, ACCOUNT_HEADER))
-  trace.account ??= account
-  const asked = { environment, connector, kind, request: received, account } as const
-  try {
-    await services.thirdParties.answer({ ...asked, tool: undefined, trace, ticket: '' }, response)
-  } catch (error) {
-    const failure = failureAnswer(error)
-    if (!failure || response.headersSent) throw error
-    sendThirdPartyAnswer(response, failure)
-  }
+  await services.thirdParties.serve(request, response, (body) => {
+    entry.requestBody = body
+    const received = receivedRequest(request, body)
+    const found = foundAt(services, String(request.params['connector']), received, kind)
+    if ('status' in found) return found
+    const { environment, connector } = found
+    entry.environment = environment
+    const presented = kind === 'token' ? accountIdIn(environment, connector.connector, received) : undefined
+    const account = environment.model.tables.accounts.get(presented ?? headerOf(received, ACCOUNT_HEADER))
+    trace.account ??= account
+    return { environment, connector, kind, request: received, account, tool: undefined, trace, ticket: '' }
+  })
 }
 
 function receivedRequest(request: Request, body: Buffer): ReceivedRequest {

@@ -97,7 +97,13 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   // Idle connections have no time limit: the service's client keeps them, and could otherwise reuse one as it is closed.
   const limits = { keepAliveTimeout: 0, headersTimeout: MAX_REQUEST_MS, requestTimeout: MAX_REQUEST_MS }
   const server = createServer(limits, (request, response) => {
-    void answer(options, request, response)
+    serve(options, request, response, (body) => requestOf(options, request, body)).catch((error: unknown) => {
+      if (response.headersSent || response.destroyed) response.destroy()
+      else {
+        const message = error instanceof Error ? error.message : 'unknown'
+        sendThirdPartyAnswer(response, jsonAnswer(500, { error: 'internal', message }))
+      }
+    })
   })
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
@@ -124,45 +130,53 @@ async function close(server: Server): Promise<void> {
   })
 }
 
-async function answer(options: ListenerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+/**
+ * Answers a request at the API or the token endpoint of a third party. `find` says with its body which one that is, or makes the
+ * answer that refuses it.
+ * @throws what is a defect of the mock, or a connection that broke
+ */
+export async function serve(
+  options: ListenerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  find: (body: Buffer) => ThirdPartyRequest | ThirdPartyAnswer,
+): Promise<void> {
+  const body = await readBody(request)
+  const found = body ? find(body) : jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' })
   try {
-    const target = targetOf(options, request)
-    if ('status' in target) {
-      sendThirdPartyAnswer(response, target)
-      return
-    }
-    const body = await readBody(request)
-    if (body) await respond(options, thirdPartyRequest(options, target, request, body), response)
-    else sendThirdPartyAnswer(response, jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' }))
+    if ('status' in found) sendThirdPartyAnswer(response, found)
+    else await respond(options, found, response)
   } catch (error) {
-    if (response.headersSent || response.destroyed) response.destroy()
-    else {
-      const message = error instanceof Error ? error.message : 'unknown'
-      sendThirdPartyAnswer(response, failureAnswer(error) ?? jsonAnswer(500, { error: 'internal', message }))
-    }
+    const failure = failureAnswer(error)
+    if (!failure || response.headersSent) throw error
+    sendThirdPartyAnswer(response, failure)
   }
 }
 
 /** The answer when the connector file or the disk causes the error; undefined for a defect of the mock. */
-export function failureAnswer(error: unknown): ThirdPartyAnswer | undefined {
+function failureAnswer(error: unknown): ThirdPartyAnswer | undefined {
   if (error instanceof TemplateError) return jsonAnswer(422, { error: 'unusable_template', message: error.message })
   return error instanceof StorageError ? jsonAnswer(503, { error: 'unavailable', message: error.message }) : undefined
 }
 
-/** Answers a request at the API or the token endpoint of a third party. */
-export async function respond(
-  options: ListenerOptions,
-  received: ThirdPartyRequest,
-  response: ServerResponse,
-): Promise<void> {
-  const { environment, connector, kind } = received
+async function respond(options: ListenerOptions, received: ThirdPartyRequest, response: ServerResponse): Promise<void> {
+  const { environment, connector, kind, request, ticket } = received
+  const { calls, registry, templates } = options
+  const preparing = templates.prepare(connector)
+  if (preparing) await preparing
   const fault = options.intercept?.(received)
-  const plain = kind === 'api' ? answerAsApi : answerAsTokenEndpoint
   // Before the call has any effect, as a slow network would.
   if (kind === 'api' && connector.latency) await options.wait?.(latencyOf(connector.latency, environment), response)
-  if (fault) return fault(response, async () => plain(options, received))
-  const answered = plain(options, received)
-  sendThirdPartyAnswer(response, answered instanceof Promise ? await answered : answered)
+  const plain = async (): Promise<ThirdPartyAnswer> => {
+    const call = calls.find(ticket)
+    const answer =
+      kind === 'api' ? answerApi({ environment, connector, templates }, request) : answerAsTokenEndpoint(received, call)
+    // The request that causes a call of the service waits itself, once for everything that it has caused.
+    if (!call) await registry.flushed?.()
+    return answer
+  }
+  if (fault) await fault(response, plain)
+  else sendThirdPartyAnswer(response, await plain())
 }
 
 /** A time that the latency profile allows, by chance that repeats with the seed of the ids. */
@@ -174,69 +188,36 @@ function latencyOf(points: Latency, { ids }: Environment): number {
   return Math.round(least + ((share - start) / (end - start)) * (most - least))
 }
 
-function answerAsApi(
-  options: ListenerOptions,
-  { environment, connector, request, ticket }: ThirdPartyRequest,
-): ThirdPartyAnswer | Promise<ThirdPartyAnswer> {
-  const answered = answerApi({ environment, connector, templates: options.templates }, request)
-  // The request that causes a call of the service waits itself, once for everything that it has caused.
-  return options.calls.find(ticket) ? answered : onceFlushed(options, answered)
-}
-
-async function onceFlushed(
-  { registry }: ListenerOptions,
-  answered: ThirdPartyAnswer | Promise<ThirdPartyAnswer>,
-): Promise<ThirdPartyAnswer> {
-  const answer = await answered
-  await registry.flushed?.()
+function answerAsTokenEndpoint(
+  { environment, connector, request, trace }: ThirdPartyRequest,
+  call: OpenCall | undefined,
+): ThirdPartyAnswer {
+  const { answer, apply, event } = answerToken(environment, connector, request)
+  // What the service presents again, such as after an answer that was lost, is no mistake of a client.
+  if (event && (event.kind === 'renewed' || !call)) trace?.tokenUsed(event)
+  if (call) call.apply = apply
+  else if (apply) environment.model.transact(apply)
   return answer
 }
 
-function answerAsTokenEndpoint(
-  options: ListenerOptions,
-  { environment, connector, request, trace, ticket }: ThirdPartyRequest,
-): ThirdPartyAnswer | Promise<ThirdPartyAnswer> {
-  const { answer: answered, apply, event } = answerToken(environment, connector, request)
-  const call = options.calls.find(ticket)
-  // What the service presents again, such as after an answer that was lost, is no mistake of a client.
-  if (event && (event.kind === 'renewed' || !call)) trace?.tokenUsed(event)
-  if (call) {
-    call.apply = apply
-    return answered
-  }
-  if (apply) environment.model.transact(apply)
-  return onceFlushed(options, answered)
-}
-
-/** The environment, the third party and the endpoint that a path names. */
-interface Target
-  extends Pick<ThirdPartyRequest, 'environment' | 'connector' | 'kind'>, Pick<ReceivedRequest, 'rawPath' | 'apiPath'> {
-  readonly search: string
-}
-
-/** Finds what the path of a request names, or makes the answer that refuses it. */
-function targetOf(options: ListenerOptions, { url = '/' }: IncomingMessage): Target | ThirdPartyAnswer {
-  const [rawPath, search] = splitOnce(url, '?')
+/** What the path of a request names, or the answer that refuses it. */
+function requestOf(
+  { registry, calls }: ListenerOptions,
+  { method = 'GET', url: target = '/', headers }: IncomingMessage,
+  body: Buffer,
+): ThirdPartyRequest | ThirdPartyAnswer {
+  const [rawPath, search] = splitOnce(target, '?')
   const [, environmentPart = '', connectorPart = '', kindPart, ...rest] = rawPath.split('/')
   const environmentName = percentDecoded(environmentPart)
   const connectorName = percentDecoded(connectorPart)
   if (environmentName === undefined || connectorName === undefined) return jsonAnswer(400, { error: 'malformed_path' })
-  const environment = options.registry.environment(environmentName)
+  const environment = registry.environment(environmentName)
   const connector = environment?.connector(connectorName)
   const kind = kindPart === 'api' ? 'api' : kindPart === 'oauth' && rest.join('/') === 'token' ? 'token' : undefined
   if (!environment || !connector || !kind) return jsonAnswer(404, { error: 'not_found', path: rawPath })
-  return { environment, connector, kind, rawPath, apiPath: `/${rest.join('/')}`, search }
-}
-
-/** The request with its body. The call and the account that it names are looked up now that the body is there. */
-function thirdPartyRequest(
-  { calls }: ListenerOptions,
-  { environment, connector, kind, rawPath, apiPath, search }: Target,
-  { method = 'GET', headers }: IncomingMessage,
-  body: Buffer,
-): ThirdPartyRequest {
   const url = `http://${(headers.host ?? '').toLowerCase()}${rawPath}`
-  const request = { method, rawPath, url, apiPath, query: new URLSearchParams(search), headers, body }
+  const query = new URLSearchParams(search)
+  const request = { method, rawPath, url, apiPath: `/${rest.join('/')}`, query, headers, body }
   const ticket = headerOf(request, CALL_HEADER)
   const { trace, tool } = calls.find(ticket) ?? {}
   return { environment, connector, kind, request, account: accountOf(environment, request), tool, trace, ticket }
