@@ -298,6 +298,7 @@ const COMPONENTS = css`
       padding: 1px 0;
       border: 0;
       text-align: left;
+      overflow-wrap: anywhere;
     }
     .stacked thead {
       position: absolute;

@@ -137,7 +137,7 @@ function RealTime() {
 function SetClock({ busy, change }: Readonly<{ busy: boolean; change: (body: object) => void }>) {
   const [text, setText] = useState('')
   return (
-    <Form class="buttons" submit={() => change({ now: new Date(`${text}Z`).toISOString() })}>
+    <Form class="row" submit={() => change({ now: new Date(`${text}Z`).toISOString() })}>
       <TextField label="Set to (UTC)" wrap="choice" type="datetime-local" step={1} value={text} onText={setText} />
       <button disabled={busy || text === ''}>Set</button>
     </Form>

@@ -6,14 +6,12 @@ import { momentOf } from './format.ts'
 import { linkTo, route } from './hash-route.ts'
 import { Detail, Loading, Path, Section, Status, Table } from './parts.tsx'
 import { close, titleOf } from './entry.ts'
-import { pathOf, useApi } from './use-api.ts'
-
-type Where = Readonly<{ environment: string }>
+import { inEnvironment, pathOf, useApi } from './use-api.ts'
 
 /** Two requests side by side: only what differs, and what always does (ids and times) apart. */
-export function Comparison({ id, where, other }: Readonly<{ id: string; where: Where; other: string }>) {
-  const { within = where.environment } = route.value.parameters
-  const one = useApi<{ request: Request }>(pathOf('requests', id), where)
+export function Comparison({ id, other }: Readonly<{ id: string; other: string }>) {
+  const { within = inEnvironment().environment } = route.value.parameters
+  const one = useApi<{ request: Request }>(pathOf('requests', id))
   const two = useApi<{ request: Request }>(pathOf('requests', other), { environment: within })
   const [first, second] = [one.value?.request, two.value?.request]
   return (

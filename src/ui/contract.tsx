@@ -91,7 +91,6 @@ function EnvironmentFindings({ findings }: Readonly<{ findings: Findings }>) {
       {unknown_paths.length > 0 && (
         <Table
           class="findings"
-          label="Unknown paths"
           caption="Unknown paths"
           heads={[
             ['Request', 'mono'],
@@ -110,7 +109,6 @@ function EnvironmentFindings({ findings }: Readonly<{ findings: Findings }>) {
       {unfired_rules.length > 0 && (
         <Table
           class="findings"
-          label="Rules that must fire and did not"
           caption="Rules that must fire and did not"
           heads={['Scenario', 'Rule', 'At', ['Matched', 'number']]}
           rows={unfired_rules.map(({ scenario, rule, at, matched }) => [
@@ -138,7 +136,6 @@ function FindingTable({
   return (
     <Table
       class="findings"
-      label={title}
       caption={title}
       heads={['Operation', 'Where', 'Found', ['Allowed', 'wide'], 'Rule', ['Times', 'number'], ['Requests', 'number']]}
       rows={findings.map(({ operation, path, found, allowed, constraint, basis, count, requests }) => [

@@ -156,13 +156,57 @@ export function TextField({
   )
 }
 
+function Hint({ id, text }: Readonly<{ id: string; text: string }>) {
+  return text === '' ? null : (
+    <span class="quiet" id={`${id}-hint`}>
+      {text}
+    </span>
+  )
+}
+
+export function Choice({
+  label,
+  wrap = 'choice',
+  value,
+  options,
+  hint = '',
+  onChange,
+}: Readonly<{
+  label: ComponentChildren
+  hint?: string
+  wrap?: 'field' | 'choice' | 'choice environment'
+  value: string
+  options: readonly (readonly [value: string, text: string])[]
+  onChange: (value: string) => void
+}>) {
+  const id = useId()
+  return (
+    <span class={wrap}>
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        value={value}
+        aria-describedby={hint === '' ? undefined : `${id}-hint`}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
+        {options.map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+      <Hint id={id} text={hint} />
+    </span>
+  )
+}
+
 /**
  * A table that scrolls sideways where it is wider than its place, or as a whole as the list of a view. A heading is a text, or a
  * text with the class of its column. The cell in the column `by` is the heading of its row.
  */
 export function Table({
-  label,
   caption,
+  label = caption ?? '',
   heads,
   rows,
   by = 0,
@@ -171,8 +215,9 @@ export function Table({
   children,
 }: Readonly<{
   class?: string
-  label: string
   caption?: string
+  /** Its name, where that is not its caption. */
+  label?: string
   heads: readonly (string | readonly [text: string, className: string])[]
   rows: readonly (readonly ComponentChildren[])[]
   by?: number
@@ -357,50 +402,6 @@ export function Loading({ error, gone }: Readonly<{ error: ApiError | undefined;
   )
 }
 
-function Hint({ id, text }: Readonly<{ id: string; text: string }>) {
-  return text === '' ? null : (
-    <span class="quiet" id={`${id}-hint`}>
-      {text}
-    </span>
-  )
-}
-
-export function Choice({
-  label,
-  wrap = 'choice',
-  value,
-  options,
-  hint = '',
-  onChange,
-}: Readonly<{
-  label: ComponentChildren
-  hint?: string
-  wrap?: 'field' | 'choice' | 'choice environment'
-  value: string
-  options: readonly (readonly [value: string, text: string])[]
-  onChange: (value: string) => void
-}>) {
-  const id = useId()
-  return (
-    <span class={wrap}>
-      <label for={id}>{label}</label>
-      <select
-        id={id}
-        value={value}
-        aria-describedby={hint === '' ? undefined : `${id}-hint`}
-        onChange={(event) => onChange(event.currentTarget.value)}
-      >
-        {options.map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-      <Hint id={id} text={hint} />
-    </span>
-  )
-}
-
 /** A modal dialog; Escape and a click beside it close it. */
 export function Dialog({
   title,
@@ -455,28 +456,20 @@ const MAX_EXPANDED = 40
 
 function JsonNode({ value, name, depth }: Readonly<{ value: unknown; name?: string; depth: number }>): JSX.Element {
   const label = name !== undefined && <span class="code-key">{name}: </span>
-  if (typeof value !== 'object' || value === null) {
-    const text = typeof value === 'string' ? quote(value, 20_000) : String(value)
+  const members = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  if (members.length === 0) {
+    const isText = typeof value === 'string'
     return (
       <div>
         {label}
-        <span class={value === null ? 'quiet' : typeof value === 'string' ? 'code-string' : 'code-word'}>{text}</span>
+        <span class={value instanceof Object || value === null ? 'quiet' : isText ? 'code-string' : 'code-word'}>
+          {isText ? quote(value, 20_000) : JSON.stringify(value)}
+        </span>
       </div>
     )
   }
   const isList = Array.isArray(value)
-  const members: [string, unknown][] = Object.entries(value)
-  const count = members.length === 0 ? '' : members.length
-  const size = <span class="quiet">{isList ? `[${count}]` : `{${count}}`}</span>
-  if (members.length === 0) {
-    return (
-      <div>
-        {label}
-        {size}
-      </div>
-    )
-  }
-  const inner = members.map(([key, inside]) => (
+  const inner = members.map(([key, inside]: [string, unknown]) => (
     <JsonNode key={key} value={inside} {...(isList ? {} : { name: key })} depth={depth + 1} />
   ))
   if (depth === 0) return <>{inner}</>
@@ -484,7 +477,7 @@ function JsonNode({ value, name, depth }: Readonly<{ value: unknown; name?: stri
     <details open={depth < COLLAPSED_DEPTH && members.length <= MAX_EXPANDED}>
       <summary>
         {label}
-        {size}
+        <span class="quiet">{isList ? `[${members.length}]` : `{${members.length}}`}</span>
       </summary>
       <div class="json-inner">{inner}</div>
     </details>

@@ -1,7 +1,7 @@
 import { shorten } from '../domain/text.ts'
 import type { Request } from './api.ts'
 import { isAnswered } from './entry.ts'
-import { tookOf, toneOf } from './format.ts'
+import { tookOf, toneOf, wordsOf } from './format.ts'
 
 export type Participant = 'caller' | 'service' | 'third party'
 
@@ -115,7 +115,7 @@ function replyStep({ status, error_code, duration_ms, injected, webhook }: Reque
 }
 
 function callStep({ kind, grant, method, url, connector, environment }: Upstream, isRetry: boolean): Step {
-  const what = kind === 'token' ? `token endpoint, ${(grant ?? 'no grant').replaceAll('_', ' ')}` : connector
+  const what = kind === 'token' ? `token endpoint, ${wordsOf(grant ?? 'no grant')}` : connector
   const { pathname } = URL.canParse(url) ? new URL(url) : { pathname: url }
   // All third parties of the mock share one listener, so the prefix of the application is left out.
   const place = `/${environment}/${connector}/`
@@ -156,7 +156,7 @@ function ruleStep({ at, scenario, rule, sentence }: Rule): Step {
 
 function moveStep({ account_id, event, from, to, forced }: Transition, why = forced ? 'forced' : ''): Step {
   const moved = from === to ? `stays ${to}` : `${from} → ${to}`
-  const detail = [account_id, event.replaceAll('_', ' '), why].filter(Boolean).join(' · ')
+  const detail = [account_id, wordsOf(event), why].filter(Boolean).join(' · ')
   const tone = to === 'ACTIVE' ? 'success' : to === 'EXPIRED' || to === 'DISCONNECTED' ? 'warning' : 'info'
   return { from: 'service', to: 'service', text: moved, detail, tone }
 }

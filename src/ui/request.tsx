@@ -4,36 +4,30 @@ import { call, type Explanation, type Request, type Scenario, type Schemas, type
 import { saveAs } from './download.ts'
 import { close, compare, isAnswered, titleOf } from './entry.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
-import { momentOf, timeOf, tookOf } from './format.ts'
+import { momentOf, timeOf, tookOf, wordsOf } from './format.ts'
 import { Button, Detail, Facts, Id, Json, Loading, Problem, Section, serverUrl, Small, Status, Tag } from './parts.tsx'
-import { environment, linkTo, route, setParameters } from './hash-route.ts'
+import { linkTo, route, setParameters } from './hash-route.ts'
 import { listen } from './keyboard.ts'
 import { later } from './later.tsx'
 import { timeline } from './live.ts'
 import { curlOf } from './snippets.ts'
 import { stepsOf, type Participant, type Step } from './request-steps.ts'
-import { pathOf, useAction, useApi } from './use-api.ts'
+import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
 
 const Comparison = later(async () => (await import('./on-demand.ts')).Comparison)
 const SendAndCopy = later(async () => (await import('./on-demand.ts')).SendAndCopy)
 
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
-  const { parameters } = route.value
-  const where = { environment: parameters['in'] ?? environment.value }
-  const other = parameters['with'] ?? ''
-  return other === '' ? (
-    <OneRequest id={id} where={where} />
-  ) : (
-    <Comparison key={other} id={id} where={where} other={other} />
-  )
+  const { with: other = '' } = route.value.parameters
+  return other === '' ? <OneRequest id={id} /> : <Comparison key={other} id={id} other={other} />
 }
 
 const GONE = 'This request is no longer in the journal.'
 
-function OneRequest({ id, where }: Readonly<{ id: string; where: { readonly environment: string } }>) {
+function OneRequest({ id }: Readonly<{ id: string }>) {
   const path = pathOf('requests', id)
-  const { value, error } = useApi<{ request: Request }>(path, where)
-  const explanation = useApi<Explanation>(`${path}/explain`, where)
+  const { value, error } = useApi<{ request: Request }>(path)
+  const explanation = useApi<Explanation>(`${path}/explain`)
   const request = value?.request
   return (
     <Detail
@@ -50,16 +44,12 @@ function OneRequest({ id, where }: Readonly<{ id: string; where: { readonly envi
       {(error?.status === 404 || !request) && (
         <Loading error={error} gone={request ? `${GONE} It stays here until it is closed.` : GONE} />
       )}
-      {request && <LoadedRequest request={request} explanation={explanation.value} where={where} />}
+      {request && <LoadedRequest request={request} explanation={explanation.value} />}
     </Detail>
   )
 }
 
-function LoadedRequest({
-  request,
-  explanation,
-  where,
-}: Readonly<{ request: Request; explanation: Explanation | undefined; where: { readonly environment: string } }>) {
+function LoadedRequest({ request, explanation }: Readonly<{ request: Request; explanation: Explanation | undefined }>) {
   const { account_state: account } = request
   // A near miss of a known name is a violation (G6).
   const nearMisses = request.warnings.filter(({ kind }) => kind === 'near_miss')
@@ -80,7 +70,7 @@ function LoadedRequest({
       {isAnswered(request) && <Tabs tab={tab} />}
       <div class="detail-body" role={isAnswered(request) ? 'tabpanel' : undefined} aria-labelledby={`tab-${tab}`}>
         {tab === 'request' ? (
-          <SentRequest request={request} where={where} />
+          <SentRequest request={request} />
         ) : tab === 'answer' ? (
           <Message message={request.response} />
         ) : (
@@ -99,9 +89,9 @@ function LoadedRequest({
                 </div>
               )}
             </Section>
-            <EventsOf id={request.id} where={where} />
-            {request.operation !== null && <NextTime request={request} where={where} />}
-            {isAnswered(request) && !request.webhook && <SaveAsScenario request={request} where={where} />}
+            <EventsOf id={request.id} />
+            {request.operation !== null && <NextTime request={request} />}
+            {isAnswered(request) && !request.webhook && <SaveAsScenario request={request} />}
             {request.violations.length + nearMisses.length > 0 && (
               <Section title="Contract violations">
                 <Violations violations={request.violations} basis={explanation?.basis ?? null} />
@@ -145,8 +135,8 @@ function LoadedRequest({
                     'Account',
                     account && (
                       <>
-                        <a href={linkTo('accounts', account.id, where)}>{account.identifier}</a> at {account.connector},{' '}
-                        {account.status}
+                        <a href={linkTo('accounts', account.id, inEnvironment())}>{account.identifier}</a> at{' '}
+                        {account.connector}, {account.status}
                       </>
                     ),
                   ],
@@ -159,7 +149,7 @@ function LoadedRequest({
                   [
                     'Caused by',
                     request.webhook?.cause && (
-                      <a href={linkTo('timeline', request.webhook.cause, { in: where.environment })}>
+                      <a href={linkTo('timeline', request.webhook.cause, { in: request.environment })}>
                         <code>{request.webhook.cause}</code>
                       </a>
                     ),
@@ -222,11 +212,11 @@ function canSend({ kind, protocol, request }: Request): boolean {
   return kind === 'request' && protocol === 'http' && request.truncated === undefined
 }
 
-function SentRequest({ request, where }: Readonly<{ request: Request; where: { readonly environment: string } }>) {
+function SentRequest({ request }: Readonly<{ request: Request }>) {
   return (
     <>
       <div class="column sent">
-        {canSend(request) && <SendAndCopy request={request} where={where} />}
+        {canSend(request) && <SendAndCopy request={request} />}
         <p class="mono">
           {request.method} {request.path}
         </p>
@@ -258,7 +248,7 @@ function Message({ message }: Readonly<{ message: Request['request'] }>) {
 function Why({ explanation, failed }: Readonly<{ explanation: Explanation; failed: boolean }>) {
   const { summary, because, basis, facts, advice, decided_by } = explanation
   return (
-    <Section title="Why" note={`decided by ${decided_by.replaceAll('_', ' ')}`}>
+    <Section title="Why" note={`decided by ${wordsOf(decided_by)}`}>
       <p>{summary}</p>
       <p>
         {because} {basis !== null && <small class="mono">{basis}</small>}
@@ -285,16 +275,16 @@ function Why({ explanation, failed }: Readonly<{ explanation: Explanation; faile
 }
 
 /** The attempts to send the events that a request caused. */
-function EventsOf({ id, where }: Readonly<{ id: string; where: { readonly environment: string } }>) {
-  const { value } = useApi<{ requests: readonly Request[] }>('/requests', { ...where, cause: id })
+function EventsOf({ id }: Readonly<{ id: string }>) {
+  const { value } = useApi<{ requests: readonly Request[] }>('/requests', { cause: id })
   if (!value || value.requests.length === 0) return null
   return (
     <Section title="Events sent">
       <ul class="column items">
-        {value.requests.map(({ id: attempt, status, webhook }) => (
+        {value.requests.map(({ id: attempt, environment, status, webhook }) => (
           <li key={attempt}>
             <Status status={status} />{' '}
-            <a href={linkTo('timeline', attempt, { in: where.environment })}>
+            <a href={linkTo('timeline', attempt, { in: environment })}>
               {webhook?.type.replace('connected_account.', '')}
             </a>{' '}
             to {webhook?.name}, attempt {webhook?.attempt}
@@ -305,9 +295,9 @@ function EventsOf({ id, where }: Readonly<{ id: string; where: { readonly enviro
   )
 }
 
-function NextTime({ request, where }: Readonly<{ request: Request; where: { readonly environment: string } }>) {
+function NextTime({ request }: Readonly<{ request: Request }>) {
   const { busy, error, run, send } = useAction()
-  const { value, reload } = useApi<{ scenarios: readonly Scenario[] }>('/scenarios', where)
+  const { value, reload } = useApi<{ scenarios: readonly Scenario[] }>('/scenarios')
   const failures = failuresOf(request)
   // Another tab may have started it.
   const names = failures.map((failure) => failureScenario(request, failure).name)
@@ -316,18 +306,19 @@ function NextTime({ request, where }: Readonly<{ request: Request; where: { read
     run(async () => {
       const scenario = failureScenario(request, failure)
       const path = `/scenarios/${scenario.name}`
-      await call('PUT', path, { query: where, body: scenario })
-      await call('POST', `${path}/start`, { query: where })
+      await call('PUT', path, { query: inEnvironment(), body: scenario })
+      await call('POST', `${path}/start`, { query: inEnvironment() })
       reload()
     })
-  const stop = (name: string): void => send('POST', pathOf('scenarios', name, 'stop'), { query: where }, reload)
+  const stop = (name: string): void => send('POST', pathOf('scenarios', name, 'stop'), {}, reload)
   return (
     <Section title="Fail this next time" class="fail-next">
       {running && !running.spent ? (
         <p class="notice info" role="status">
           <span>
-            {running.description} The scenario <a href={linkTo('scenarios', running.name, where)}>{running.name}</a> is
-            running. <Small label="Stop it" disabled={busy} onClick={() => stop(running.name)} />
+            {running.description} The scenario{' '}
+            <a href={linkTo('scenarios', running.name, inEnvironment())}>{running.name}</a> is running.{' '}
+            <Small label="Stop it" disabled={busy} onClick={() => stop(running.name)} />
           </span>
         </p>
       ) : (
@@ -345,13 +336,15 @@ function NextTime({ request, where }: Readonly<{ request: Request; where: { read
   )
 }
 
-function SaveAsScenario({ request, where }: Readonly<{ request: Request; where: { readonly environment: string } }>) {
+function SaveAsScenario({ request }: Readonly<{ request: Request }>) {
   const { busy, error, run } = useAction()
   const [saved, setSaved] = useState<Schemas['Replay'] | undefined>(undefined)
   const save = (): void =>
     run(async () => {
-      const replay = await call<Schemas['Replay']>('POST', pathOf('requests', request.id, 'scenario'), { query: where })
-      await call('PUT', pathOf('scenarios', replay.scenario.name), { query: where, body: replay.scenario })
+      const replay = await call<Schemas['Replay']>('POST', pathOf('requests', request.id, 'scenario'), {
+        query: inEnvironment(),
+      })
+      await call('PUT', pathOf('scenarios', replay.scenario.name), { query: inEnvironment(), body: replay.scenario })
       setSaved(replay)
     })
   return (
@@ -359,8 +352,8 @@ function SaveAsScenario({ request, where }: Readonly<{ request: Request; where: 
       {saved ? (
         <div role="status">
           <p>
-            Saved as <a href={linkTo('scenarios', saved.scenario.name, where)}>{saved.scenario.name}</a>. It needs its
-            seed, and a clock that starts at <code>{saved.clock}</code>.
+            Saved as <a href={linkTo('scenarios', saved.scenario.name, inEnvironment())}>{saved.scenario.name}</a>. It
+            needs its seed, and a clock that starts at <code>{saved.clock}</code>.
           </p>
           {saved.notes.length > 0 && (
             <ul class="column items">

@@ -1,4 +1,5 @@
 import type { Scenario, Schemas } from './api.ts'
+import { wordsOf } from './format.ts'
 import { later } from './later.tsx'
 import { Detail, Loading, Problem, Section, Small, Table, Tag } from './parts.tsx'
 import { go, linkTo, NEW_SCENARIO, route } from './hash-route.ts'
@@ -126,7 +127,7 @@ function Rules({ of, rules }: Readonly<{ of: string; rules: Scenario['rules'] }>
       heads={['Rule', ['At', 'quiet'], 'What it does', ['Matched', 'number'], ['Fired', 'number']]}
       rows={rules.map(({ name, at, sentence, matched, hits, must_fire }) => [
         name,
-        at.replaceAll('_', ' '),
+        wordsOf(at),
         sentence,
         matched,
         <>

@@ -5,17 +5,15 @@ import { go, route } from './hash-route.ts'
 import { listen } from './keyboard.ts'
 import { CopyButton, Dialog, Form, Problem, serverUrl, Small, TextField } from './parts.tsx'
 import { bodyOf, formOf, headersOf, LANGUAGES, urlOf } from './snippets.ts'
-import { useAction } from './use-api.ts'
-
-type Where = Readonly<{ environment: string }>
+import { inEnvironment, useAction } from './use-api.ts'
 
 /** Sends and copies a request; `r` and `c` are the keys for it. */
-export function SendAndCopy({ request, where }: Readonly<{ request: Request; where: Where }>) {
+export function SendAndCopy({ request }: Readonly<{ request: Request }>) {
   const [isEditing, setEditing] = useState(false)
   const { busy, error, run } = useAction()
   const send = (path = urlOf(request, ''), body = bodyOf(request)): void =>
     run(async () => {
-      const id = await sendAgain(request, path, body, where)
+      const id = await sendAgain(request, path, body)
       setEditing(false)
       // The page compares the new request with this one on demand.
       if (id === '') close()
@@ -71,18 +69,18 @@ function Edit({
 }
 
 /** Sends a request as the client did, with a new bearer token where it had one. @returns the id of the new request */
-async function sendAgain(request: Request, path: string, body: string | undefined, where: Where): Promise<string> {
+async function sendAgain(request: Request, path: string, body: string | undefined): Promise<string> {
   const { method } = request
   const hasToken = request.request.headers['authorization'] !== undefined
-  const headers = { ...headersOf(request), ...(hasToken && { Authorization: `Bearer ${await newToken(where)}` }) }
+  const headers = { ...headersOf(request), ...(hasToken && { Authorization: `Bearer ${await newToken()}` }) }
   const isBodyless = body === undefined || method === 'GET' || method === 'HEAD'
   const answer = await fetched(`${serverUrl()}${path}`, { method, headers, ...(isBodyless ? {} : { body }) })
   return answer.headers.get('x-request-id') ?? ''
 }
 
 /** A token of the first client of the environment. The journal masks the one of the request. */
-async function newToken(where: Where): Promise<string> {
-  const variables = await call<Schemas['Variables']>('GET', '/env', { query: { ...where, format: 'json' } })
+async function newToken(): Promise<string> {
+  const variables = await call<Schemas['Variables']>('GET', '/env', { query: { ...inEnvironment(), format: 'json' } })
   const body = new URLSearchParams({
     grant_type: 'client_credentials',
     client_id: variables.TOOLMOCK_CLIENT_ID,

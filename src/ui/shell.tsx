@@ -139,7 +139,8 @@ function useCounts(): { readonly [Name in View]?: Counted } {
   const isOne = environment.value !== ALL
   const links = useApi<Schemas['Links']>(isOne ? '/links' : null).value?.links
   const scenarios = useApi<Schemas['Scenarios']>(isOne ? '/scenarios' : null).value?.scenarios
-  const total = useApi<Schemas['ContractReport']>('/contract').value?.total
+  const query = { environment: isOne ? environment.value : undefined }
+  const total = useApi<Schemas['ContractReport']>('/contract', query).value?.total
   return {
     links: [links?.length ?? 0, 'open', 'info'],
     scenarios: [scenarios?.filter(({ running, spent }) => running && !spent).length ?? 0, 'running', 'success'],

@@ -75,7 +75,6 @@ function Diff({ name }: Readonly<{ name: string }>) {
   }
   return (
     <Table
-      label={`What changed since ${name}`}
       caption={`What changed since ${name}`}
       class="diff"
       heads={['Change', ['Row', 'mono'], ['Field', 'mono'], ['Before', 'mono'], ['Now', 'mono']]}

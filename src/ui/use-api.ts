@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { ApiError, call, type CallOptions } from './api.ts'
 import { changes } from './live.ts'
-import { ALL, environment } from './hash-route.ts'
+import { ALL, environment, route } from './hash-route.ts'
 
 interface ApiResult<T> {
   /** The last answer, which stays while the next call is under way. */
@@ -10,9 +10,10 @@ interface ApiResult<T> {
   readonly reload: () => void
 }
 
-/** The environment as a parameter of a call; empty while all environments are shown. */
+/** The environment of the open request, else the one that is shown, as a parameter of a call; empty while all are shown. */
 export function inEnvironment(): { environment?: string } {
-  return environment.value === ALL ? {} : { environment: environment.value }
+  const name = route.value.parameters['in'] ?? environment.value
+  return name === ALL ? {} : { environment: name }
 }
 
 /**
