@@ -67,3 +67,17 @@ export function hopByHopHeaders(connection: string | string[] = ''): string[] {
   const named = String(connection).split(',')
   return [...HOP_BY_HOP_HEADERS, ...named.map((name) => name.trim().toLowerCase())]
 }
+
+/** Headers as they were sent: of names and values in turn a pair each. */
+export function headerPairs(raw: readonly string[]): [name: string, value: string][] {
+  return Array.from({ length: raw.length / 2 }, (_, at) => [raw[2 * at] ?? '', raw[2 * at + 1] ?? ''])
+}
+
+/** What a proxy passes on of them, without others that it `drops`. */
+export function passedOn(
+  { rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>,
+  drops: readonly string[] = [],
+): [name: string, value: string][] {
+  const dropped = new Set([...drops, ...hopByHopHeaders(headers.connection)])
+  return headerPairs(rawHeaders).filter(([name]) => !dropped.has(name.toLowerCase()))
+}

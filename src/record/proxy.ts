@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { hopByHopHeaders } from '../domain/request-headers.ts'
+import { headerPairs, passedOn } from '../domain/request-headers.ts'
 import { StartError } from '../domain/start-error.ts'
 import { failureReason, HttpClient } from '../http-client.ts'
 import { type Headers, MAX_KEPT, type Recorded, type RecordedAnswer, type RecordedBody } from './recorded.ts'
@@ -112,7 +112,7 @@ export class RecordingProxy {
         durationMs: now() - startedAt,
         method: request.method ?? 'GET',
         target: request.url ?? '/',
-        requestHeaders: pairs(request.rawHeaders),
+        requestHeaders: headerPairs(request.rawHeaders),
         requestBody: sent.kept(),
         answer,
       })
@@ -132,7 +132,7 @@ export class RecordingProxy {
       incoming = await this.#client.open({
         method: request.method ?? 'GET',
         path: request.url ?? '/',
-        headers: passedOn(request, ['host', 'expect']),
+        headers: byName(passedOn(request, ['host', 'expect'])),
         body,
         signal: aborted.signal,
       })
@@ -143,14 +143,14 @@ export class RecordingProxy {
     const copy = new Copy()
     const { statusCode: status = 502, statusMessage: reason = '' } = incoming
     response.sendDate = false
-    response.writeHead(status, reason, passedOn(incoming, []) as Record<string, string[]>)
+    response.writeHead(status, reason, passedOn(incoming).flat())
     response.flushHeaders()
     // A client that leaves, or a service that ends the connection, ends the other side too.
     const isTorn = await pipeline(incoming, copy, response).then(
       () => false,
       () => true,
     )
-    return { status, reason, headers: pairs(incoming.rawHeaders), body: copy.kept(), isTorn }
+    return { status, reason, headers: headerPairs(incoming.rawHeaders), body: copy.kept(), isTorn }
   }
 }
 
@@ -188,21 +188,9 @@ function drained(request: IncomingMessage): Promise<void> {
   })
 }
 
-/** The headers of a message with the case of their names, and without those of its connection. */
-function passedOn(
-  { rawHeaders, headers }: IncomingMessage,
-  dropped: readonly string[],
-): Record<string, string | string[]> {
-  const left = new Set([...dropped, ...hopByHopHeaders(headers.connection)])
-  const passed = new Map<string, string[]>()
-  for (const [name, value] of pairs(rawHeaders)) {
-    if (!left.has(name.toLowerCase())) passed.set(name, [...(passed.get(name) ?? []), value])
-  }
-  return Object.fromEntries(
-    [...passed].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]),
-  )
-}
-
-function pairs(raw: readonly string[]): Headers {
-  return Array.from({ length: raw.length / 2 }, (_, at) => [raw[2 * at] ?? '', raw[2 * at + 1] ?? ''] as const)
+/** A header that came more than once has a list of values. */
+function byName(pairs: Headers): Record<string, string | string[]> {
+  const values = new Map<string, string[]>()
+  for (const [name, value] of pairs) values.set(name, [...(values.get(name) ?? []), value])
+  return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? (all[0] ?? '') : all]))
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
+import { headerPairs, passedOn } from '../domain/request-headers.ts'
 import { isSameSecret } from '../domain/secret.ts'
 import type { SentBody } from '../http/body.ts'
 
@@ -30,12 +31,6 @@ export interface Arrival {
 const FORWARDED = 'x-toolmock-forwarded'
 /** In an answer: the replica is not the active one, and has not begun the request. */
 export const NOT_ACTIVE = 'x-toolmock-not-active'
-
-/** Of one connection, and not of the request (RFC 9110 7.6.1); and those that the client of the hop sets itself. */
-const NOT_FORWARDED = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
-  ...['content-length', 'expect', FORWARDED],
-])
 
 /** An answer that has left its replica may still be on its way when the next one is active. */
 const GRACE_MS = 1000
@@ -73,7 +68,7 @@ export class Forwarder {
     const [secret = '', ...judged] = forwarded.split(' ')
     if (!isSameSecret(secret, this.#secret)) return undefined
     Reflect.deleteProperty(headers, FORWARDED)
-    const own = pairsOf(rawHeaders).filter(([name]) => name.toLowerCase() !== FORWARDED)
+    const own = headerPairs(rawHeaders).filter(([name]) => name.toLowerCase() !== FORWARDED)
     rawHeaders.splice(0, rawHeaders.length, ...own.flat())
     return { isAdmitted: judged.includes('admitted'), isEncrypted: judged.includes('encrypted') }
   }
@@ -171,7 +166,8 @@ export class Forwarder {
             return
           }
           isAnswered = true
-          response.writeHead(status, statusMessage, answerHeaders(rawHeaders))
+          const sent = Array.isArray(rawHeaders) ? rawHeaders.map((each) => each.toString('latin1')) : []
+          response.writeHead(status, statusMessage, passedOn({ rawHeaders: sent, headers }).flat())
           // The head of an event stream leaves before its first event.
           response.flushHeaders()
         },
@@ -207,20 +203,11 @@ export class Forwarder {
 /** In answers to `GET /_mock/health` of a replica to another one. */
 export const EPOCH = 'x-toolmock-epoch'
 
-function forwardedHeaders({ rawHeaders, headers }: IncomingMessage): [string, string][] {
-  const others = pairsOf(rawHeaders).filter(([name]) => !NOT_FORWARDED.has(name.toLowerCase()) && !/^host$/i.test(name))
-  return headers.host === undefined ? others : [['host', headers.host], ...others]
-}
-
-function answerHeaders(raw: Dispatcher.DispatchController['rawHeaders']): string[] {
-  const flat = Array.isArray(raw) ? raw.map((each) => each.toString('latin1')) : []
-  return pairsOf(flat)
-    .filter(([name]) => name.toLowerCase() === 'content-length' || !NOT_FORWARDED.has(name.toLowerCase()))
-    .flat()
-}
-
-function pairsOf(flat: readonly string[]): [string, string][] {
-  return flat.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : []))
+/** Length and transfer coding are those of the hop. */
+function forwardedHeaders(request: IncomingMessage): [string, string][] {
+  const { host } = request.headers
+  const others = passedOn(request, ['host', 'content-length', 'expect', FORWARDED])
+  return host === undefined ? others : [['host', host], ...others]
 }
 
 function contentOf({ start, rest }: SentBody): Buffer | Readable | null {

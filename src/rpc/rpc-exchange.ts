@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createContextKey } from '@connectrpc/connect'
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol'
+import { passedOn } from '../domain/request-headers.ts'
 import type { Deliver } from '../http/request-context.ts'
 import { isBridged } from './http1-bridge.ts'
 
@@ -18,6 +19,12 @@ export class RpcExchange {
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.request = request
     this.response = response
+  }
+
+  /** Names and values in turn, as its client sent them. */
+  get rawHeaders(): readonly string[] {
+    const { request } = this
+    return isBridged(request) ? passedOn(request).flat() : request.rawHeaders
   }
 
   /** The response as faults see it; `answer` is what they send, undefined before there is one. */

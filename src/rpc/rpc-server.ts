@@ -149,8 +149,8 @@ function statusFor({ errorCode }: Refusal): number {
 }
 
 /** Records a call that reaches no operation, as any request that is refused. @returns its id */
-function recordRefusal({ request }: RpcExchange, refusal: Refusal, services: ServiceParts): string {
-  const { headers, rawHeaders } = request
+function recordRefusal({ request, rawHeaders }: RpcExchange, refusal: Refusal, services: ServiceParts): string {
+  const { headers } = request
   const [path = ''] = (request.url ?? '').split('?', 1)
   const [, token = ''] = (headers.authorization ?? '').split(' ')
   const known = services.registry.byBearer.get(token)
@@ -254,7 +254,7 @@ async function answerCall(
   if (!exchange) throw new Error('a call has no exchange')
   const { rest, refused } = restRequest(method, message, registry)
   const protocol = protocolOf(exchange.request.headers['content-type'])
-  const { headers: sent, rawHeaders, socket } = exchange.request
+  const { headers: sent, socket } = exchange.request
   const call: { -readonly [Key in keyof RemoteCall]: RemoteCall[Key] } = {
     protocol,
     method: method.name,
@@ -267,7 +267,7 @@ async function answerCall(
     call,
     method: rest.binding.verb,
     headers,
-    rawHeaders,
+    rawHeaders: exchange.rawHeaders,
     baseUrl: (configured) => baseUrlOf({ headers, socket }, configured),
   })
   const limit = context.timeoutMs()
