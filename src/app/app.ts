@@ -23,7 +23,6 @@ import { explain } from '../request-journal/explain.ts'
 import { type JournalFile, openJournalFile } from '../request-journal/journal-file.ts'
 import { Journals } from '../request-journal/journal.ts'
 import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
-import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
 import type { Environment } from '../state/environment.ts'
@@ -203,7 +202,7 @@ function createWebhooks({ webhooks = [], allowOutbound = false, documentedOnly =
 function createScenarios(checks: DocumentChecks): ScenarioRegistry {
   const bundled = {
     named: (name: string, environment: Environment) =>
-      bundledScenario(name, { checks, connectors: knownConnectors(environment) }),
+      bundledScenario(name, { checks, connectors: environment.connectors }),
     names: () => bundledNames('scenario'),
     all: once(() => bundledScenarios(checks)),
   }
@@ -339,7 +338,7 @@ function refuseUndocumentedMcp({ documentedOnly, mcp, defaultEnvironment }: AppS
 async function startScenarios(services: AppServices, { scenarios: names, seeds }: AppOptions): Promise<void> {
   const environment = services.defaultEnvironment()
   if (!environment || !names) return
-  const connectors = knownConnectors(environment)
+  const { connectors } = environment
   services.scenarios.startWith(await loadScenarios(names, { checks: services.documentChecks, connectors, seeds }))
   services.scenarios.of(environment)
 }

@@ -7,7 +7,6 @@ import { BUNDLED } from '../documents/package-files.ts'
 import { DocumentError } from '../documents/problem.ts'
 import { textFiles, type TextFile, textsBeside } from '../documents/text-files.ts'
 import { StartError } from '../domain/start-error.ts'
-import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { monotonicTime } from '../state/model/time-and-ids.ts'
 import { type AppOptions, DEFAULT_ENVIRONMENT } from './options.ts'
 
@@ -59,8 +58,7 @@ export async function watchFiles(
       paths: names.filter(isScenarioPath),
       read: textFiles,
       reload: async () => {
-        const environment = registry.environment(DEFAULT_ENVIRONMENT)
-        const connectors = environment ? knownConnectors(environment) : new Map<string, undefined>()
+        const connectors = registry.environment(DEFAULT_ENVIRONMENT)?.connectors ?? new Map<string, undefined>()
         const read = await loadScenarios(names, { checks: documentChecks, connectors, seeds })
         scenarios.redefine(read, registry.environments())
       },

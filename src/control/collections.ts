@@ -3,7 +3,6 @@ import { collectionNamed, type Collection, type CollectionPlace, keyOf } from '.
 import type { CollectionOwner } from '../domain/connector.ts'
 import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
-import { connectorsOf } from '../operations/connections.ts'
 import { replaceItems } from '../state/collections.ts'
 import { atOnce } from '../state/model/slices.ts'
 import type { Environment } from '../state/environment.ts'
@@ -20,7 +19,7 @@ export const collectionHandlers = {
 
   list_third_parties: ({ services, request, environment }) => {
     const base = baseUrlOf(request, services.baseUrl)
-    const third_parties = connectorsOf(environment).map(
+    const third_parties = [...environment.connectors.values()].map(
       ({ connector, display_name, authorization_type, base_url, collections = {} }) => {
         const url = base_url ?? `${base}/third-party/${encodeURIComponent(connector)}/api`
         return { connector, display_name, authorization_type, url, collections: Object.keys(collections) }
@@ -99,7 +98,7 @@ function ownersOf({
   services,
   environment,
 }: Pick<EnvironmentCall<'list_collections'>, 'services' | 'environment'>): CollectionOwner[] {
-  return [...connectorsOf(environment), ...services.extensions.all]
+  return [...environment.connectors.values(), ...services.extensions.all]
 }
 
 /** The id of the account whose items are meant; empty where accounts share them. */

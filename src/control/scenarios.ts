@@ -1,4 +1,3 @@
-import { knownConnectors } from '../scenarios/known-connectors.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { checkDocumentName, type EnvironmentCall, type ControlReply, type ControlHandlers } from './call.ts'
 
@@ -14,8 +13,7 @@ export const scenarioHandlers = {
 
   validate_document: async ({ services, environment, body }) => {
     const { validateText } = await loadValidation()
-    const connectors = knownConnectors(environment)
-    const { kind, problems } = await validateText(body.text, services.documentChecks, connectors)
+    const { kind, problems } = await validateText(body.text, services.documentChecks, environment.connectors)
     return { body: { kind, problems: problems.map(({ file: _file, ...problem }) => problem) } }
   },
 
@@ -23,7 +21,7 @@ export const scenarioHandlers = {
     const { services, environment, scenarios, body, path } = call
     const { parseScenario } = await loadScenarioParser()
     const source = { file: 'body', text: body.text }
-    const scenario = await parseScenario(source, services.documentChecks, knownConnectors(environment))
+    const scenario = await parseScenario(source, services.documentChecks, environment.connectors)
     checkDocumentName('name', scenario.name, path.name)
     scenarios.define(scenario)
     return viewOf(call)

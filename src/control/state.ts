@@ -4,9 +4,8 @@ import { emptyBundle } from '../domain/seed.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote, thereAre } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
-import { connectorsOf, isEnabled, serverUrlOf } from '../operations/connections.ts'
+import { isEnabled, serverUrlOf } from '../operations/connections.ts'
 import { maskJson } from '../domain/masking.ts'
-import { knownConnectors } from '../scenarios/known-connectors.ts'
 import type { Problem } from '../schema/problems.ts'
 import type { Snapshot } from '../state/model/model.ts'
 import type { Environment } from '../state/environment.ts'
@@ -63,14 +62,14 @@ export const stateHandlers = {
     const { services, environment, body } = call
     const { parseSeed } = await loadSeedParser()
     const source = { file: 'body', text: body.text }
-    const seed = await parseSeed(source, services.documentChecks, knownConnectors(environment))
+    const seed = await parseSeed(source, services.documentChecks, environment.connectors)
     await services.environments.add(environment, seed, call.trace)
     return changed(call, 'a seed was added')
   },
 
   list_connectors: ({ environment, request, services }) => {
     const baseUrl = (): string => baseUrlOf(request, services.baseUrl)
-    const connectors = connectorsOf(environment).map((each) => ({
+    const connectors = [...environment.connectors.values()].map((each) => ({
       connector: each.connector,
       display_name: each.display_name,
       description: each.description,

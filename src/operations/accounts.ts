@@ -281,7 +281,7 @@ function page(
 }
 
 /** Filters that were sent: an empty string counts as not given. */
-function given(filter: Record<string, string | undefined>): AccountFilter {
+export function given(filter: Record<string, string | undefined>): AccountFilter {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value))
 }
 

@@ -55,14 +55,9 @@ const ACCOUNT_TYPES: ReadonlySet<Connection['type']> = new Set(
 export function knownConnector(environment: Environment, name: string, field = 'connector'): Connector {
   const connector = environment.connector(name)
   if (connector) return connector
-  const known = connectorsOf(environment).map((each) => each.connector)
+  const known = [...environment.connectors.keys()]
   const description = ruleAndFound(`must be one of ${known.slice(0, 30).join(', ')}`, quote(maskText(name)))
   throw invalidField(field, description, 'known_connector', 'INVALID_CONNECTOR')
-}
-
-/** Every connector of the environment, in the order of its connections (G42). */
-export function connectorsOf(environment: Environment): Connector[] {
-  return [...environment.model.tables.connections.values()].flatMap(({ key_id }) => environment.connector(key_id) ?? [])
 }
 
 /** The connection of a name in upper or lower case, first of all the one that is written so (G67). */

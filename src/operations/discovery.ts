@@ -6,13 +6,14 @@ import { providerView } from '../domain/provider.ts'
 import { instant } from '../domain/instant.ts'
 import { indexOfText } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
-import { connectorsOf, isEnabled, isOfAccounts, withServerUrl } from './connections.ts'
+import { given } from './accounts.ts'
+import { isEnabled, isOfAccounts, withServerUrl } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** GET /tools: the tools of every connector, or of the connectors whose accounts match the filter. */
 export function listTools({ environment, query }: Call<'list_tools'>): Reply {
   const matches = matching(query)
-  const tools = toolsAt(environment, connectorsFor(environment, query)).filter(({ item }) => matches(item))
+  const tools = toolsAt(environment, connectorFilter(environment, query)).filter(({ item }) => matches(item))
   const { items, ...rest } = page(environment, 'tools', tools, query)
   const listed = query['filter.summary']
     ? { tool_names: items.map(({ tool }) => tool.name) }
@@ -46,8 +47,8 @@ export function listScopedTools({ environment, query }: Call<'list_scoped_tools'
 /** GET /tools/available: the tools that the identifier could use, whether it has an account or not: all but those of disabled connections. */
 export function listAvailableTools({ environment, query }: Call<'list_available_tools'>): Reply {
   const matches = chosen(query)
-  const connectors = connectorsOf(environment).filter(({ connector }) => isEnabled(environment, connector))
-  const tools = toolsAt(environment, connectors).filter(({ item }) => matches(item))
+  const isUsable = ({ connector }: Connector): boolean => isEnabled(environment, connector)
+  const tools = toolsAt(environment, isUsable).filter(({ item }) => matches(item))
   const { items, ...rest } = page(environment, 'available tools', tools, query)
   return { status: 200, body: { tools: items.map((item) => toolView(environment, item)), ...rest } }
 }
@@ -86,11 +87,10 @@ function toolsFrom(position: number, connector: Connector): Positioned<Connector
 }
 
 /** The tools of connectors, in the order of the connections (G42). */
-function toolsAt(environment: Environment, connectors: readonly Connector[]): Positioned<ConnectorTool>[] {
-  const chosen = new Map(connectors.map((connector) => [connector.connector, connector]))
+function toolsAt(environment: Environment, isChosen: (connector: Connector) => boolean): Positioned<ConnectorTool>[] {
   return positioned(environment.model.tables.connections).flatMap(({ position, item: { key_id } }) => {
-    const connector = chosen.get(key_id)
-    return connector ? toolsFrom(position, connector) : []
+    const connector = environment.connector(key_id)
+    return connector && isChosen(connector) ? toolsFrom(position, connector) : []
   })
 }
 
@@ -111,21 +111,23 @@ function toolView(environment: Environment, { connector, tool }: ConnectorTool) 
   }
 }
 
-/** The connectors of the accounts that a filter names, or all of them when it names none. */
-function connectorsFor(environment: Environment, query: Call<'list_tools'>['query']): Connector[] {
+/** Whether a connector is one of the accounts that a filter names; any is where it names none. */
+function connectorFilter(
+  environment: Environment,
+  query: Call<'list_tools'>['query'],
+): (connector: Connector) => boolean {
   const id = query['filter.connected_account_id']
-  const filter: AccountFilter = {
-    ...(query['filter.connector'] ? { connector: query['filter.connector'] } : {}),
-    ...(query['filter.identifier'] ? { identifier: query['filter.identifier'] } : {}),
-    ...(query['filter.organization_id'] ? { organization_id: query['filter.organization_id'] } : {}),
-    ...(query['filter.user_id'] ? { user_id: query['filter.user_id'] } : {}),
-  }
-  const all = connectorsOf(environment)
+  const filter = given({
+    connector: query['filter.connector'],
+    identifier: query['filter.identifier'],
+    organization_id: query['filter.organization_id'],
+    user_id: query['filter.user_id'],
+  })
   const onlyConnector = Object.keys(filter).every((field) => field === 'connector')
-  if (!id && onlyConnector) return all.filter(({ connector }) => !filter.connector || filter.connector === connector)
+  if (!id && onlyConnector) return ({ connector }) => !filter.connector || filter.connector === connector
   const accounts = accountsWhere(environment, filter).filter((account) => !id || account.id === id)
   const used = new Set(accounts.map(({ connector }) => connector))
-  return all.filter(({ connector }) => used.has(connector))
+  return ({ connector }) => used.has(connector)
 }
 
 function matching(query: Call<'list_tools'>['query']): (offer: ConnectorTool) => boolean {

@@ -9,7 +9,7 @@ import { nearMiss } from '../domain/suggestion.ts'
 import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
-import { connectorsOf, isOfAccounts } from './connections.ts'
+import { isOfAccounts } from './connections.ts'
 import { ACCOUNT_HEADERS } from './proxy.ts'
 
 type Named = 'connector' | 'tool' | 'identifier'
@@ -104,7 +104,7 @@ function nearConnector(environment: Environment, name: string): string | undefin
   const connections = [...environment.model.tables.connections.values()]
   if (connections.some(({ key_id }) => key_id === name)) return undefined
   // A provider may have another name than its connector.
-  if (connectorsOf(environment).some((each) => providerOf(each) === name)) return undefined
+  if ([...environment.connectors.values()].some((each) => providerOf(each) === name)) return undefined
   const known = connections.filter(isOfAccounts).slice(0, COMPARED)
   return nearMiss(
     name,

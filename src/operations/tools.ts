@@ -10,7 +10,7 @@ import { nearMiss } from '../domain/suggestion.ts'
 import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
 import { connectorOf } from './accounts.ts'
-import { connectorsOf, refuseDisabled } from './connections.ts'
+import { refuseDisabled } from './connections.ts'
 import { nearMissWarning } from './near-misses.ts'
 import type { Call, Reply } from './operation.ts'
 import { callThirdParty, refuseInactive, toolError } from './third-party-calls.ts'
@@ -51,7 +51,7 @@ export function runningAccount(
   const accounts = environment.model.accountIndex
   const { id, connector, identifier } = locator
   if (id || connector || !identifier) return locate(accounts, locator, documentedOnly, LOCATOR_NAMES)
-  const able = connectorsOf(environment).filter(({ tools }) => tools.some(({ name }) => name === tool))
+  const able = [...environment.connectors.values()].filter(({ tools }) => tools.some(({ name }) => name === tool))
   const connectors = able.map((each) => each.connector)
   return locateForTool(accounts, { ...locator, identifier }, { tool, connectors }, documentedOnly)
 }

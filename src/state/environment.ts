@@ -138,6 +138,16 @@ export class Environment {
     return this.#connectors.find(this.model, keyId)
   }
 
+  /** Every connector by its name, in the order of the connections (G42); those of sign-on types are none. */
+  get connectors(): ReadonlyMap<string, Connector> {
+    const found = new Map<string, Connector>()
+    for (const { key_id } of this.model.tables.connections.values()) {
+      const connector = this.connector(key_id)
+      if (connector) found.set(key_id, connector)
+    }
+    return found
+  }
+
   /**
    * Runs `work`, which may change rows, settings and the clock, as one commit: all of it is stored, or nothing is.
    * @param onUndo called when the commit is rolled back
