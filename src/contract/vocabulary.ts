@@ -1,4 +1,4 @@
-import { type FieldViolation, ServiceError } from '../domain/errors.ts'
+import { type FieldViolation, ServiceError, violationsText } from '../domain/errors.ts'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import { isWellEncoded } from './contract.ts'
@@ -122,11 +122,11 @@ export function errorInWireWords(error: ServiceError, request: DocumentRequest, 
   const { violations = [], ...context } = error.context
   const wireViolations = violationsInWireWords(violations, request, vocabulary)
   const kept = freeStrings(words, request, vocabulary)
-  const prose = (text: string): string => vocabulary.prose(text, kept, (path) => wirePath(words, path, vocabulary))
-  const texts = new Map(
-    violations.map(({ description }, at) => [description, wireViolations[at]?.description ?? description]),
-  )
-  return new ServiceError(error.errorCode, aroundTexts(error.message, texts, prose), {
+  const isOfViolations = violations.length > 0 && error.message === violationsText(violations)
+  const message = isOfViolations
+    ? violationsText(wireViolations)
+    : vocabulary.prose(error.message, kept, (path) => wirePath(words, path, vocabulary))
+  return new ServiceError(error.errorCode, message, {
     ...context,
     ...(violations.length > 0 ? { violations: wireViolations } : {}),
   })
@@ -176,17 +176,6 @@ function isFree(body: WordNode | undefined, path: string): boolean {
     node = next
   }
   return false
-}
-
-/** A message that repeats texts which are translated already: translates what is around them. */
-function aroundTexts(message: string, texts: ReadonlyMap<string, string>, prose: (text: string) => string): string {
-  for (const [text, translation] of texts) {
-    const at = text === '' ? -1 : message.indexOf(text)
-    if (at < 0) continue
-    const rest = aroundTexts(message.slice(at + text.length), texts, prose)
-    return aroundTexts(message.slice(0, at), texts, prose) + translation + rest
-  }
-  return prose(message)
 }
 
 /** The caller's own strings that look like a word of the vocabulary. Texts that repeat them leave them as they are. */

@@ -116,6 +116,11 @@ export function violationText({ field, description }: FieldViolation): string {
   return `${field} ${description}`
 }
 
+/** Several of them as the message of an error. */
+export function violationsText(violations: readonly FieldViolation[]): string {
+  return violations.map(violationText).join('; ')
+}
+
 export interface ErrorContext {
   violations?: readonly FieldViolation[]
   /** `resource_info.resource_name` (G55). */
@@ -177,9 +182,15 @@ export function invalidField(
   constraint: string,
   errorCode: ErrorCode = 'VALIDATION_FAILED',
 ): ServiceError {
-  return new ServiceError(errorCode, violationText({ field, description, constraint }), {
-    violations: [{ field, description, constraint }],
-  })
+  return invalidFields([{ field, description, constraint }], errorCode)
+}
+
+/** A 400 about several fields. */
+export function invalidFields(
+  violations: readonly FieldViolation[],
+  errorCode: ErrorCode = 'VALIDATION_FAILED',
+): ServiceError {
+  return new ServiceError(errorCode, violationsText(violations), { violations })
 }
 
 /** What the token endpoint answers (G14). */

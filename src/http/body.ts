@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { quote } from '../domain/text.ts'
 import { type Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { ruleAndFound, ServiceError } from '../domain/errors.ts'
+import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { nestsDeeper } from '../domain/json.ts'
 
 /** How deep a body may nest. Serializing a deeper one later could overflow the stack. */
@@ -170,9 +170,7 @@ export function checkContentType(headers: IncomingHttpHeaders, wanted: string): 
   const utf8 = charset === undefined || ['utf-8', 'utf8', '"utf-8"', '"utf8"'].includes(charset)
   if (type === wanted && utf8) return
   const description = ruleAndFound(`must be ${wanted} in UTF-8`, sent === '' ? 'nothing' : quote(sent))
-  throw new ServiceError('UNSUPPORTED_CONTENT_TYPE', `Content-Type ${description}`, {
-    violations: [{ field: 'Content-Type', description, constraint: 'content_type' }],
-  })
+  throw invalidField('Content-Type', description, 'content_type', 'UNSUPPORTED_CONTENT_TYPE')
 }
 
 /** @throws ServiceError MALFORMED_BODY: not UTF-8, not JSON, no object, or nested too deeply (G7) */

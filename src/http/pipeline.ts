@@ -1,7 +1,7 @@
 import { checkRequest, checkResponse } from '../contract/contract.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { NamedSchema } from '../contract/tool-schemas.ts'
-import { ServiceError, violationText } from '../domain/errors.ts'
+import { invalidFields, ServiceError } from '../domain/errors.ts'
 import type { ExtensionAnswer, ExtensionResponder } from '../domain/extension.ts'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
@@ -236,9 +236,7 @@ function checkRequestContract(context: OperationContext, { strict }: ServicePart
   const checked = checkRequest(route, sent, { strict })
   context.checked = checked
   noteNearMisses({ environment: environmentOf(context), trace: context.trace }, route.operation, checked)
-  if (checked.violations.length === 0) return
-  const message = checked.violations.map(violationText).join('; ')
-  throw new ServiceError('VALIDATION_FAILED', message, { violations: checked.violations })
+  if (checked.violations.length > 0) throw invalidFields(checked.violations)
 }
 
 const UNREAD = Object.freeze({})

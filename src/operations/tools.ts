@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { fieldName } from '../contract/violation.ts'
 import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
-import { type FieldViolation, invalidField, ServiceError, violationText } from '../domain/errors.ts'
+import { invalidField, invalidFields, ServiceError } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import { locate, locateForTool, type Locator, type LocatorNames } from '../domain/locator.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
@@ -30,12 +30,14 @@ export async function executeTool(call: ExecuteTool): Promise<Reply> {
   noteUnreadInput(tool, input, trace)
   const preparing = call.toolSchemas.prepare(tool)
   if (preparing) await preparing
-  refuseInvalid(call.toolSchemas.check(tool, input))
+  const violations = call.toolSchemas.check(tool, input)
+  if (violations.length > 0) throw invalidFields(violations, 'INVALID_TOOL_INPUT')
   const execution_id = environment.ids.id('exec')
   trace.execution_id = execution_id
   if (body.agent_run_id) trace.agent_run_id = body.agent_run_id
   const answer = await callThirdParty(call, located, (account) => call.thirdParty.call(connector, tool, account, input))
-  if (answer.kind === 'unsendable') throw unsendableInput(answer.message)
+  if (answer.kind === 'unsendable')
+    throw invalidField('tool_input', `must have other values: ${answer.message}`, 'path', 'INVALID_TOOL_INPUT')
   if (answer.kind !== 'result') throw toolError(answer, execution_id)
   return { status: 200, body: { data: answer.data, execution_id } }
 }
@@ -73,21 +75,6 @@ function toolOf(connector: Connector, name: string): Tool {
     'TOOL_NOT_FOUND',
     `connector ${connector.connector} has no tool ${quote(maskText(name))}; it has ${known}`,
   )
-}
-
-/** @throws ServiceError INVALID_TOOL_INPUT: not valid against the tool's own schema (G44) */
-function refuseInvalid(violations: readonly FieldViolation[]): void {
-  if (violations.length === 0) return
-  const message = violations.map(violationText).join('; ')
-  throw new ServiceError('INVALID_TOOL_INPUT', message, { violations })
-}
-
-/** The input makes a path that would leave the path of the call. */
-function unsendableInput(message: string): ServiceError {
-  const description = `must have other values: ${message}`
-  return new ServiceError('INVALID_TOOL_INPUT', `tool_input ${description}`, {
-    violations: [{ field: 'tool_input', description, constraint: 'path' }],
-  })
 }
 
 /** Keywords of schemas whose inputs are named by `properties` alone. */
