@@ -15,9 +15,7 @@ import { EnvironmentProvisioner } from '../state/provisioning.ts'
 import { ResponseCache } from '../http/answer.ts'
 import { Extensions } from '../http/extensions.ts'
 import { SILENT } from '../http/log.ts'
-import { refuseExpectation } from '../http/refusal.ts'
-import { createFastExpress, type FastExpress, limitsOf, type Serving, servingOf } from '../http/server.ts'
-import { answerUnreadable } from '../http/unreadable-request.ts'
+import { createFastExpress, type FastExpress, type Serving } from '../http/server.ts'
 import { OPERATIONS } from '../operations/table.ts'
 import { explain } from '../request-journal/explain.ts'
 import { type JournalFile, openJournalFile } from '../request-journal/journal-file.ts'
@@ -41,6 +39,7 @@ import { VERSION } from '../version.ts'
 import type { WebhookFinding } from '../webhooks/deliveries.ts'
 import { Webhooks } from '../webhooks/webhooks.ts'
 import { documentChecks } from './document-checks.ts'
+import { createHttpServer } from './http-server.ts'
 import { type AppOptions, DEFAULT_ENVIRONMENT, isDatabaseUrl, notApplied } from './options.ts'
 import { mountRoutes } from './routes.ts'
 
@@ -85,7 +84,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   const { state } = options
   if (isDatabaseUrl(state)) {
     const { createReplicaApp } = await import('./replica-app.ts')
-    return createReplicaApp({ ...options, state }, { fast, createCore, tlsOf })
+    return createReplicaApp({ ...options, state }, fast, createCore)
   }
   const core = await createCore(options, fast)
   try {
@@ -352,51 +351,32 @@ function serveWebhooks(services: AppServices, { webhookTimeout = WEBHOOK_TIMEOUT
   webhooks.serve({ ...services, flushed, newRequestId, found, timeout: webhookTimeout }, registry.environments())
 }
 
-/** Makes the HTTP server. */
-async function assemble(core: Core, options: AppOptions, { createFastServer }: FastExpress): Promise<App> {
-  const { services, listener, rpc } = core
-  const limits = limitsOf(options.limits)
-  const tls = await tlsOf(options)
-  const server = await createFastServer(
-    listener,
-    limits,
-    tls && { ...tls, ...(rpc && { ALPNProtocols: ['h2', 'http/1.1'] }) },
-  )
-  server.on(
-    'clientError',
-    answerUnreadable(() => services),
-  )
-  server.on(
-    'checkExpectation',
-    refuseExpectation(() => services),
-  )
-  const http2 = rpc && (await import('../rpc/one-port.ts')).serveHttp2(server, limits)
-  const serving = servingOf(server, tls ? 'https' : 'http', limits.closeTimeout)
+/** The server of what is served. */
+async function assemble(core: Core, options: AppOptions, fast: FastExpress): Promise<App> {
+  const { listener, services, client, notices, rpc } = core
+  const server = await createHttpServer(options, fast, listener, () => services)
   return {
+    ...server,
     listener,
-    client: core.client,
-    standsBy: false,
-    notices: core.notices,
-    authorityFile: tls?.authorityFile,
-    trust: tls?.trust ?? {},
-    methodTable: rpc?.table,
     services,
+    client,
+    standsBy: false,
+    notices,
+    methodTable: rpc?.table,
     listen: async (address) => {
-      const bound = await serving.listen(address)
+      const bound = await server.listen(address)
       void services.registry.makeIndexes()
       return bound
     },
     close: async () => {
       await core.endWaits()
-      http2?.close()
-      await serving.close()
-      await tls?.release()
+      await server.close()
       await core.close()
     },
   }
 }
 
-/** Loaded only where there are descriptors: without them nothing of HTTP/2 is there. */
+/** Loaded only where there are descriptors. */
 async function rpcOf({ descriptors = [] }: AppOptions, services: AppServices) {
   if (descriptors.length === 0) return undefined
   const { createRpc } = await import('../rpc/rpc.ts')
@@ -412,11 +392,4 @@ function openJournal(path: string, { journals, log, registry }: AppServices): Jo
     file.append(entry, () => journal && explain(journal, entry.id, environment))
   })
   return file
-}
-
-/** Certificates are checked by clients in real time, so the mock's own clock has no part in them. */
-async function tlsOf({ tls }: AppOptions) {
-  if (!tls) return undefined
-  const { serverCredentials } = await import('../tls/server-credentials.ts')
-  return serverCredentials(tls, systemTime())
 }

@@ -5,14 +5,12 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { StartError } from '../domain/start-error.ts'
 import { SILENT } from '../http/log.ts'
-import { refuseExpectation } from '../http/refusal.ts'
-import { type FastExpress, limitsOf, servingOf } from '../http/server.ts'
-import { answerUnreadable } from '../http/unreadable-request.ts'
+import type { FastExpress } from '../http/server.ts'
 import { Database } from '../replicas/database.ts'
 import { Replica, type Term, type TermParts } from '../replicas/replica.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
-import type { ServerCredentials } from '../tls/server-credentials.ts'
 import { VERSION } from '../version.ts'
+import { createHttpServer } from './http-server.ts'
 import type { AppOptions } from './options.ts'
 
 const DEFAULT_SCHEMA = 'toolmock'
@@ -20,45 +18,28 @@ const DEFAULT_LEASE = 6000
 
 const NOT_SYNCHRONOUS = 'synchronous_commit is off: a crash of the database may lose changes that were answered'
 
-interface Parts {
-  readonly fast: FastExpress
-  readonly createCore: (options: AppOptions, fast: FastExpress, replica: TermParts) => Promise<Term>
-  readonly tlsOf: (options: AppOptions) => Promise<ServerCredentials | undefined>
-}
-
 /**
  * A server whose state is in PostgreSQL, beside others on the same one. It knows whether it is active once it listens: the
  * others need its address.
  */
 export async function createReplicaApp(
   options: AppOptions & { readonly state: string },
-  { fast, createCore, tlsOf }: Parts,
+  fast: FastExpress,
+  createCore: (options: AppOptions, fast: FastExpress, replica: TermParts) => Promise<Term>,
 ) {
   refuseTogether(options)
-  const { log = SILENT, lease: leaseMs = DEFAULT_LEASE, descriptors = [] } = options
+  const { log = SILENT, lease: leaseMs = DEFAULT_LEASE } = options
   const database = new Database(options.state, options.stateSchema ?? DEFAULT_SCHEMA, leaseMs)
-  const limits = limitsOf(options.limits)
   let replica: Replica | undefined
   const term = (): Term | undefined => replica?.term
   try {
     const { secret, synchronous_commit: commit, synchronous_standby_names: standbys } = await database.open()
     log.info(`${database.place}: synchronous_commit is ${commit}, synchronous_standby_names is ${standbys || 'empty'}`)
     const settings = await settingsOf(options, secret)
-    const tls = await tlsOf(options)
     const listener = (request: IncomingMessage, response: ServerResponse): void => replica?.listener(request, response)
-    const protocols = descriptors.length > 0 && { ALPNProtocols: ['h2', 'http/1.1'] }
-    const server = await fast.createFastServer(listener, limits, tls && { ...tls, ...protocols })
-    const serving = servingOf(server, tls ? 'https' : 'http', limits.closeTimeout)
-    server.on(
-      'clientError',
-      answerUnreadable(() => term()?.services),
-    )
-    server.on(
-      'checkExpectation',
-      refuseExpectation(() => term()?.services),
-    )
-    const http2 = descriptors.length > 0 ? (await import('../rpc/one-port.ts')).serveHttp2(server, limits) : undefined
+    const server = await createHttpServer(options, fast, listener, () => term()?.services)
     return {
+      ...server,
       listener,
       get services() {
         const active = term()
@@ -72,13 +53,11 @@ export async function createReplicaApp(
         return term() === undefined
       },
       notices: commit === 'off' ? [NOT_SYNCHRONOUS] : [],
-      authorityFile: undefined,
-      trust: {},
       get methodTable() {
         return term()?.rpc?.table
       },
       listen: async (address: { host: string; port: number }) => {
-        const bound = await serving.listen(address)
+        const bound = await server.listen(address)
         const self = {
           id: new RandomIds().id('replica'),
           url: options.replicaUrl ?? ownUrl(bound),
@@ -97,9 +76,7 @@ export async function createReplicaApp(
       },
       close: async () => {
         await replica?.leave()
-        http2?.close()
-        await serving.close()
-        await tls?.release()
+        await server.close()
         await (replica ?? database).close()
       },
     }

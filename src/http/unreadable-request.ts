@@ -1,14 +1,15 @@
+import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../domain/errors.ts'
-import { errorReply } from './answer.ts'
+import { errorReply, type WireAnswer, wireAnswer } from './answer.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
 import { pendingResponse, isBodyIncomplete } from './server.ts'
 import type { ServiceParts } from './services.ts'
 
-const STATUS_LINES = new Map([
-  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', '413 Payload Too Large'],
-  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
+const STATUSES = new Map([
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ])
 
 const MESSAGES = new Map([
@@ -35,10 +36,13 @@ export function answerUnreadable(services: () => ServiceParts | undefined): (err
     if (refused.has(socket)) return
     refused.add(socket)
     afterEarlierAnswers(socket, (isBodyOf) => {
-      const answer = refusalOf(code, error, ids.id('req'))
+      const message = MESSAGES.get(code) ?? `the request cannot be read as HTTP/1.1: ${error.message}`
+      const id = ids.id('req')
+      const reply = errorReply(new ServiceError('MALFORMED_BODY', message), id)
+      const answer = wireAnswer({ ...reply, status: STATUSES.get(code) ?? 400 }, id)
       endConnection(socket, answer)
       // A request with a broken body has an entry already.
-      if (!isBodyOf) record(answer, error, services())
+      if (!isBodyOf) record({ id, answer, message, error }, services())
     })
   }
 }
@@ -57,49 +61,38 @@ function afterEarlierAnswers(socket: Duplex, refuse: (isBodyOf: boolean) => void
   }
 }
 
-interface Refusal {
-  readonly requestId: string
-  readonly status: number
-  readonly message: string
-  readonly head: string
-  readonly body: string
-}
-
-function refusalOf(code: string, error: Error, requestId: string): Refusal {
-  const message = MESSAGES.get(code) ?? `the request cannot be read as HTTP/1.1: ${error.message}`
-  const body = JSON.stringify(errorReply(new ServiceError('MALFORMED_BODY', message), requestId).body)
-  const statusLine = STATUS_LINES.get(code) ?? '400 Bad Request'
-  const head = [
-    `HTTP/1.1 ${statusLine}`,
-    `X-Request-Id: ${requestId}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ]
-  return { requestId, status: Number.parseInt(statusLine), message, head: `${head.join('\r\n')}\r\n\r\n`, body }
-}
-
 /** Only method and address are recorded, where the text begins with them: the rest is not known to be a request. */
-function record({ requestId, status, message, body }: Refusal, error: Error, services: ServiceParts | undefined): void {
+function record(
+  {
+    id,
+    answer,
+    message,
+    error,
+  }: { readonly id: string; readonly answer: WireAnswer; readonly message: string; readonly error: Error },
+  services: ServiceParts | undefined,
+): void {
   const sent = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.of()
   const [, method = '', url = ''] = /^([A-Z]{1,20}) (\S{1,2000})/.exec(sent.toString('latin1', 0, 2100)) ?? []
   services?.journals.record({
     kind: 'request',
-    id: requestId,
+    id,
     environment: undefined,
     method,
     url,
-    status,
+    status: answer.status,
     errorCode: 'MALFORMED_BODY',
-    responseHeaders: { 'X-Request-Id': requestId, 'Content-Type': 'application/json' },
-    responseBody: body,
+    responseHeaders: answer.headers,
+    responseBody: answer.text,
     failure: message,
   })
 }
 
 /** A connection that is dropped while its client still sends would take the answer with it. */
-function endConnection(socket: Duplex, { head, body }: Refusal): void {
-  socket.end(head + body)
+function endConnection(socket: Duplex, { status, headers, text }: WireAnswer): void {
+  const lines = Object.entries({ ...headers, Connection: 'close' }).map(
+    ([name, value]) => `${name}: ${String(value)}\r\n`,
+  )
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${String(text)}`)
   const drop = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => {
     clearTimeout(drop)

@@ -1,0 +1,46 @@
+import type { RequestListener } from 'node:http'
+import { refuseExpectation } from '../http/refusal.ts'
+import { type FastExpress, limitsOf, servingOf } from '../http/server.ts'
+import type { ServiceParts } from '../http/services.ts'
+import { answerUnreadable } from '../http/unreadable-request.ts'
+import { systemTime } from '../state/model/time-and-ids.ts'
+import type { AppOptions } from './options.ts'
+
+/**
+ * Makes the HTTP server: HTTPS with `--tls`, HTTP/2 on the same port with descriptors.
+ * @param services undefined for a replica that stands by
+ */
+export async function createHttpServer(
+  options: AppOptions,
+  { createFastServer }: FastExpress,
+  listener: RequestListener,
+  services: () => ServiceParts | undefined,
+) {
+  const limits = limitsOf(options.limits)
+  const tls = await tlsOf(options)
+  const hasRpc = options.descriptors !== undefined && options.descriptors.length > 0
+  const protocols = hasRpc && { ALPNProtocols: ['h2', 'http/1.1'] }
+  const server = await createFastServer(listener, limits, tls && { ...tls, ...protocols })
+  server.on('clientError', answerUnreadable(services))
+  server.on('checkExpectation', refuseExpectation(services))
+  // Loaded only where there are descriptors: without them nothing of HTTP/2 is there.
+  const http2 = hasRpc ? (await import('../rpc/one-port.ts')).serveHttp2(server, limits) : undefined
+  const serving = servingOf(server, tls ? 'https' : 'http', limits.closeTimeout)
+  return {
+    listen: (address: { host: string; port: number }) => serving.listen(address),
+    authorityFile: tls?.authorityFile,
+    trust: tls?.trust ?? {},
+    close: async (): Promise<void> => {
+      http2?.close()
+      await serving.close()
+      await tls?.release()
+    },
+  }
+}
+
+/** Certificates are checked by clients in real time, so the mock's own clock has no part in them. */
+async function tlsOf({ tls }: AppOptions) {
+  if (!tls) return undefined
+  const { serverCredentials } = await import('../tls/server-credentials.ts')
+  return serverCredentials(tls, systemTime())
+}
