@@ -8,7 +8,7 @@ import type { TimeSource } from '../state/model/time-and-ids.ts'
 import type { Webhook } from '../domain/webhook.ts'
 import type { Durability } from '../state/wal/write-ahead-log.ts'
 import type { FileSystem } from '../state/wal/file-system.ts'
-import type { TlsOptions } from '../tls/tls-options.ts'
+import type { TlsOptions } from '../tls/server-credentials.ts'
 
 /** The environment of calls that name none (1.2). */
 export const DEFAULT_ENVIRONMENT = 'default'

@@ -57,12 +57,12 @@ export const linkHandlers = {
     trace.account = environment.model.tables.accounts.get(link.account_id)
     const thirdParty = services.thirdParties.client(environment, trace)
     const flow = { services, environment, thirdParty, baseUrl: baseUrlOf(request, services.baseUrl), trace }
-    const redirect = await completeLink(flow, link.id, body)
+    const redirect_url = await completeLink(flow, link.id, body)
     readGuard.assertValid()
     const signedIn = body.as ?? signsIn(environment, trace.account).signs_in_as
     const who = signedIn === null || body.decision === 'deny' ? '' : ` as ${signedIn}`
     return changed({ services, environment, trace }, `a magic link was completed: ${body.decision}${who}`, {
-      body: redirect,
+      body: { redirect_url },
     })
   },
 } satisfies Partial<ControlHandlers>

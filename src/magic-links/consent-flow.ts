@@ -49,20 +49,12 @@ interface Consented {
  * party's code and token endpoint, static types get generated credentials that the third party accepts.
  * @throws LinkProblem when a browser would see its page
  */
-export async function completeLink(flow: LinkFlow, linkId: string, choice: Choice): Promise<{ redirect_url: string }> {
+export async function completeLink(flow: LinkFlow, linkId: string, choice: Choice): Promise<string> {
   const open = usableLink(flow.environment, linkId)
-  switch (TRAITS[open.connector.authorization_type].source) {
-    case 'consent':
-      return { redirect_url: await completeConsent(flow, open, choice) }
-    case 'form':
-      return {
-        redirect_url:
-          choice.decision === 'deny' ? deny(flow, linkId) : storeGeneratedCredentials(flow, open, choice.as),
-      }
-    case 'service':
-    case 'none':
-      return { redirect_url: choice.decision === 'deny' ? deny(flow, linkId) : await completeWithoutUser(flow, linkId) }
-  }
+  const { source } = TRAITS[open.connector.authorization_type]
+  if (source === 'consent') return completeConsent(flow, open, choice)
+  if (choice.decision === 'deny') return deny(flow, linkId)
+  return source === 'form' ? storeGeneratedCredentials(flow, open, choice.as) : completeWithoutUser(flow, linkId)
 }
 
 /** The authorize request of a link (RFC 6749 4.1.1). */

@@ -15,7 +15,6 @@ import { authorizeUrl } from '../third-party/consent.ts'
 import {
   approve,
   authorizationRequestOf,
-  type Choice,
   completeLink,
   completeWithoutUser,
   type Decision,
@@ -91,7 +90,7 @@ async function follow({ flow, linkId, query, facts }: LinkRequest): Promise<Answ
   const { consent } = environment.settings
   const as = personOf(query)
   const decision = decisionOf(query) ?? (consent === 'ask' ? undefined : consent)
-  if (decision) return decided(flow, linkId, { decision, as })
+  if (decision) return { redirect: await completeLink(flow, linkId, { decision, as }) }
   if (as !== undefined) throw new LinkProblem('unknown_decision', 'as without decision')
   switch (TRAITS[open.connector.authorization_type].source) {
     case 'consent':
@@ -109,7 +108,7 @@ async function submit(request: LinkRequest): Promise<Answer> {
   const { flow, linkId, query, form, facts } = request
   const open = usableLink(flow.environment, linkId)
   const decision = decisionOf(query)
-  if (decision) return decided(flow, linkId, { decision, as: personOf(query) })
+  if (decision) return { redirect: await completeLink(flow, linkId, { decision, as: personOf(query) }) }
   switch (TRAITS[open.connector.authorization_type].source) {
     case 'consent':
       return follow(request)
@@ -128,11 +127,6 @@ async function submit(request: LinkRequest): Promise<Answer> {
 /** The third party's redirect. */
 async function handleRedirect({ flow, linkId, query }: LinkRequest): Promise<Answer> {
   return { redirect: await finishConsent(flow, linkId, query) }
-}
-
-async function decided(flow: LinkFlow, linkId: string, choice: Choice): Promise<Answer> {
-  const { redirect_url } = await completeLink(flow, linkId, choice)
-  return { redirect: redirect_url }
 }
 
 /** @throws LinkProblem for anything but one of the decisions, given once */

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 
 /** A pause that has begun. */
 export interface Pause {
@@ -17,23 +16,9 @@ export class Pauses {
     return this.start(ms, response).over
   }
 
-  /** The same as {@link wait}, for a pause that something else can end. */
-  start(ms: number, response?: ServerResponse): Pause {
-    return this.#pause(response?.req.socket, ms)
-  }
-
-  /** Waits until the client has gone or the server closes. */
-  untilClosed(response: ServerResponse): Promise<void> {
-    return this.#pause(response.req.socket, undefined).over
-  }
-
-  /** Ends every pause, those to come too. */
-  close(): void {
-    this.#closed = true
-    for (const end of [...this.#waiting]) end()
-  }
-
-  #pause(socket: Socket | undefined, ms: number | undefined): Pause {
+  /** The same as {@link wait}, for a pause that something else can end. It may have no time. */
+  start(ms: number | undefined, response?: ServerResponse): Pause {
+    const socket = response?.req.socket
     if (this.#closed || ms === 0 || socket?.destroyed) return { over: Promise.resolve(), end: () => undefined }
     let end = (): void => undefined
     const over = new Promise<void>((resolve) => {
@@ -48,5 +33,11 @@ export class Pauses {
     socket?.on('close', end)
     this.#waiting.add(end)
     return { over, end }
+  }
+
+  /** Ends every pause, those to come too. */
+  close(): void {
+    this.#closed = true
+    for (const end of [...this.#waiting]) end()
   }
 }

@@ -2,11 +2,26 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { createSecureContext } from 'node:tls'
+import { createSecureContext, rootCertificates } from 'node:tls'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
-import { systemAuthorities, type TrustVariables, trustVariables } from './trust.ts'
-import type { CertificateFiles, TemporaryCertificate, TlsOptions } from './tls-options.ts'
+
+/** Where the certificate of an HTTPS server comes from (G50). */
+export type TlsOptions = CertificateFiles | TemporaryCertificate
+
+/** PEM files of the user: the certificate, with its chain, and its private key. */
+interface CertificateFiles {
+  readonly cert: string
+  readonly key: string
+}
+
+/** A certificate that is made at the start, by a certificate authority that is made at the start. */
+interface TemporaryCertificate {
+  /** Names and addresses beside those of loopback. */
+  readonly hosts: readonly string[]
+  /** Where the certificate of the authority is written, for clients to trust; a temporary folder when absent. */
+  readonly authorityFile?: string | undefined
+}
 
 /** What the HTTPS server of Node.js takes, both PEM. */
 interface TlsCredentials {
@@ -18,7 +33,7 @@ export interface ServerCredentials extends TlsCredentials {
   /** The file of the certificate authority that clients have to trust; absent for certificates of the user. */
   readonly authorityFile?: string
   /** The variables by which clients of every language trust it; absent for certificates of the user. */
-  readonly trust?: TrustVariables
+  readonly trust?: Readonly<Record<string, string>>
   /** Removes the files that were written for this run only. */
   release(): Promise<void>
 }
@@ -118,4 +133,33 @@ const REASONS: Readonly<Record<string, string>> = {
 function reason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return REASONS[code] ?? (code || String(error))
+}
+
+/** Node.js adds the authorities of this file to its own. */
+const ADDING = 'NODE_EXTRA_CA_CERTS'
+
+/** OpenSSL, Ruby and Go; Python's requests; gRPC's C core; curl. Each takes this file in place of its own authorities. */
+const REPLACING = ['SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE', 'GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', 'CURL_CA_BUNDLE']
+
+/** @param authorities the file of the authority together with the system's own */
+function trustVariables(authority: string, authorities: string): Record<string, string> {
+  return { [ADDING]: authority, ...Object.fromEntries(REPLACING.map((name) => [name, authorities])) }
+}
+
+/** Where systems keep their authorities: Debian, Fedora, openSUSE, older Red Hat, Alpine and macOS. */
+const SYSTEM_FILES = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem',
+  '/etc/ssl/ca-bundle.pem',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/cert.pem',
+]
+
+/** The system's own authorities as PEM; those of Node.js where the system has no such file. */
+async function systemAuthorities(): Promise<string> {
+  for (const file of SYSTEM_FILES) {
+    const text = await readFile(file, 'utf8').catch(() => '')
+    if (text.includes('BEGIN CERTIFICATE')) return text
+  }
+  return rootCertificates.join('\n')
 }

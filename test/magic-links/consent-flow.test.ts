@@ -140,8 +140,8 @@ describe('usableLink', () => {
 describe('completeLink', () => {
   it('returns the URL of the redirect, and accepts any identity', async () => {
     const { flow, account, requests } = setUp()
-    const { redirect_url } = await completeLink(flow, 'link', { decision: 'approve', as: 'eve' })
-    expect(new URL(redirect_url).searchParams.get('auth_request_id')).toBe(requests()[0]?.id)
+    const redirect = await completeLink(flow, 'link', { decision: 'approve', as: 'eve' })
+    expect(new URL(redirect).searchParams.get('auth_request_id')).toBe(requests()[0]?.id)
     expect(account().pending?.credentials.oauth_token?.access_token).toBe('at-code-of-eve')
   })
 

@@ -7,7 +7,7 @@ export const timeout = plainFault(
   {
     phase: 'connection',
     end: async ({ response, pauses }) => {
-      await pauses.untilClosed(response)
+      await pauses.start(undefined, response).over
       response.socket?.destroy()
     },
   },
