@@ -1,4 +1,4 @@
-import { instant } from '../domain/instant.ts'
+import { instant, type InstantCache } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { maskText } from '../domain/masking.ts'
 import { oneLine } from '../domain/text.ts'
@@ -48,13 +48,13 @@ export interface RequestFacts extends Pick<
 }
 
 /** Bodies and headers are not masked for it: they are in no line. */
-export function recordedFacts(entry: RecordedEntry): RequestFacts {
+export function recordedFacts(entry: RecordedEntry, instants: InstantCache): RequestFacts {
   const { trace, kind } = entry
   const { connector, identifier } = trace.account ?? askedAccount(entry)
   return {
     id: entry.id,
     kind,
-    at: instant(entry.at),
+    at: instants.of(entry.at),
     environment: entry.environment,
     operation: entry.operation,
     method: entry.method,
@@ -116,7 +116,11 @@ const OPERATION_WIDTH = 'get_connected_account_details'.length
 /** One request: a line with the whole instant. On a terminal the rest goes on in the next lines, under the method. */
 export function requestLine(facts: RequestFacts, terminal: Terminal | undefined): string {
   const { at } = facts
-  if (!terminal) return [at, ...piecesOf(facts).map(([text]) => text)].join(' ')
+  if (!terminal) {
+    let line = at
+    for (const [text] of piecesOf(facts)) line += ` ${text}`
+    return line
+  }
   const isToday = at.startsWith(instant(systemTime()).slice(0, 10))
   const time = `${isToday ? '' : `${at.slice(0, 10)} `}${at.slice(11, 19)}`
   return laidOut([[time, 'dim'], ...piecesOf(facts)], terminal, time.length + 1)

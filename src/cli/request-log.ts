@@ -1,3 +1,4 @@
+import { InstantCache } from '../domain/instant.ts'
 import { plural } from '../domain/text.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import type { CommandContext } from './command.ts'
@@ -21,6 +22,7 @@ export class RequestLog {
   readonly observeControl: ((entry: RecordedEntry) => void) | undefined
   readonly #context: CommandContext
   readonly #json: boolean
+  readonly #instants = new InstantCache()
   #waiting: RecordedEntry[] = []
   #leftOut = 0
 
@@ -49,7 +51,7 @@ export class RequestLog {
       return
     }
     const lines = entries.map((entry) => {
-      const facts = recordedFacts(entry)
+      const facts = recordedFacts(entry, this.#instants)
       return this.#json ? requestJson(facts) : requestLine(facts, terminal)
     })
     if (this.#leftOut > 0) lines.unshift(this.#leftOutLine())

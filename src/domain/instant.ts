@@ -16,6 +16,20 @@ export function instant(milliseconds: number): Instant {
   return new Date(milliseconds).toISOString()
 }
 
+/** Keeps the last instant: many requests fall into one millisecond, and each asks several times. */
+export class InstantCache {
+  #at = Number.NaN
+  #instant: Instant = ''
+
+  of(milliseconds: number): Instant {
+    if (milliseconds !== this.#at) {
+      this.#at = milliseconds
+      this.#instant = instant(milliseconds)
+    }
+    return this.#instant
+  }
+}
+
 export function milliseconds(at: Instant): number {
   return Date.parse(at)
 }

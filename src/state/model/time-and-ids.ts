@@ -2,7 +2,7 @@ import { generateKeyPair, hash, randomFillSync } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { ClockState, IdsState } from '../../domain/generated/tables.ts'
 import type { Clock, Ids } from '../../domain/ports.ts'
-import { CLOCK_YEARS, type Instant, instant, isClockTime, milliseconds } from '../../domain/instant.ts'
+import { CLOCK_YEARS, type Instant, instant, InstantCache, isClockTime, milliseconds } from '../../domain/instant.ts'
 import type { McpKey } from '../../domain/session-token.ts'
 
 export type { ClockState } from '../../domain/generated/tables.ts'
@@ -22,7 +22,7 @@ export class EnvironmentClock implements Clock {
   readonly #changed: (before: ClockState) => void
   #offset = 0
   #frozenAt: number | null = null
-  #cached: { readonly at: number; readonly instant: Instant } = { at: Number.NaN, instant: '' }
+  readonly #instants = new InstantCache()
 
   /** `changed` is called after each change, with what the clock was before. */
   constructor(
@@ -40,10 +40,7 @@ export class EnvironmentClock implements Clock {
   }
 
   instant(): Instant {
-    const now = this.now()
-    // Every request asks several times, and many fall into one millisecond.
-    if (now !== this.#cached.at) this.#cached = { at: now, instant: instant(now) }
-    return this.#cached.instant
+    return this.#instants.of(this.now())
   }
 
   get frozen(): boolean {
