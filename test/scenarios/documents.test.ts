@@ -56,14 +56,6 @@ describe('docs/grpc.md', () => {
 })
 
 describe('a fault', () => {
-  it.each(FAULT_KINDS)('%s accepts its own example', async (kind) => {
-    const at = FAULTS[kind].phase === 'webhook' ? 'webhook' : 'third_party'
-    const rule = { name: 'r', at, do: [{ [kind]: FAULTS[kind].example }] }
-    const text = JSON.stringify({ name: 's', rules: [rule] })
-    const scenario = await parseScenario({ file: 'example', text }, DOCUMENT_CHECKS, connectors)
-    expect(scenario.rules[0]?.do).toMatchObject([{ kind }])
-  })
-
   it('of every kind has a test of what its caller sees', async () => {
     const names = ['scenarios/wire', 'scenarios/places', 'webhooks/faults']
     const tests = names.map((name) => join(ROOT, `test/${name}.test.ts`))

@@ -95,8 +95,6 @@ export type Fault<Schema extends z.ZodType = z.ZodType> = {
   parameters(schema: typeof parts): Schema
   /** What it does, for the JSON Schema. */
   readonly description: string
-  /** Parameters as in a file. */
-  readonly example: z.input<Schema>
   /** What it does with these parameters, in the third person, for the journal, the dashboard and error messages. */
   sentence(parameters: z.output<Schema>): string
   /** What is wrong with the parameters in this rule beyond their schema. */
@@ -113,7 +111,6 @@ export function plainFault(description: string, does: string, action: Action<unk
   return defineFault({
     parameters: ({ noParameters }) => noParameters,
     description,
-    example: {},
     sentence: () => does,
     ...action,
   })

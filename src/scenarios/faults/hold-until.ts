@@ -25,7 +25,6 @@ export const holdUntil = defineFault({
     ),
   description:
     'Requests wait until so many are there, once for each start of the scenario. Then they go on one by one, each when the one before has been answered.',
-  example: { requests: 2, within: '5s' },
   sentence: ({ requests, within, release }) =>
     `waits until ${requests} requests are there or ${within} ms are over${release === 'reverse' ? ', and goes on in the reverse order' : ''}`,
   phase: 'barrier',

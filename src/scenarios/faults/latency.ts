@@ -15,7 +15,6 @@ export const latency = defineFault({
     ]),
   description:
     'A wait before the request goes on, in real time: a time, or {min, max} for a random time that repeats with --id-seed.',
-  example: { min: '50ms', max: '2s' },
   sentence: ({ min, max }) =>
     min === max ? `waits ${min} ms before the answer` : `waits ${min} to ${max} ms before the answer`,
   phase: 'wait',

@@ -47,7 +47,6 @@ export const respond = defineFault({
       ...(body !== undefined && { body }),
     })),
   description: 'Another answer in place of the usual one; the operation does not run.',
-  example: { status: 429, headers: { 'Retry-After': '30' } },
   sentence: ({ status, error_code, body }) => {
     const detail = error_code ?? (isJsonObject(body) ? own(body, 'error') : undefined)
     const words = [status, typeof detail === 'string' ? `(${detail})` : null].filter((word) => word !== null).join(' ')

@@ -12,7 +12,6 @@ export const slowBody = defineFault({
       .nullable()
       .transform((given) => given ?? DEFAULTS),
   description: 'The body of the answer comes in pieces, slowly.',
-  example: { over: '3s', pieces: 10 },
   sentence: ({ over, pieces }) => `sends the body in ${pieces} pieces over ${over} ms`,
   phase: 'delivery',
   deliver: async ({ response, pauses }, { status, headers, body }, { over, pieces }) => {

@@ -7,7 +7,6 @@ export const truncateBody = defineFault({
       .nullable()
       .transform((given) => ({ bytes: given?.bytes ?? null })),
   description: 'The answer ends before its Content-Length.',
-  example: { bytes: 20 },
   sentence: ({ bytes }) => `ends the connection after ${bytes === null ? 'half of' : `${bytes} octets of`} the body`,
   phase: 'delivery',
   deliver: ({ response }, { status, headers, body }, { bytes }) =>

@@ -36,7 +36,6 @@ export const reorder = defineFault({
   },
   description:
     'The event comes last of so many of its account, 2 to 100; alone after 5 seconds of real time, when fewer come.',
-  example: 2,
   sentence: ({ events }) =>
     `sends the event after ${events === 2 ? 'the next one' : `the next ${events - 1}`} of its account`,
   phase: 'webhook',
