@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -47,11 +47,22 @@ describe('the table of modules in AGENTS.md', () => {
   })
 })
 
-it('the tables of AGENTS.md can be read in a terminal: no cell has more than 100 characters', () => {
-  const rows = readFileSync(join(ROOT, 'AGENTS.md'), 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('|'))
-  expect(rows.length).toBeGreaterThan(20)
-  const cells = rows.flatMap((row) => row.split('|').map((cell) => cell.trim()))
-  expect(cells.filter((cell) => cell.length > 100)).toEqual([])
+describe('AGENTS.md', () => {
+  const agents = readFileSync(join(ROOT, 'AGENTS.md'), 'utf8')
+  const lines = agents.split('\n')
+
+  it('can be read in a terminal: no line and no cell of a table has more than 100 characters', () => {
+    const rows = lines.filter((line) => line.startsWith('|'))
+    expect(rows.length).toBeGreaterThan(20)
+    const cells = rows.flatMap((row) => row.split('|').map((cell) => cell.trim()))
+    const texts = lines.filter((line) => !line.startsWith('|'))
+    expect([...cells, ...texts].filter((text) => text.length > 100)).toEqual([])
+  })
+
+  it('names files and folders that are there', () => {
+    const named = [...agents.matchAll(/[` ]((?:src|test|docs|spec|seeds|\.build|\.config)\/[\w./-]+)`/g)]
+    const paths = named.flatMap(([, path = '']) => (path === '.build/site/dist' ? [] : [path]))
+    expect(paths.length).toBeGreaterThan(80)
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+  })
 })
