@@ -1,7 +1,7 @@
 import { parse } from 'node:querystring'
 import { type FieldViolation, ruleAndFound } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import type { NotedWarning } from '../domain/request-trace.ts'
+import type { RequestWarning } from '../domain/request-trace.ts'
 import { nearMiss } from '../domain/suggestion.ts'
 import { shorten } from '../domain/text.ts'
 import { BODY_FIELDS, type FieldNode } from './generated/field-tables.ts'
@@ -9,16 +9,6 @@ import { REQUESTS, RESPONSES, type Validator } from './generated/validators.js'
 import { type QueryParameter, type Route, routeOf } from './route.ts'
 import type { Operation, Query, RequestBody } from './shapes.ts'
 import { type FieldPath, fieldName, foundValue, MAX_VIOLATIONS, violationsOf } from './violation.ts'
-
-/** Something in a request that breaks no rule and is still worth telling its author (G6, G9, G10, G11). */
-export interface ContractWarning {
-  readonly field: string
-  readonly description: string
-  /** `near_miss`: an unknown name that most likely is a slip in a known one (G6). */
-  readonly kind: 'unknown' | 'output_only' | 'alias' | NotedWarning['kind']
-  /** The known name that a near miss most likely means. */
-  readonly did_you_mean?: string
-}
 
 export interface RawRequest {
   /** Without the question mark. */
@@ -32,7 +22,7 @@ export interface RawRequest {
 /** A request with the result of its check. The types hold when there are no violations. */
 export interface CheckedRequest<Id extends Operation> {
   readonly violations: readonly FieldViolation[]
-  readonly warnings: readonly ContractWarning[]
+  readonly warnings: readonly RequestWarning[]
   readonly query: Query<Id>
   readonly path: Readonly<Record<string, string>>
   /** Without output-only fields, and without known fields that are null. */
@@ -43,7 +33,7 @@ export interface CheckedRequest<Id extends Operation> {
 interface CheckedPart {
   readonly value: unknown
   readonly violations: readonly FieldViolation[]
-  readonly warnings: readonly ContractWarning[]
+  readonly warnings: readonly RequestWarning[]
 }
 
 const NONE: readonly never[] = Object.freeze([])
@@ -63,7 +53,7 @@ export function checkRequest(
   const body = checkBody(route, request.body)
   const found = joined(joined(query.violations, path), body.violations)
   const warnings = joined(query.warnings, body.warnings)
-  const unknown: readonly ContractWarning[] = options.strict ? warnings.filter(isUnknown) : NONE
+  const unknown: readonly RequestWarning[] = options.strict ? warnings.filter(isUnknown) : NONE
   const all = joined(found, unknown.map(violationOfUnknown))
   return {
     violations: all.length > MAX_VIOLATIONS ? all.slice(0, MAX_VIOLATIONS) : all,
@@ -83,11 +73,11 @@ function joined<T>(first: readonly T[], second: readonly T[]): readonly T[] {
 
 const IGNORED = 'is ignored'
 
-function isUnknown({ kind }: ContractWarning): boolean {
+function isUnknown({ kind }: RequestWarning): boolean {
   return kind === 'unknown' || kind === 'near_miss'
 }
 
-function violationOfUnknown({ field, description }: ContractWarning): FieldViolation {
+function violationOfUnknown({ field, description }: RequestWarning): FieldViolation {
   return {
     field,
     description: description.replace(IGNORED, 'is unknown, which --strict refuses'),
@@ -96,7 +86,7 @@ function violationOfUnknown({ field, description }: ContractWarning): FieldViola
 }
 
 /** The warning of a name that is not among the known ones of its place (G6). */
-function unknownName(field: string, name: string, known: Iterable<string>, why: string): ContractWarning {
+function unknownName(field: string, name: string, known: Iterable<string>, why: string): RequestWarning {
   const meant = nearMiss(name, known)
   const description = `${IGNORED}: ${why}`
   if (meant === undefined) return { field, description, kind: 'unknown' }
@@ -228,7 +218,7 @@ function checkBody({ operation, bodyRequired }: Route, body: unknown): CheckedPa
     return { value: body, violations: bodyRequired ? [BODY_MISSING] : NONE, warnings: NONE }
   }
   const node = BODY_FIELDS[operation] ?? {}
-  const warnings: ContractWarning[] = []
+  const warnings: RequestWarning[] = []
   findForeignFields(node, body, [], warnings)
   const value = meaningful(node, body as JsonValue)
   return { value, violations: violations(validator, value), warnings }
@@ -239,7 +229,7 @@ export function meaningfulBody(operation: Operation, body: JsonValue): JsonValue
   return meaningful(BODY_FIELDS[operation] ?? {}, body)
 }
 
-const BODY_IGNORED: ContractWarning = {
+const BODY_IGNORED: RequestWarning = {
   field: 'body',
   description: 'is ignored: this operation takes no body',
   kind: 'ignored',
@@ -255,7 +245,7 @@ function findForeignFields(
   node: FieldNode,
   value: unknown,
   path: (string | number)[],
-  warnings: ContractWarning[],
+  warnings: RequestWarning[],
 ): void {
   if (Array.isArray(value)) {
     if (!node.items) return
@@ -278,7 +268,7 @@ function checkKey(
   node: FieldNode,
   { key, value }: { key: string; value: unknown },
   path: (string | number)[],
-  warnings: ContractWarning[],
+  warnings: RequestWarning[],
 ): void {
   const known = fieldOf(node, key)
   if (!known) {
@@ -301,7 +291,7 @@ function inputsOf({ fields = {} }: FieldNode): string[] {
   return Object.entries(fields).flatMap(([name, field]) => (field.outputOnly ? [] : [name]))
 }
 
-function warningAt(path: FieldPath, kind: ContractWarning['kind'], description: string): ContractWarning {
+function warningAt(path: FieldPath, kind: RequestWarning['kind'], description: string): RequestWarning {
   return { field: fieldName(path), description, kind }
 }
 

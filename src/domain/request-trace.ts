@@ -66,15 +66,15 @@ export function tokenDigest(token: string): string {
   return hash('sha256', token, 'base64url')
 }
 
-/** A warning for the author of a request (G6, G10). */
-export interface NotedWarning {
+/** Something in a request that breaks no rule and is still worth telling its author (G6, G9, G10, G11). */
+export interface RequestWarning {
   readonly field: string
   readonly description: string
   /**
-   * `ignored`: a value without effect; `near_miss`: a name that nearly is a known one; `similar_identifier`: an identifier
-   * that nearly is an account's.
+   * `ignored`: a value without effect; `near_miss`: an unknown name that most likely is a slip in a known one;
+   * `similar_identifier`: an identifier that nearly is an account's.
    */
-  readonly kind: 'ignored' | 'near_miss' | 'similar_identifier'
+  readonly kind: 'unknown' | 'output_only' | 'alias' | 'ignored' | 'near_miss' | 'similar_identifier'
   /** The known name that a near miss most likely means. */
   readonly did_you_mean?: string
 }
@@ -102,7 +102,7 @@ export class RequestTrace {
   account: Account | undefined
   execution_id: string | undefined
   agent_run_id: string | undefined
-  warnings: readonly NotedWarning[] = NOTHING
+  warnings: readonly RequestWarning[] = NOTHING
   link: NotedLink | undefined
   /** The responder of an extension that answered, and of which. */
   responder: string | undefined
@@ -211,7 +211,7 @@ export class RequestTrace {
     this.warn({ field, description, kind: 'ignored' })
   }
 
-  warn(warning: NotedWarning): void {
+  warn(warning: RequestWarning): void {
     this.warnings = appended(this.warnings, warning)
   }
 

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import type { CheckedRequest, ContractWarning } from '../contract/contract.ts'
+import type { CheckedRequest } from '../contract/contract.ts'
 import type { Route } from '../contract/route.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import type { Client } from '../domain/client.ts'
 import type { FieldViolation } from '../domain/errors.ts'
-import type { RequestTrace } from '../domain/request-trace.ts'
+import type { RequestTrace, RequestWarning } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
 import type { Protocol } from '../request-journal/entry.ts'
@@ -127,5 +127,5 @@ export interface WireWords {
   readonly vocabulary: Vocabulary
   readonly reply: Reply | undefined
   readonly violations: readonly FieldViolation[]
-  readonly warnings: readonly ContractWarning[]
+  readonly warnings: readonly RequestWarning[]
 }

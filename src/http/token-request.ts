@@ -1,5 +1,5 @@
 import { isSameSecret } from '../domain/secret.ts'
-import { type FieldViolation, ruleAndFound, ServiceError, TokenError } from '../domain/errors.ts'
+import { type FieldViolation, invalidField, ruleAndFound, ServiceError, TokenError } from '../domain/errors.ts'
 import { fieldsOf } from '../domain/json.ts'
 import { formDecoded, quote, shorten } from '../domain/text.ts'
 import { decodeText } from './body.ts'
@@ -14,7 +14,7 @@ export async function readForm(context: OperationContext, limit: number): Promis
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (type !== FORM) {
     const description = ruleAndFound(`must be ${FORM}`, type === undefined ? 'nothing' : quote(type))
-    throw invalid(`Content-Type ${description}`, { field: 'Content-Type', description, constraint: 'content_type' })
+    throw invalidField('Content-Type', description, 'content_type')
   }
   context.rawBody = await request.readBody(limit)
   context.body = fieldsOf(new URLSearchParams(decodeText(context.rawBody)))
@@ -54,7 +54,7 @@ export async function authenticateClient(
   const named = form.get('client_id')
   if (basic && named && named !== basic.id) {
     const description = 'must be the client of the Authorization header'
-    throw invalid(`client_id ${description}`, { field: 'client_id', description, constraint: 'exclusive' })
+    throw invalidField('client_id', description, 'exclusive')
   }
   const { id, secret } = basic ?? bodyCredentials(form)
   const found = registry.byClient.get(id) ?? (await environments.createForClient(id, secret))

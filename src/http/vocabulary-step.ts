@@ -1,4 +1,3 @@
-import type { ContractWarning } from '../contract/contract.ts'
 import {
   answerInWireWords,
   bodyInDocumentWords,
@@ -8,6 +7,7 @@ import {
 } from '../contract/vocabulary.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { JsonValue } from '../domain/json.ts'
+import type { RequestWarning } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
 import { errorReply } from './answer.ts'
@@ -23,7 +23,7 @@ export function requestFromWire(context: RequestContext, vocabulary: Vocabulary)
 export function wireWords(context: RequestContext, vocabulary: Vocabulary): WireWords {
   const { route, documentQuery: query = '', body, checked, trace } = context
   const request = { operation: route.operation, query, body }
-  const warningsInWireWords = <T extends ContractWarning>(warnings: readonly T[]): T[] =>
+  const warningsInWireWords = (warnings: readonly RequestWarning[]): RequestWarning[] =>
     violationsInWireWords(warnings, request, vocabulary).map((warning) => {
       const { did_you_mean: meant } = warning
       return meant === undefined ? warning : { ...warning, did_you_mean: vocabulary.wire(meant) }

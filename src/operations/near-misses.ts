@@ -4,7 +4,7 @@ import { ruleAndFound } from '../domain/errors.ts'
 import { isJsonObject } from '../domain/json.ts'
 import { providerOf } from '../domain/connector.ts'
 import type { Locator } from '../domain/locator.ts'
-import type { NotedWarning, RequestTrace } from '../domain/request-trace.ts'
+import type { RequestTrace, RequestWarning } from '../domain/request-trace.ts'
 import { nearMiss } from '../domain/suggestion.ts'
 import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
@@ -70,7 +70,7 @@ export function noteProxyNearMisses(
   }
 }
 
-export function nearMissWarning(field: string, description: string, meant: string, found?: string): NotedWarning {
+export function nearMissWarning(field: string, description: string, meant: string, found?: string): RequestWarning {
   const rule = `${description} (did you mean ${meant}?)`
   return {
     field,

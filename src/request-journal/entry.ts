@@ -1,8 +1,7 @@
 import type { components } from '../contract/generated/control-types.ts'
-import type { ContractWarning } from '../contract/contract.ts'
 import type { ServedOperation } from '../contract/shapes.ts'
 import type { FieldViolation } from '../domain/errors.ts'
-import type { RequestTrace } from '../domain/request-trace.ts'
+import type { RequestTrace, RequestWarning } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { WebhookDelivery } from '../domain/webhook.ts'
 
@@ -54,7 +53,7 @@ export interface RecordedEntry {
   /** The environment's own words on the wire, where it has a vocabulary (G48). */
   readonly vocabulary: Vocabulary | undefined
   readonly violations: readonly FieldViolation[]
-  readonly warnings: readonly ContractWarning[]
+  readonly warnings: readonly RequestWarning[]
   /** Where the mock's own answer broke the contract: a defect of the mock. */
   readonly responseViolations: readonly FieldViolation[]
   /** The served method and path that was most likely meant; null for everything that is served. */

@@ -1,10 +1,10 @@
-import type { CheckedRequest, ContractWarning } from '../contract/contract.ts'
+import type { CheckedRequest } from '../contract/contract.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import { foundValue, valueOfField } from '../contract/violation.ts'
 import { errorTraits, type FieldViolation, partsOf, ServiceError, TokenError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import type { NotedWarning } from '../domain/request-trace.ts'
+import type { RequestWarning } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { shorten } from '../domain/text.ts'
 import { maskAt, maskParameters, maskText } from '../domain/masking.ts'
@@ -21,7 +21,7 @@ export interface RequestUse {
   readonly checked: CheckedRequest<Operation> | undefined
   readonly body: unknown
   readonly error: unknown
-  readonly trace: { readonly warnings: readonly NotedWarning[] }
+  readonly trace: { readonly warnings: readonly RequestWarning[] }
 }
 
 /** Constraints of a 400 that say no more than a 404 elsewhere: the account does not exist (G34). */
@@ -40,7 +40,7 @@ export function isBreach(error: unknown, authorization: string | undefined): boo
 export function violationsOf(use: RequestUse): NewFinding[] {
   const broken = brokenRules(use)
   const misses = warningsIn(use).filter(({ kind }) => kind === 'near_miss')
-  const isCausedBy = ({ field, did_you_mean: meant }: ContractWarning, { path, constraint }: NewFinding): boolean =>
+  const isCausedBy = ({ field, did_you_mean: meant }: RequestWarning, { path, constraint }: NewFinding): boolean =>
     path === field || (constraint === 'required' && path === sibling(field, meant))
   return [
     ...broken.filter((finding) => !misses.some((miss) => isCausedBy(miss, finding))),
@@ -55,11 +55,11 @@ function sibling(field: string, name = ''): string {
   return field.slice(0, field.lastIndexOf('.') + 1) + name
 }
 
-function warningsIn({ checked, trace }: RequestUse): readonly ContractWarning[] {
+function warningsIn({ checked, trace }: RequestUse): readonly RequestWarning[] {
   return [...(checked?.warnings ?? []), ...trace.warnings]
 }
 
-function findingOf(operation: ServedOperation, { field, description, kind }: ContractWarning): NewFinding {
+function findingOf(operation: ServedOperation, { field, description, kind }: RequestWarning): NewFinding {
   const { rule, found = FOUND[kind] } = partsOf(description)
   // A name and a value that nearly are known ones differ in whether there is a value.
   const ofName = kind === 'near_miss' && found === FOUND.near_miss ? 'unknown' : kind
@@ -97,7 +97,7 @@ export function warningsOf(use: RequestUse): NewWarning[] {
 }
 
 /** What a warning found, where its description does not say it. */
-const FOUND: Readonly<Record<ContractWarning['kind'], string>> = {
+const FOUND: Readonly<Record<RequestWarning['kind'], string>> = {
   unknown: 'a name that nothing reads',
   near_miss: 'an unknown name',
   output_only: 'a field that the service only answers',
