@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import { plural } from '../domain/text.ts'
+import { repeated } from '../schema/parts.ts'
 import { type DocumentCheckContext, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { BUNDLED, packageFolder, parsedBundledSeed } from './package-files.ts'
 import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
@@ -161,16 +162,11 @@ function notSeeds(documents: readonly ReadDocument[]): FileProblem[] {
 }
 
 function repeatedConnectors(connectors: readonly Read<'connector'>[]): FileProblem[] {
-  const first = new Map<string, string>()
-  return connectors.flatMap(({ source, file }) => {
-    const [name = ''] = namesIn(source.value)
-    const before = first.get(name)
-    if (before === undefined) {
-      first.set(name, file)
-      return []
-    }
-    const found = `${JSON.stringify(name)}, which ${before} describes already`
-    return [source.problem({ path: ['connector'], found, allowed: 'one file for each connector' })]
+  const names = connectors.map(({ source }) => namesIn(source.value)[0])
+  return repeated(names).flatMap(({ name, index, before }) => {
+    const found = `${JSON.stringify(name)}, which ${connectors[before]?.file ?? ''} describes already`
+    const problem = { path: ['connector'], found, allowed: 'one file for each connector' }
+    return connectors[index]?.source.problem(problem) ?? []
   })
 }
 

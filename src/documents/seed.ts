@@ -5,7 +5,7 @@ import type { CredentialsPatch } from '../domain/credentials.ts'
 import { isJsonObject, own, present } from '../domain/json.ts'
 import type { SeedAccount, SeedBundle } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
-import { connectorName, nonEmpty, schemaReference, strict, unique, withRule } from '../schema/parts.ts'
+import { connectorName, nonEmpty, repeated, schemaReference, strict, unique, withRule } from '../schema/parts.ts'
 import {
   accountFields,
   connectionFields,
@@ -48,17 +48,14 @@ const account = strict({
 })
 
 const accounts = withRule(unique(account, 'id'), (list, report) => {
-  const first = new Map<string, number>()
-  for (const [index, item] of list.entries()) {
-    if (!isJsonObject(item)) continue
+  const places = list.map((item: unknown) => {
+    if (!isJsonObject(item)) return undefined
     const scope = ['organization_id', 'user_id'].map((field) => own(item, field) ?? '')
-    const key = JSON.stringify([own(item, 'connector'), own(item, 'identifier'), ...scope])
-    const before = first.get(key)
-    if (before === undefined) first.set(key, index)
-    else {
-      const found = `the identifier of accounts[${before}] for the second time`
-      report([index, 'identifier'], { found, allowed: 'each identifier once for each connector and scope' })
-    }
+    return JSON.stringify([own(item, 'connector'), own(item, 'identifier'), ...scope])
+  })
+  for (const { index, before } of repeated(places)) {
+    const found = `the identifier of accounts[${before}] for the second time`
+    report([index, 'identifier'], { found, allowed: 'each identifier once for each connector and scope' })
   }
 })
 
@@ -73,13 +70,10 @@ export const seedSchema = strict({
     .optional()
     .describe('Lifetimes and ways of an environment; the last seed file that sets one wins.'),
   connectors: withRule(z.array(z.union([connectorName, connectorSchema])), (connectors, report) => {
-    const names = new Set<unknown>()
-    for (const [index, item] of connectors.entries()) {
-      const name = isJsonObject(item) ? own(item, 'connector') : item
-      const path = isJsonObject(item) ? [index, 'connector'] : [index]
-      if (typeof name !== 'string') continue
-      if (names.has(name)) report(path, { found: `${quote(name)} for the second time`, allowed: 'each connector once' })
-      names.add(name)
+    const names = connectors.map((item: unknown) => (isJsonObject(item) ? own(item, 'connector') : item))
+    for (const { name, index } of repeated(names)) {
+      const path = isJsonObject(connectors[index]) ? [index, 'connector'] : [index]
+      report(path, { found: `${quote(name)} for the second time`, allowed: 'each connector once' })
     }
   })
     .optional()

@@ -51,21 +51,24 @@ export function withRule<Schema extends z.ZodType<object>>(
 export function unique<Item extends z.ZodType>(item: Item, ...keys: string[]): z.ZodArray<Item> {
   return withRule(z.array(item), (items, report) => {
     for (const key of keys) {
-      const first = new Map<string, number>()
-      for (const [index, each] of items.entries()) {
-        const name = isJsonObject(each) ? own(each, key) : undefined
-        if (typeof name !== 'string') continue
-        const before = first.get(name)
-        if (before === undefined) first.set(name, index)
-        else {
-          const found = `${quote(name)} for the second time`
-          report([index, key], {
-            found,
-            allowed: `${key === 'id' ? 'an' : 'a'} ${key} that differs from item ${before}`,
-          })
-        }
+      const names = items.map((each: unknown) => (isJsonObject(each) ? own(each, key) : undefined))
+      for (const { name, index, before } of repeated(names)) {
+        const allowed = `${key === 'id' ? 'an' : 'a'} ${key} that differs from item ${before}`
+        report([index, key], { found: `${quote(name)} for the second time`, allowed })
       }
     }
+  })
+}
+
+/** The names that an earlier item of a list has; what is no text is no name. `before` is the first that has it. */
+export function repeated(names: readonly unknown[]): { name: string; index: number; before: number }[] {
+  const first = new Map<string, number>()
+  return names.flatMap((name, index) => {
+    if (typeof name !== 'string') return []
+    const before = first.get(name)
+    if (before !== undefined) return [{ name, index, before }]
+    first.set(name, index)
+    return []
   })
 }
 
