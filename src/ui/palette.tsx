@@ -30,8 +30,7 @@ export function Palette({ close, help }: Readonly<{ close: () => void; help: () 
   const query = { query: wanted, limit: MOST, order: 'newest' }
   const accounts = useApi<Schemas['Accounts']>(isOne && wanted !== '' ? '/accounts' : null, query).value?.accounts ?? []
   const scenarios = useApi<Schemas['Scenarios']>(isOne ? '/scenarios' : null).value?.scenarios ?? []
-  const filter = { text: wanted, operation: '', status: '', account: '', mark: '' }
-  const requests = wanted === '' ? [] : timeline.matching(filter).slice(0, MOST)
+  const requests = wanted === '' ? [] : timeline.matching({ text: wanted }).slice(0, MOST)
   const words = wanted.split(/\s+/)
   const commands = [
     ...[...actions(help), ...scenarios.map(scenarioCommand), ...environmentCommands()].filter((command) => {

@@ -7,14 +7,14 @@ const MAX_ENTRIES = 10_000
 
 export type Mark = TimelineEntry['marks'][number]
 
-/** The filters of the timeline; an empty text matches every entry. */
+/** The filters of the timeline; one that is absent or empty matches every entry. */
 export interface TimelineFilter {
-  readonly text: string
-  readonly operation: string
+  readonly text?: string | undefined
+  readonly operation?: string | undefined
   /** One digit for a class of statuses (`0`: no answer), `error` for 400 and above and for no answer, or one status. */
-  readonly status: string
-  readonly account: string
-  readonly mark: string
+  readonly status?: string | undefined
+  readonly account?: string | undefined
+  readonly mark?: string | undefined
 }
 
 export const GROUPINGS = ['none', 'test', 'client', 'account', 'operation'] as const
@@ -156,7 +156,7 @@ const MAX_FORMER = 10
 const NO_SEARCH: SearchResult = { found: new Map(), labels: new Map() }
 
 function matchesOf(entries: readonly SearchableEntry[], filter: TimelineFilter, search: SearchResult): TimelineEntry[] {
-  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = (filter.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const isFound = ({ entry, text }: SearchableEntry): boolean => {
     const label = search.labels.get(entry.environment)?.toLowerCase() ?? ''
     return words.every((word) => text.includes(word) || label.includes(word)) || search.found.has(keyOf(entry))
@@ -171,12 +171,12 @@ function searchable(entry: TimelineEntry): SearchableEntry {
   return { entry, text: searchedText(entry) }
 }
 
-function matches(entry: TimelineEntry, filter: TimelineFilter): boolean {
+function matches(entry: TimelineEntry, { operation, status, account, mark }: TimelineFilter): boolean {
   return (
-    (filter.operation === '' || entry.operation === filter.operation) &&
-    (filter.status === '' || hasStatus(entry.status, filter.status)) &&
-    (filter.account === '' || entry.account === filter.account) &&
-    (filter.mark === '' || entry.marks.includes(filter.mark as Mark))
+    (!operation || entry.operation === operation) &&
+    (!status || hasStatus(entry.status, status)) &&
+    (!account || entry.account === account) &&
+    (!mark || entry.marks.includes(mark as Mark))
   )
 }
 

@@ -36,16 +36,6 @@ const MARK_TEXTS: { readonly [Name in MarkName]: readonly [text: string, tone: s
   defect: ['defect of the mock', 'error', 'alert'],
 }
 
-const STATUSES = [
-  ['', 'any status'],
-  ['error', 'errors'],
-  ['2', '2xx'],
-  ['3', '3xx'],
-  ['4', '4xx'],
-  ['5', '5xx'],
-  ['0', 'no answer'],
-] as const
-
 const GROUPING_TEXTS: { readonly [Name in Grouping]: string } = {
   none: 'not grouped',
   test: 'by test',
@@ -54,24 +44,51 @@ const GROUPING_TEXTS: { readonly [Name in Grouping]: string } = {
   operation: 'by operation',
 }
 
+/** The choices above the list, each with the parameter of the route that has it; an empty one is absent there. */
+const FILTERS: readonly {
+  name: string
+  label: string
+  options: readonly (readonly [value: string, text: string])[]
+}[] = [
+  // The operations that were called are added.
+  { name: 'operation', label: 'Operation', options: [['', 'any operation']] },
+  {
+    name: 'status',
+    label: 'Status',
+    options: [
+      ['', 'any status'],
+      ['error', 'errors'],
+      ['2', '2xx'],
+      ['3', '3xx'],
+      ['4', '4xx'],
+      ['5', '5xx'],
+      ['0', 'no answer'],
+    ],
+  },
+  {
+    name: 'mark',
+    label: 'Mark',
+    options: [['', 'any mark'], ...Object.entries(MARK_TEXTS).map(([name, [text]]) => [name, text] as const)],
+  },
+  {
+    name: 'by',
+    label: 'Group by',
+    options: GROUPINGS.map((name) => [name === 'none' ? '' : name, GROUPING_TEXTS[name]] as const),
+  },
+]
+
 export function TimelineView() {
   const { id, parameters } = route.value
   const version = timeline.version.value
-  const filter = {
-    text: parameters['q'] ?? '',
-    operation: parameters['operation'] ?? '',
-    status: parameters['status'] ?? '',
-    account: parameters['account'] ?? '',
-    mark: parameters['mark'] ?? '',
-  }
+  const { q: text = '', operation, status, account, mark, sort = '', times } = parameters
+  const filter = { text, operation, status, account, mark }
   const by = GROUPINGS.find((each) => each === parameters['by']) ?? 'none'
-  const sort = parameters['sort'] ?? ''
-  const isReal = parameters['times'] === 'real'
+  const isReal = times === 'real'
   const [collapsed, setCollapsed] = useState<Collapsed>({ of: new Map() })
   const known = environments.value
   const labels = useMemo(() => new Map(known.map(({ name, label }) => [name, label])), [known])
-  const found = useFound(filter.text)
-  useHits(filter.text)
+  const found = useFound(text)
+  useHits(text)
   const entries = useMemo(
     () => sortedBy(timeline.matching(filter, { found, labels }), sort),
     [version, JSON.stringify(filter), found, labels, sort],
@@ -83,7 +100,6 @@ export function TimelineView() {
   const toggle = (name: string, isCollapsed: boolean): void =>
     setCollapsed({ ...collapsed, of: new Map(collapsed.of).set(name, !isCollapsed) })
   const groups = lines.filter((line) => line.kind === 'group')
-  const filtered = Object.values(filter).some((value) => value !== '')
   return (
     <div class={`split ${id === '' ? '' : 'opened'}`}>
       <div class={`column list-side ${by === 'test' ? 'timed' : ''}`}>
@@ -94,9 +110,7 @@ export function TimelineView() {
           </p>
         )}
         <Filters
-          filtered={filtered}
           count={entries.length}
-          account={filter.account}
           allCollapsed={groups.length > 0 ? groups.every((group) => group.collapsed) : undefined}
           collapseAll={(all) => setCollapsed({ all, of: new Map() })}
         />
@@ -119,15 +133,11 @@ export function TimelineView() {
 }
 
 function Filters({
-  filtered,
   count,
-  account,
   allCollapsed,
   collapseAll,
 }: Readonly<{
-  filtered: boolean
   count: number
-  account: string
   /** Undefined without groups. */
   allCollapsed: boolean | undefined
   collapseAll: (collapsed: boolean) => void
@@ -139,8 +149,9 @@ function Filters({
   useEffect(() => listen(timelineKeys()), [])
   const version = timeline.version.value
   const operations = useMemo(() => timeline.operations(), [version])
-  const chosen = parameters['operation'] ?? ''
-  const chosenFilters = ['operation', 'status', 'mark', 'by'].filter((name) => parameters[name] !== undefined).length
+  const { operation: chosen = [], account } = parameters
+  const chosenFilters = FILTERS.filter(({ name }) => parameters[name] !== undefined).length
+  const isFiltered = Object.keys(NO_FILTER).some((name) => parameters[name] !== undefined)
   const clearAll = (): void => {
     const { value: name } = environment
     clear.send('DELETE', '/requests', {}, () => {
@@ -159,40 +170,28 @@ function Filters({
         aria-expanded={unfolded}
         onClick={() => setUnfolded(!unfolded)}
       />
-      <Choice
-        label="Operation"
-        value={chosen}
-        options={[
-          ['', 'any operation'],
-          ...[...new Set([...operations, ...(chosen === '' ? [] : [chosen])])].map((name) => [name, name] as const),
-        ]}
-        onChange={(operation) => setParameters({ operation })}
-      />
-      <Choice
-        label="Status"
-        value={parameters['status'] ?? ''}
-        options={STATUSES}
-        onChange={(status) => setParameters({ status })}
-      />
-      <Choice
-        label="Mark"
-        value={parameters['mark'] ?? ''}
-        options={[['', 'any mark'], ...Object.entries(MARK_TEXTS).map(([name, [text]]) => [name, text] as const)]}
-        onChange={(mark) => setParameters({ mark })}
-      />
-      <Choice
-        label="Group by"
-        value={parameters['by'] ?? 'none'}
-        options={GROUPINGS.map((name) => [name, GROUPING_TEXTS[name]] as const)}
-        onChange={(by) => setParameters({ by: by === 'none' ? '' : by })}
-      />
+      {FILTERS.map(({ name, label, options }) => (
+        <Choice
+          key={name}
+          label={label}
+          value={parameters[name] ?? ''}
+          options={
+            name === 'operation'
+              ? [...options, ...[...new Set([operations, chosen].flat())].map((each) => [each, each] as const)]
+              : options
+          }
+          onChange={(value) => setParameters({ [name]: value })}
+        />
+      ))}
       {allCollapsed !== undefined && (
         <Small label={allCollapsed ? 'Expand all' : 'Collapse all'} onClick={() => collapseAll(!allCollapsed)} />
       )}
-      {account !== '' && <Small label={`Account ${account} ✕`} onClick={() => setParameters({ account: '' })} />}
+      {account !== undefined && <Small label={`Account ${account} ✕`} onClick={() => setParameters({ account: '' })} />}
       <span class="space" />
       <span class="row">
-        <small>{filtered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}</small>
+        <small>
+          {isFiltered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}
+        </small>
         <Small
           label={paused ? `Resume${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
           aria-pressed={paused}
@@ -311,10 +310,11 @@ function List({
     if (y < element.scrollTop || y + line > element.scrollTop + element.clientHeight) element.scrollTop = y - line * 3
   }, [open, opened < 0])
   const current = focused >= 0 ? focused : opened
-  const press = (): void => {
-    const chosen = lines[current]
-    if (chosen?.kind === 'entry') show(chosen.entry)
-    else if (chosen?.kind === 'group') toggle(chosen.name, chosen.collapsed)
+  const press = (chosen = lines[current]): void => {
+    if (!chosen || chosen.kind === 'restart') return
+    setFocus(chosen.key)
+    if (chosen.kind === 'entry') show(chosen.entry)
+    else toggle(chosen.name, chosen.collapsed)
   }
   // A layout effect, because keys can be pressed before the next frame.
   useLayoutEffect(() =>
@@ -323,8 +323,8 @@ function List({
       k: () => choose(current - 1),
       ArrowDown: () => choose(current + 1),
       ArrowUp: () => choose(current - 1),
-      Enter: press,
-      o: press,
+      Enter: () => press(),
+      o: () => press(),
       x: () => {
         const chosen = lines[current]
         if (chosen?.kind === 'entry' && isAnswered(chosen.entry)) mark(chosen.entry)
@@ -359,49 +359,36 @@ function List({
       <div class="list-inner" role="rowgroup" style={{ height: `${lines.length * line}px` }}>
         {lines.slice(from, to).map((each, index) => {
           const at = from + index
-          const place = {
-            id: `line-${at}`,
-            'aria-rowindex': at + 1,
-            style: { top: `${at * line}px`, height: `${line}px` },
-          }
-          return each.kind === 'restart' ? (
-            <div key={each.key} {...place} role="row" class={`line restart ${at === current ? 'current' : ''}`}>
-              <span role="gridcell">
-                Server restarted <span class="mono">{timeOf(each.at).slice(0, 8)}</span> real time. It has no request
-                from before.
-              </span>
-            </div>
-          ) : each.kind === 'group' ? (
+          const isOpen = each.kind === 'entry' && each.entry.id === open
+          return (
             <div
               key={each.key}
-              {...place}
+              id={`line-${at}`}
               role="row"
-              class={`line group ${at === current ? 'current' : ''}`}
-              onClick={() => toggle(each.name, each.collapsed)}
+              aria-rowindex={at + 1}
+              aria-selected={each.kind === 'entry' ? isOpen : undefined}
+              class={classesOf(each, { open: isOpen, current: at === current })}
+              style={{ top: `${at * line}px`, height: `${line}px` }}
+              onClick={() => press(each)}
             >
-              <span role="gridcell">
-                {each.collapsed ? '▸' : '▾'} <strong>{each.name}</strong>{' '}
-                <span class="quiet">{plural(each.count, 'request')}</span>{' '}
-                {each.failed > 0 && <Tag tone="warning">{plural(each.failed, 'error')}</Tag>}
-              </span>
-            </div>
-          ) : (
-            <div
-              key={each.key}
-              {...place}
-              role="row"
-              aria-selected={each.entry.id === open}
-              class={classesOf(each, { open: each.entry.id === open, current: at === current })}
-              onClick={() => {
-                setFocus(each.key)
-                show(each.entry)
-              }}
-            >
-              {cells.map(({ name, class: kind = '', shown }) => (
-                <span key={name} role="gridcell" class={`${name} ${kind}`}>
-                  {shown(each.entry, { bar: each.bar, isReal })}
+              {each.kind === 'restart' ? (
+                <span role="gridcell">
+                  Server restarted <span class="mono">{timeOf(each.at).slice(0, 8)}</span> real time. It has no request
+                  from before.
                 </span>
-              ))}
+              ) : each.kind === 'group' ? (
+                <span role="gridcell">
+                  {each.collapsed ? '▸' : '▾'} <strong>{each.name}</strong>{' '}
+                  <span class="quiet">{plural(each.count, 'request')}</span>{' '}
+                  {each.failed > 0 && <Tag tone="warning">{plural(each.failed, 'error')}</Tag>}
+                </span>
+              ) : (
+                cells.map(({ name, class: kind = '', shown }) => (
+                  <span key={name} role="gridcell" class={`${name} ${kind}`}>
+                    {shown(each.entry, { bar: each.bar, isReal })}
+                  </span>
+                ))
+              )}
             </div>
           )
         })}
@@ -416,13 +403,12 @@ function setRoom(box: HTMLElement, scrollTop: number): void {
   if (inner instanceof HTMLElement) inner.style.minHeight = scrollTop === 0 ? '' : `${scrollTop + box.clientHeight}px`
 }
 
-function classesOf(
-  { entry, isOld }: Line & { readonly kind: 'entry' },
-  is: { readonly open: boolean; readonly current: boolean },
-): string {
-  const flags = { ...is, old: isOld === true, marked: marked.value === entry }
+function classesOf(line: Line, is: { readonly open: boolean; readonly current: boolean }): string {
+  const entry = line.kind === 'entry' ? line.entry : undefined
+  const isOld = line.kind === 'entry' && line.isOld === true
+  const flags = { ...is, old: isOld, marked: entry !== undefined && marked.value === entry }
   const names = Object.entries(flags).flatMap(([name, isSet]) => (isSet ? [name] : []))
-  return ['line entry', failedTone(entry), ...names].join(' ')
+  return ['line', line.kind, entry ? failedTone(entry) : '', ...names].join(' ')
 }
 
 /** What a line shows beside its entry: the bar of its group, and whether the machine's time is the first one. */
