@@ -60,7 +60,7 @@ function forAccount(identifier: string | undefined): Html | null {
 function scopeList(scopes: readonly string[]): Html | null {
   if (scopes.length === 0) return null
   return html`<h2 id="scopes">It will be allowed to</h2>
-    <ul class="card scopes" aria-labelledby="scopes">
+    <ul class="column items" aria-labelledby="scopes">
       ${scopes.map((scope) => html`<li>${scopeWords(scope)} <code>${scope}</code></li>`)}
     </ul>`
 }

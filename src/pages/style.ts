@@ -106,7 +106,7 @@ const BASICS = css`
   :where(a) {
     color: var(--accent);
   }
-  :where(th, label, .label) {
+  :where(th, label) {
     font-weight: 600;
   }
   :where(button, .button, input, select, textarea) {
@@ -189,13 +189,13 @@ const COMPONENTS = css`
     color: var(--tone);
     font-size: var(--title);
   }
-  /* Sentences that are each about something else. */
-  .items {
+  :where(.items, .facts, .field) {
     gap: 4px;
   }
-  .items > li {
+  /* Sentences that are each about something else, and the members of a value. */
+  .items > * {
     padding-left: 12px;
-    border-left: 2px solid var(--line);
+    border-left: 2px solid var(--tone, var(--line));
   }
   table {
     width: 100%;
@@ -365,16 +365,7 @@ const CARDS = css`
   footer {
     text-align: center;
   }
-  .scopes {
-    padding: 0;
-  }
-  .scopes li {
-    padding: 8px 12px;
-  }
-  .scopes li + li {
-    border-top: 1px solid var(--line);
-  }
-  .scopes code {
+  li code {
     float: right;
     color: var(--quiet);
     font-size: var(--small);
@@ -401,16 +392,11 @@ const CARDS = css`
     margin: 0;
     accent-color: var(--accent);
   }
-  .field {
-    gap: 4px;
-  }
   fieldset .field {
     margin-top: 12px;
   }
-  @supports selector(:has(*)) {
-    fieldset:not(:has(#other-person:checked)) .field {
-      display: none;
-    }
+  fieldset:not(:has(#other-person:checked)) .field {
+    display: none;
   }
   .field input {
     padding: 8px 12px;

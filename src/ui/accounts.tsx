@@ -318,8 +318,7 @@ function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
           {busy ? 'Running…' : `Run ${tool.name}`}
         </button>
       </div>
-      <Problem error={wrong} />
-      <Problem error={error} />
+      <Problem error={wrong ?? error} />
       {answer && (
         <div class="column answer" role="status">
           <p>
@@ -361,10 +360,7 @@ const MAX_HISTORY = 50
 
 function History({ id }: Readonly<{ id: string }>) {
   const version = timeline.version.value
-  const entries = useMemo(
-    () => timeline.matching({ text: '', operation: '', status: '', account: id, mark: '' }).slice(0, MAX_HISTORY),
-    [version, id],
-  )
+  const entries = useMemo(() => timeline.matching({ account: id }).slice(0, MAX_HISTORY), [version, id])
   return (
     <Section title="History">
       {entries.length === 0 ? (

@@ -80,22 +80,21 @@ export function ClockView() {
   )
 }
 
-/** What has become of each kind of event, for one and for more. */
-const PASSED: { readonly [Kind in DueItem['kind']]: readonly [one: string, more: string] } = {
-  account: ['account became EXPIRED', 'accounts became EXPIRED'],
-  access_token: ['access token expired', 'access tokens expired'],
-  magic_link: ['link ended', 'links ended'],
-  auth_request: ['auth request expired', 'auth requests expired'],
-  bearer_token: ['client has no valid bearer token any more', 'clients have no valid bearer token any more'],
-}
-
-/** The moves of an event: what there was before it, and after. */
-const MOVED: { readonly [Kind in DueItem['kind']]: string } = {
-  account: 'ACTIVE → EXPIRED',
-  access_token: 'access token valid → expired, the next use renews it',
-  magic_link: 'link open → ended',
-  auth_request: 'auth request pending → expired',
-  bearer_token: 'bearer token valid → expired',
+/** What has become of each kind of event, for one and for more, and what there was before it and after. */
+const PASSED: { readonly [Kind in DueItem['kind']]: readonly [one: string, more: string, moved: string] } = {
+  account: ['account became EXPIRED', 'accounts became EXPIRED', 'ACTIVE → EXPIRED'],
+  access_token: [
+    'access token expired',
+    'access tokens expired',
+    'access token valid → expired, the next use renews it',
+  ],
+  magic_link: ['link ended', 'links ended', 'link open → ended'],
+  auth_request: ['auth request expired', 'auth requests expired', 'auth request pending → expired'],
+  bearer_token: [
+    'client has no valid bearer token any more',
+    'clients have no valid bearer token any more',
+    'bearer token valid → expired',
+  ],
 }
 
 function Passed({ moved: { before, now, passed, passed_counts } }: Readonly<{ moved: Schemas['MovedClock'] }>) {
@@ -114,7 +113,7 @@ function Passed({ moved: { before, now, passed, passed_counts } }: Readonly<{ mo
         <ul class="column items">
           {passed.map((item) => (
             <li key={`${item.kind} ${item.id} ${item.at}`}>
-              <span class="mono quiet">{momentOf(item.at)}</span> <Subject item={item} />: {MOVED[item.kind]}
+              <span class="mono quiet">{momentOf(item.at)}</span> <Subject item={item} />: {PASSED[item.kind][2]}
             </li>
           ))}
           {total > passed.length && <li class="quiet">and {total - passed.length} more</li>}

@@ -9,9 +9,8 @@ export function Collections() {
   const { collection: chosen = '', account = '' } = route.value.parameters
   const collections = value?.collections ?? []
   const current = collections.find((each) => nameOf(each) === chosen) ?? collections[0]
-  const accounts = useApi<Schemas['Accounts']>(current?.per === 'account' ? '/accounts' : null, {
-    query: current?.connector,
-  })
+  const isPerAccount = current?.per === 'account'
+  const accounts = useApi<Schemas['Accounts']>(isPerAccount ? '/accounts' : null, { query: current?.connector })
   const owners = (accounts.value?.accounts ?? []).filter(({ connector }) => connector === current?.connector)
   const owner = owners.find((each) => each.id === account) ?? owners[0]
   if (value && collections.length === 0) return null
@@ -26,7 +25,7 @@ export function Collections() {
             options={collections.map((each) => [nameOf(each), nameOf(each)])}
             onChange={(collection) => setParameters({ collection, account: '' })}
           />
-          {current.per === 'account' && owner && (
+          {owner && (
             <Choice
               label="Account"
               value={owner.id}
@@ -36,17 +35,11 @@ export function Collections() {
           )}
         </div>
       )}
-      {current && current.per === 'account' && accounts.value && !owner ? (
+      {isPerAccount && accounts.value && !owner && (
         <p class="quiet">Each account has its own items, and this connector has no account yet.</p>
-      ) : (
-        current &&
-        (current.per === 'environment' || owner) && (
-          <Items
-            key={`${nameOf(current)} ${owner?.id ?? ''}`}
-            collection={current}
-            account={current.per === 'account' ? owner?.id : undefined}
-          />
-        )
+      )}
+      {current && (owner || !isPerAccount) && (
+        <Items key={`${nameOf(current)} ${owner?.id ?? ''}`} collection={current} account={owner?.id} />
       )}
     </Section>
   )

@@ -137,7 +137,15 @@ function FindingTable({
     <Table
       class="findings"
       caption={title}
-      heads={['Operation', 'Where', 'Found', ['Allowed', 'wide'], 'Rule', ['Times', 'number'], ['Requests', 'number']]}
+      heads={[
+        'Operation',
+        ['Where', 'mono'],
+        'Found',
+        ['Allowed', 'wide'],
+        'Rule',
+        ['Times', 'number'],
+        ['Requests', 'number'],
+      ]}
       rows={findings.map(({ operation, path, found, allowed, constraint, basis, count, requests }) => [
         operation,
         <Path path={path} />,

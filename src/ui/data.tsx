@@ -4,7 +4,7 @@ import { call, type Schemas } from './api.ts'
 import { Collections } from './collections.tsx'
 import { download } from './download.ts'
 import { momentOf } from './format.ts'
-import { Button, Command, Confirm, Empty, Problem, Section, Small, Status, Table, Tag } from './parts.tsx'
+import { Button, Command, Confirm, Empty, Facts, Problem, Section, Small, Status, Table, Tag } from './parts.tsx'
 import { setParameters, environment, linkTo, route } from './hash-route.ts'
 import { Snapshots } from './snapshots.tsx'
 import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
@@ -64,24 +64,18 @@ function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; 
       }
     >
       {connector.description !== '' && <p>{connector.description}</p>}
-      {base_url !== null && (
-        <p>
-          Base URL: <code>{base_url}</code>
-        </p>
-      )}
       {connector.mcp_server_url !== '' && (
         <>
           <p>For a client of MCP, with an access token of POST /oauth/token and the identifier of an account:</p>
           <Command text={mcpServers(connector)} />
         </>
       )}
-      <p>
-        Tools:{' '}
-        {tools.map((tool) => (
-          <code key={tool}>{tool} </code>
-        ))}
-        {tools.length === 0 && <span class="quiet">none</span>}
-      </p>
+      <Facts
+        facts={[
+          ['Base URL', base_url && <code>{base_url}</code>],
+          ['Tools', tools.length === 0 ? 'none' : tools.map((tool) => <code key={tool}>{tool} </code>)],
+        ]}
+      />
       {responders.length > 0 && (
         <Table
           label={`Responders of ${display_name}`}

@@ -479,7 +479,7 @@ function JsonNode({ value, name, depth }: Readonly<{ value: unknown; name?: stri
         {label}
         <span class="quiet">{isList ? `[${members.length}]` : `{${members.length}}`}</span>
       </summary>
-      <div class="json-inner">{inner}</div>
+      <div class="items">{inner}</div>
     </details>
   )
 }

@@ -167,9 +167,8 @@ function LoadedRequest({ request, explanation }: Readonly<{ request: Request; ex
 
 /** The newest request before this one that succeeded in the same: of its account, else of any. */
 function lastSuccess({ id, real_at, operation, tool, account }: Request): TimelineEntry | undefined {
-  const filter = { text: '', operation: operation ?? '', status: '2', account: '', mark: '' }
   const same = timeline
-    .matching(filter)
+    .matching({ status: '2' })
     .filter(
       (entry) => entry.id !== id && entry.tool === tool && entry.operation === operation && entry.real_at <= real_at,
     )
@@ -264,7 +263,7 @@ function Why({ explanation, failed }: Readonly<{ explanation: Explanation; faile
         </details>
       )}
       {advice.length > 0 && (
-        <ul class="column items advice" aria-label="What to do">
+        <ul class="column items info" aria-label="What to do">
           {advice.map((text) => (
             <li key={text}>{text}</li>
           ))}

@@ -40,10 +40,9 @@ const CONTENT: Readonly<Record<View, ComponentType>> = {
 
 export function Shell() {
   const { view, unknown } = route.value
-  const [isHelpOpen, setHelpOpen] = useState(false)
+  const [dialog, openDialog] = useState<'help' | 'palette' | ''>('')
   useEffect(startKeyboard, [])
-  const [isPaletteOpen, setPaletteOpen] = useState(false)
-  useEffect(() => listen({ '?': () => setHelpOpen(true), [PALETTE_KEY]: () => setPaletteOpen(true) }), [])
+  useEffect(() => listen({ '?': () => openDialog('help'), [PALETTE_KEY]: () => openDialog('palette') }), [])
   useEffect(() => {
     const name = environment.value === ALL ? 'all environments' : environment.value
     const title = unknown === undefined ? VIEWS[view].title : 'No such view'
@@ -84,9 +83,9 @@ export function Shell() {
           }
           title="Go to, or do"
           aria-keyshortcuts="Control+K Meta+K"
-          onClick={() => setPaletteOpen(true)}
+          onClick={() => openDialog('palette')}
         />
-        <Small label="?" aria-label="Keyboard shortcuts" onClick={() => setHelpOpen(true)} />
+        <Small label="?" aria-label="Keyboard shortcuts" onClick={() => openDialog('help')} />
       </header>
       <nav class="column views" aria-label="Views">
         {VIEW_NAMES.map((each) => (
@@ -111,22 +110,22 @@ export function Shell() {
             </p>
           </Empty>
         ) : problem.value && problem.value.status !== 401 ? (
-          <Refused />
+          // The server refuses the stream, for example because the environment does not exist.
+          <Empty title={problem.value.message}>
+            <p>
+              <a href="#/timeline">Go to the environment default</a>
+            </p>
+          </Empty>
         ) : (
           <Content key={environment.value} />
         )}
       </main>
-      {isPaletteOpen && (
-        <Palette
-          close={() => setPaletteOpen(false)}
-          help={() => {
-            setPaletteOpen(false)
-            setHelpOpen(true)
-          }}
-        />
+      {dialog === 'palette' && (
+        // What the palette has done can have opened the other dialog.
+        <Palette close={() => openDialog((now) => (now === 'palette' ? '' : now))} help={() => openDialog('help')} />
       )}
       <Notice />
-      {isHelpOpen && <Help onClose={() => setHelpOpen(false)} />}
+      {dialog === 'help' && <Help onClose={() => openDialog('')} />}
       {tokenProblem.value !== undefined && <TokenDialog found={tokenProblem.value} />}
     </div>
   )
@@ -197,35 +196,25 @@ function Clock() {
   )
 }
 
-const CONNECTION_TEXTS: Readonly<Record<Connection, string>> = {
-  connecting: 'connecting',
-  live: 'live',
-  lost: 'not connected, trying again',
-  refused: 'not connected',
+const CONNECTIONS: { readonly [State in Connection]: readonly [text: string, tone: string] } = {
+  connecting: ['connecting', ''],
+  live: ['live', 'success'],
+  lost: ['not connected, trying again', 'error'],
+  refused: ['not connected', 'error'],
 }
 
 function ConnectionState() {
   const skipped = timeline.skipped.value
   const state = connection.value
+  const [text, tone] = CONNECTIONS[state]
   return (
     <span class="connection" role="status">
       {state === 'live' && skipped > 0 ? (
         <Small label={`${plural(skipped, 'request')} not shown, load them`} class="warning" onClick={reconnect} />
       ) : (
-        <span class={`row dot ${state}`}>{CONNECTION_TEXTS[state]}</span>
+        <small class={`state dot ${state} ${tone}`}>{text}</small>
       )}
     </span>
-  )
-}
-
-/** Takes the place of the view when the server refuses the stream, for example because the environment does not exist. */
-function Refused() {
-  return (
-    <Empty title={problem.value?.message ?? ''}>
-      <p>
-        <a href="#/timeline">Go to the environment default</a>
-      </p>
-    </Empty>
   )
 }
 

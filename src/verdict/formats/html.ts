@@ -46,17 +46,12 @@ function pageHeader(reports: ReportPair, findings: readonly Section[]): Html {
   const failed = !ok || [...(reports.shortfalls ?? []), ...failedOf(reports.cases)].length > 0
   const tone = failed ? 'error' : total.requests === 0 ? 'warning' : 'success'
   const links = findings.flatMap(({ id, counted: [count, ...nouns] = [0, ''] }) =>
-    count === 0 ? [] : [html`<li><a href="#${id}">${plural(count, ...nouns)}</a></li>`],
+    count === 0 ? [] : [html`<a href="#${id}">${plural(count, ...nouns)}</a>`],
   )
   return html`<header class="card verdict ${tone}">
     <p class="overline">Contract and coverage · ${at}</p>
     <h1>${titleOf(reports)}</h1>
-    ${
-      links.length > 0 &&
-      html`<ul class="column items">
-        ${links}
-      </ul>`
-    }
+    ${list(links)}
     <p>
       ${plural(total.requests, 'request')} in ${plural(environments.length, 'environment')}; a scenario answered, cut or
       changed ${total.injected} of
@@ -443,10 +438,8 @@ function table(
 
 /** A name as code, which breaks after its parts where it has no room. */
 function inCode(name: string): Html {
-  return html`<code>${breakable(name).map((part, at) => html`${at > 0 && WORD_BREAK}${part}`)}</code>`
+  return html`<code>${breakable(name).map((part, at) => html`${at > 0 && html`<wbr />`}${part}`)}</code>`
 }
-
-const WORD_BREAK = html`<wbr />`
 
 function reachMark(reach: Reach): Html {
   return html`<span class="reach ${reach}"> ${REACHES[reach]}</span>`

@@ -5,14 +5,13 @@ export const REPORT_STYLE = css`
   body {
     max-width: 76rem;
     margin: 0 auto;
-    padding: 2rem 1.25rem 4rem;
+    padding: clamp(12px, 3vw, 32px);
   }
   .card {
-    margin-bottom: 1.25rem;
-    padding: 1.25rem 1.5rem;
+    margin-bottom: 16px;
   }
   :is(.card, details, td) > :not(details) + * {
-    margin-top: 0.75rem;
+    margin-top: 12px;
   }
   code {
     unicode-bidi: isolate;
@@ -23,9 +22,6 @@ export const REPORT_STYLE = css`
   summary {
     padding: 0.2rem 0;
     cursor: pointer;
-  }
-  details[open] > summary {
-    font-weight: 600;
   }
   .bar {
     display: flex;
@@ -45,17 +41,6 @@ export const REPORT_STYLE = css`
   }
   .bar > .never {
     background: none;
-  }
-  .bar > * + * {
-    border-left: 1px solid var(--quiet);
-  }
-  @media screen and (max-width: 40rem) {
-    body {
-      padding: 0.75rem 0.75rem 3rem;
-    }
-    .card {
-      padding: 1rem;
-    }
   }
   /* On paper: black on white, without page breaks inside a row or after a heading. */
   @media print {
