@@ -8,13 +8,11 @@ import type { Ids } from '../domain/ports.ts'
 import { type Capture, type DiskStore, openDisk, type Stored } from './disk-store.ts'
 import { type Draft, Environment, type EventSender } from './environment.ts'
 import { type ClockState, RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
-import { type ExtraIndexes, type Model, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
+import { type ExtraIndexes, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import { byName, type EnvironmentRecord, type StateContent } from './model/state-image.ts'
-import { inSlices, type Steps } from './model/slices.ts'
+import { inSlices, sliced, type Steps } from './model/slices.ts'
 import type { Index, Row, Table } from './model/table.ts'
-import { pathText } from '../schema/problems.ts'
 import { SeedConflictError } from './seeding.ts'
-import { refusedAt } from './state-file/read-state.ts'
 import { lockState, type StateLock } from './state-file/state-lock.ts'
 import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
 import type { LoggedCommit } from './wal/log-lines.ts'
@@ -84,11 +82,11 @@ export async function openRegistry(options: RegistryOptions): Promise<Environmen
     return registry
   } catch (error) {
     await disk.abandon()
-    throw await withPosition(error, file, fileSystem)
+    throw error
   }
 }
 
-/** The environments of what was read, without a place to store them. @throws Contradiction */
+/** The environments of what was read, without a place to store them. */
 export async function readRegistry(stored: Stored): Promise<EnvironmentRegistry> {
   const registry = new EnvironmentRegistry({}, { stored })
   await inSlices(registry.load(stored))
@@ -133,7 +131,7 @@ export class EnvironmentRegistry {
     this.#isLoaded = !disk
   }
 
-  /** Fills the model, before anything is asked of it. @throws Contradiction */
+  /** Fills the model, before anything is asked of it. */
   *load({ image, commits }: Stored): Steps {
     yield* this.#loadImage(image)
     yield* this.#replay(commits)
@@ -286,12 +284,8 @@ export class EnvironmentRegistry {
       const environment = this.#make(name, { settings, clock, ids })
       const { model } = environment
       this.#environments.set(name, environment)
-      const path = ['environments', name]
-      for (const table of TABLE_NAMES)
-        yield* loadTable<Row>(model.tables[table], tables[table], [...path, 'tables', table])
-      for (const section of SECTION_NAMES)
-        yield* loadTable<Row>(model.tables[section], image[section], [...path, section])
-      checkSequence(model, [...path, 'tables', 'counters'])
+      for (const table of TABLE_NAMES) yield* loadTable<Row>(model.tables[table], tables[table])
+      for (const section of SECTION_NAMES) yield* loadTable<Row>(model.tables[section], image[section])
     }
   }
 
@@ -385,44 +379,8 @@ export class ClientIdTakenError extends Error {
   }
 }
 
-/** Rows of a state file that contradict one another. */
-class Contradiction extends Error {
-  override readonly name = 'Contradiction'
-
-  constructor(
-    /** Inside the JSON of the state file. */
-    readonly path: readonly (string | number)[],
-    what: string,
-  ) {
-    super(what)
-  }
-}
-
-function* loadTable<T extends Row>(table: Table<T>, rows: readonly T[], path: readonly (string | number)[]): Steps {
-  for (const [at, row] of rows.entries()) {
-    let isNew = false
-    try {
-      isNew = table.load(row)
-    } catch (error) {
-      throw new Contradiction([...path, at], error instanceof Error ? error.message : String(error))
-    }
-    if (!isNew) throw new Contradiction([...path, at, 'id'], `the id ${JSON.stringify(row.id)} is there twice`)
-    if (at % CHANGES_AT_ONCE === CHANGES_AT_ONCE - 1) yield
-  }
-}
-
-/** A new account must not get the place of one that exists. */
-function checkSequence(model: Model, path: readonly string[]): void {
-  const given = model.tables.counters.get('account_sequence')?.value ?? 0
-  const last = model.accountIndex.lastSequence
-  if (last <= given) return
-  const what = `account_sequence is ${given}, yet there is an account with the sequence ${last}`
-  throw new Contradiction(path, what)
-}
-
-/** A contradiction as a StateError with its line and column in the state file; other errors as they are. */
-export async function withPosition(error: unknown, file: string, fileSystem: FileSystem): Promise<unknown> {
-  if (!(error instanceof Contradiction)) return error
-  const bytes = (await fileSystem.read(file)) ?? Buffer.alloc(0)
-  return refusedAt(bytes, file, error.path, `${pathText(error.path)}: ${error.message}`)
+function loadTable<T extends Row>(table: Table<T>, rows: readonly T[]): Steps {
+  return sliced(rows, CHANGES_AT_ONCE, (row) => {
+    table.load(row)
+  })
 }

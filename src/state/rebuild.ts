@@ -6,7 +6,7 @@ import { SeedConflictError } from './seeding.ts'
 import { atOnce, inSlices, sliced, type Steps } from './model/slices.ts'
 
 /** Rows that are copied and written in a few milliseconds. */
-export const ROWS_AT_ONCE = 200
+const ROWS_AT_ONCE = 200
 
 /** Clients keep their credentials and bearer tokens when the model goes back to an earlier state. */
 export const EMPTIED_BY_RESET: ReadonlySet<TableName> = new Set(

@@ -6,8 +6,9 @@ import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import { plural } from '../domain/text.ts'
 import { type Path, pathText, type Problem, sentence, valueAtPath } from '../schema/problems.ts'
 import { readRegistry } from './environment-registry.ts'
-import { inSlices } from './model/slices.ts'
-import { SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
+import { contradictions, lastSequence } from './contradictions.ts'
+import { atOnce, inSlices } from './model/slices.ts'
+import { ACCOUNT_SEQUENCE, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 import { RandomIds } from './model/time-and-ids.ts'
 import { byName, STATE_VERSION, type StateContent, type StoredImage } from './model/state-image.ts'
 import { readDocument } from './state-file/read-state.ts'
@@ -204,33 +205,28 @@ function validContent({ request_ids, environments: all, ...others }: JsonObject,
   const ids = isJsonObject(request_ids) && { request_ids }
   const state: JsonObject = { ...others, version: STATE_VERSION, state_id: '', generation: 1, ...ids, environments }
   const refused = new Set<string>()
-  const ofState = (problem: Problem): number => Number(problem.path.length > 1)
-  for (const problem of everyProblem(state).sort((a, b) => ofState(a) - ofState(b))) {
+  const refuse = (problem: Problem): void => {
     const place = partOf(problem.path)
-    if (refused.has(pathText(place))) continue
+    if (refused.has(pathText(place))) return
     refused.add(pathText(place))
     const isUnknown = problem.atKey === true && place.length === problem.path.length
     const what = isUnknown ? `\`${pathText(place)}\` is an unknown key` : sentence(problem)
     leaveOut(`${what}${takeOut(state, place, isUnknown)}`)
   }
-  const clientIds = new Set<unknown>()
-  const valid = Object.entries(environments).map(([name, environment]): [string, StoredImage] => {
-    const path = ['environments', name]
-    for (const [holder, place] of [
-      [environment['tables'] as JsonObject, [...path, 'tables']],
-      [environment, path],
-    ] as const) {
-      for (const [table, rows] of Object.entries(holder)) {
-        if (!Array.isArray(rows)) continue
-        // The client id chooses the environment, so that no two environments can have the same.
-        const seen = table === 'clients' ? clientIds : new Set<unknown>()
-        holder[table] = rows.filter((row, at) => isFirst(row, table, seen, [...place, table, at], leaveOut))
-      }
-    }
-    return [name, withSequence(environment as unknown as StoredImage, path, leaveOut)]
-  })
-  const positions = state['request_ids'] as StateContent['request_ids']
-  return { ...(positions && { request_ids: positions }), environments: byName(valid) }
+  const ofState = (problem: Problem): number => Number(problem.path.length > 1)
+  everyProblem(state)
+    .sort((a, b) => ofState(a) - ofState(b))
+    .forEach(refuse)
+  const content = state as unknown as StateContent
+  const rows = atOnce(contradictions(content)).filter(({ path }) => typeof path.at(-2) === 'number')
+  rows.forEach(refuse)
+  for (const [name, image] of Object.entries(content.environments)) {
+    dropNulls(image)
+    dropNulls(image.tables)
+    raiseSequence(image, ['environments', name], leaveOut)
+  }
+  const { request_ids: positions } = content
+  return { ...(positions && { request_ids: positions }), environments: content.environments }
 }
 
 /** The part of a state that is left out for a problem inside: a row, a part of an environment, or a key of the state. */
@@ -252,23 +248,17 @@ function takeOut(state: JsonObject, place: Path, isUnknown: boolean): string {
   return isDefault ? '; the default replaces it' : '; an empty table replaces it'
 }
 
-/** Whether a row is there, and no row before it has its id, or its place in the list of accounts. */
-function isFirst(row: JsonValue, table: string, seen: Set<unknown>, place: Path, leaveOut: LeaveOut): boolean {
-  if (!isJsonObject(row)) return false
-  const keys = table === 'accounts' ? ['id', 'sequence'] : ['id']
-  const twice = keys.find((key) => seen.has(JSON.stringify([key, row[key]])))
-  if (twice !== undefined) leaveOut(`${pathText(place)}: its ${twice} is there twice`)
-  for (const key of keys) seen.add(JSON.stringify([key, row[key]]))
-  return twice === undefined
+function dropNulls(lists: object): void {
+  for (const [name, list] of Object.entries(lists) as [string, unknown][])
+    if (Array.isArray(list)) Object.assign(lists, { [name]: list.filter((row) => row !== null) })
 }
 
 /** A new account must not get the place of one that was saved. */
-function withSequence(image: StoredImage, path: Path, leaveOut: LeaveOut): StoredImage {
-  const { accounts, counters } = image.tables
-  const last = accounts.reduce((highest, { sequence }) => Math.max(highest, sequence), 0)
-  const counter = counters.find(({ id }) => id === 'account_sequence')
-  if ((counter?.value ?? 0) >= last) return image
+function raiseSequence({ tables }: StoredImage, path: Path, leaveOut: LeaveOut): void {
+  const last = lastSequence(tables)
+  const counter = tables.counters.find(({ id }) => id === ACCOUNT_SEQUENCE)
+  if ((counter?.value ?? 0) >= last) return
   leaveOut(`${pathText(path)}.tables.counters: account_sequence is raised to ${last}, the sequence of the last account`)
-  const others = counters.filter((other) => other !== counter)
-  return { ...image, tables: { ...image.tables, counters: [{ id: 'account_sequence', value: last }, ...others] } }
+  const others = tables.counters.filter((other) => other !== counter)
+  tables.counters = [{ id: ACCOUNT_SEQUENCE, value: last }, ...others]
 }

@@ -4,8 +4,9 @@ import { lazyImport } from '../lazy-import.ts'
 import type { ClockState } from './model/time-and-ids.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { Problem } from '../schema/problems.ts'
-import { putRows, rebuild, ROWS_AT_ONCE } from './rebuild.ts'
-import { inSlices, sliced, type Steps } from './model/slices.ts'
+import { contradictionsOf, ofOther } from './contradictions.ts'
+import { putRows, rebuild } from './rebuild.ts'
+import { inSlices, type Steps } from './model/slices.ts'
 import type { Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
 
@@ -37,7 +38,7 @@ export async function readState(
   addTables(value)
   const problems = await inSlices(stateProblems(value))
   const wellShaped = problems.length === 0 ? (value as EnvironmentState) : undefined
-  if (wellShaped) problems.push(...(await inSlices(contradictions(wellShaped, owner))))
+  if (wellShaped) problems.push(...(await inSlices(stateContradictions(wellShaped, owner))))
   problems.forEach(refuse)
   return problems.length === 0 ? wellShaped : undefined
 }
@@ -68,13 +69,11 @@ export function replaceState(environment: Environment, { settings, clock, tables
 const MAX_COUNTED = 1_000_000_000_000_000
 
 /** Finds rows that contradict one another, or what other environments have. */
-function* contradictions(
+function* stateContradictions(
   { tables }: EnvironmentState,
   { registry, environment }: { registry: EnvironmentRegistry; environment: Environment },
 ): Steps<Problem[]> {
-  const problems: Problem[] = []
-  for (const name of TABLE_NAMES) yield* repeated(name, tables[name], 'id', problems)
-  yield* repeated('accounts', tables.accounts, 'sequence', problems)
+  const problems = yield* contradictionsOf(tables, ['tables'])
   // What chooses an environment cannot be of two of them.
   for (const [table, owners] of [
     ['clients', registry.byClient],
@@ -84,36 +83,12 @@ function* contradictions(
   ] as const) {
     for (const [at, { id }] of tables[table].entries()) {
       const owner = owners.get(id)?.environment
-      if (!owner || owner === environment) continue
-      const found = `what the environment ${owner.name} has`
-      problems.push({ path: ['tables', table, at, 'id'], found, allowed: 'an id that no other environment has' })
+      if (owner && owner !== environment) problems.push(ofOther(['tables', table, at, 'id'], owner.name))
     }
   }
   for (const [at, { value }] of tables.counters.entries()) {
     if (value <= MAX_COUNTED) continue
     problems.push({ path: ['tables', 'counters', at, 'value'], found: `${value}`, allowed: `at most ${MAX_COUNTED}` })
   }
-  const given = tables.counters.find(({ id }) => id === 'account_sequence')?.value ?? 0
-  const last = tables.accounts.reduce((highest, { sequence }) => Math.max(highest, sequence), 0)
-  if (last > given) {
-    const allowed = `account_sequence of at least ${last}, the sequence of the last account`
-    problems.push({ path: ['tables', 'counters'], found: `account_sequence ${given}`, allowed })
-  }
   return problems
-}
-
-function* repeated<Key extends string>(
-  table: TableName,
-  rows: readonly { readonly [Name in Key]: string | number }[],
-  key: Key,
-  problems: Problem[],
-): Steps {
-  const seen = new Set<string | number>()
-  yield* sliced(rows.entries(), ROWS_AT_ONCE, ([at, row]) => {
-    if (!seen.has(row[key])) seen.add(row[key])
-    else {
-      const path = ['tables', table, at, key]
-      problems.push({ path, found: 'the same for the second time', allowed: `each ${key} once` })
-    }
-  })
 }

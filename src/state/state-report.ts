@@ -1,6 +1,6 @@
 import { plural } from '../domain/text.ts'
 import { readStored } from './disk-store.ts'
-import { type EnvironmentRegistry, readRegistry, withPosition } from './environment-registry.ts'
+import { type EnvironmentRegistry, readRegistry } from './environment-registry.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'
 import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
 import { logGenerations } from './wal/log-lines.ts'
@@ -38,9 +38,8 @@ async function report(fileSystem: FileSystem, file: string): Promise<StateReport
     const registry = await readRegistry(stored)
     return { kind: 'valid', notices: stored.notices, holds: contentOf(registry) }
   } catch (error) {
-    const problem = await withPosition(error, file, fileSystem)
-    if (problem instanceof StateError) return { kind: 'refused', message: problem.message }
-    throw problem
+    if (error instanceof StateError) return { kind: 'refused', message: error.message }
+    throw error
   }
 }
 

@@ -148,11 +148,19 @@ describe('the state file', () => {
       '"status":"GONE"',
       /`environments\.default\.tables\.accounts\[1\]\.status` is a text; allowed: ACTIVE/,
     ],
-    ['"sequence":2', '"sequence":1', /accounts\[1\]: the sequence 1 of account ca_2 belongs to ca_1/],
-    ['"id":"ca_2"', '"id":"ca_1"', /accounts\[1\]\.id: the id "ca_1" is there twice/],
+    [
+      '"sequence":2',
+      '"sequence":1',
+      /accounts\[1\]\.sequence` is the same for the second time; allowed: each sequence once/,
+    ],
+    ['"id":"ca_2"', '"id":"ca_1"', /accounts\[1\]\.id` is the same for the second time; allowed: each id once/],
     ['"id":"ca_2"', '"id":"ca_2","colour":1', /accounts\[1\]\.colour` is an unknown key/],
     ['"identifier":"user2@example.com",', '', /accounts\[1\]\.identifier` is required; allowed: a text/],
-    ['"value":2', '"value":1', /counters: account_sequence is 1, yet there is an account with the sequence 2/],
+    [
+      '"value":2',
+      '"value":1',
+      /counters` is account_sequence 1; allowed: account_sequence of at least 2, the sequence of the last account/,
+    ],
     ['"frozen_at":"2026', '"frozen_at":"26', /clock\.frozen_at` is a text; allowed: an instant/],
   ])('is refused when a row has %s as %s', (sound, broken, message) =>
     withDirectory(async (directory) => {
@@ -172,7 +180,7 @@ describe('the state file', () => {
         registry.create('two', { clients: [{ id: 'other', client_secret: '' }] })
       })
       expect(await refusal(file, text.replace('"other"', '"first"'))).toMatch(
-        /two\.tables\.clients\[0\]: the client id "first"/,
+        /two\.tables\.clients\[0\]\.id` is what the environment one has/,
       )
     }),
   )

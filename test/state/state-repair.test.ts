@@ -127,7 +127,7 @@ describe('a check of a state file', () => {
     [
       'two rows that contradict each other',
       (text: string) => text.replace('"sequence":2', '"sequence":1'),
-      /state\.json:\d+:11: environments\.default\.tables\.accounts\[1\]: the sequence 1 of account ca_2/,
+      /state\.json:\d+:\d+: `environments\.default\.tables\.accounts\[1\]\.sequence` is the same for the second time/,
     ],
   ])('reports the same as the start that refuses %s', (_, damage, message) =>
     withDirectory(async (directory) => {
@@ -273,7 +273,7 @@ describe('a repair of a state file', () => {
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([
         expect.stringContaining('`environments.default.tables.accounts[0].status` is a text'),
-        expect.stringContaining('environments.default.tables.accounts[2]: its id is there twice'),
+        expect.stringContaining('`environments.default.tables.accounts[2].id` is the same for the second time'),
       ])
       expect(await opened(out, accountIds)).toEqual(['ca_2'])
       const bytes = Buffer.from(text)

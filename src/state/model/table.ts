@@ -109,13 +109,10 @@ export class Table<T extends Row> {
     else if (slot) this.#delete(slot.row)
   }
 
-  /** Puts a row of the state file. False when there is one with its id: the table cannot be used then. */
-  load(row: T, place = this.#nextPlace++): boolean {
-    const { size } = this.#slots
+  /** Puts a row of the state file, which has no other one with its id. */
+  load(row: T, place = this.#nextPlace++): void {
     this.#slots.set(row.id, { row, place })
-    if (this.#slots.size === size) return false
     for (const index of this.#indexes) index.update(undefined, row)
-    return true
   }
 
   #set(row: T, slot: Slot<T> | undefined, place: number | undefined): void {

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject } from '../../domain/json.ts'
 import { isStateDocument } from '../../schema/generated/checks.ts'
-import { sentence } from '../../schema/problems.ts'
+import { type Problem, sentence } from '../../schema/problems.ts'
+import { contradictions } from '../contradictions.ts'
 import { inSlices } from '../model/slices.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import { StateError } from '../wal/state-errors.ts'
@@ -20,12 +21,20 @@ export async function parseState(bytes: Buffer, path: string, between?: () => vo
       `${path}: it is ${found}, and this toolmock reads state files of version ${STATE_VERSION} only; nothing was changed, and --fresh replaces it`,
     )
   }
-  if (isStateDocument(state)) return state as unknown as StateImage
+  const image = state as unknown as StateImage
+  const problem = isStateDocument(state)
+    ? (await inSlices(contradictions(image), between))[0]
+    : await problemOfShape(state)
+  if (!problem) return image
+  const { positionOf } = await import('./json-position.ts')
+  const { line, column } = positionOf(decode(bytes), problem.path)
+  throw refused(`${path}:${line}:${column}`, sentence(problem))
+}
+
+async function problemOfShape(state: JsonObject): Promise<Problem | undefined> {
   // What says what is wrong takes as long to load as a small server to start.
   const { stateProblem } = await import('./validation.ts')
-  const problem = stateProblem(state)
-  if (problem) throw await refusedAt(bytes, path, problem.path, sentence(problem))
-  return state as unknown as StateImage
+  return stateProblem(state)
 }
 
 /** A state of any version. @throws StateError when the bytes are none */
@@ -60,16 +69,4 @@ function refused(path: string, what: string): StateError {
   return new StateError(
     `${path}: ${what}. Nothing was changed; use another --state file, or --fresh to replace this one; npx toolmock state repair saves what can be saved`,
   )
-}
-
-/** A refusal that names the line and column of what is wrong. */
-export async function refusedAt(
-  bytes: Buffer,
-  path: string,
-  inside: readonly (string | number)[],
-  what: string,
-): Promise<StateError> {
-  const { positionOf } = await import('./json-position.ts')
-  const { line, column } = positionOf(decode(bytes), inside)
-  return refused(`${path}:${line}:${column}`, what)
 }

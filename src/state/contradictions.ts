@@ -1,0 +1,78 @@
+import type { Path, Problem } from '../schema/problems.ts'
+import { ACCOUNT_SEQUENCE, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
+import { sliced, type Steps } from './model/slices.ts'
+import type { StateContent } from './model/state-image.ts'
+
+/*
+ * Rows that are valid each by itself, and contradict one another. A start refuses them, `PUT /_mock/state` does, and a repair
+ * leaves them out.
+ */
+
+type TableRows = { readonly [Name in TableName]: readonly Rows[Name][] }
+
+const ROWS_AT_ONCE = 500
+
+/** Of all environments of a state file. */
+export function* contradictions({ environments }: StateContent): Steps<Problem[]> {
+  const problems: Problem[] = []
+  const owners = new Map<string, string>()
+  for (const [name, image] of Object.entries(environments)) {
+    const path = ['environments', name]
+    problems.push(...(yield* contradictionsOf(image.tables, [...path, 'tables'])))
+    for (const section of SECTION_NAMES) yield* findRepeated(image[section], 'id', [...path, section], problems)
+    // The client id chooses the environment, so that no two environments can have the same.
+    for (const [at, client] of image.tables.clients.entries()) {
+      if (!isRow(client)) continue
+      const owner = owners.get(client.id) ?? name
+      if (owner !== name) problems.push(ofOther([...path, 'tables', 'clients', at, 'id'], owner))
+      owners.set(client.id, owner)
+    }
+  }
+  return problems
+}
+
+/** Of the tables of one environment. */
+export function* contradictionsOf(tables: TableRows, path: Path): Steps<Problem[]> {
+  const problems: Problem[] = []
+  for (const name of TABLE_NAMES) yield* findRepeated(tables[name], 'id', [...path, name], problems)
+  yield* findRepeated(tables.accounts, 'sequence', [...path, 'accounts'], problems)
+  const [given, last] = [countedAccounts(tables), lastSequence(tables)]
+  // A new account must not get the place of one that exists.
+  if (last > given) {
+    const allowed = `${ACCOUNT_SEQUENCE} of at least ${last}, the sequence of the last account`
+    problems.push({ path: [...path, 'counters'], found: `${ACCOUNT_SEQUENCE} ${given}`, allowed })
+  }
+  return problems
+}
+
+/** A row whose id chooses an environment, and already chooses another one. */
+export function ofOther(path: Path, owner: string): Problem {
+  return { path, found: `what the environment ${owner} has`, allowed: 'an id that no other environment has' }
+}
+
+export function lastSequence({ accounts }: TableRows): number {
+  return accounts.filter(isRow).reduce((highest, { sequence }) => Math.max(highest, sequence), 0)
+}
+
+function countedAccounts({ counters }: TableRows): number {
+  return counters.filter(isRow).find(({ id }) => id === ACCOUNT_SEQUENCE)?.value ?? 0
+}
+
+function* findRepeated<Key extends string>(
+  rows: readonly { readonly [Name in Key]: string | number }[],
+  key: Key,
+  path: Path,
+  problems: Problem[],
+): Steps {
+  const seen = new Set<string | number>()
+  yield* sliced(rows.entries(), ROWS_AT_ONCE, ([at, row]) => {
+    if (!isRow(row)) return
+    if (!seen.has(row[key])) seen.add(row[key])
+    else problems.push({ path: [...path, at, key], found: 'the same for the second time', allowed: `each ${key} once` })
+  })
+}
+
+/** A repair has null in the place of a row that it has left out. */
+function isRow<T>(row: T | null): row is T {
+  return row !== null
+}
