@@ -76,30 +76,27 @@ export class DiskStore {
   }
 
   /** After this the state file alone is the whole model. */
-  async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
-    this.log.close()
-    try {
+  close(): Promise<void> {
+    return this.#end(async () => {
       await this.#checkpointing?.catch(() => undefined)
       await this.#checkpoint(true)
-    } finally {
-      await this.log.idle()
-      await this.#parts.logFile.close().catch(() => undefined)
-      await this.#parts.lock.release()
-    }
+    })
   }
 
-  /** Gives the files back as they are: what was committed is in the log, and later commits are refused. */
-  async leave(): Promise<void> {
+  /** Gives the files back as they are: what was committed is in the log. A checkpoint that is being made ends as by a crash. */
+  leave(): Promise<void> {
+    this.#checkpointing?.catch(() => undefined)
+    return this.#end(async () => this.log.flushed())
+  }
+
+  /** Refuses later commits, writes what there is, and gives the files back. */
+  async #end(write: () => Promise<void>): Promise<void> {
     if (this.#closed) return
     this.#closed = true
     this.log.close()
     try {
-      await this.log.flushed()
+      await write()
     } finally {
-      // A checkpoint that is being made is left where it is, as by a crash.
-      this.#checkpointing?.catch(() => undefined)
       await this.log.idle()
       await this.#parts.logFile.close().catch(() => undefined)
       await this.#parts.lock.release()

@@ -3,11 +3,10 @@ import type { BearerToken, Client } from '../domain/client.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import type { McpKey } from '../domain/session-token.ts'
-import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import type { Ids } from '../domain/ports.ts'
 import { type Capture, type DiskStore, openDisk, type Stored } from './disk-store.ts'
 import { type Draft, Environment, type EventSender } from './environment.ts'
-import { type ClockState, RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
+import { RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import { byName, type EnvironmentRecord, type StateContent } from './model/state-image.ts'
 import { inSlices, sliced, type Steps } from './model/slices.ts'
@@ -44,22 +43,9 @@ export interface ModelLease {
   assertHeld(): void
 }
 
-export interface NewEnvironment {
-  settings?: Partial<Settings> | undefined
-  clients?: readonly Client[] | undefined
-  clock?: ClockState | undefined
-  /** Ids repeat between runs; random when absent. */
-  idSeed?: number | undefined
-  /** Fills the model, in the commit that makes the environment: both are there, or neither is. */
-  fill?: ((environment: Environment) => void) | undefined
-  /** Its rows before that. */
-  draft?: Draft | undefined
-}
-
 const CHECKPOINT_AT = 64 * 1024 * 1024
 /** Rows and changes that are loaded in a few milliseconds. */
 const CHANGES_AT_ONCE = 500
-const REAL_TIME: ClockState = { offset_ms: 0, frozen_at: null }
 
 /** Opens the environments that a state file holds; none when it is new. @throws StateError */
 export async function openRegistry(options: RegistryOptions): Promise<EnvironmentRegistry> {
@@ -147,29 +133,21 @@ export class EnvironmentRegistry {
   }
 
   /**
-   * Makes an environment.
+   * Makes an environment of a draft, in one commit.
    * @throws RangeError for a name that is taken or of another form, ClientIdTakenError for a client of another environment
    */
-  create(name: string, given: NewEnvironment = {}): Environment {
+  create(draft: Draft): Environment {
+    const { name, record } = draft.environment
     if (!ENVIRONMENT_NAME.test(name)) throw new RangeError(`an environment has ${ENVIRONMENT_NAME_RULE}`)
     if (this.#environments.has(name)) throw new RangeError(`there is an environment ${name} already`)
-    const environment = this.#make(name, {
-      settings: { ...DEFAULT_SETTINGS, ...given.settings },
-      clock: given.clock ?? REAL_TIME,
-      ids: given.idSeed === undefined ? null : { seed: given.idSeed, position: 0 },
-    })
+    // Its ids go on where those of the draft are.
+    const environment = this.#make(name, { ...record, ids: record.ids && { ...record.ids, position: 0 } })
     this.#environments.set(name, environment)
-    environment.change(
-      () => {
-        for (const client of given.clients ?? []) environment.model.tables.clients.put(client)
-        given.fill?.(environment)
-      },
-      () => {
-        this.#environments.delete(name)
-        environment.isRemoved = true
-      },
-      given.draft,
-    )
+    const undo = (): void => {
+      this.#environments.delete(name)
+      environment.isRemoved = true
+    }
+    environment.change(() => undefined, undo, draft)
     return environment
   }
 

@@ -237,7 +237,7 @@ export class Environment {
   /** The service's state at this moment. Rows are immutable, so that their arrays are enough. */
   image(): EnvironmentImage {
     const { tables } = this.model
-    const rows = TABLE_NAMES.map((name) => [name, tables[name].rows()])
+    const rows = TABLE_NAMES.map((name) => [name, tables[name].values()])
     const ids = this.ids instanceof SeededIds ? this.ids.state : null
     return { ...this.record, ids, tables: Object.fromEntries(rows) as EnvironmentImage['tables'] }
   }
@@ -245,7 +245,7 @@ export class Environment {
   /** Everything that the state file holds of this environment; `isLast` when nothing comes after it. */
   stored(isLast: boolean): StoredImage {
     const { tables } = this.model
-    const sections = SECTION_NAMES.map((name) => [name, tables[name].rows()])
+    const sections = SECTION_NAMES.map((name) => [name, tables[name].values()])
     return {
       ...this.image(),
       ...(!isLast && { ids: this.record.ids }),

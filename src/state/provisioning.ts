@@ -132,7 +132,7 @@ export class EnvironmentProvisioner {
       ...(request.test && { test: request.test }),
     })
     refuseExisting()
-    const environment = registry.create(name, { settings, clock, idSeed, draft })
+    const environment = registry.create(draft)
     const [client] = environment.model.tables.clients.values()
     if (!client) throw new Error(`the environment ${name} was made without a client`)
     return { environment, client }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { program } from '../../src/cli/program.ts'
-import { addAccount, openTestRegistry } from '../support/registry.ts'
+import { addAccount, createEnvironment, openTestRegistry } from '../support/registry.ts'
 
 let folder = ''
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'toolmock-state-'))))
@@ -21,7 +21,7 @@ async function run(...argv: string[]): Promise<{ code: number; out: string; err:
 async function sound(): Promise<string> {
   const file = join(folder, 'state.json')
   const registry = await openTestRegistry({ file })
-  registry.create('default')
+  createEnvironment(registry, 'default')
   addAccount(registry)
   addAccount(registry)
   await registry.close()

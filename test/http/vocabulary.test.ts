@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type TestOptions, withToolmock } from '../support/toolmock.ts'
+import { createEnvironment } from '../support/registry.ts'
 
 const VOCABULARY = {
   WORKSPACE_DWD: 'ACME_DWD',
@@ -107,13 +108,11 @@ describe('a vocabulary in requests and answers', () => {
       const client = { id: 'plain', client_secret: 'secret' }
       const token = { id: 'plain-token', client_id: 'plain', expires_at: '2099-01-01T00:00:00.000Z' }
       const { connections, connectors } = environment.model.tables
-      app.services.registry.create('plain', {
-        fill: ({ model }) => {
-          model.tables.clients.put(client)
-          model.tables.bearer_tokens.put(token)
-          for (const row of connections.values()) model.tables.connections.put(row)
-          for (const row of connectors.values()) model.tables.connectors.put(row)
-        },
+      const { model } = createEnvironment(app.services.registry, 'plain', { clients: [client] })
+      model.transact(() => {
+        model.tables.bearer_tokens.put(token)
+        for (const row of connections.values()) model.tables.connections.put(row)
+        for (const row of connectors.values()) model.tables.connectors.put(row)
       })
       const answer = await http('get', '/api/v1/connections').set('Authorization', 'Bearer plain-token')
       expect(answer.text).toContain('"WORKSPACE_DWD"')

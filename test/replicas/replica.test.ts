@@ -11,7 +11,7 @@ import { Replica, type Term, type TermParts } from '../../src/replicas/replica.t
 import type { ModelLease } from '../../src/state/environment-registry.ts'
 import { freePort } from '../support/free-port.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { addAccount, openTestRegistry } from '../support/registry.ts'
+import { addAccount, createEnvironment, openTestRegistry } from '../support/registry.ts'
 
 const NEVER = new Promise<never>(() => undefined)
 const SELF = { id: 'one', url: 'http://127.0.0.1:1', version: '1', settings: {} }
@@ -275,7 +275,7 @@ describe('a state file with a log', () => {
 
   beforeAll(async () => {
     const registry = await open()
-    registry.create('default')
+    createEnvironment(registry, 'default')
     for (let count = 1; count <= ACCOUNTS; count++) {
       addAccount(registry)
       if (count % AT_ONCE === 0) await registry.flushed()

@@ -13,7 +13,7 @@ import { certificate } from '../../src/tls/certificate.ts'
 import { describeWith } from '../support/machine.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { TestPostgres } from '../support/postgres.ts'
-import { accountIds, addAccount, openTestRegistry } from '../support/registry.ts'
+import { accountIds, addAccount, createEnvironment, openTestRegistry } from '../support/registry.ts'
 
 const LEASE = 10_000
 const FILE = '/data/state.json'
@@ -112,7 +112,7 @@ describeWith('postgresql', 'a state in PostgreSQL', () => {
     withSchema(async ({ files, lease }) => {
       const open = () => openTestRegistry({ file: FILE, fileSystem: files, lock, lease })
       const one = await open()
-      one.create('default')
+      createEnvironment(one, 'default')
       addAccount(one)
       await one.flushed()
       const two = await open()
@@ -251,7 +251,7 @@ describeWith('postgresql', 'a state in PostgreSQL', () => {
     withSchema(async ({ files, lease }, schema) => {
       const registry = await openTestRegistry({ file: FILE, fileSystem: files, lock, lease })
       const client = { id: 'test_client', client_secret: 'x', name: 'x', created_at: '2026-01-01T00:00:00.000Z' }
-      registry.create('other', { clients: [client] })
+      createEnvironment(registry, 'other', { clients: [client] })
       await registry.leave()
       await lease.release()
       const url = postgres.url.replace('postgres@', 'postgres:hunter2@')
@@ -266,7 +266,7 @@ describeWith('postgresql', 'a state in PostgreSQL', () => {
   it('is exported to a state file and imported from one, and refuses what would replace a state', () =>
     withSchema(async ({ files, lease }, schema) => {
       const registry = await openTestRegistry({ file: FILE, fileSystem: files, lock, lease })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       addAccount(registry)
       await registry.flushed()
       const copy = join(folder, 'copy.json')

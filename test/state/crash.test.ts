@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
+import { accountIds, addAccount, createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 const CRASHES: Crash[] = ['killed', 'power-lost', 'power-lost-names-kept', 'power-lost-removals-kept']
 
@@ -24,7 +24,7 @@ async function commitAndStop(disk: MemoryDisk, file: string): Promise<Outcome> {
     outcome.acknowledged += count
   }
   try {
-    registry.create('default', { idSeed: 1 })
+    createEnvironment(registry, 'default', { idSeed: 1 })
     await registry.durable()
     await add(1)
     await add(3)
@@ -55,7 +55,7 @@ async function expectRecovered(disk: MemoryDisk, file: string, outcome: Outcome)
 }
 
 async function expectUsable(registry: EnvironmentRegistry, disk: MemoryDisk, file: string): Promise<void> {
-  if (!registry.environment('default')) registry.create('default')
+  if (!registry.environment('default')) createEnvironment(registry, 'default')
   const before = accountIds(registry).length
   addAccount(registry)
   await registry.durable()
@@ -96,7 +96,7 @@ describe('an operation that fails once', () => {
         const registry = await openTestRegistry({ file, fileSystem: disk })
         const known = new Set<string>()
         for (let round = 0; round < 6; round++) {
-          if (!registry.environment('default')) registry.create('default')
+          if (!registry.environment('default')) createEnvironment(registry, 'default')
           else known.add(addAccount(registry).id)
           await registry.durable()?.catch(() => known.clear())
           const shown = accountIds(registry)
@@ -122,7 +122,7 @@ describe('a disk that refuses for a while', () => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
-      const { model, clock, ids } = registry.create('default', { idSeed: 1, clock: FROZEN })
+      const { model, clock, ids } = createEnvironment(registry, 'default', { idSeed: 1, clock: FROZEN })
       const kept = addAccount(registry)
       await registry.durable()
       disk.fails = (_, name) => (name.startsWith('sync') ? undefined : new Error('ENOSPC: no space left'))
@@ -131,7 +131,7 @@ describe('a disk that refuses for a while', () => {
       model.transact(() => model.tables.accounts.put({ ...kept, identifier: 'second' }))
       model.transact(() => model.tables.accounts.remove(kept.id))
       clock.advance(1000)
-      registry.create('other')
+      createEnvironment(registry, 'other')
       registry.remove('default')
       const all = await Promise.allSettled([first, registry.durable()])
       expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
@@ -158,7 +158,7 @@ describe('a disk that refuses for a while', () => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       addAccount(registry)
       await registry.durable()
       disk.fails = (_, name) => (name.startsWith('rename') ? new Error('EROFS: read-only') : undefined)

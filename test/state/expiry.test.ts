@@ -5,7 +5,7 @@ import { instant } from '../../src/domain/instant.ts'
 import type { AuthRequest } from '../../src/domain/magic-link.ts'
 import { createApp } from '../../src/app/app.ts'
 import type { Model, TableName } from '../../src/state/model/model.ts'
-import { openTestRegistry, START, withDirectory } from '../support/registry.ts'
+import { createEnvironment, openTestRegistry, START, withDirectory } from '../support/registry.ts'
 import { accountOf, signIn } from '../crash/client.ts'
 
 const HOUR = 60 * 60_000
@@ -91,7 +91,7 @@ describe('expired rows', () => {
 
   it('stay as long as there are few of them, at any time of the clock', async () => {
     const registry = await openTestRegistry()
-    const { model, clock } = registry.create('default')
+    const { model, clock } = createEnvironment(registry, 'default')
     const token = (id: number): void =>
       model.transact(() =>
         model.tables.bearer_tokens.put({ id: `t${id}`, client_id: 'c', expires_at: instant(START + id) }),
@@ -107,7 +107,7 @@ describe('expired rows', () => {
 
   it('are removed in the order of their end, a few with each commit, and are restored when that commit is undone', async () => {
     const registry = await openTestRegistry()
-    const { model, clock } = registry.create('default')
+    const { model, clock } = createEnvironment(registry, 'default')
     model.transact(() => {
       for (let each = 0; each < 1100; each++) {
         const expires_at = instant(START + ((each * 7) % 1100))
@@ -137,7 +137,7 @@ describe('expired rows', () => {
 
   it('are removed at once beyond 10,000, and pending requests, live grants and links are not', async () => {
     const registry = await openTestRegistry()
-    const { model } = registry.create('default')
+    const { model } = createEnvironment(registry, 'default')
     const { auth_requests, grants, magic_links } = model.tables
     const request = (id: string, at: number, outcome: AuthRequest['outcome']): AuthRequest => {
       const expires_at = instant(START + HOUR + at)
@@ -167,7 +167,7 @@ describe('expired rows', () => {
 
   it('are not removed before they have ended for a day, nor requests that are pending', async () => {
     const registry = await openTestRegistry()
-    const { model, clock } = registry.create('default')
+    const { model, clock } = createEnvironment(registry, 'default')
     model.transact(() => {
       for (let each = 0; each < 1500; each++) {
         const expires_at = instant(START + HOUR)
@@ -196,7 +196,7 @@ describe('expired rows', () => {
 
   it('stay within 50,000: ended rows are removed first, then the bearer tokens that expire first, and never a live link', async () => {
     const registry = await openTestRegistry()
-    const { model } = registry.create('default')
+    const { model } = createEnvironment(registry, 'default')
     const { bearer_tokens, magic_links } = model.tables
     model.transact(() => {
       for (let each = 0; each < 50_200; each++)

@@ -9,7 +9,7 @@ import { EnvironmentProvisioner } from '../../src/state/provisioning.ts'
 import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { readState, replaceState } from '../../src/state/state-replacement.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { account, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
+import { account, addAccount, createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 const MANY = 3000
 const seedAccount = (identifier: string, connector = 'app'): SeedBundle['accounts'][number] => ({
@@ -238,7 +238,7 @@ describe('a large seed that is added', () => {
       const { tables } = environment.image()
       const replacing = replaceState(environment, { tables: { ...tables, clients: [] } })
       registry.remove('default')
-      registry.create('other', { clients: [{ id: 'c', client_secret: 's' }] })
+      createEnvironment(registry, 'other', { clients: [{ id: 'c', client_secret: 's' }] })
       await expect(replacing).rejects.toThrow('was removed')
       expect(registry.byClient.get('c')?.environment.name).toBe('other')
     }))
@@ -265,7 +265,7 @@ describe('a large seed that is added', () => {
         clients: [{ id: 'own', client_secret: 's' }, ...clients],
       })
       await meanwhile(adding, (turn) => {
-        if (turn === 20) registry.create('other', { clients })
+        if (turn === 20) createEnvironment(registry, 'other', { clients })
       })
       await expect(adding).rejects.toThrow('belongs to the environment other')
       expect(identifiers(environment)).toEqual(['ada'])

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
+import { accountIds, addAccount, createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 const CRASHES: Crash[] = ['killed', 'power-lost', 'power-lost-names-kept', 'power-lost-removals-kept']
 
@@ -32,7 +32,7 @@ async function runSteps(disk: MemoryDisk, file: string, given: readonly Step[]):
   const acknowledged: string[] = []
   let next = 0
   const commit = async (): Promise<void> => {
-    if (!registry.environment('default')) registry.create('default')
+    if (!registry.environment('default')) createEnvironment(registry, 'default')
     const { identifier } = addAccount(registry, 'default', { identifier: `${next++}@example.com` })
     await registry.durable()
     acknowledged.push(identifier)

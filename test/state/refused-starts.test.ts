@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { openTestRegistry, withDirectory } from '../support/registry.ts'
+import { createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 describe('a start', () => {
   it.each(['strict', 'relaxed'] as const)('does not serve when the disk refuses the seed (%s)', (durability) =>
@@ -19,7 +19,7 @@ describe('a start', () => {
     withDirectory(async (directory) => {
       const state = join(directory, 'state.json')
       const registry = await openTestRegistry({ file: state })
-      registry.create('renamed', { clients: [{ id: 'test_client', client_secret: 'test_secret' }] })
+      createEnvironment(registry, 'renamed', { clients: [{ id: 'test_client', client_secret: 'test_secret' }] })
       await registry.close()
       const before = await readFile(state, 'utf8')
       await expect(createApp({ state })).rejects.toMatchObject({

@@ -21,7 +21,7 @@ import { parseState } from '../../src/state/state-file/read-state.ts'
 import { stateProblem } from '../../src/state/state-file/validation.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withToolmock } from '../support/toolmock.ts'
-import { account, openTestRegistry, withDirectory } from '../support/registry.ts'
+import { account, createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 /** What is first wrong with a row by the schema of its table. */
 function rowProblem(table: 'accounts' | 'connectors', row: unknown): Problem | undefined {
@@ -91,7 +91,7 @@ async function written(): Promise<unknown> {
     const disk = new MemoryDisk()
     const file = join(directory, 'state.json')
     const registry = await openTestRegistry({ file, fileSystem: disk })
-    const { model } = registry.create('default', { clients: [{ id: 'c', client_secret: 's' }], idSeed: 1 })
+    const { model } = createEnvironment(registry, 'default', { clients: [{ id: 'c', client_secret: 's' }], idSeed: 1 })
     model.transact(() => {
       for (const credentials of CREDENTIALS) {
         const sequence = model.count('account_sequence')

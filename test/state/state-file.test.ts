@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { StateError } from '../../src/state/wal/state-errors.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
-import { account, accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
+import {
+  account,
+  accountIds,
+  addAccount,
+  createEnvironment,
+  openTestRegistry,
+  withDirectory,
+} from '../support/registry.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
 const OTHER_VERSION =
@@ -16,7 +23,7 @@ function inDirectory(work: (file: string, directory: string) => Promise<void>): 
 async function stopped(file: string, work: (registry: EnvironmentRegistry) => void = () => undefined): Promise<string> {
   const registry = await openTestRegistry({ file })
   if (!registry.environment('default'))
-    registry.create('default', { idSeed: 3, clock: { offset_ms: 0, frozen_at: NOW } })
+    createEnvironment(registry, 'default', { idSeed: 3, clock: { offset_ms: 0, frozen_at: NOW } })
   work(registry)
   await registry.close()
   return readFile(file, 'utf8')
@@ -44,7 +51,7 @@ describe('the state file', () => {
           identifier: 'two\nlines "quoted" \ud800 ä 漢',
           api_config: { b: [1, {}], a: {} },
         })
-        registry.create('__proto__', { clients: [{ id: 'c', client_secret: 's' }] })
+        createEnvironment(registry, '__proto__', { clients: [{ id: 'c', client_secret: 's' }] })
       })
       expect(text.split('\n').filter((line) => line.includes('ca_1'))).toEqual([
         expect.stringMatching(/^ {10}\{"id":"ca_1".*\}$/),
@@ -104,7 +111,7 @@ describe('the state file', () => {
       await writeFile(`${file}.wal.1`, 'no journal')
       const registry = await openTestRegistry({ file, fresh: true })
       expect(registry.environments()).toEqual([])
-      registry.create('default')
+      createEnvironment(registry, 'default')
       await registry.close()
       expect(await stopped(file)).toContain('"default"')
     }),
@@ -176,8 +183,8 @@ describe('the state file', () => {
     'is refused when two environments share a client',
     inDirectory(async (file) => {
       const text = await stopped(file, (registry) => {
-        registry.create('one', { clients: [{ id: 'first', client_secret: '' }] })
-        registry.create('two', { clients: [{ id: 'other', client_secret: '' }] })
+        createEnvironment(registry, 'one', { clients: [{ id: 'first', client_secret: '' }] })
+        createEnvironment(registry, 'two', { clients: [{ id: 'other', client_secret: '' }] })
       })
       expect(await refusal(file, text.replace('"other"', '"first"'))).toMatch(
         /two\.tables\.clients\[0\]\.id` is what the environment one has/,

@@ -8,7 +8,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { lockState, refuseIfHeld } from '../../src/state/state-file/state-lock.ts'
 import { StateError } from '../../src/state/wal/state-errors.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { openTestRegistry, withDirectory } from '../support/registry.ts'
+import { createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 /** A process that listens on a socket until it is killed, as the holder of a lock does. */
 const HOLDER = `require('node:net').createServer(s => s.end('4711 2026-01-01T00:00:00.000Z')).listen(process.argv[1], () => console.log('up'))`
@@ -151,7 +151,7 @@ describe('a lock from outside', () => {
       })
     }
     const registry = await openTestRegistry({ file: '/none/state.json', fileSystem: disk, lock })
-    registry.create('default')
+    createEnvironment(registry, 'default')
     await registry.close()
     expect(steps).toEqual(['take /none/state.json', 'release after sync directory'])
   })

@@ -6,7 +6,7 @@ import { checkState } from '../../src/state/state-report.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { nodeFileSystem } from '../../src/state/wal/file-system.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
+import { accountIds, addAccount, createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 const CLIENT = { id: 'client_ada', client_secret: 's' }
 
@@ -23,7 +23,7 @@ function inDirectory(work: (place: Place) => Promise<void>): () => Promise<void>
 /** A state file with three accounts after a clean stop. */
 async function stopped(file: string): Promise<string> {
   const registry = await openTestRegistry({ file })
-  registry.create('default', { idSeed: 3, clients: [CLIENT] })
+  createEnvironment(registry, 'default', { idSeed: 3, clients: [CLIENT] })
   for (let each = 0; each < 3; each++) addAccount(registry)
   await registry.close()
   return readFile(file, 'utf8')
@@ -33,7 +33,7 @@ async function stopped(file: string): Promise<string> {
 async function killed(file: string): Promise<void> {
   const disk = new MemoryDisk()
   const registry = await openTestRegistry({ file, fileSystem: disk })
-  registry.create('default', { clients: [CLIENT] })
+  createEnvironment(registry, 'default', { clients: [CLIENT] })
   addAccount(registry)
   await registry.checkpoint()
   for (let each = 0; each < 3; each++) {
@@ -162,7 +162,7 @@ describe('a check of a state file', () => {
       expect(await checkState(file)).toMatchObject({ kind: 'unreadable', message: expect.stringContaining('no such') })
       expect(await checkState(join(file, '..'))).toMatchObject({ kind: 'unreadable' })
       const registry = await openTestRegistry({ file: out })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       await registry.durable()
       expect(await checkState(out)).toMatchObject({ kind: 'unreadable', message: expect.stringContaining('in use by') })
       await registry.close()

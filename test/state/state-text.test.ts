@@ -5,7 +5,7 @@ import { atOnce } from '../../src/state/model/slices.ts'
 import { parseRowByRow } from '../../src/state/state-file/state-text.ts'
 import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
-import { accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
+import { accountIds, addAccount, createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 
@@ -22,7 +22,7 @@ describe('the text of the state file', () => {
           const file = join(directory, `${run++}.json`)
           const disk = new MemoryDisk()
           const registry = await openTestRegistry({ file, fileSystem: disk })
-          registry.create('__proto__', { clients: [{ id: 'c', client_secret: 's' }] })
+          createEnvironment(registry, '__proto__', { clients: [{ id: 'c', client_secret: 's' }] })
           for (const [identifier, value] of [['\u2028"\\\n', {}], ...given] as const)
             addAccount(registry, '__proto__', { identifier, api_config: { value: value as string } })
           takeSnapshot(registry.environment('__proto__')!, 'one')
@@ -58,7 +58,7 @@ describe('the text of the state file', () => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       for (let each = 0; each < 2; each++) addAccount(registry)
       await registry.close()
       const text = disk.file(file)!.toString()
@@ -75,7 +75,7 @@ describe('the data outside the tables', () => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
-      const environment = registry.create('default', { clock: { offset_ms: 0, frozen_at: AT } })
+      const environment = createEnvironment(registry, 'default', { clock: { offset_ms: 0, frozen_at: AT } })
       addAccount(registry)
       await registry.checkpoint()
       takeSnapshot(environment, 'one')
@@ -122,7 +122,7 @@ describe('the data outside the tables', () => {
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
-      const environment = registry.create('default')
+      const environment = createEnvironment(registry, 'default')
       await registry.durable()
       disk.fails = () => new Error('EIO: i/o error')
       addAccount(registry)

@@ -8,7 +8,14 @@ import type { StateContent } from '../../src/state/model/state-image.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { takeSnapshot } from '../../src/state/snapshots.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
-import { account, accountIds, addAccount, openTestRegistry, withDirectory } from '../support/registry.ts'
+import {
+  account,
+  accountIds,
+  addAccount,
+  createEnvironment,
+  openTestRegistry,
+  withDirectory,
+} from '../support/registry.ts'
 
 const ADA = { id: 'client_ada', client_secret: 's' }
 
@@ -16,7 +23,7 @@ const ADA = { id: 'client_ada', client_secret: 's' }
 async function logged(file: string, commits: number): Promise<MemoryDisk> {
   const disk = new MemoryDisk()
   const registry = await openTestRegistry({ file, fileSystem: disk })
-  registry.create('default', { clients: [ADA] })
+  createEnvironment(registry, 'default', { clients: [ADA] })
   for (let each = 0; each < commits; each++) {
     addAccount(registry)
     await registry.durable()
@@ -118,7 +125,7 @@ describe('the write-ahead log', () => {
       const log = disk.file(path)!
       disk.put(path, left(log.subarray(0, log.indexOf('\n') + 1)))
       await reopened(file, disk, (registry) => {
-        registry.create('default')
+        createEnvironment(registry, 'default')
         addAccount(registry)
       })
       await reopened(file, disk, (registry) => expect(accountIds(registry)).toEqual(['ca_1']))
@@ -171,7 +178,7 @@ describe('the write-ahead log', () => {
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       await registry.durable()
       const before = disk.log.length
       for (let each = 0; each < 100; each++) addAccount(registry)
@@ -186,7 +193,7 @@ describe('the write-ahead log', () => {
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       await registry.durable()
       const before = disk.log.length
       addAccount(registry)
@@ -204,7 +211,7 @@ describe('the write-ahead log', () => {
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       await registry.durable()
       expect(disk.log).toEqual([
         'create state.json.wal.0',
@@ -238,7 +245,7 @@ describe('the write-ahead log', () => {
       const isCheckpointed = async (checkpointAt: number): Promise<[boolean, number]> => {
         const disk = new MemoryDisk()
         const registry = await openTestRegistry({ file, fileSystem: disk, checkpointAt })
-        registry.create('default', { idSeed: 1 })
+        createEnvironment(registry, 'default', { idSeed: 1 })
         await registry.durable()
         const size = sizeOf(disk)
         // A checkpoint that was due has begun after this turn.
@@ -258,7 +265,7 @@ describe('the write-ahead log', () => {
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       await registry.durable()
       addAccount(registry)
       disk.fails = (_operation, name) => (/^(datasync|truncate)/.test(name) ? new Error('no disk') : undefined)
@@ -280,7 +287,7 @@ describe('the write-ahead log', () => {
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       await registry.durable()
       disk.fails = (_operation, name) => (name === 'sync directory' ? new Error('no disk') : undefined)
       await expect(registry.checkpoint()).rejects.toThrow()
@@ -315,7 +322,7 @@ describe('the write-ahead log', () => {
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       await registry.durable()
       await Promise.all([registry.checkpoint(), registry.checkpoint()])
       const written = () => disk.log.filter((name) => name === 'create state.json.tmp').length
@@ -335,7 +342,7 @@ describe('the write-ahead log', () => {
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk, checkpointAt: 1000 })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       for (let each = 0; each < 100; each++) addAccount(registry)
       await registry.checkpoint()
       const isCheckpointed = async (opened: EnvironmentRegistry, commits: number): Promise<boolean> => {
@@ -365,7 +372,7 @@ describe('the write-ahead log', () => {
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk, checkpointAt: 5000 })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       disk.fails = (_operation, name) => (name === 'create state.json.tmp' ? new Error('no disk') : undefined)
       const sizes: number[] = []
       for (let each = 0; each < 200; each++) {
@@ -389,7 +396,7 @@ describe('the write-ahead log', () => {
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       await expect.poll(() => disk.log).toContain('datasync state.json.wal.0')
       await registry.close()
     }),
@@ -400,7 +407,7 @@ describe('the write-ahead log', () => {
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk, checkpointAt: 20_000 })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       for (let each = 0; each < 200; each++) {
         addAccount(registry)
         await registry.durable()
@@ -417,9 +424,9 @@ describe('the write-ahead log', () => {
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       await registry.durable()
-      const { model } = registry.environment('default') ?? registry.create('default')
+      const { model } = registry.environment('default') ?? createEnvironment(registry, 'default')
       model.transact(() => {
         for (let each = 0; each < 2000; each++) model.tables.accounts.put(account(model.count('account_sequence')))
       })
@@ -443,7 +450,7 @@ describe('the write-ahead log', () => {
     inDirectory(async (file) => {
       const disk = new MemoryDisk()
       const registry = await openTestRegistry({ file, fileSystem: disk, durability: 'relaxed' })
-      registry.create('default')
+      createEnvironment(registry, 'default')
       expect(registry.durable()).toBeUndefined()
       await registry.checkpoint()
       disk.fails = () => new Error('EIO')
@@ -472,7 +479,7 @@ describe('the write-ahead log', () => {
           const disk = new MemoryDisk()
           let registry = await openTestRegistry({ file, fileSystem: disk })
           try {
-            registry.create('default', { idSeed: 7, clients: [ADA] })
+            createEnvironment(registry, 'default', { idSeed: 7, clients: [ADA] })
             for (const each of steps) {
               if (each === 'restart') {
                 await registry.close()
@@ -495,7 +502,7 @@ describe('the write-ahead log', () => {
 type Step = { put: number; value: string } | { remove: number } | string
 
 async function take(registry: EnvironmentRegistry, step: Step): Promise<void> {
-  const environment = registry.environment('default') ?? registry.create('default')
+  const environment = registry.environment('default') ?? createEnvironment(registry, 'default')
   const { accounts } = environment.model.tables
   if (step === 'checkpoint') await registry.checkpoint()
   else if (step === 'durable') await registry.durable()
@@ -503,7 +510,7 @@ async function take(registry: EnvironmentRegistry, step: Step): Promise<void> {
   else if (step === 'freeze') environment.clock.freeze()
   else if (step === 'configure') environment.configure({ consent: 'approve' })
   else if (step === 'other' && !registry.remove('other'))
-    registry.create('other', { clients: [{ id: 'o', client_secret: '' }] })
+    createEnvironment(registry, 'other', { clients: [{ id: 'o', client_secret: '' }] })
   else if (step === 'id') environment.model.transact(() => environment.model.count(environment.ids.id('x')))
   else if (typeof step === 'object') {
     environment.model.transact(() => {

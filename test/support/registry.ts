@@ -2,7 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Account } from '../../src/domain/account.ts'
+import type { Client } from '../../src/domain/client.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../../src/domain/settings.ts'
+import { draftOf, type Environment } from '../../src/state/environment.ts'
 import { openRegistry, type EnvironmentRegistry, type RegistryOptions } from '../../src/state/environment-registry.ts'
+import type { ClockState } from '../../src/state/model/time-and-ids.ts'
 
 /** Runs `work` with a directory that is removed afterwards. */
 export async function withDirectory<R>(work: (directory: string) => Promise<R>): Promise<R> {
@@ -22,6 +26,22 @@ export function openTestRegistry(options: Partial<RegistryOptions> = {}): Promis
     time: () => START,
     ...options,
   })
+}
+
+interface Given {
+  readonly settings?: Partial<Settings>
+  readonly clients?: readonly Client[]
+  readonly clock?: ClockState
+  readonly idSeed?: number
+}
+
+/** Makes an environment with nothing but clients. Its ids are random unless they are seeded. */
+export function createEnvironment(registry: EnvironmentRegistry, name: string, given: Given = {}): Environment {
+  const { settings, clients = [], clock = { offset_ms: 0, frozen_at: null }, idSeed } = given
+  const ids = idSeed === undefined ? null : { seed: idSeed, position: 0 }
+  const draft = draftOf({ name, record: { settings: { ...DEFAULT_SETTINGS, ...settings }, clock, ids } })
+  for (const client of clients) draft.environment.model.tables.clients.put(client)
+  return registry.create(draft)
 }
 
 export function account(sequence: number, fields: Partial<Account> = {}): Account {

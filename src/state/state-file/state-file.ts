@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { Low } from 'lowdb'
-import { type FileSystem, type OpenFile, release, writeFully } from '../wal/file-system.ts'
+import { type FileSystem, type OpenFile, writeFully } from '../wal/file-system.ts'
 import { byName, type StateImage } from '../model/state-image.ts'
 import { parseState } from './read-state.ts'
 import { stateText } from './state-text.ts'
@@ -61,7 +61,6 @@ export class StateFile {
     if (!bytes) return null
     const image = await parseState(bytes, this.#path, this.#between)
     this.#size = bytes.length
-    release(bytes)
     return image
   }
 

@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs'
-import { type FileHandle, open, readdir, readlink, realpath, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, readdir, readFile, readlink, realpath, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { canSyncDirectories, renameOver } from '../../platform.ts'
 import { makeDirectory } from '../../disk/make-directory.ts'
@@ -43,7 +43,10 @@ const OWNER_ONLY = 0o600
 export const nodeFileSystem: FileSystem = {
   async read(path) {
     try {
-      return await readWhole(path)
+      // Opening a pipe would wait for a writer.
+      const found = await stat(path)
+      if (!found.isFile()) throw notAFile(path, found.isDirectory() ? 'a folder' : 'a device, pipe or socket')
+      return await readFile(path)
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined
       throw error
@@ -77,33 +80,8 @@ export const nodeFileSystem: FileSystem = {
   },
 }
 
-/** Into memory that can be given back at once: see {@link release}. */
-async function readWhole(path: string): Promise<Buffer> {
-  // Opening a pipe would wait for a writer.
-  const found = await stat(path)
-  if (!found.isFile()) throw notAFile(path, found.isDirectory() ? 'a folder' : 'a device, pipe or socket')
-  const file = await open(path, 'r')
-  try {
-    const { size } = await file.stat()
-    const bytes = Buffer.from(new ArrayBuffer(size, { maxByteLength: size }))
-    for (let at = 0; at < size;) {
-      const { bytesRead } = await file.read(bytes, at, size - at, at)
-      if (bytesRead === 0) return bytes.subarray(0, at)
-      at += bytesRead
-    }
-    return bytes
-  } finally {
-    await file.close()
-  }
-}
-
 function notAFile(path: string, what: string): Error {
   return Object.assign(new Error(`${path} is ${what}, not a file`), { code: 'EISDIR' })
-}
-
-/** Frees the memory of what was read now, and not with the next garbage collection; the bytes are gone. */
-export function release({ buffer }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0)
 }
 
 export async function writeFully(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
