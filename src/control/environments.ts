@@ -52,7 +52,7 @@ export const environmentHandlers = {
   },
 
   delete_environment: ({ services, path: { name } }) => {
-    const { environments, journals, records, scenarios } = services
+    const { registry, journals, records, scenarios } = services
     if (name === 'default') {
       const message =
         'the environment default cannot be deleted, because calls without ?environment= use it; reset it instead'
@@ -60,7 +60,7 @@ export const environmentHandlers = {
     }
     const environment = environmentNamed(services, name)
     const history = scenarios.of(environment).history()
-    environments.remove(name)
+    registry.remove(name)
     const onceDurable = (): void => {
       journals.remove(environment)
       records.removed(name, history)

@@ -9,9 +9,6 @@ import type { Environment } from './environment.ts'
 import { revokeGrants } from './grants.ts'
 import { sliced, type Steps } from './model/slices.ts'
 
-/** Accounts that are changed in a few milliseconds. */
-export const ACCOUNTS_AT_ONCE = 100
-
 /** Ends the auth requests of an account that wait for verification: they then answer 404. Only inside a transaction. */
 export function endRequests(
   { model }: Environment,
@@ -46,7 +43,7 @@ export function* adoptConnectorType(
   const present = environment.clock.now()
   const at = instant(present)
   const changed = new Set<string>()
-  yield* sliced(environment.model.accountIndex.ofConnector(name), ACCOUNTS_AT_ONCE, (account) => {
+  yield* sliced(environment.model.accountIndex.ofConnector(name), (account) => {
     if (account.authorization_type === type) return
     revokeGrants(environment, account)
     endRequests(environment, account, 'withdrawn')

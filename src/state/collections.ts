@@ -29,8 +29,6 @@ export function putItem(
   model.tables.collection_items.put({ id, connector, collection, account_id, sequence, item })
 }
 
-const ITEMS_AT_ONCE = 500
-
 /** Makes these items, in this order, all that a collection holds. Only inside a transaction. */
 export function* replaceItems(
   environment: Environment,
@@ -40,13 +38,13 @@ export function* replaceItems(
   const { collections, tables } = environment.model
   // From the end, where a removal moves nothing.
   const former = collections.at(place).all().reverse()
-  yield* sliced(former, ITEMS_AT_ONCE, ({ id }) => {
+  yield* sliced(former, ({ id }) => {
     tables.collection_items.remove(id)
   })
   const counter = counterOf(place)
   let value = tables.counters.get(counter)?.value ?? 0
   tables.counters.put({ id: counter, value })
-  yield* sliced(items, ITEMS_AT_ONCE, ([key, item]) => {
+  yield* sliced(items, ([key, item]) => {
     putItem(environment, place, { id: itemId(place, key), sequence: ++value, item })
   })
   tables.counters.put({ id: counter, value })

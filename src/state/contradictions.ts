@@ -10,8 +10,6 @@ import type { StateContent } from './model/state-image.ts'
 
 type TableRows = { readonly [Name in TableName]: readonly Rows[Name][] }
 
-const ROWS_AT_ONCE = 500
-
 /** Of all environments of a state file. */
 export function* contradictions({ environments }: StateContent): Steps<Problem[]> {
   const problems: Problem[] = []
@@ -65,7 +63,7 @@ function* findRepeated<Key extends string>(
   problems: Problem[],
 ): Steps {
   const seen = new Set<string | number>()
-  yield* sliced(rows.entries(), ROWS_AT_ONCE, ([at, row]) => {
+  yield* sliced(rows.entries(), ([at, row]) => {
     if (!isRow(row)) return
     if (!seen.has(row[key])) seen.add(row[key])
     else problems.push({ path: [...path, at, key], found: 'the same for the second time', allowed: `each ${key} once` })

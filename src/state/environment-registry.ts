@@ -9,7 +9,7 @@ import { type Draft, Environment, type EventSender } from './environment.ts'
 import { RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import { byName, type EnvironmentRecord, type StateContent } from './model/state-image.ts'
-import { inSlices, sliced, type Steps } from './model/slices.ts'
+import { inSlices, ROWS_AT_ONCE, sliced, type Steps } from './model/slices.ts'
 import type { Index, Row, Table } from './model/table.ts'
 import { SeedConflictError } from './seeding.ts'
 import { lockState, type StateLock } from './state-file/state-lock.ts'
@@ -44,8 +44,6 @@ export interface ModelLease {
 }
 
 const CHECKPOINT_AT = 64 * 1024 * 1024
-/** Rows and changes that are loaded in a few milliseconds. */
-const CHANGES_AT_ONCE = 500
 
 /** Opens the environments that a state file holds; none when it is new. @throws StateError */
 export async function openRegistry(options: RegistryOptions): Promise<EnvironmentRegistry> {
@@ -286,7 +284,7 @@ export class EnvironmentRegistry {
       else if (record) this.#environments.set(name, (environment = this.#make(name, record)))
       for (const change of environment ? changes : []) {
         environment?.redo(change)
-        if (++count % CHANGES_AT_ONCE === 0) yield
+        if (++count % ROWS_AT_ONCE === 0) yield
       }
     }
   }
@@ -358,7 +356,7 @@ export class ClientIdTakenError extends Error {
 }
 
 function loadTable<T extends Row>(table: Table<T>, rows: readonly T[]): Steps {
-  return sliced(rows, CHANGES_AT_ONCE, (row) => {
+  return sliced(rows, (row) => {
     table.load(row)
   })
 }

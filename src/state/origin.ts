@@ -1,5 +1,4 @@
 import { mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.ts'
-import { ACCOUNTS_AT_ONCE } from './account-changes.ts'
 import type { Environment } from './environment.ts'
 import type { Origin } from './model/model.ts'
 import { generatedIdentifier, seedExpander } from './seeding.ts'
@@ -34,7 +33,7 @@ function* withIds(environment: Environment, expanded: SeedBundle): Steps<SeedBun
     identifier: provider.identifier ?? generatedIdentifier(provider.display_name, ids),
   }))
   const accounts: SeedAccount[] = []
-  yield* sliced(expanded.accounts, ACCOUNTS_AT_ONCE, (account) => {
+  yield* sliced(expanded.accounts, (account) => {
     accounts.push({ ...account, id: known(account) ?? account.id ?? ids.id('ca') })
   })
   return { ...expanded, providers, accounts }

@@ -154,11 +154,6 @@ export class EnvironmentProvisioner {
     }
   }
 
-  /** Removes an environment with everything in it; false when there is none of that name. */
-  remove(name: string): boolean {
-    return this.#options.registry.remove(name)
-  }
-
   /**
    * The environment of a client id that is unknown, but fits a client id pattern of a seed with this secret: made now,
    * once. Undefined when no seed that can be read has such a pattern.

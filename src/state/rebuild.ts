@@ -3,10 +3,7 @@ import { type Draft, type Environment, ReadGuard } from './environment.ts'
 import { ACCOUNT_SEQUENCE, type Model, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import type { Change, Row, Table } from './model/table.ts'
 import { SeedConflictError } from './seeding.ts'
-import { atOnce, inSlices, sliced, type Steps } from './model/slices.ts'
-
-/** Rows that are copied and written in a few milliseconds. */
-const ROWS_AT_ONCE = 200
+import { atOnce, inSlices, ROWS_AT_ONCE, sliced, type Steps } from './model/slices.ts'
 
 /** Clients keep their credentials and bearer tokens when the model goes back to an earlier state. */
 export const EMPTIED_BY_RESET: ReadonlySet<TableName> = new Set(
@@ -75,7 +72,7 @@ export function* putRows(
 ): Steps {
   for (const name of names) {
     const table = model.tables[name] as Table<Row>
-    yield* sliced<Row>(tables[name], ROWS_AT_ONCE, (row) => {
+    yield* sliced<Row>(tables[name], (row) => {
       table.put(row)
     })
   }
@@ -92,8 +89,8 @@ function* copy(from: Model, { environment, changes }: Draft, isEmptied: (table: 
   for (const { name, source, target, ids, rows } of tables) {
     target.continueAfter(source)
     // From the end, where a removal moves nothing when the log is read.
-    yield* sliced(ids.reverse(), ROWS_AT_ONCE, (id) => changes.push(removal(name, id)))
-    yield* sliced(rows, ROWS_AT_ONCE, ([place, row]) => target.load(row, place))
+    yield* sliced(ids.reverse(), (id) => changes.push(removal(name, id)))
+    yield* sliced(rows, ([place, row]) => target.load(row, place))
   }
   to.definitions.copy(from.definitions)
 }

@@ -19,11 +19,11 @@ import {
 } from '../domain/seed.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { lazyImport } from '../lazy-import.ts'
-import { ACCOUNTS_AT_ONCE, adoptConnectorType } from './account-changes.ts'
+import { adoptConnectorType } from './account-changes.ts'
 import { replaceItems } from './collections.ts'
 import { connectionOf, type Environment, now } from './environment.ts'
 import { ACCOUNT_SEQUENCE } from './model/model.ts'
-import { sliced, type Steps } from './model/slices.ts'
+import { ROWS_AT_ONCE, sliced, type Steps } from './model/slices.ts'
 
 /**
  * Puts an expanded seed. What is there already under the same name (client, connector, connection, provider, account in its
@@ -52,7 +52,7 @@ export function* putSeed(
   const nextSequence = (): number => (last = last === 0 ? environment.model.count(ACCOUNT_SEQUENCE) : last + 1)
   for (const [at, account] of bundle.accounts.entries()) {
     yield* putAccount(environment, thirdParty, account, nextSequence)
-    if (at % ACCOUNTS_AT_ONCE === ACCOUNTS_AT_ONCE - 1) yield
+    if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) yield
   }
   if (last > 0) counters.put({ id: ACCOUNT_SEQUENCE, value: last })
   for (const webhook of bundle.webhooks ?? []) environment.model.tables.webhooks.put(webhook)
@@ -136,7 +136,7 @@ function* renameProvider({ model }: Environment, former: string, connector: Conn
   const { accounts, connectors, providers } = model.tables
   const provider = providerOf(connector)
   const ofConnector = model.accountIndex.ofConnector(connector.connector)
-  yield* sliced(ofConnector, ACCOUNTS_AT_ONCE, (account) => accounts.put({ ...account, provider }))
+  yield* sliced(ofConnector, (account) => accounts.put({ ...account, provider }))
   if ([...connectors.values()].some((each) => providerOf(each) === former)) return
   for (const each of [...providers.values()])
     if (!each.is_custom && each.identifier === former) providers.remove(each.id)
@@ -327,7 +327,7 @@ export async function seedExpander(bundle: SeedBundle): Promise<(environment: En
     if (!faker) return bundle
     const { accountIndex } = environment.model
     const names = new Set<string>()
-    yield* sliced(bundle.accounts, ACCOUNTS_AT_ONCE, (account) => names.add(accountName(account)))
+    yield* sliced(bundle.accounts, (account) => names.add(accountName(account)))
     const isNew = (account: SeedAccount): boolean => {
       const { size } = names
       const isThere = accountIndex.inScope(account.connector, account.identifier, account) !== undefined
@@ -339,7 +339,7 @@ export async function seedExpander(bundle: SeedBundle): Promise<(environment: En
       for (let count = 1; count <= generate.accounts; count++) {
         const person = `${plain(faker.person.firstName())}.${plain(faker.person.lastName())}`
         accounts.push(newAccount(generate, person, isNew))
-        if (count % ACCOUNTS_AT_ONCE === 0) yield
+        if (count % ROWS_AT_ONCE === 0) yield
       }
     }
     return { ...bundle, accounts, generate: [] }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { atOnce } from '../../src/state/model/slices.ts'
+import { atOnce, ROWS_AT_ONCE } from '../../src/state/model/slices.ts'
 import { parseRowByRow } from '../../src/state/state-file/state-text.ts'
 import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
@@ -204,6 +204,6 @@ describe('the text of a state that is sent', () => {
 
   it('gives way after some rows', () => {
     const rows = Array.from({ length: 1200 }, (_, id) => ({ id }))
-    expect([...parseRowByRow(Buffer.from(JSON.stringify({ rows })), 20)]).toHaveLength(2)
+    expect([...parseRowByRow(Buffer.from(JSON.stringify({ rows })), 20)]).toHaveLength(1200 / ROWS_AT_ONCE)
   })
 })

@@ -69,7 +69,7 @@ export class AccountIndex implements Index<Account>, AccountFinder {
 
   /** Makes the map by which nearly every request finds its account. */
   make(): void {
-    this.#rows.values('identifier')
+    this.#rows.with('identifier', '')
   }
 
   #refuseTaken({ sequence, id }: Account): void {

@@ -67,10 +67,6 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
     return this.#byValue(field).get(value) ?? NONE
   }
 
-  values(field: string): Iterable<string> {
-    return this.#byValue(field).keys()
-  }
-
   /** Makes the maps again when they are asked for. */
   dropMaps(): void {
     this.#fields.clear()

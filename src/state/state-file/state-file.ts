@@ -19,7 +19,6 @@ export class StateFile {
   readonly #fileSystem: FileSystem
   readonly #path: string
   readonly #between: (() => void) | undefined
-  readonly #low = new Low<StateImage>({ read: () => this.#parse(), write: (image) => this.#replace(image) }, EMPTY)
   /** Bytes of the file that was read or written last. */
   #size = 0
 
@@ -32,11 +31,9 @@ export class StateFile {
 
   /** What the file holds, and its size in bytes; undefined when there is none. */
   async read(): Promise<{ image: StateImage; size: number } | undefined> {
-    await this.#low.read()
-    const { data: image } = this.#low
-    // The model holds the rows; a second reference here would keep removed ones in memory.
-    this.#low.data = EMPTY
-    return image === EMPTY ? undefined : { image, size: this.#size }
+    const low = this.#open(EMPTY)
+    await low.read()
+    return low.data === EMPTY ? undefined : { image: low.data, size: this.#size }
   }
 
   /** Whether there is one on disk now. */
@@ -47,13 +44,13 @@ export class StateFile {
 
   /** Replaces the file. @returns its size in bytes */
   async write(image: StateImage): Promise<number> {
-    this.#low.data = image
-    try {
-      await this.#low.write()
-    } finally {
-      this.#low.data = EMPTY
-    }
+    await this.#open(image).write()
     return this.#size
+  }
+
+  /** Not kept: the model has the rows, and a second reference would keep removed ones in memory. */
+  #open(image: StateImage): Low<StateImage> {
+    return new Low({ read: () => this.#parse(), write: (data) => this.#replace(data) }, image)
   }
 
   async #parse(): Promise<StateImage | null> {

@@ -50,19 +50,10 @@ export async function lockState(file: string, time: TimeSource, pipe = lockPipeO
 
 /** Refuses a file that a server has open, without taking its lock. @throws StateError naming the holder */
 export async function refuseIfHeld(file: string, pipe = lockPipeOf(file)): Promise<void> {
-  if (pipe !== undefined) {
-    const holder = await askHolder(pipe)
-    if (holder !== undefined) throw heldBy(file, holder)
-    return
-  }
   // The lock is beside the file that a symbolic link leads to.
-  const lockPath = await lockPathOf(await nodeFileSystem.realPath(file).catch(() => file))
-  try {
-    const holder = await askHolder(lockPath.address)
-    if (holder !== undefined) throw heldBy(file, holder)
-  } finally {
-    await lockPath.removeShortcut()
-  }
+  const path = pipe === undefined ? await lockPathOf(await nodeFileSystem.realPath(file).catch(() => file)) : undefined
+  const holder = await askHolder(path?.address ?? pipe ?? '').finally(() => path?.removeShortcut())
+  if (holder !== undefined) throw heldBy(file, holder)
 }
 
 function heldBy(file: string, holder: string): StateError {

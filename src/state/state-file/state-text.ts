@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
 import { inColumnOrder, type Snapshot, type TableName } from '../model/model.ts'
 import { type EnvironmentImage, STATE_VERSION, type StateImage } from '../model/state-image.ts'
-import type { Steps } from '../model/slices.ts'
+import { ROWS_AT_ONCE, type Steps } from '../model/slices.ts'
 
 /*
  * The text of the state file: JSON, indented by two spaces, with every row of a table on a line of its own. A diff so
@@ -13,15 +13,13 @@ import type { Steps } from '../model/slices.ts'
 /** The text of a value, in parts that each take little time to make. `margin` is the indentation of its first line. */
 type Part<T = unknown> = (value: T, margin: string, name: string) => Iterable<string>
 
-const ROWS_PER_PART = 128
-
 const line: Part = (value) => [JSON.stringify(value)]
 
 function rowsOf(order: (row: object, name: string) => object): Part<readonly object[]> {
   return function* (all, margin, name) {
     yield '['
-    for (let at = 0; at < all.length; at += ROWS_PER_PART) {
-      const texts = all.slice(at, at + ROWS_PER_PART).map((row) => `\n${margin}  ${JSON.stringify(order(row, name))}`)
+    for (let at = 0; at < all.length; at += ROWS_AT_ONCE) {
+      const texts = all.slice(at, at + ROWS_AT_ONCE).map((row) => `\n${margin}  ${JSON.stringify(order(row, name))}`)
       yield (at > 0 ? ',' : '') + texts.join(',')
     }
     yield all.length > 0 ? `\n${margin}]` : ']'
@@ -109,7 +107,6 @@ function withRows({ frame, runs }: SplitText): JsonObject | undefined {
 }
 
 const [QUOTE, BACKSLASH, BRACKET, BRACE] = [0x22, 0x5c, 0x5b, 0x7b]
-const ROWS_AT_ONCE = 500
 
 function* splitLists(bytes: Buffer, levels: number): Steps<SplitText> {
   let [frame, start, count] = ['', 0, 0]

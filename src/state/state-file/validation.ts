@@ -4,7 +4,7 @@ import { environmentSchema, environmentStateSchema, stateSchema } from '../../sc
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../../domain/environment-name.ts'
 import { isJsonObject, type JsonObject, own } from '../../domain/json.ts'
 import { TABLE_NAMES } from '../model/model.ts'
-import type { Steps } from '../model/slices.ts'
+import { ROWS_AT_ONCE, type Steps } from '../model/slices.ts'
 
 /** What is first wrong with a state of the present version. */
 export function stateProblem(state: JsonObject): Problem | undefined {
@@ -14,8 +14,6 @@ export function stateProblem(state: JsonObject): Problem | undefined {
   const found = `the name ${JSON.stringify(name.slice(0, 100))}`
   return { path: ['environments', name], found, allowed: ENVIRONMENT_NAME_RULE }
 }
-
-const ROWS_AT_ONCE = 500
 
 /** Everything that is wrong with what `PUT /_mock/state` is sent. */
 export function* stateProblems(value: unknown): Steps<Problem[]> {

@@ -132,10 +132,11 @@ export class LogFile {
 
   async #open(): Promise<OpenFile> {
     if (this.#file) return this.#file
-    const { isThere, hasStateFile } = await this.#look()
+    const names = await this.#fileSystem.list(dirname(this.#stateFile))
+    const isThere = names.includes(basename(this.#path))
     if (this.#at.exists && this.#at.length > 0 && !isThere) throw gone(this.#path)
     // A log that follows a state file is of no use without it.
-    if (!isThere && this.#at.generation > 0 && !hasStateFile) throw gone(this.#stateFile)
+    if (!isThere && this.#at.generation > 0 && !names.includes(basename(this.#stateFile))) throw gone(this.#stateFile)
     const file = await (isThere ? this.#fileSystem.reopen(this.#path) : this.#fileSystem.createNew(this.#path))
     this.#at.exists = true
     try {
@@ -145,12 +146,6 @@ export class LogFile {
       throw error
     }
     return (this.#file = file)
-  }
-
-  async #look(): Promise<{ isThere: boolean; hasStateFile: boolean }> {
-    const names = await this.#fileSystem.list(dirname(this.#stateFile))
-    const isThere = names.includes(basename(this.#path))
-    return { isThere, hasStateFile: names.includes(basename(this.#stateFile)) }
   }
 }
 

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { type JsonValue, parsedJson } from '../../domain/json.ts'
 import type { Snapshot } from '../model/model.ts'
+import { ROWS_AT_ONCE } from '../model/slices.ts'
 import type { EnvironmentRecord } from '../model/state-image.ts'
 import type { Change, Row } from '../model/table.ts'
 import type { FileSystem } from './file-system.ts'
@@ -46,7 +47,6 @@ export type LoggedCommit =
 
 /** Text of this length is handed on before more is made, so that no batch blocks the event loop for long. */
 const TURN_EVERY = 256 * 1024
-const CHANGES_AT_ONCE = 500
 
 export function headerLine(header: LogHeader): string {
   const json = JSON.stringify(header)
@@ -101,7 +101,7 @@ export function* changesText(changes: readonly Change[]): Generator<string> {
         text = ''
       }
     } else text += JSON.stringify(walChange(change))
-    if (at % CHANGES_AT_ONCE === CHANGES_AT_ONCE - 1) {
+    if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) {
       yield text
       text = ''
     }
@@ -113,8 +113,8 @@ export function* changesText(changes: readonly Change[]): Generator<string> {
 function* jsonParts(value: unknown, depth: number): Generator<string> {
   if (Array.isArray(value)) {
     yield '['
-    for (let at = 0; at < value.length; at += CHANGES_AT_ONCE)
-      yield (at > 0 ? ',' : '') + JSON.stringify(value.slice(at, at + CHANGES_AT_ONCE)).slice(1, -1)
+    for (let at = 0; at < value.length; at += ROWS_AT_ONCE)
+      yield (at > 0 ? ',' : '') + JSON.stringify(value.slice(at, at + ROWS_AT_ONCE)).slice(1, -1)
     yield ']'
   } else if (isObject(value) && depth > 0) {
     const members = Object.entries(value).filter(([, member]) => member !== undefined)
