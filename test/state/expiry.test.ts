@@ -221,7 +221,7 @@ describe('expired rows', () => {
 
   it('one token more than 50,000 drops the one that expires first, again and again, and one that expires earlier at once', async () => {
     const registry = await openTestRegistry()
-    const { model } = registry.create('default')
+    const { model } = createEnvironment(registry, 'default')
     const { bearer_tokens } = model.tables
     const put = (id: string, at: number): void =>
       model.transact(() => bearer_tokens.put({ id, client_id: 'c', expires_at: instant(START + HOUR + at) }))

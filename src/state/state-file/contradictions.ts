@@ -1,7 +1,7 @@
-import type { Path, Problem } from '../schema/problems.ts'
-import { ACCOUNT_SEQUENCE, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
-import { sliced, type Steps } from './model/slices.ts'
-import type { StateContent } from './model/state-image.ts'
+import type { Path, Problem } from '../../schema/problems.ts'
+import { ACCOUNT_SEQUENCE, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from '../model/model.ts'
+import { sliced, type Steps } from '../model/slices.ts'
+import type { StateContent } from '../model/state-image.ts'
 
 /*
  * Rows that are valid each by itself, and contradict one another. A start refuses them, `PUT /_mock/state` does, and a repair
