@@ -18,19 +18,18 @@ export async function mergeReportFiles(
   const options = await verdictOptions(read, configuration?.reasons)
   const targets = await reportFiles(read.values.report)
   const pairs = [await reportIn(first), ...(await Promise.all(others.map(reportIn)))] as const
-  const [{ mergeReports }, { verdictOf, withCases }, { verdictText }] = await Promise.all([
+  const [{ mergeReports }, { judge }, { verdictText }] = await Promise.all([
     import('../verdict/merge-reports.ts'),
     import('../verdict/verdict.ts'),
     import('../verdict/formats/text.ts'),
   ])
   const cases = pairs.flatMap((pair) => pair.cases ?? [])
   const reports = { ...mergeReports(pairs), ...(cases.length > 0 && { cases }) }
-  const merged = verdictOf(reports, options)
-  const verdict = cases.length > 0 ? withCases(merged, cases) : merged
-  out(verdictText(verdict, columns))
-  const problems = await writeReports(targets, { reports, options, verdict })
+  const judged = judge(reports, options)
+  out(verdictText(judged.verdict, columns))
+  const problems = await writeReports(targets, judged)
   for (const problem of problems) err(`toolmock: ${problem}`)
-  if (!verdict.ok) return VERDICT_FAILED
+  if (!judged.verdict.ok) return VERDICT_FAILED
   return problems.length > 0 ? NOT_WRITTEN : 0
 }
 

@@ -63,7 +63,7 @@ export async function runCases(file: string, given: RunArguments, context: Comma
     const jobs = Array.from({ length: values.repeat }, (_, nth) => cases.map((each) => ({ each, nth }))).flat()
     const runs = await atMost(values.parallel, jobs, ({ each, nth }) => runCase(each, nth, running))
     log.flush()
-    if (commands.stopped === undefined) return await judge(runsByCase(cases, runs), running, files)
+    if (commands.stopped === undefined) return await conclude(runsByCase(cases, runs), running, files)
     throw new NotStartedError('a signal came before all cases had ended', commands.stopped)
   } catch (error) {
     if (!(error instanceof NotStartedError)) throw error
@@ -184,12 +184,12 @@ function runsByCase(cases: readonly Case[], runs: readonly CaseRun[]): RunsOfCas
 }
 
 /** Writes one verdict on all cases, which fails by each reason of each of them; answers the exit code. */
-async function judge(
+async function conclude(
   all: readonly RunsOfCase[],
   { context, options }: Running,
   files: readonly ReportFile[],
 ): Promise<number> {
-  const [{ verdictOf, withCases }, { mergeReports }] = await Promise.all([
+  const [{ judge }, { mergeReports }] = await Promise.all([
     import('../verdict/verdict.ts'),
     import('../verdict/merge-reports.ts'),
   ])
@@ -197,8 +197,7 @@ async function judge(
   // Equal runs have equal reports.
   const [first, ...others] = all.flatMap(({ runs }) => runs.slice(0, 1).map(({ reports }) => reports))
   if (!first) throw new Error('there is no case')
-  const merged = mergeReports([first, ...others])
-  const verdict = withCases(verdictOf(merged, options), cases)
+  const judged = judge({ ...mergeReports([first, ...others]), cases }, options)
   const failed = cases.filter(({ ok }) => !ok)
   const often = all[0] && all[0].runs.length > 1 ? `, ${all[0].runs.length} times each` : ''
   const after = [
@@ -209,8 +208,7 @@ async function judge(
       (runs.find(({ explain: lines }) => lines.length > 0)?.explain ?? []).map((line) => `${each.name}: ${line}`),
     )
     .slice(0, EXPLAINED)
-  const code = verdict.ok ? 0 : VERDICT_FAILED
-  const judged = { reports: { ...merged, cases }, options, verdict }
+  const code = judged.verdict.ok ? 0 : VERDICT_FAILED
   return publish(judged, { code, before: [], after, explain }, context, files)
 }
 

@@ -3,8 +3,7 @@ import { writeText } from '../disk/append.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
 import { FORMATS, render, type ReportFormat } from '../verdict/formats/formats.ts'
-import type { ReportPair, Verdict } from '../verdict/report-pair.ts'
-import type { VerdictOptions } from '../verdict/verdict-options.ts'
+import type { JudgedReports } from '../verdict/verdict.ts'
 import type { Variables } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { fileFailure, UsageError } from './failure.ts'
@@ -41,13 +40,7 @@ export async function reportFiles(files: readonly string[] = []): Promise<Report
   return read
 }
 
-export interface Judged {
-  readonly reports: ReportPair
-  readonly options: VerdictOptions
-  readonly verdict: Verdict<string>
-}
-
-export async function writeReports(files: readonly ReportFile[], judged: Judged): Promise<string[]> {
+export async function writeReports(files: readonly ReportFile[], judged: JudgedReports): Promise<string[]> {
   const problems: string[] = []
   for (const { file, format } of files) {
     try {
@@ -60,31 +53,17 @@ export async function writeReports(files: readonly ReportFile[], judged: Judged)
 }
 
 /** JSON has everything and the verdict on it; the other formats list apart what was allowed. */
-async function reportText(format: ReportFile['format'], judged: Judged): Promise<string> {
-  const { reports, verdict } = judged
-  if (format === 'json') return `${JSON.stringify({ ...reports, verdict }, null, 2)}\n`
-  return (await render(format, await judgedReports(judged))).text
+async function reportText(format: ReportFile['format'], judged: JudgedReports): Promise<string> {
+  const { given, verdict } = judged
+  if (format === 'json') return `${JSON.stringify({ ...given, verdict }, null, 2)}\n`
+  return (await render(format, judged)).text
 }
 
 /** The annotations of GitHub, a line each; none where there is nothing to say. */
-async function annotationLines(judged: Judged): Promise<string> {
+async function annotationLines(judged: JudgedReports): Promise<string> {
   const { reasons, warnings } = judged.verdict
   if (reasons.length + warnings.length === 0) return ''
-  return (await render('github', await judgedReports(judged))).text
-}
-
-async function judgedReports({ reports, options, verdict }: Judged): Promise<ReportPair> {
-  const { shortfallsOf, withFailing, withoutAllowed } = await import('../verdict/verdict.ts')
-  const { allow, failOn } = options
-  const failing = withFailing(reports, failOn)
-  const kept = allow ? withoutAllowed(failing, allow) : failing
-  return {
-    ...kept,
-    // Whether a case made a request is judged for each.
-    shortfalls: shortfallsOf(verdict, reports.cases ? { ...options, requireRequests: false } : options),
-    verdict,
-    ...(reports.cases && { cases: reports.cases }),
-  }
+  return (await render('github', judged)).text
 }
 
 function notWritten(file: string, error: unknown): string {
@@ -113,7 +92,7 @@ interface Surroundings {
 
 /** Writes a verdict to stderr, to the summary of the CI step and to the reports; answers the exit code. */
 export async function publish(
-  judged: Judged,
+  judged: JudgedReports,
   { code, before, after, explain }: Surroundings,
   { err, variables, columns }: CommandContext,
   files: readonly ReportFile[],

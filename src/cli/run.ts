@@ -27,7 +27,7 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
       child.run(given.command, variables),
     )
     log.flush()
-    if (!end.notStarted) return await judge(end, services.reports, { context, options, files, journal })
+    if (!end.notStarted) return await conclude(end, services.reports, { context, options, files, journal })
     context.err(`toolmock: ${end.failure}`)
     await journal?.discard()
     return end.code
@@ -44,17 +44,17 @@ interface Judging {
 }
 
 /** Judges the requests of a command; answers the exit code. */
-async function judge(
+async function conclude(
   end: CommandEnd,
   reports: App['services']['reports'],
   { context, options, files, journal }: Judging,
 ): Promise<number> {
-  const { verdictOf } = await import('../verdict/verdict.ts')
-  const pair = { contract: await reports.contract(), coverage: await reports.coverage() }
-  const verdict = verdictOf(pair, options)
+  const { judge } = await import('../verdict/verdict.ts')
+  const judged = judge({ contract: await reports.contract(), coverage: await reports.coverage() }, options)
+  const { verdict } = judged
   const code = end.code === 0 && !verdict.ok ? VERDICT_FAILED : end.code
   const before = end.code === 0 ? [] : [`toolmock: ${end.failure}, which is passed on; this may explain it:`]
   const after = code === end.code ? [] : [`exit code ${code}: the command passed, the verdict did not`]
   const explain = await explainLine(verdict, code, journal)
-  return publish({ reports: pair, options, verdict }, { code, before, after, explain }, context, files)
+  return publish(judged, { code, before, after, explain }, context, files)
 }

@@ -22,7 +22,7 @@ export interface Shortfall {
   readonly sentence: string
 }
 
-type ReasonKind =
+export type ReasonKind =
   | 'incomplete'
   | 'violation'
   | 'answer_violation'
@@ -59,13 +59,8 @@ export interface Verdict<Kind = ReasonKind> {
 export interface ReportPair {
   readonly contract: ContractReport
   readonly coverage: CoverageReport
-  /** The findings that were taken out of `contract`; absent when nothing could be allowed. */
-  readonly allowed?: Allowed
-  readonly shortfalls?: readonly Shortfall[]
   /** Those of `run --cases`. */
   readonly cases?: readonly CaseResult[]
-  /** Absent where it follows from the reports alone. */
-  readonly verdict?: Verdict<string>
 }
 
 export function isKept(record: ContractRecord): ContractReport['ok'] {

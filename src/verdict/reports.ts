@@ -39,6 +39,8 @@ export interface Reports {
   names(): ReadonlySet<string>
 }
 
+const loadVerdict = lazyImport(() => import('./verdict.ts'))
+
 const loadPrism = lazyImport(async () => {
   const [{ prismCheck }, { createPrismValidator }] = await Promise.all([
     import('./prism-check.ts'),
@@ -88,11 +90,9 @@ export function createReports(parts: ReportParts): Reports {
       return prismCheck(validator, journalsOf(environment))
     },
     rendered: async (format, environment) => {
-      const made = await sources()
-      return render(format, {
-        contract: contractReport(made, environment),
-        coverage: coverageReport(made, environment),
-      })
+      const [made, { judge }] = await Promise.all([sources(), loadVerdict()])
+      const reports = { contract: contractReport(made, environment), coverage: coverageReport(made, environment) }
+      return render(format, judge(reports))
     },
     names: () => new Set([...registry.environments().map(({ name }) => name), ...records.names()]),
   }

@@ -8,7 +8,15 @@ import type {
   UnknownPath,
   Warning,
 } from './report-types.ts'
-import { type Allowed, isKept, type ReportPair, type Shortfall, type Verdict, type VerdictItem } from './report-pair.ts'
+import {
+  type Allowed,
+  isKept,
+  type ReasonKind,
+  type ReportPair,
+  type Shortfall,
+  type Verdict,
+  type VerdictItem,
+} from './report-pair.ts'
 import {
   answerSentence,
   originLines,
@@ -19,41 +27,54 @@ import {
 } from './sentences.ts'
 import { type Allowance, allows, type Threshold, UNKNOWN_PATH, type VerdictOptions } from './verdict-options.ts'
 
+/** Reports as formats show them: without what is allowed, and with everything that decides. */
+export interface JudgedReports extends ReportPair {
+  /** The reports with everything. */
+  readonly given: ReportPair
+  /** The findings that were taken out of `contract`; absent when nothing could be allowed. */
+  readonly allowed?: Allowed
+  readonly shortfalls: readonly Shortfall[]
+  readonly verdict: Verdict<string>
+}
+
+export function judge(reports: ReportPair, options: VerdictOptions = {}): JudgedReports {
+  const { cases } = reports
+  const verdict = verdictOf(reports, options)
+  const { contract, allowed } = withoutAllowed(reports, options)
+  return {
+    ...reports,
+    contract,
+    ...(options.allow && { allowed }),
+    given: reports,
+    // Whether a case made a request is judged for each.
+    shortfalls: shortfallsOf(reports, cases ? { ...options, requireRequests: false } : options),
+    verdict: cases ? withCases(verdict, cases) : verdict,
+  }
+}
+
 /** Whether the clients kept the contract and exercised enough of it. */
 export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Verdict {
   const { allow = [], failOn } = options
   const {
     contract: { total },
-    coverage,
-  } = withFailing(reports, failOn)
-  const used = new Set<Allowance>()
-  const found = [
-    ...total.violations.map((finding) => ({
-      item: item('violation', violationSentence(finding), finding),
-      about: finding,
-    })),
-    ...total.unknown_paths.map((path) => ({
-      item: item('unknown_path', pathSentence(path), path),
-      about: { operation: UNKNOWN_PATH, path: path.path },
-    })),
-  ]
-  const split = found.map(({ item, about }) => {
-    const fitting = allow.filter((allowance) => allows(allowance, about))
-    for (const allowance of fitting) used.add(allowance)
-    const reasons = fitting.flatMap(({ reason }) => (reason === undefined ? [] : [`allowed because ${reason}`]))
-    return { item: { ...item, details: [...reasons, ...item.details] }, isAllowed: fitting.length > 0 }
-  })
-  const { summary } = coverage.total
+    allowed,
+  } = withoutAllowed(reports, options)
+  const about = [...allowed.violations, ...allowed.unknown_paths.map(asAllowable)]
   const unused = allow
-    .filter((allowance) => !used.has(allowance))
+    .filter((allowance) => !about.some((each) => allows(allowance, each)))
     .map((allowance) => item('unused_allowance', unusedSentence(allowance)))
+  const because = (found: VerdictItem<ReasonKind>, of: Allowable): VerdictItem<ReasonKind> => {
+    const reasons = allow.flatMap((each) => (each.reason !== undefined && allows(each, of) ? [each.reason] : []))
+    return { ...found, details: [...reasons.map((reason) => `allowed because ${reason}`), ...found.details] }
+  }
   const { incomplete_since: since } = total
   const reasons = [
     ...(since === undefined ? [] : [item('incomplete', incompleteSentence(since))]),
     ...total.answer_violations.map((finding) => item('answer_violation', answerSentence(finding), finding)),
-    ...split.filter(({ isAllowed }) => !isAllowed).map((each) => each.item),
+    ...total.violations.map(violationItem),
+    ...total.unknown_paths.map(pathItem),
     ...total.unfired_rules.map((rule) => item('unfired_rule', ruleSentence(rule))),
-    ...shortfallsOf({ summary, requests: total.requests }, options).map(({ of, sentence }) =>
+    ...shortfallsOf(reports, options).map(({ of, sentence }) =>
       item(of === 'requests' ? 'no_requests' : 'coverage', sentence),
     ),
     ...(failOn === 'warning' ? unused : []),
@@ -61,16 +82,22 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
   return {
     ok: reasons.length === 0,
     reasons,
-    allowed: split.filter(({ isAllowed }) => isAllowed).map((each) => each.item),
+    allowed: [
+      ...allowed.violations.map((finding) => because(violationItem(finding), finding)),
+      ...allowed.unknown_paths.map((path) => because(pathItem(path), asAllowable(path))),
+    ],
     warnings: [
       ...total.warnings.map((warning) => item(warning.kind, warningSentence(warning), warning)),
       ...(failOn === 'warning' ? [] : unused),
     ],
     requests: total.requests,
     injected: total.injected,
-    summary,
+    summary: reports.coverage.total.summary,
   }
 }
+
+const violationItem = (finding: Finding) => item('violation', violationSentence(finding), finding)
+const pathItem = (path: UnknownPath) => item('unknown_path', pathSentence(path), path)
 
 function incompleteSentence(since: string): string {
   return `incomplete: another replica was active until ${since}, and what was asked before is not in this report; clear it (DELETE /_mock/contract) and run the tests again`
@@ -88,7 +115,7 @@ function item<Kind extends string>(kind: Kind, sentence: string, origin?: Findin
  * A verdict on cases: it fails by what is wrong with their requests, once for all of them, and by what each of them alone did
  * not do.
  */
-export function withCases(verdict: Verdict, cases: readonly CaseResult[]): Verdict<string> {
+function withCases(verdict: Verdict, cases: readonly CaseResult[]): Verdict<string> {
   const own = cases.flatMap(ownReasons)
   const reasons = [...own, ...verdict.reasons.filter(({ kind }) => !OF_ONE_CASE.includes(kind))]
   return { ...verdict, ok: reasons.length === 0, reasons }
@@ -107,50 +134,45 @@ function unusedSentence({ operation, field }: Allowance): string {
   return `${operation}${field === null ? '' : `:${field}`} is allowed, but no request needed it`
 }
 
-export function withFailing(reports: ReportPair, failOn: VerdictOptions['failOn']): ReportPair {
-  if (failOn === undefined) return reports
-  const fails = ({ kind }: Warning): boolean => failOn === 'warning' || kind === 'unread'
-  const moved = ({ violations, warnings }: ContractRecord): Pick<ContractRecord, 'violations' | 'warnings'> => ({
-    violations: [...violations, ...warnings.filter(fails).map(({ kind: _kind, ...finding }) => finding)],
-    warnings: warnings.filter((warning) => !fails(warning)),
+/** What an allowance may cover. */
+type Allowable = Parameters<typeof allows>[1]
+
+function asAllowable({ path }: UnknownPath): Allowable {
+  return { operation: UNKNOWN_PATH, path }
+}
+
+/** The contract without what is allowed, and what that is. Warnings that fail the verdict are violations in it. */
+function withoutAllowed(
+  { contract }: ReportPair,
+  { allow = [], failOn }: VerdictOptions,
+): { readonly contract: ContractReport; readonly allowed: Allowed } {
+  const fails = ({ kind }: Warning): boolean => failOn === 'warning' || kind === failOn
+  const isAllowed = (about: Allowable): boolean => allow.some((each) => allows(each, about))
+  const broken = ({ violations, warnings }: ContractRecord): Finding[] => [
+    ...violations,
+    ...warnings.filter(fails).map(({ kind: _kind, ...finding }) => finding),
+  ]
+  const kept = <Of extends ContractRecord>(record: Of): Of => ({
+    ...record,
+    violations: broken(record).filter((finding) => !isAllowed(finding)),
+    unknown_paths: record.unknown_paths.filter((path) => !isAllowed(asAllowable(path))),
+    warnings: record.warnings.filter((warning) => !fails(warning)),
   })
-  return { ...reports, contract: withRecords(reports.contract, moved) }
-}
-
-/** The report with another part of each of its records. */
-function withRecords(
-  report: ContractReport,
-  changed: (record: ContractRecord) => Partial<ContractRecord>,
-): ContractReport {
-  const total = { ...report.total, ...changed(report.total) }
-  const environments = report.environments.map((each) => ({ ...each, ...changed(each) }))
-  return { ...report, ok: isKept(total), total, environments }
-}
-
-export function withoutAllowed({ contract, coverage }: ReportPair, allow: readonly Allowance[]): ReportPair {
-  const isAllowed = (about: { operation: string; path: string }): boolean => allow.some((each) => allows(each, about))
-  const isViolation = (finding: Finding): boolean => !isAllowed(finding)
-  const isUnknown = ({ path }: UnknownPath): boolean => !isAllowed({ operation: UNKNOWN_PATH, path })
-  const wrongIn = ({ violations, unknown_paths }: Allowed): Allowed => {
-    return { violations: violations.filter(isViolation), unknown_paths: unknown_paths.filter(isUnknown) }
-  }
-  const { violations, unknown_paths } = contract.total
+  const total = kept(contract.total)
   return {
-    coverage,
-    contract: withRecords(contract, wrongIn),
+    contract: { ...contract, ok: isKept(total), total, environments: contract.environments.map(kept) },
     allowed: {
-      violations: violations.filter((each) => !isViolation(each)),
-      unknown_paths: unknown_paths.filter((each) => !isUnknown(each)),
+      violations: broken(contract.total).filter(isAllowed),
+      unknown_paths: contract.total.unknown_paths.filter((path) => isAllowed(asAllowable(path))),
     },
   }
 }
 
-export function shortfallsOf(
-  { summary, requests }: Pick<Verdict, 'summary' | 'requests'>,
-  options: VerdictOptions,
-): Shortfall[] {
+function shortfallsOf({ contract, coverage }: ReportPair, options: VerdictOptions): Shortfall[] {
+  const { summary } = coverage.total
+  const isEmpty = options.requireRequests === true && contract.total.requests === 0
   return [
-    ...(options.requireRequests === true && requests === 0 ? [{ of: 'requests' as const, sentence: NO_REQUESTS }] : []),
+    ...(isEmpty ? [{ of: 'requests' as const, sentence: NO_REQUESTS }] : []),
     ...tooFew('operations', summary.operations, options.minOperations),
     ...tooFew('statuses', summary.statuses, options.minStatuses),
   ]

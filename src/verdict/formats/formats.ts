@@ -1,5 +1,5 @@
 import { lazyImport } from '../../lazy-import.ts'
-import type { ReportPair } from '../report-pair.ts'
+import type { JudgedReports } from '../verdict.ts'
 
 interface Format {
   readonly type: string
@@ -9,7 +9,7 @@ interface Format {
   readonly mark: string
   /** Whether `GET /_mock/coverage` has this format too. The others list only what went wrong. */
   readonly ofCoverage?: true
-  readonly load: () => Promise<(reports: ReportPair) => string>
+  readonly load: () => Promise<(reports: JudgedReports) => string>
 }
 
 /** The formats of a report beside JSON, which is the report itself. */
@@ -66,7 +66,7 @@ export const COVERAGE_FORMATS: readonly ['json', ...CoverageFormat[]] = [
   ...NAMES.filter((name): name is CoverageFormat => 'ofCoverage' in FORMATS[name]),
 ]
 
-export async function render(format: ReportFormat, reports: ReportPair): Promise<{ text: string; type: string }> {
+export async function render(format: ReportFormat, reports: JudgedReports): Promise<{ text: string; type: string }> {
   const { type, load } = FORMATS[format]
   const write = await load()
   return { text: write(reports), type }

@@ -1,6 +1,5 @@
 import type { Result } from 'sarif'
-import type { ReportPair } from '../report-pair.ts'
-import { verdictOf } from '../verdict.ts'
+import type { JudgedReports } from '../verdict.ts'
 import { resultsOf, SOURCE_ROOT } from './sarif.ts'
 import { titleOf } from './text.ts'
 
@@ -8,13 +7,12 @@ import { titleOf } from './text.ts'
 const SHOWN = 10
 
 /** The findings as workflow commands of GitHub, which annotate the file of the test where it is known. */
-export function annotations(reports: ReportPair): string {
+export function annotations(reports: JudgedReports): string {
   const all = resultsOf(reports)
   const shown = (level: Result['level']): Result[] => all.filter((each) => each.level === level).slice(0, SHOWN)
-  const title = titleOf(reports.verdict ?? verdictOf(reports))
   return [
     ...[...shown('error'), ...shown('warning'), ...shown('note')].map(annotation),
-    `::notice title=toolmock::${data(title)}`,
+    `::notice title=toolmock::${data(titleOf(reports.verdict))}`,
     '',
   ].join('\n')
 }

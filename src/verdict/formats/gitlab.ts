@@ -1,11 +1,11 @@
 import type { Result } from 'sarif'
-import type { ReportPair } from '../report-pair.ts'
+import type { JudgedReports } from '../verdict.ts'
 import { resultsOf } from './sarif.ts'
 
 const SEVERITIES = { error: 'major', warning: 'minor', note: 'info' } as const
 
 /** The findings as a report of GitLab's code quality: https://docs.gitlab.com/ci/testing/code_quality */
-export function codeQuality(reports: ReportPair): string {
+export function codeQuality(reports: JudgedReports): string {
   return `${JSON.stringify(resultsOf(reports).map(issueOf), null, 2)}\n`
 }
 

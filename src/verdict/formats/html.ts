@@ -3,12 +3,13 @@ import { breakable, plural } from '../../domain/text.ts'
 import { html, type Html, type HtmlValue } from '../../pages/html.ts'
 import { htmlDocument } from '../../pages/layout.ts'
 import { BASE_STYLE } from '../../pages/style.ts'
-import { byOperation, type OperationReport, type ReportPair, type Shortfall, tallyOf } from '../report-pair.ts'
+import { byOperation, type OperationReport, type Shortfall, tallyOf } from '../report-pair.ts'
+import type { JudgedReports } from '../verdict.ts'
 import { allowedSentences, leftOutSentence, SHOWN, testText } from '../sentences.ts'
 import { REPORT_STYLE } from './report-style.ts'
 
 /** Both reports as one HTML page without scripts, images or fonts from elsewhere. */
-export function reportPage(reports: ReportPair): string {
+export function reportPage(reports: JudgedReports): string {
   const { contract, coverage, shortfalls } = reports
   const findings = findingSections(reports)
   const page = htmlDocument({
@@ -33,7 +34,7 @@ export function reportPage(reports: ReportPair): string {
   return `${page.toString()}\n`
 }
 
-function titleOf({ contract: { ok, total }, shortfalls = [], cases = [] }: ReportPair): string {
+function titleOf({ contract: { ok, total }, shortfalls, cases = [] }: JudgedReports): string {
   if (!ok) return 'The contract was broken'
   const failed = failedOf(cases).length
   if (failed > 0) return `${failed} of ${plural(cases.length, 'case')} failed`
@@ -41,9 +42,9 @@ function titleOf({ contract: { ok, total }, shortfalls = [], cases = [] }: Repor
   return total.requests === 0 ? 'No operation was called' : 'The contract was kept'
 }
 
-function pageHeader(reports: ReportPair, findings: readonly Section[]): Html {
+function pageHeader(reports: JudgedReports, findings: readonly Section[]): Html {
   const { ok, total, at, environments } = reports.contract
-  const failed = !ok || [...(reports.shortfalls ?? []), ...failedOf(reports.cases)].length > 0
+  const failed = !ok || [...reports.shortfalls, ...failedOf(reports.cases)].length > 0
   const tone = failed ? 'error' : total.requests === 0 ? 'warning' : 'success'
   const links = findings.flatMap(({ id, counted: [count, ...nouns] = [0, ''] }) =>
     count === 0 ? [] : [html`<a href="#${id}">${plural(count, ...nouns)}</a>`],
@@ -61,7 +62,7 @@ function pageHeader(reports: ReportPair, findings: readonly Section[]): Html {
   </header>`
 }
 
-function failedOf(cases: ReportPair['cases'] = []) {
+function failedOf(cases: JudgedReports['cases'] = []) {
   return cases.filter(({ ok }) => !ok)
 }
 
@@ -81,8 +82,8 @@ function section({ id, title, parts }: Section): Html {
 }
 
 /** What was found, in the order of the list at the top. A section without parts is left out: that list says so. */
-function findingSections(reports: ReportPair): Section[] {
-  const { allowed, shortfalls = [] } = reports
+function findingSections(reports: JudgedReports): Section[] {
+  const { allowed, shortfalls } = reports
   const {
     violations,
     unknown_paths: paths,
@@ -221,7 +222,7 @@ function originCell({ count, examples, tests, test_count: testCount }: FindingOr
   </ul>`
 }
 
-function environmentsSection({ contract, coverage }: ReportPair): Section {
+function environmentsSection({ contract, coverage }: JudgedReports): Section {
   const covered = new Map(coverage.environments.map(({ name, summary }) => [name, summary]))
   const counts = ['Requests', 'Injected', 'Violations', 'Unknown paths', 'Unfired rules', 'Warnings'] as const
   const rows = contract.environments.map((each) => {
@@ -255,7 +256,7 @@ const REACHES: Readonly<Record<Reach, string>> = { driven: 'driven', injected_on
 const REACH_NAMES = Object.keys(REACHES) as Reach[]
 
 /** The coverage at a glance: each kind with its counts, and each operation with its statuses. */
-function coverageSection(coverage: Coverage, shortfalls: readonly Shortfall[] = []): Section {
+function coverageSection(coverage: Coverage, shortfalls: readonly Shortfall[]): Section {
   const rows = Object.entries(coverage.summary).map(([kind, tally]) => {
     const { driven, injected_only: injected, never, total } = tally
     return [sentenceCase(kind.replaceAll('_', ' ')), driven, injected, never, total, bar(tally)]

@@ -10,10 +10,11 @@ import {
   violationSentence,
   warningSentence,
 } from '../sentences.ts'
-import { byOperation, type OperationReport, type ReportPair } from '../report-pair.ts'
+import { byOperation, type OperationReport } from '../report-pair.ts'
+import type { JudgedReports } from '../verdict.ts'
 
 /** Both reports as JUnit XML. A case has one failure that lists all violations: most readers show only the first failure. */
-export function junit(reports: ReportPair): string {
+export function junit(reports: JudgedReports): string {
   const { contract } = reports
   const tests = reports.cases ? [casesSuite(reports.cases)] : testSuites(reports)
   const suites = [...tests, contractSuite(reports), coverageSuite(reports)]
@@ -35,7 +36,7 @@ function casesSuite(cases: readonly CaseResult[]): JunitSuite {
 }
 
 /** The tests that environments were made for, by their own names: each fails by the findings that it had. None without labels. */
-function testSuites({ contract: { total, environments } }: ReportPair): JunitSuite[] {
+function testSuites({ contract: { total, environments } }: JudgedReports): JunitSuite[] {
   const found = [
     ...total.violations.map((finding) => ({ ...finding, sentence: violationSentence(finding) })),
     ...total.unknown_paths.map((path) => ({ ...path, sentence: pathSentence(path) })),
@@ -58,7 +59,7 @@ function testSuites({ contract: { total, environments } }: ReportPair): JunitSui
   return [{ name: 'tests', cases, out: [] }]
 }
 
-function contractSuite(reports: ReportPair): JunitSuite {
+function contractSuite(reports: JudgedReports): JunitSuite {
   const { total } = reports.contract
   const operations = byOperation(reports)
   return {
@@ -104,7 +105,7 @@ const NOT_DRIVEN = {
   injected_only: 'driven only by answers that a scenario injected',
 }
 
-function coverageSuite(reports: ReportPair): JunitSuite {
+function coverageSuite(reports: JudgedReports): JunitSuite {
   return {
     name: 'coverage',
     cases: [
@@ -112,7 +113,7 @@ function coverageSuite(reports: ReportPair): JunitSuite {
         const about = { className: 'coverage.operations', name: operation }
         return reach === 'driven' ? about : { ...about, outcome: 'skipped', texts: [NOT_DRIVEN[reach]] }
       }),
-      ...(reports.shortfalls ?? []).map(({ of, sentence }): JunitCase => {
+      ...reports.shortfalls.map(({ of, sentence }): JunitCase => {
         return { className: 'coverage.minima', name: of, outcome: 'failure', texts: [sentence] }
       }),
     ],
@@ -128,7 +129,7 @@ function countsLines(total: ContractRecord): string[] {
   return total.left_out > 0 ? [line, leftOutSentence(total)] : [line]
 }
 
-function allowedLines({ allowed }: ReportPair): string[] {
+function allowedLines({ allowed }: JudgedReports): string[] {
   return allowed ? allowedSentences(allowed).map((sentence) => `allowed: ${sentence}`) : []
 }
 

@@ -11,15 +11,15 @@ import {
   violationSentence,
   warningSentence,
 } from '../sentences.ts'
-import type { ReportPair, Shortfall } from '../report-pair.ts'
-import { ownReasons } from '../verdict.ts'
+import type { Shortfall } from '../report-pair.ts'
+import { type JudgedReports, ownReasons } from '../verdict.ts'
 
 /** Addresses of files are relative to the folder of the package, which the reader of a log does not know. */
 export const PACKAGE = 'TOOLMOCK_PACKAGE'
 export const SPEC = 'spec/openapi.yaml'
 
 /** The findings as a SARIF 2.1.0 log, for code scanning. */
-export function sarif(reports: ReportPair): string {
+export function sarif(reports: JudgedReports): string {
   const { contract, coverage, allowed } = reports
   const { total, tool, at } = contract
   const run: Run = {
@@ -48,7 +48,7 @@ export function sarif(reports: ReportPair): string {
 }
 
 /** The findings of both reports and the minima that were not reached. */
-export function resultsOf({ contract: { total }, coverage, shortfalls = [], cases = [] }: ReportPair): Result[] {
+export function resultsOf({ contract: { total }, coverage, shortfalls, cases = [] }: JudgedReports): Result[] {
   const bundled = new Set(coverage.total.scenarios.map(({ name }) => name))
   return [
     ...total.violations.map((finding) => ofFinding('contract-violation', violationSentence(finding), finding)),

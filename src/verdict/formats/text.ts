@@ -1,7 +1,7 @@
 import type { Tally } from '../report-types.ts'
 import { oneLine, plural } from '../../domain/text.ts'
-import type { ReportPair, Verdict, VerdictItem } from '../report-pair.ts'
-import { verdictOf } from '../verdict.ts'
+import type { Verdict, VerdictItem } from '../report-pair.ts'
+import type { JudgedReports } from '../verdict.ts'
 
 /** The rows of a screen, and those of the first line and of the lines that `toolmock run` prints around the verdict. */
 const ROWS = { screen: 24, around: 7 }
@@ -9,8 +9,8 @@ const ROWS = { screen: 24, around: 7 }
 const COLUMNS = 80
 
 /** The reports as `toolmock run` prints them where there is no terminal. */
-export function reportText(reports: ReportPair): string {
-  return `${verdictText(reports.verdict ?? verdictOf(reports))}\n`
+export function reportText({ verdict }: JudgedReports): string {
+  return `${verdictText(verdict)}\n`
 }
 
 /** A verdict with everything; on a terminal of so many columns what fits on one screen. Some terminals report zero columns. */
