@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pretty } from './pretty.ts'
 import { operationsOf, readSpec, SPEC, type SpecOperation } from './spec-document.ts'
+import type { Evidence } from '../../src/request-journal/evidence.ts'
 import type { Step } from './step.ts'
 
 const PAGE = 'docs/errors.md'
@@ -27,7 +28,7 @@ interface Refusal {
 /** Every error, from the catalogue and the table of explanations, with the requests that the tests have recorded. */
 export const errorReference: Step = {
   name: 'error reference',
-  inputs: [SPEC, RECORDED, 'src/domain', 'src/request-journal', 'src/request-journal/explanations'],
+  inputs: [SPEC, RECORDED, 'src/domain', 'src/request-journal'],
   outputs: [PAGE],
   make: async (root) => new Map([[PAGE, await pretty(root, PAGE, await page(root))]]),
 }
@@ -41,11 +42,11 @@ export interface Remedy {
 
 /** By the name of the error; of the service, of the token endpoint and of the pages of a magic link. */
 export async function remedies(): Promise<ReadonlyMap<string, Remedy>> {
-  const { EXPLAINERS } = await import('../../src/request-journal/explain.ts')
+  const { EXPLANATIONS } = await import('../../src/request-journal/explanations.ts')
   return new Map(
-    [...EXPLAINERS].map(([code, explain]) => {
-      const { because, basis, advice } = explain(NO_EVIDENCE as unknown as Parameters<typeof explain>[0])
-      return [code, { because: MEANINGS[code] ?? because, basis, advice: ADVICE[code] ?? advice }]
+    [...EXPLANATIONS].map(([code, known]) => {
+      const { because, basis, advice } = typeof known === 'function' ? known(NO_EVIDENCE as unknown as Evidence) : known
+      return [code, { because: MEANINGS[code] ?? because, basis, advice: ADVICE[code] ?? [advice].flat() }]
     }),
   )
 }

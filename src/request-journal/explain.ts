@@ -1,37 +1,13 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
-import { type ErrorCode, errorTraits, isErrorCode } from '../domain/errors.ts'
+import { errorTraits, isErrorCode, violationText } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, own } from '../domain/json.ts'
 import type { Environment } from '../state/environment.ts'
 import { RETRY_AFTER, type WebhookDelivery } from '../domain/webhook.ts'
 import type { RecordedEntry } from './entry.ts'
-import {
-  accountAlreadyExists,
-  accountNotActive,
-  accountNotFound,
-  thirdPartyFailure,
-  toolNotFound,
-} from './explanations/accounts.ts'
-import {
-  accountFacts,
-  answerOf,
-  type Cause,
-  type Evidence,
-  type Explainer,
-  upstreamFacts,
-} from './explanations/evidence.ts'
-import { authRequestNotFound, identifierMismatch, linkProblem } from './explanations/links.ts'
-import {
-  formCheck,
-  invalidClient,
-  invalidConnector,
-  methodNotAllowed,
-  pathNotFound,
-  providerNotFound,
-  unauthenticated,
-  validationFailed,
-} from './explanations/requests.ts'
+import { accountFacts, answered, answerOf, type Cause, type Evidence, upstreamFacts } from './evidence.ts'
+import { EXPLANATIONS, linkProblem, thirdPartyFailure } from './explanations.ts'
 import type { Journal } from './journal.ts'
 import { maskText, maskUrl } from '../domain/masking.ts'
 
@@ -45,15 +21,17 @@ export function explain(journal: Journal, id: string, environment: Environment |
   const index = entries.findLastIndex((each) => each.id === id)
   const entry = entries[index]
   if (!entry) return undefined
-  const cause = causeOf({ entry, earlier: entries.slice(0, index), environment, message: messageOf(entry) })
+  const evidence = { entry, earlier: entries.slice(0, index), environment, message: messageOf(entry) }
+  const cause = causeOf(evidence)
+  const advice = [cause.advice].flat()
   const summary = summaryOf(entry)
   const because = maskText(cause.because)
   const general = [...responderFacts(entry), ...ruleFacts(entry), ...dueFacts(entry)]
   // Two equal facts of a cause are two calls that took equally long.
-  const particular = (cause.facts ?? []).filter((fact) => !general.includes(fact))
+  const particular = (cause.facts ?? wrongIn(evidence)).filter((fact) => !general.includes(fact))
   const facts = [...general, ...particular, `The clock said ${instant(entry.at)}.`].map(maskText)
   const code = entry.errorCode ?? ''
-  const next = isErrorCode(code) ? [...cause.advice, `docs/errors.md#${code.toLowerCase()}`] : cause.advice
+  const next = isErrorCode(code) ? [...advice, `docs/errors.md#${code.toLowerCase()}`] : advice
   return {
     id: entry.id,
     at: instant(entry.at),
@@ -63,25 +41,31 @@ export function explain(journal: Journal, id: string, environment: Environment |
     because,
     basis: cause.basis === '' ? null : cause.basis,
     facts,
-    advice: cause.advice,
+    advice,
     text: [summary, because, ...facts.map((fact) => `- ${fact}`), ...next.map((line) => `→ ${line}`)].join('\n'),
   }
 }
 
+/** The violations, or the message of the answer. */
+function wrongIn({ entry: { violations }, message }: Evidence): string[] {
+  if (violations.length > 0) return violations.map(violationText)
+  return message === '' ? [] : [message]
+}
+
 function causeOf(evidence: Evidence): Cause {
-  const { entry, message } = evidence
+  const { entry } = evidence
   if (entry.webhook) return eventCause(entry, entry.webhook)
   if (entry.trace.injected) return injected(evidence)
   if (entry.status < 400) return succeeded(evidence)
   if (isPassedOn(entry)) return PASSED_ON(evidence)
-  const explainer = EXPLAINERS.get(entry.errorCode ?? '')
-  if (explainer) return explainer(evidence)
+  const known = EXPLANATIONS.get(entry.errorCode ?? '')
+  if (known) return typeof known === 'function' ? known(evidence) : known
   if (entry.kind === 'page') return linkProblem('The flow of the link could not go on.')(evidence)
   return {
-    because: message === '' ? `It was answered with ${entry.status}.` : `${message}.`,
+    because: answered(evidence, `It was answered with ${entry.status}.`),
     basis: '',
     facts: [...upstreamFacts(evidence), ...accountFacts(evidence)],
-    advice: ['Look at the entry: GET /_mock/requests/{id}.'],
+    advice: 'Look at the entry: GET /_mock/requests/{id}.',
   }
 }
 
@@ -94,7 +78,7 @@ function eventCause({ status, failure }: RecordedEntry, { attempts, cause, type 
     because: isDone ? 'The application acknowledged the event.' : `The event was not acknowledged, ${last}: ${answer}.`,
     basis: 'G68',
     facts: [`Attempt ${attempts + 1} of ${type}, caused by ${cause === null ? 'the clock' : `request ${cause}`}.`],
-    advice: isDone ? [] : ['To move the clock: npx toolmock clock advance; to try now: npx toolmock webhooks resend.'],
+    advice: isDone ? [] : 'To move the clock: npx toolmock clock advance; to try now: npx toolmock webhooks resend.',
   }
 }
 
@@ -117,7 +101,7 @@ function injected(evidence: Evidence): Cause {
       .join(' '),
     basis: '',
     facts: accountFacts(evidence),
-    advice: ['To do without the scenario: POST /_mock/scenarios/{name}/stop, or DELETE /_mock/scenarios.'],
+    advice: 'To do without the scenario: POST /_mock/scenarios/{name}/stop, or DELETE /_mock/scenarios.',
   }
 }
 
@@ -193,146 +177,3 @@ function decidedBy(entry: RecordedEntry): DecidedBy {
   if (isPassedOn(entry)) return 'third_party'
   return errorTraits(entry.errorCode).by ?? LINKS_DECIDED_ELSEWHERE[entry.errorCode ?? ''] ?? 'service'
 }
-
-const UNREADABLE_BODY = formCheck('G7', 'The body is not a JSON object.', 'Send one JSON object in UTF-8.')
-const UNREADABLE_REQUEST = formCheck(
-  'G16',
-  'What was sent cannot be read as an HTTP request.',
-  'Check proxies between the client and the mock, and the size of the headers.',
-)
-
-const LACKS_ACCOUNTS = formCheck(
-  'G67',
-  'A connection of the config lacks an ACTIVE account.',
-  'POST /api/v1/mcp/configs/{id}/connected_accounts with include_auth_link answers a link for each connection.',
-)
-
-/** Errors of the token endpoint and of pages. */
-type OtherError =
-  | 'invalid_request'
-  | 'unsupported_grant_type'
-  | 'invalid_client'
-  | `LINK_${'UNKNOWN' | 'COMPLETED' | 'EXPIRED' | 'ACCOUNT_DELETED' | 'CONNECTION_DISABLED' | 'VERIFICATION_REQUIRED'}`
-
-/** Every error of the service's catalogue, of the token endpoint and of pages, with its explanation. */
-const EXPLANATIONS: Readonly<Record<ErrorCode | OtherError, Explainer>> = {
-  MALFORMED_BODY: (evidence) => (evidence.entry.operation === null ? UNREADABLE_REQUEST : UNREADABLE_BODY)(evidence),
-  UNSUPPORTED_CONTENT_TYPE: formCheck(
-    '1, G7',
-    'The operation does not accept the content type of the body.',
-    'Send Content-Type: application/json.',
-  ),
-  VALIDATION_FAILED: validationFailed,
-  MISSING_LOCATOR: formCheck(
-    '4 (locating an account), G52',
-    'The request names no account.',
-    'Send the id of the account, or connector and identifier with organization_id or user_id. A tool call may leave the connector out.',
-  ),
-  AMBIGUOUS_LOCATOR: formCheck(
-    '4 (locating an account), G21',
-    'Several accounts match the locator.',
-    'Add what the answer names, such as organization_id or user_id, or send the id.',
-  ),
-  CONTRADICTING_LOCATOR: formCheck(
-    'G21',
-    'The other fields of the locator do not match the account of the id.',
-    'Send the id alone.',
-  ),
-  INVALID_CONNECTOR: invalidConnector,
-  INVALID_AUTHORIZATION_DETAILS: formCheck(
-    '2.2, 4.2, G23',
-    'The authorization details do not fit the authorization type of the connector.',
-    'Send the one sub-object of that type.',
-  ),
-  INVALID_PAGE_TOKEN: formCheck(
-    '4, G4',
-    'The page token was not issued for this list and these filters.',
-    'Send next_page_token or prev_page_token unchanged, with the same filters.',
-  ),
-  INVALID_TOOL_INPUT: formCheck(
-    '2.6, G44',
-    'The tool input does not match the input schema of the tool.',
-    'Compare it with the input_schema of the tool.',
-  ),
-  DUPLICATE_IDENTIFIER: formCheck(
-    'G67',
-    'Another config has the name.',
-    'Send another name, or update the config: GET /api/v1/mcp/configs?filter.name=NAME finds it.',
-  ),
-  ACCOUNT_NOT_ACTIVE: (evidence) => (evidence.entry.trace.account ? accountNotActive : LACKS_ACCOUNTS)(evidence),
-  CONNECTION_DISABLED: formCheck(
-    '2.5, States',
-    'The connection of the account is disabled.',
-    'Enable it: POST /_mock/connections/{id}/enable.',
-  ),
-  UNAUTHENTICATED: unauthenticated,
-  IDENTIFIER_MISMATCH: identifierMismatch,
-  ACCOUNT_NOT_FOUND: accountNotFound,
-  AUTH_REQUEST_NOT_FOUND: authRequestNotFound,
-  PROVIDER_NOT_FOUND: providerNotFound,
-  CONNECTION_NOT_FOUND: formCheck(
-    'G67',
-    'No connection of this name is enabled and completed.',
-    'GET /api/v1/connections lists them; POST /_mock/connections/{id}/enable enables one.',
-  ),
-  MCP_CONFIG_NOT_FOUND: formCheck(
-    'G67',
-    'No config has this id.',
-    'Use the id from the answer of the create; GET /api/v1/mcp/configs lists them.',
-  ),
-  TOOL_NOT_FOUND: toolNotFound,
-  PATH_NOT_FOUND: pathNotFound,
-  METHOD_NOT_ALLOWED: methodNotAllowed,
-  ACCOUNT_ALREADY_EXISTS: accountAlreadyExists,
-  BODY_TOO_LARGE: formCheck(
-    'G7',
-    'The body is larger than the mock accepts.',
-    'Send a smaller body, or start with a larger --body-limit.',
-  ),
-  RATE_LIMITED: formCheck(
-    'G16',
-    'The service limits the rate of requests.',
-    'Only a scenario answers this: wait for the time in Retry-After, then try again.',
-  ),
-  TOOL_ERROR: thirdPartyFailure(
-    'The third party refused the call, failed, did not answer in time, or sent an unusable answer.',
-    'See its answer above; responders and scenarios decide it.',
-  ),
-  INTERNAL: ({ entry }) => ({
-    because: 'The mock failed.',
-    basis: 'none: a defect of the mock',
-    facts: entry.failure === null ? [] : [entry.failure],
-    advice: ['Please report it with this entry.'],
-  }),
-  STORAGE_UNAVAILABLE: formCheck(
-    'none: the disk of the mock',
-    'The state could not be written, and nothing was changed.',
-    'Check the disk, or start with --in-memory.',
-  ),
-  TIMED_OUT: formCheck('G16', 'The service did not answer in time.', 'Only a scenario answers this: try again.'),
-  invalid_request: formCheck(
-    '5.1, G14',
-    'The token request lacks grant_type, repeats a field, names its client in two ways, or is not a form.',
-    'Send client_id, client_secret and grant_type as a form.',
-  ),
-  unsupported_grant_type: formCheck(
-    '5.1, G14',
-    'The token endpoint serves one grant type.',
-    'Send grant_type=client_credentials.',
-  ),
-  invalid_client: invalidClient,
-  LINK_UNKNOWN: linkProblem('No magic link has this address.', 'Use the whole link, as create_magic_link answered it.'),
-  LINK_COMPLETED: linkProblem('The flow of the link is complete.'),
-  LINK_EXPIRED: linkProblem('The link has expired.'),
-  LINK_ACCOUNT_DELETED: linkProblem('The account of the link has been deleted.'),
-  LINK_CONNECTION_DISABLED: linkProblem(
-    'The connection of the link is disabled.',
-    'Enable it: POST /_mock/connections/{id}/enable.',
-  ),
-  LINK_VERIFICATION_REQUIRED: linkProblem(
-    'The setting require_user_verification is on, and the link has no user_verify_url.',
-    'Create the link with a user_verify_url.',
-  ),
-}
-
-export const EXPLAINERS: ReadonlyMap<string, Explainer> = new Map(Object.entries(EXPLANATIONS))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ERROR_CATALOGUE } from '../../src/domain/errors.ts'
-import { type Explanation, explain, EXPLAINERS } from '../../src/request-journal/explain.ts'
+import { type Explanation, explain } from '../../src/request-journal/explain.ts'
+import { EXPLANATIONS } from '../../src/request-journal/explanations.ts'
 import { Journal } from '../../src/request-journal/journal.ts'
 import { ADA, createAccount, createActive, linkFor, pendingRequest, verify } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
@@ -217,7 +218,7 @@ describe('explaining an entry without its environment', () => {
     'explains %s even when the environment was removed',
     (errorCode, { status }) => {
       const explanation = explain(journal({ errorCode, status }), 'req_1', undefined)
-      expect(EXPLAINERS.has(errorCode)).toBe(true)
+      expect(EXPLANATIONS.has(errorCode)).toBe(true)
       expect(explanation?.because).not.toBe('')
       expect(explanation?.advice.length).toBeGreaterThan(0)
     },

@@ -1,12 +1,12 @@
-import { quote } from '../../domain/text.ts'
-import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../../contract/vocabulary.ts'
-import type { Account } from '../../domain/account.ts'
-import { type Instant, instant } from '../../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
-import { LIFECYCLE_EVENTS } from '../../domain/lifecycle.ts'
-import type { Environment } from '../../state/environment.ts'
-import type { RecordedEntry } from '../entry.ts'
-import { parsedBody, pathOf, queryOf, requestText, responseText } from '../view.ts'
+import { quote } from '../domain/text.ts'
+import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
+import type { Account } from '../domain/account.ts'
+import { type Instant, instant } from '../domain/instant.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { LIFECYCLE_EVENTS } from '../domain/lifecycle.ts'
+import type { Environment } from '../state/environment.ts'
+import type { RecordedEntry } from './entry.ts'
+import { parsedBody, pathOf, queryOf, requestText, responseText } from './view.ts'
 
 /** Everything that an explanation may use. */
 export interface Evidence {
@@ -25,13 +25,16 @@ export interface Cause {
   readonly because: string
   /** The part of the service document, the id of the choice in `docs/fidelity.md`, or both. */
   readonly basis: string
-  /** Clock values and the entities behind the answer. */
+  /** Clock values and the entities behind the answer; absent: the violations, or the message of the answer. */
   readonly facts?: readonly string[]
   /** What to do about it. */
-  readonly advice: readonly string[]
+  readonly advice: string | readonly string[]
 }
 
-export type Explainer = (evidence: Evidence) => Cause
+/** The message of an answer as a sentence, or another one where it has none. */
+export function answered({ message }: Evidence, otherwise: string): string {
+  return message === '' ? otherwise : `${message}.`
+}
 
 /** The fields of the request's query and body, by the document's names (G48). */
 function sentFields(entry: RecordedEntry): JsonObject {
