@@ -31,7 +31,6 @@ import {
   withRule,
 } from '../schema/parts.ts'
 import { type Path, type Problem, problemsOf, shown, valueAtPath } from '../schema/problems.ts'
-import type { CaseResult } from '../verdict/report-types.ts'
 
 const name = z
   .string()
@@ -119,22 +118,6 @@ export const casesSchema = strict({
     .min(1)
     .describe('Each has a mock of its own.'),
 })
-
-/** `cases` in the JSON report of `run --cases`. */
-export const caseResultsSchema: z.ZodType<readonly CaseResult[]> = z.array(
-  z.object({
-    name: z.string(),
-    file: z.string(),
-    line: z.int(),
-    ok: z.boolean(),
-    reasons: z.array(
-      z.object({ kind: z.string(), sentence: z.string(), requests: z.array(z.string()), details: z.array(z.string()) }),
-    ),
-    requests: z.int(),
-    duration_ms: z.int(),
-    transcript: z.string(),
-  }),
-)
 
 type Written = z.output<typeof casesSchema>['cases'][number]
 export type Expectations = Written['expect']

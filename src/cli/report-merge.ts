@@ -1,4 +1,4 @@
-import { isJsonObject, parsedJson } from '../domain/json.ts'
+import { parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { ReportPair } from '../verdict/report-pair.ts'
 import type { Arguments } from './arguments.ts'
@@ -36,11 +36,7 @@ export async function mergeReportFiles(
 /** @throws StartError for a file that is no such report */
 async function reportIn(file: string): Promise<ReportPair> {
   const { reportPairIn } = await import('../verdict/merge-reports.ts')
-  const value = parsedJson(await readTextFile(file))
-  const pair = await reportPairIn(value)
-  const written = isJsonObject(value) ? value['cases'] : undefined
-  if (pair && written === undefined) return pair
-  const cases = (await import('./cases.ts')).caseResultsSchema.safeParse(written)
-  if (pair && cases.success) return { ...pair, cases: cases.data }
+  const pair = await reportPairIn(parsedJson(await readTextFile(file)))
+  if (pair) return pair
   throw new StartError(`${file} is no report of \`toolmock run --report FILE.json\` by this version`)
 }

@@ -3,12 +3,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts
 import { isKept, type ReportPair, summaryOf } from './report-pair.ts'
 import type { ContractReport, Coverage, CoverageReport, Reach } from './report-types.ts'
 
-/** Both reports as `toolmock run --report FILE.json` writes them; undefined for any other value. */
+/** The reports as `toolmock run --report FILE.json` writes them; undefined for any other value. */
 export async function reportPairIn(value: JsonValue | undefined): Promise<ReportPair | undefined> {
-  const { contract, coverage } = isJsonObject(value) ? value : {}
+  const { contract, coverage, cases } = isJsonObject(value) ? value : {}
   const check = await controlSchemaCheck()
   const isPair = check('ContractReport', contract) && check('CoverageReport', coverage)
-  return isPair ? ({ contract, coverage } as unknown as ReportPair) : undefined
+  const hasCases = Array.isArray(cases) && cases.every((each) => check('CaseResult', each))
+  if (!isPair || (cases !== undefined && !hasCases)) return undefined
+  return { contract, coverage, ...(hasCases && { cases }) } as unknown as ReportPair
 }
 
 /** One report of several runs, such as the shards of a test suite: findings are joined, coverage is that of all together. */
