@@ -20,6 +20,7 @@ interface FieldNode {
   url?: true
   required?: true
   aliasOf?: string
+  number?: number
 }
 
 const HEADER = `/** What may be inside a value of a request body. */
@@ -38,6 +39,8 @@ export interface FieldNode {
   readonly required?: true
   /** The document's name of this field, when this is another name for it (G11). */
   readonly aliasOf?: string
+  /** Of a field: its number among those of the whole value, by which a contract record knows it. */
+  readonly number?: number
 }
 
 /** Per operation: its request body. */
@@ -46,6 +49,14 @@ export const BODY_FIELDS: Readonly<Record<string, FieldNode>> = `
 const ANSWERS = `
 /** Per operation: the bodies of its answers of 2xx. */
 export const ANSWER_FIELDS: Readonly<Record<string, FieldNode>> = `
+
+const PATHS = `
+/** Per operation: the parameters of its path. */
+export const PATH_FIELDS: Readonly<Record<string, FieldNode>> = `
+
+const QUERIES = `
+/** Per operation: its query parameters. */
+export const QUERY_FIELDS: Readonly<Record<string, FieldNode>> = `
 
 const CODES = `
 /** Per operation and status: the error codes that it declares, none for successes. */
@@ -62,13 +73,37 @@ export const fieldTables: Step = {
   make: async (root) => {
     const spec = await readSpec(root)
     const bodies = operationsOf(spec).flatMap(({ id, body }) =>
-      body ? [[id, nodeOf(spec, body.schema)] as const] : [],
+      body ? [[id, numbered(nodeOf(spec, body.schema))] as const] : [],
     )
-    const answers = operationsOf(spec).map(({ id, responses }) => [id, answerNode(spec, responses)] as const)
+    const answers = operationsOf(spec).map(({ id, responses }) => [id, numbered(answerNode(spec, responses))] as const)
+    const parameters = (place: string) =>
+      operationsOf(spec).map((each) => [each.id, numbered(parameterNode(each, place))] as const)
     const codes = operationsOf(spec).map(({ id, codes }) => [id, Object.fromEntries(codes)] as const)
     const text = (pairs: readonly (readonly [string, unknown])[]) => JSON.stringify(Object.fromEntries(pairs), null, 2)
-    return new Map([[OUTPUT, `${HEADER}${text(bodies)}\n${ANSWERS}${text(answers)}\n${CODES}${text(codes)}\n`]])
+    const tables = [
+      [HEADER, bodies],
+      [ANSWERS, answers],
+      [PATHS, parameters('path')],
+      [QUERIES, parameters('query')],
+      [CODES, codes],
+    ] as const
+    return new Map([[OUTPUT, tables.map(([head, pairs]) => `${head}${text(pairs)}\n`).join('')]])
   },
+}
+
+function numbered(root: FieldNode): FieldNode {
+  let next = 0
+  const inside = ({ items, fields, ...node }: FieldNode): FieldNode => ({
+    ...node,
+    ...(items && { items: inside(items) }),
+    ...(fields && { fields: mapValues(fields, (field) => ({ number: next++, ...inside(field) })) }),
+  })
+  return inside(root)
+}
+
+function parameterNode({ parameters }: SpecOperation, place: string): FieldNode {
+  const those = parameters.filter((parameter) => parameter.in === place)
+  return { fields: Object.fromEntries(those.map(({ name, required }) => [name, required ? { required: true } : {}])) }
 }
 
 /** The union of the bodies that an operation answers with 2xx. */

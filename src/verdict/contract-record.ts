@@ -1,5 +1,10 @@
-import { ANSWER_FIELDS, BODY_FIELDS, type FieldNode } from '../contract/generated/field-tables.ts'
-import { type Route, routeOf } from '../contract/route.ts'
+import {
+  ANSWER_FIELDS,
+  BODY_FIELDS,
+  type FieldNode,
+  PATH_FIELDS,
+  QUERY_FIELDS,
+} from '../contract/generated/field-tables.ts'
 import { isJsonObject } from '../domain/json.ts'
 import type { CheckedRequest } from '../contract/contract.ts'
 import type { Operation } from '../contract/shapes.ts'
@@ -32,11 +37,10 @@ const MAX_REMOVED = 200
 
 /** How clients used the contract in each environment, by its name. Records of removed environments stay for the reports. */
 export class ContractRecords {
-  readonly declared = new ContractFields()
   readonly #byName = new Map<string, EnvironmentContractRecord>()
   readonly #removed = new Set<string>()
   readonly #testOf: (environment: string) => TestLabel | undefined
-  #older = new EnvironmentContractRecord(this.declared)
+  #older = new EnvironmentContractRecord()
 
   /** `testOf` returns the test that an environment was made for. */
   constructor(testOf: (environment: string) => TestLabel | undefined = () => undefined) {
@@ -47,8 +51,7 @@ export class ContractRecords {
   of(name: string): EnvironmentContractRecord {
     const isNew = this.#removed.size > 0 && this.#removed.delete(name)
     let record = this.#byName.get(name)
-    if (!record)
-      this.#byName.set(name, (record = new EnvironmentContractRecord(this.declared, name, this.#testOf(name))))
+    if (!record) this.#byName.set(name, (record = new EnvironmentContractRecord(name, this.#testOf(name))))
     else if (isNew) record.test = this.#testOf(name)
     return record
   }
@@ -68,7 +71,7 @@ export class ContractRecords {
 
   /** For reading: the record of an environment that may be removed. */
   known(name: string): EnvironmentContractRecord {
-    return this.#byName.get(name) ?? new EnvironmentContractRecord(this.declared)
+    return this.#byName.get(name) ?? new EnvironmentContractRecord()
   }
 
   names(): Iterable<string> {
@@ -87,7 +90,7 @@ export class ContractRecords {
     }
     this.#byName.clear()
     this.#removed.clear()
-    this.#older = new EnvironmentContractRecord(this.declared)
+    this.#older = new EnvironmentContractRecord()
   }
 }
 
@@ -157,27 +160,23 @@ export class EnvironmentContractRecord {
   readonly unknownPaths = new Findings<UnservedPath>(({ method, path, status }) => `${method} ${path} ${status}`)
   /** By operation, status and error code: `verify_user 404 AUTH_REQUEST_NOT_FOUND`. */
   readonly outcomes = new Map<string, Times>()
-  /** By operation and part: how far each field was reached. */
-  readonly fields = new Map<Operation, Partial<Record<Part, Uint8Array>>>()
+  /** By operation and part: how far each field was reached, by its number. */
+  readonly fields = new Map<Operation, Readonly<Record<Part, Levels>>>()
   /** By `from event to`. */
   readonly moves = new Map<string, Times>()
   readonly flows = new LinkFlows()
   readonly races = new TokenRaces()
   /** Of removed environments of this name. */
   readonly scenarios = new Histories()
-  readonly #declared: ContractFields
 
   constructor(
-    declared: ContractFields,
     /** Its name; empty for several together. */
     readonly name = '',
     public test?: TestLabel | undefined,
-  ) {
-    this.#declared = declared
-  }
+  ) {}
 
-  static sum(records: readonly EnvironmentContractRecord[], declared: ContractFields): EnvironmentContractRecord {
-    const all = new EnvironmentContractRecord(declared)
+  static sum(records: readonly EnvironmentContractRecord[]): EnvironmentContractRecord {
+    const all = new EnvironmentContractRecord()
     for (const record of records) all.add(record)
     return all
   }
@@ -249,9 +248,9 @@ export class EnvironmentContractRecord {
     this.races.add(other.races)
     for (const history of other.scenarios.list()) this.scenarios.add(history)
     for (const [operation, parts] of other.fields) {
-      for (const [part, reached] of Object.entries(parts) as [Part, Uint8Array][]) {
-        const own = this.#reached(operation, part)
-        for (const [at, level] of reached.entries()) own[at] = Math.max(own[at] ?? 0, level)
+      const own = this.#reached(operation)
+      for (const [part, levels] of Object.entries(parts) as [Part, Levels][]) {
+        for (const [at, level = NEVER] of levels.entries()) if (level > (own[part][at] ?? NEVER)) own[part][at] = level
       }
     }
   }
@@ -268,14 +267,14 @@ export class EnvironmentContractRecord {
   }
 
   #reach(operation: Operation, part: Part, value: unknown, level: Level): void {
-    const tree = this.#declared.of(operation)[part]
-    if (tree.fields.length > 0) markFields(tree.root, value, this.#reached(operation, part), level)
+    const node = FIELDS[part][operation]
+    if (node) markFields(node, value, { levels: this.#reached(operation)[part], level, takesEmpty: part !== 'answer' })
   }
 
-  #reached(operation: Operation, part: Part): Uint8Array {
+  #reached(operation: Operation): Record<Part, Levels> {
     let parts = this.fields.get(operation)
-    if (!parts) this.fields.set(operation, (parts = {}))
-    return (parts[part] ??= new Uint8Array(this.#declared.of(operation)[part].fields.length))
+    if (!parts) this.fields.set(operation, (parts = { path: [], query: [], body: [], answer: [] }))
+    return parts
   }
 }
 
@@ -317,35 +316,22 @@ export function recordEntry(records: ContractRecords, entry: RecordedEntry): voi
   unknownPaths.add(unserved, foundInEntry(entry, test))
 }
 
-/** How far something was reached, in a byte; the higher level wins. */
+/** How far something was reached; the higher level wins. */
 export const NEVER = 0
 export const INJECTED = 1
 export const DRIVEN = 2
 export type Level = typeof NEVER | typeof INJECTED | typeof DRIVEN
+type Levels = (Level | undefined)[]
 
 export type Part = 'path' | 'query' | 'body' | 'answer'
 export const REQUEST_PARTS = ['path', 'query', 'body'] as const satisfies readonly Part[]
 
 /** The fields that requests and successful answers of an operation may have, in each of their parts. */
-export type OperationFields = Readonly<Record<Part, FieldTree>>
-
-/** The fields of every operation, built when they are first needed. */
-export class ContractFields {
-  readonly #known = new Map<Operation, OperationFields>()
-
-  of(operation: Operation): OperationFields {
-    const known = this.#known.get(operation)
-    if (known) return known
-    const route = routeOf(operation)
-    const fields = {
-      path: fieldTree(parameters(pathParameters(route)), true),
-      query: fieldTree(parameters(route.query), true),
-      body: fieldTree(BODY_FIELDS[operation], true),
-      answer: fieldTree(ANSWER_FIELDS[operation], false, NEVER_FILLED[operation]),
-    }
-    this.#known.set(operation, fields)
-    return fields
-  }
+const FIELDS: Readonly<Record<Part, Readonly<Record<string, FieldNode>>>> = {
+  path: PATH_FIELDS,
+  query: QUERY_FIELDS,
+  body: BODY_FIELDS,
+  answer: ANSWER_FIELDS,
 }
 
 /**
@@ -358,65 +344,51 @@ const NEVER_FILLED: Partial<Record<Operation, readonly string[]>> = {
   create_custom_provider: ['provider.categories'],
 }
 
-function parameters(list: readonly { readonly name: string; readonly required: boolean }[]): FieldNode {
-  const nodes = list.map(({ name, required }): [string, FieldNode] => [name, required ? { required } : {}])
-  return { fields: Object.fromEntries(nodes) }
-}
-
-function pathParameters({ path }: Route) {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({ name, required: true }))
-}
-
 interface Field {
+  readonly number: number
   /** Dotted, `accounts[].status`. */
   readonly path: string
   readonly required: boolean
 }
 
-/** The fields of a value, numbered, so that an environment needs one byte for each. */
-interface FieldTree {
-  readonly fields: readonly Field[]
-  readonly root: Branch
+/** Without the output-only fields of a request and without aliases, which count as the field they stand for. */
+export function fieldsOf(operation: Operation, part: Part): Field[] {
+  const neverFilled = part === 'answer' ? (NEVER_FILLED[operation] ?? []) : []
+  const inside = ({ items, fields = {} }: FieldNode, path: string): Field[] => [
+    ...(items ? inside(items, `${path}[]`) : []),
+    ...Object.entries(fields).flatMap(([name, field]) => {
+      const { number = 0, required = false, outputOnly, aliasOf } = field
+      const own = path === '' ? name : `${path}.${name}`
+      const isLeftOut = (part !== 'answer' && outputOnly) || aliasOf !== undefined || neverFilled.includes(own)
+      return isLeftOut ? [] : [{ number, path: own, required }, ...inside(field, own)]
+    }),
+  ]
+  return inside(FIELDS[part][operation] ?? {}, '')
 }
 
-interface Branch {
-  /** The number of the field; -1 for the root and for items. */
-  readonly at: number
-  readonly keys: readonly (readonly [string, Branch])[]
-  readonly items: Branch | undefined
-  /** Whether an empty text or list reaches the field. In an answer these mean that there is nothing (G53). */
+interface Mark {
+  readonly levels: Levels
+  readonly level: Level
+  /** Whether an empty text or list reaches a field. In an answer these mean that there is nothing (G53). */
   readonly takesEmpty: boolean
 }
 
-/** Without the output-only fields of a request and without aliases, which count as the field they stand for. */
-function fieldTree(node: FieldNode | undefined, isRequest: boolean, leftOut: readonly string[] = []): FieldTree {
-  const fields: Field[] = []
-  const grow = (of: FieldNode, path: string, at: number): Branch => ({
-    at,
-    takesEmpty: isRequest,
-    items: of.items && grow(of.items, `${path}[]`, -1),
-    keys: Object.entries(of.fields ?? {})
-      .map(([key, inner]) => ({ key, inner, inside: path === '' ? key : `${path}.${key}` }))
-      .filter(({ inner }) => !(isRequest && inner.outputOnly) && inner.aliasOf === undefined)
-      .filter(({ inside }) => !leftOut.includes(inside))
-      .map(({ key, inner, inside }) => {
-        const number = fields.push({ path: inside, required: inner.required === true }) - 1
-        return [key, grow(inner, inside, number)] as const
-      }),
-  })
-  return { root: grow(node ?? {}, '', -1), fields }
-}
-
-/** Marks every field that a value contains as reached. It runs for each answer, so it allocates nothing. */
-function markFields(branch: Branch, value: unknown, reached: Uint8Array, level: Level): void {
-  const { at, keys, items, takesEmpty } = branch
-  if (at >= 0 && (reached[at] ?? 0) < level && (takesEmpty || !isEmpty(value))) reached[at] = level
+/** Marks every field that a value contains as reached. It runs for each answer: it allocates nothing, and looks into no text. */
+function markFields(node: FieldNode, value: unknown, mark: Mark): void {
+  const { levels, level, takesEmpty } = mark
+  const { number } = node
+  if (number !== undefined && (levels[number] ?? NEVER) < level && (takesEmpty || !isEmpty(value))) {
+    levels[number] = level
+  }
+  if (typeof value !== 'object') return
+  const { items, fields } = node
   if (Array.isArray(value)) {
-    if (items) for (const item of value as unknown[]) markFields(items, item, reached, level)
-  } else if (keys.length > 0 && isJsonObject(value)) {
-    for (const [key, inner] of keys) {
-      const found = value[key]
-      if (found !== undefined) markFields(inner, found, reached, level)
+    if (items) for (const item of value as unknown[]) markFields(items, item, mark)
+  } else if (fields && isJsonObject(value)) {
+    for (const name in fields) {
+      const field = fields[name]
+      const found = value[name]
+      if (field && found !== undefined) markFields(field, found, mark)
     }
   }
 }

@@ -5,12 +5,13 @@ import type { Coverage, Reach } from './report-types.ts'
 import { MOVES } from '../domain/lifecycle.ts'
 import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
 import {
-  type ContractFields,
   DRIVEN,
   type EnvironmentContractRecord,
+  fieldsOf,
   INJECTED,
   type Level,
   NEVER,
+  type Part,
   REQUEST_PARTS,
   type Times,
 } from './contract-record.ts'
@@ -20,7 +21,6 @@ type OperationCoverage = Coverage['operations'][number]
 
 interface CoverageSources {
   readonly routes: readonly Route[]
-  readonly declared: ContractFields
   readonly bundledScenarios: readonly string[]
 }
 
@@ -28,9 +28,9 @@ interface CoverageSources {
 export function coverageOf(
   record: EnvironmentContractRecord,
   runs: readonly ScenarioHistory[],
-  { bundledScenarios, routes, declared }: CoverageSources,
+  { bundledScenarios, routes }: CoverageSources,
 ): Coverage {
-  const operations = routes.map(({ operation }) => operationCoverage(operation, record, declared))
+  const operations = routes.map(({ operation }) => operationCoverage(operation, record))
   const lifecycle_moves = MOVES.map(({ from, event, to }) => {
     return { from, event, to, reach: reachOf(levelOf(record.moves.get(`${from} ${event} ${to}`))) }
   })
@@ -41,26 +41,22 @@ export function coverageOf(
   return { summary: summaryOf({ operations, lifecycle_moves, scenarios }), operations, lifecycle_moves, scenarios }
 }
 
-function operationCoverage(
-  operation: Operation,
-  record: EnvironmentContractRecord,
-  declared: ContractFields,
-): OperationCoverage {
+function operationCoverage(operation: Operation, record: EnvironmentContractRecord): OperationCoverage {
   const statuses = Object.entries(DECLARED_CODES[operation] ?? {}).map(([status, codes]) =>
     statusCoverage(record, operation, { status: Number(status), codes }),
   )
-  const fields = declared.of(operation)
-  const reached = record.fields.get(operation) ?? {}
-  const levels = (part: keyof typeof fields, at: number) => reachOf((reached[part]?.[at] ?? NEVER) as Level)
+  const reached = record.fields.get(operation)
+  const fieldsIn = (part: Part) =>
+    fieldsOf(operation, part).map(({ number, ...field }) => ({ ...field, reach: reachOf(reached?.[part][number]) }))
   const successes = statuses.filter(({ status }) => status >= 200 && status < 300)
   return {
     operation,
     reach: reachOf(levelOf(sumOf(successes.map(({ answers, injected }) => ({ own: answers, injected }))))),
     statuses,
     request_fields: REQUEST_PARTS.flatMap((part) =>
-      fields[part].fields.map(({ path, required }, at) => ({ path, in: part, required, reach: levels(part, at) })),
+      fieldsIn(part).map(({ path, required, reach }) => ({ path, in: part, required, reach })),
     ),
-    response_fields: fields.answer.fields.map(({ path }, at) => ({ path, reach: levels('answer', at) })),
+    response_fields: fieldsIn('answer').map(({ path, reach }) => ({ path, reach })),
   }
 }
 

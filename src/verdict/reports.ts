@@ -17,7 +17,7 @@ import { lazyImport } from '../lazy-import.ts'
 import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { Histories, type ScenarioHistory, unfired } from '../scenarios/scenario-run.ts'
 import { basisOf } from './basis.ts'
-import { type ContractFields, type ContractRecords, EnvironmentContractRecord } from './contract-record.ts'
+import { type ContractRecords, EnvironmentContractRecord } from './contract-record.ts'
 import { coverageOf } from './coverage.ts'
 import type { Counted, NewFinding } from './findings.ts'
 import { render, type ReportFormat } from './formats/formats.ts'
@@ -119,7 +119,7 @@ const SCHEMA_VERSION = 1
 /** Whether client and mock keep the contract: of one environment, or of all together and each of them. */
 function contractReport(sources: ReportSources, environment?: string): ContractReport {
   const subjects = subjectsOf(sources, environment)
-  const total = contractRecordOf([...subjects, ...olderOf(sources, environment)], sources)
+  const total = contractRecordOf([...subjects, ...olderOf(sources, environment)])
   return {
     ...headOf(sources),
     ok: isKept(total),
@@ -127,19 +127,18 @@ function contractReport(sources: ReportSources, environment?: string): ContractR
     environments: subjects.map((subject) => ({
       name: subject.name,
       test: testName(subject.record.test),
-      ...contractRecordOf([subject], sources),
+      ...contractRecordOf([subject]),
     })),
   }
 }
 
 /** Which parts of the contract were exercised: of one environment, or of all together and each of them. */
 function coverageReport(sources: ReportSources, environment?: string): CoverageReport {
-  const { declared } = sources.records
   const covered = (subjects: readonly Subject[]): Coverage =>
     coverageOf(
-      sumOf(subjects, declared),
+      sumOf(subjects),
       subjects.flatMap(({ scenarios }) => scenarios),
-      { ...sources, declared },
+      sources,
     )
   const subjects = subjectsOf(sources, environment)
   return {
@@ -149,11 +148,8 @@ function coverageReport(sources: ReportSources, environment?: string): CoverageR
   }
 }
 
-function sumOf(subjects: readonly Subject[], declared: ContractFields): EnvironmentContractRecord {
-  return EnvironmentContractRecord.sum(
-    subjects.map(({ record }) => record),
-    declared,
-  )
+function sumOf(subjects: readonly Subject[]): EnvironmentContractRecord {
+  return EnvironmentContractRecord.sum(subjects.map(({ record }) => record))
 }
 
 function headOf({ version, at }: ReportSources) {
@@ -178,8 +174,8 @@ function subjectsOf({ records, present }: ReportSources, environment: string | u
     })
 }
 
-function contractRecordOf(subjects: readonly Subject[], { records: { declared } }: ReportSources): ContractRecord {
-  const record = sumOf(subjects, declared)
+function contractRecordOf(subjects: readonly Subject[]): ContractRecord {
+  const record = sumOf(subjects)
   const { violations, answerViolations, warnings, unknownPaths } = record
   const flows = subjects.map((subject) => subject.record.flows)
   return {
