@@ -238,8 +238,7 @@ export function mistypedVariables(variables: Variables): string[] {
   })
 }
 
+/** Where the first operand is; -1 without one. */
 export function firstOperand(argv: readonly string[], flags: readonly Flag[]): number {
-  const takesNext = (word: string | undefined): boolean =>
-    flags.some(({ name, kind }) => word === `--${name}` && kind.type !== 'switch')
-  return argv.findIndex((word, at) => !word.startsWith('-') && !takesNext(argv[at - 1]))
+  return tokens(flags, argv).find(({ kind }) => kind === 'positional')?.index ?? -1
 }

@@ -18,7 +18,7 @@ type Unmet = VerdictItem<CaseReasonKind>
 /** What of its expectations the environment of a case does not meet once its command has ended. */
 export async function unmetExpectations(expect: Expectations, services: App['services']): Promise<Unmet[]> {
   const environment = services.defaultEnvironment()
-  if (!environment) return [unmet('request', 'the environment of the case is gone')]
+  if (!environment) return [reasonOf('request', 'the environment of the case is gone')]
   applyDueEvents(environment, new RequestTrace())
   const items: Unmet[] = []
   for (const each of expect.items) items.push(...(await unmetItems(each, services, environment)))
@@ -59,7 +59,7 @@ async function unmetItems(
   const subject = `${name}/${collectionName}${account === undefined ? '' : ` of ${account}`}`
   const connector = environment.connector(name)
   const collection = connector && collectionNamed(connector, collectionName)
-  if (!collection) return [unmet('item', `there is no ${subject}`)]
+  if (!collection) return [reasonOf('item', `there is no ${subject}`)]
   await thirdParties.prepare(connector)
   const { model } = environment
   const of = [...model.tables.accounts.values()].filter(
@@ -78,7 +78,7 @@ async function unmetItems(
   if (times === undefined ? matched > 0 : matched === times) return []
   const sentence = `${plural(matched, 'item')} of ${subject} with ${JSON.stringify(where)}; wanted: ${wanted(times)}`
   const near = items.slice(-3).map((item) => `there is ${JSON.stringify(maskJson(item))}`)
-  return [unmet('item', sentence, near)]
+  return [reasonOf('item', sentence, near)]
 }
 
 function unmetAccounts({ accounts }: Expectations, { model }: Environment): Unmet[] {
@@ -92,11 +92,12 @@ function unmetAccounts({ accounts }: Expectations, { model }: Environment): Unme
       'there is none',
     )
     return [
-      unmet('account', `${identifier} of ${connector}: ${found || `no such account; ${others}`}; wanted: ${status}`),
+      reasonOf('account', `${identifier} of ${connector}: ${found || `no such account; ${others}`}; wanted: ${status}`),
     ]
   })
 }
 
-function unmet(kind: CaseReasonKind, sentence: string, details: readonly string[] = []): Unmet {
+/** Why a case failed. */
+export function reasonOf(kind: CaseReasonKind, sentence: string, details: readonly string[] = []): Unmet {
   return { kind, sentence, requests: [], details }
 }

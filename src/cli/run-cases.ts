@@ -7,13 +7,13 @@ import type { AppOptions } from '../app/app.ts'
 import { plural } from '../domain/text.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
 import type { ReportPair } from '../verdict/report-pair.ts'
-import type { CaseReasonKind, CaseResult } from '../verdict/report-types.ts'
+import type { CaseResult } from '../verdict/report-types.ts'
 import type { VerdictOptions } from '../verdict/verdict-options.ts'
 import { mistypedVariables } from './arguments.ts'
 import { type Case, loadCases } from './cases.ts'
 import { ChildCommands } from './child-command.ts'
 import type { CommandContext } from './command.ts'
-import { unmetExpectations } from './expectations.ts'
+import { reasonOf, unmetExpectations } from './expectations.ts'
 import { createDeferredLog, type DeferredLog } from './log.ts'
 import { explainLine, openRunJournal } from './run-journal.ts'
 import { publish, type ReportFile, reportFiles, VERDICT_FAILED } from './run-reports.ts'
@@ -241,8 +241,4 @@ function resultOf({ each: { name, file, line }, runs }: RunsOfCase): CaseResult 
     duration_ms: Math.round(runs.reduce((sum, { duration }) => sum + duration, 0)),
     transcript: createHash('sha256').update(first.transcript.join('\n')).digest('hex'),
   }
-}
-
-function reasonOf(kind: CaseReasonKind, sentence: string, details: readonly string[] = []): Reason {
-  return { kind, sentence, requests: [], details }
 }

@@ -118,24 +118,16 @@ function wrongValue(key: string, allowed: string, found: JsonValue): JournalQuer
 }
 
 export function matches(match: Match, entry: RecordedEntry): boolean {
-  return keysOf(match).every((key) => {
-    const wanted = match[key] ?? null
-    const found = FIELDS[key](entry)
-    return key === 'body' ? bodyDifferences(wanted, found).length === 0 : fits(wanted, found)
-  })
+  return differences(match, entry).length === 0
 }
 
 export function differences(match: Match, entry: RecordedEntry): Difference[] {
-  return keysOf(match).flatMap((key) => {
+  return (Object.keys(match) as MatchKey[]).flatMap((key) => {
     const wanted = match[key] ?? null
     const found = FIELDS[key](entry)
     if (key === 'body') return bodyDifferences(wanted, found)
     return fits(wanted, found) ? [] : [{ field: key, wanted, found }]
   })
-}
-
-function keysOf(match: Match): MatchKey[] {
-  return Object.keys(match) as MatchKey[]
 }
 
 /** A list of wanted values means any of them; a list of found values, that one of them is wanted. */
