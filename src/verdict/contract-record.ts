@@ -249,9 +249,7 @@ export class EnvironmentContractRecord {
     for (const history of other.scenarios.list()) this.scenarios.add(history)
     for (const [operation, parts] of other.fields) {
       const own = this.#reached(operation)
-      for (const [part, levels] of Object.entries(parts) as [Part, Levels][]) {
-        for (const [at, level = NEVER] of levels.entries()) if (level > (own[part][at] ?? NEVER)) own[part][at] = level
-      }
+      for (const part of Object.keys(own) as Part[]) raise(own[part], parts[part])
     }
   }
 
@@ -289,6 +287,10 @@ function addTimes(to: Map<string, Times>, from: ReadonlyMap<string, Times>): voi
     const times = to.get(key) ?? { own: 0, injected: 0 }
     to.set(key, { own: times.own + own, injected: times.injected + injected })
   }
+}
+
+function raise(to: Levels, from: Levels): void {
+  for (const [at, level = NEVER] of from.entries()) if (level > (to[at] ?? NEVER)) to[at] = level
 }
 
 /** Browsers request these from every server by themselves, and health checks request `/`: no client meant the service. */
