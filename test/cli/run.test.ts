@@ -359,7 +359,7 @@ describe('the files that toolmock run writes', () => {
     ])
     expect(page).toContain('<h1>The contract was kept</h1>')
     expect(page).toMatch(
-      /<h2 id="allowed-title">Allowed<\/h2>\s*<ul>\s*<li>list_connected_accounts: page_size must be /,
+      /<h2 id="allowed-title">Allowed<\/h2>\s*<ul[^>]*>\s*<li>list_connected_accounts: page_size must be /,
     )
   })
 
