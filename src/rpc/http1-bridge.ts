@@ -7,6 +7,9 @@ import { hopByHopHeaders } from '../domain/request-headers.ts'
 /** Headers of one HTTP/1.1 connection, which HTTP/2 does not have (RFC 9113 8.2.2), and what Node answers by itself. */
 const HOP_BY_HOP_HEADERS = new Set([...hopByHopHeaders(), 'expect', 'http2-settings'])
 
+/** As much as Node.js sends over HTTP/2. The trailers of a call, which have its message and its details, count too. */
+const MAX_ANSWER_HEAD = 64 * 1024
+
 /** Whether a request is a call, by the headers and the query that only the protocols of calls send. */
 export function isCall({ headers, method, url = '' }: IncomingMessage | Http2ServerRequest): boolean {
   const type = headers['content-type'] ?? ''
@@ -48,6 +51,7 @@ export function forwardToHttp1(
     path: request.url,
     headers: http1Headers(request),
     setHost: false,
+    maxHeaderSize: MAX_ANSWER_HEAD,
   })
   const broken = (): void => {
     if (stream.closed || isAnswered) return

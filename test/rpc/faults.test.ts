@@ -51,6 +51,16 @@ describe('a fault of a scenario, by gRPC', () => {
     })
   })
 
+  it('respond, with a status that is longer than the head of a request may be', async () => {
+    await withRpc({}, async (mock) => {
+      const message = 'x'.repeat(20_000)
+      const body = { code: 5, message, details: [] }
+      await scenario(mock, { at: 'service', off_spec: true, do: [{ respond: { status: 404, body } }] })
+      const error = await failure(clientOf(ConnectedAccounts, mock).listAccounts({}, { headers: mock.headers }))
+      expect([error.code, error.rawMessage]).toEqual([Code.NotFound, message])
+    })
+  })
+
   it('slow_body, a message in pieces', async () => {
     await withRpc({}, async (mock) => {
       await scenario(mock, { ...ALL, do: [{ slow_body: { over: 50, pieces: 5 } }] })
