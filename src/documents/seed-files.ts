@@ -75,6 +75,8 @@ async function readTexts(files: readonly TextFile[], context: DocumentCheckConte
 const NONE_FOR_MOCK =
   'the folder has no seed, connector, scenario or extension: none of its files has a top-level key of one'
 
+/** A file with this name is meant for the mock, an empty one too. */
+const OWN_NAME = /^seed\.(?:ya?ml|json)$/
 /** Folders in which every file is meant for the mock. */
 const OWN_FOLDERS: readonly string[] = ['seeds', 'connectors', 'scenarios', 'extensions']
 /** The top-level keys by which a file is known to be for the mock. `name` and `description` are in many files. */
@@ -86,7 +88,7 @@ const OWN_KEY_IN_TEXT = new RegExp(`(?:^\\s*\\{\\s*|^ {0,4}|^\\t)["']?(?:${OWN_K
 
 /** Whether a file of a folder is meant for the mock: the folder of a project has others. */
 function isForMock(read: ReadDocument, text: string): boolean {
-  if (OWN_FOLDERS.includes(basename(dirname(read.file)))) return true
+  if (OWN_FOLDERS.includes(basename(dirname(read.file))) || OWN_NAME.test(basename(read.file))) return true
   if (read.kind === 'unknown') return OWN_KEY_IN_TEXT.test(text)
   const { value } = read.source
   return isJsonObject(value) && OWN_KEYS.some((key) => Object.hasOwn(value, key))

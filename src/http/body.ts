@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { quote } from '../domain/text.ts'
 import { type Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
@@ -88,7 +89,8 @@ export function readSentBody(request: IncomingMessage, limit: number, buffered: 
   })
 }
 
-function restOf(request: IncomingMessage, limit: number, read: number): Readable {
+/** What comes of a body, as a stream of its own: ending it early leaves the connection as it is. */
+export function restOf(request: IncomingMessage, limit: number, read: number): Readable {
   let size = read
   const rest = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -122,6 +124,8 @@ const MAX_DISCARDING_MS = 3000
 
 /** Whether an answer ends before the request's body has come in whole. */
 export function isUnread({ req, shouldKeepAlive }: ServerResponse): boolean {
+  // A stream of HTTP/2, whose socket is a pair in memory, is answered while its body still comes.
+  if (!(req.socket instanceof Socket)) return false
   // A client that waits for `100 Continue` may never send its body.
   return !req.complete && hasBody(req) && (req.headers.expect === undefined || shouldKeepAlive)
 }

@@ -10,7 +10,7 @@ import { sendReply } from '../control/routes.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { requestIdOf } from '../domain/request-headers.ts'
 import { errorReply, sendAnswer, wireAnswer } from '../http/answer.ts'
-import { readSentBody, hasBody, type SentBody } from '../http/body.ts'
+import { readSentBody, hasBody, restOf, type SentBody } from '../http/body.ts'
 import type { Log } from '../http/log.ts'
 import { monotonicTime, RandomIds } from '../state/model/time-and-ids.ts'
 import type { RegistryOptions } from '../state/environment-registry.ts'
@@ -384,7 +384,7 @@ export class Replica {
     const bodyOf = async (): Promise<SentBody> => {
       if (!hasBody(request)) return NO_BODY
       // Both sides may send at the same time: it is sent on while it comes in, and only once.
-      if (isStreamed(request)) return { start: Buffer.alloc(0), rest: request }
+      if (isStreamed(request)) return { start: Buffer.alloc(0), rest: restOf(request, MAX_BODY, 0) }
       // Before it comes in, and as much as it can be where its length is not known.
       keep(Math.min(Number(request.headers['content-length'] ?? Infinity), MAX_KEPT_BODY))
       const sent = await readSentBody(request, MAX_BODY, MAX_KEPT_BODY)

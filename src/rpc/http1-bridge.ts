@@ -70,7 +70,11 @@ export function forwardToHttp1(
   // Its client has gone, or has its answer.
   stream.once('close', () => outgoing.destroy())
   if (stream.endAfterHeaders) outgoing.end()
-  else request.pipe(outgoing)
+  else {
+    // The time limits of a call begin before its body comes.
+    outgoing.flushHeaders()
+    request.pipe(outgoing)
+  }
 }
 
 function http1Headers(request: Http2ServerRequest): Record<string, string | string[]> {

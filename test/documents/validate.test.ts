@@ -128,4 +128,11 @@ describe('validating files', () => {
       await expect(loadSeeds([folder], DOCUMENT_CHECKS)).rejects.toThrow(reason)
     })
   })
+
+  it('takes a file of the name seed, also without any key', async () => {
+    await withFiles({ 'mine/seed.yaml': '# nothing yet\n{}\n', 'mine/package.json': '{}' }, async (folder) => {
+      expect((await validateFiles([folder], DOCUMENT_CHECKS)).unreadable).toEqual([])
+      await expect(loadSeeds([folder], DOCUMENT_CHECKS)).resolves.toBeDefined()
+    })
+  })
 })
