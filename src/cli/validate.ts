@@ -1,5 +1,6 @@
 import { DOCUMENT_CHECKS } from '../app/document-checks.ts'
 import { validateFiles } from '../documents/validate.ts'
+import { leftOutNote } from '../documents/seed-files.ts'
 import { DocumentError, type FileProblem } from '../documents/problem.ts'
 import { loadExtensions, withExtensions } from '../documents/load-extensions.ts'
 import { plural } from '../domain/text.ts'
@@ -38,16 +39,6 @@ export async function validate(argv: readonly string[], context: CommandContext)
   for (const file of configurations) out(`${file}: a valid configuration file`)
   if (leftOutLine !== undefined) out(leftOutLine)
   return 0
-}
-
-/** Files that are listed by name. */
-const MAX_LEFT_OUT = 10
-
-function leftOutNote(files: readonly string[]): string {
-  const more = files.length - MAX_LEFT_OUT
-  const named = `${files.slice(0, MAX_LEFT_OUT).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  const which = files.length === 1 ? 'which has' : 'which have'
-  return `${plural(files.length, 'file')} left out, ${which} no top-level key of a file of the mock: ${named}`
 }
 
 async function configurationProblems(file: string): Promise<readonly FileProblem[]> {

@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import { plural } from '../domain/text.ts'
@@ -88,7 +88,7 @@ const OWN_KEY_IN_TEXT = new RegExp(`(?:^\\s*\\{\\s*|^ {0,4}|^\\t)["']?(?:${OWN_K
 
 /** Whether a file of a folder is meant for the mock: the folder of a project has others. */
 function isForMock(read: ReadDocument, text: string): boolean {
-  if (OWN_FOLDERS.includes(basename(dirname(read.file))) || OWN_NAME.test(basename(read.file))) return true
+  if (OWN_FOLDERS.includes(basename(dirname(resolve(read.file)))) || OWN_NAME.test(basename(read.file))) return true
   if (read.kind === 'unknown') return OWN_KEY_IN_TEXT.test(text)
   const { value } = read.source
   return isJsonObject(value) && OWN_KEYS.some((key) => Object.hasOwn(value, key))
@@ -115,11 +115,23 @@ export function problemsOfSources(sources: readonly SeedSource[]): FileProblem[]
   return [...new Map(problems.map((problem) => [problem.message, problem])).values()]
 }
 
+/** Files that are listed by name. */
+const MAX_LEFT_OUT = 10
+
+/** What is said of files that a folder has and that are not for the mock. */
+export function leftOutNote(files: readonly string[]): string {
+  const more = files.length - MAX_LEFT_OUT
+  const named = `${files.slice(0, MAX_LEFT_OUT).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const which = files.length === 1 ? 'which has' : 'which have'
+  return `${plural(files.length, 'file')} left out, ${which} no top-level key of a file of the mock: ${named}`
+}
+
 /** What a user may want to know of seeds that are right. */
-export function notesOn({ path, documents, beside }: SeedSource): string[] {
+export function notesOn({ path, documents, beside, leftOut }: SeedSource): string[] {
   const came = `${plural(beside.length, 'connector')} came with it from the folder beside it: ${beside.join(', ')}`
   return [
     ...(beside.length === 0 ? [] : [`${path}: ${came}`]),
+    ...(leftOut.length === 0 ? [] : [leftOutNote(leftOut)]),
     ...ofKind(documents, 'scenario').map(
       ({ file }) => `${file} is a scenario and was not started: --scenario starts it`,
     ),

@@ -55,7 +55,7 @@ export async function validateFiles(paths: readonly string[], checks: DocumentCh
     problems: [...problems, ...(await scenarioProblems(sources, documents, checks))],
     warnings: warningsOf(documents),
     unreadable,
-    leftOut: sources.flatMap((source) => source.leftOut),
+    leftOut: [...new Set(sources.flatMap((source) => source.leftOut))],
     cases: ofKind(documents, 'cases').map(({ source }) => source),
   }
 }

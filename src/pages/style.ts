@@ -277,12 +277,15 @@ const COMPONENTS = css`
     white-space: nowrap;
   }
   .reach::before {
+    content: '●';
     content: '●' / '';
   }
   .reach.injected_only::before {
+    content: '◐';
     content: '◐' / '';
   }
   .reach.never::before {
+    content: '·';
     content: '·' / '';
   }
   /* Where a table has no room, a row is a card; the name of its column is before each value. */

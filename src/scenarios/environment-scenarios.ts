@@ -303,7 +303,7 @@ export class EnvironmentScenarios {
   #runAt(row: StoredScenarioRun): ScenarioRun | undefined {
     let run = this.#runOf.get(row)
     const scenario = this.#definitions.get(row.id)?.scenario
-    if (!run && scenario) this.#runOf.set(row, (run = new ScenarioRun(scenario, row.rules)))
+    if (!run && scenario) this.#runOf.set(row, (run = new ScenarioRun(scenario, row.rules, this.#ended.get(row.id))))
     return run
   }
 }

@@ -388,15 +388,22 @@ describe('loading seeds', () => {
 
   it('ignores the scenarios of a folder, reports that, and refuses a scenario file', async () => {
     const scenario = 'name: s\nrules: []\n'
-    await withFiles({ 'seed.yaml': '{}', 'scenarios/s.yaml': scenario }, async (folder) => {
-      const notes: string[] = []
-      await loadSeeds([folder], DOCUMENT_CHECKS, (line) => notes.push(line))
-      const file = join(folder, 'scenarios/s.yaml')
-      expect(notes).toEqual([`${file} is a scenario and was not started: --scenario starts it`])
-      expect(await messagesOf(load(file))).toEqual([
-        `${file}:1:1: the document is a scenario; allowed: seeds and connectors (scenarios start with --scenario)`,
-      ])
-    })
+    await withFiles(
+      { 'seed.yaml': '{}', 'misspelt.yaml': 'acounts: []', 'scenarios/s.yaml': scenario },
+      async (folder) => {
+        const notes: string[] = []
+        await loadSeeds([folder], DOCUMENT_CHECKS, (line) => notes.push(line))
+        const file = join(folder, 'scenarios/s.yaml')
+        const other = join(folder, 'misspelt.yaml')
+        expect(notes).toEqual([
+          `1 file left out, which has no top-level key of a file of the mock: ${other}`,
+          `${file} is a scenario and was not started: --scenario starts it`,
+        ])
+        expect(await messagesOf(load(file))).toEqual([
+          `${file}:1:1: the document is a scenario; allowed: seeds and connectors (scenarios start with --scenario)`,
+        ])
+      },
+    )
   })
 
   it('refuses an account at a connector that only serves custom providers', async () => {
