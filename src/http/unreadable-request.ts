@@ -89,9 +89,7 @@ function record(
 
 /** A connection that is dropped while its client still sends would take the answer with it. */
 function endConnection(socket: Duplex, { status, headers, text }: WireAnswer): void {
-  const lines = Object.entries({ ...headers, Connection: 'close' }).map(
-    ([name, value]) => `${name}: ${String(value)}\r\n`,
-  )
+  const lines = Object.entries({ ...headers, Connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${String(text)}`)
   const drop = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => {
