@@ -189,12 +189,19 @@ function findingTables(
   allowedTitle = 'Allowed',
   caption = 'violations',
 ): Html[] {
-  const heads: Head[] = ['Where', 'Found', allowedTitle, 'Rule', ['Times', 'number'], ['Tests and requests', 'wide']]
+  const heads: Head[] = [
+    'Where',
+    'Found',
+    [allowedTitle, 'text'],
+    'Rule',
+    ['Times', 'number'],
+    ['Tests and requests', 'wide'],
+  ]
   return operations.flatMap((operation) => {
     const rows = findingsOf(operation).map((finding) => {
       const { path, found, allowed, constraint, error_code: code, basis, count } = finding
       const name = 'kind' in finding ? finding.kind : (code ?? constraint)
-      const cited = html`<code class="short">${name}</code><br /><small class="short">${basis}</small>`
+      const cited = html`${inCode(name)}<br /><small class="short">${basis}</small>`
       return [inCode(path), found, allowed, cited, count, originCell(finding)]
     })
     return table(`${operation.operation}: ${caption}`, heads, rows, 'findings')
@@ -396,7 +403,7 @@ function sentenceCase(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }
 
-type Head = string | readonly [label: string, kind: 'number' | 'wide']
+type Head = string | readonly [label: string, kind: 'number' | 'text' | 'wide']
 
 /**
  * A table, where there are any rows. The first cell of each is its heading. On a narrow screen each row is a block, and each

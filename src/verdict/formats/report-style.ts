@@ -42,6 +42,15 @@ export const REPORT_STYLE = css`
   .bar > .never {
     background: none;
   }
+  /* What is allowed, or has no effect, is a sentence. */
+  @container (min-width: 900px) {
+    .findings th:first-child {
+      width: 184px;
+    }
+    .findings :is(.text, .wide) {
+      width: 24%;
+    }
+  }
   /* On paper: black on white, without page breaks inside a row or after a heading. */
   @media print {
     @page {
