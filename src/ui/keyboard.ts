@@ -19,7 +19,7 @@ export const PALETTE_KEY = 'Ctrl k'
 export function startKeyboard(): void {
   let going = false
   addEventListener('keydown', (event) => {
-    if (event.altKey || document.querySelector('dialog[open]')) return
+    if (event.defaultPrevented || event.altKey || document.querySelector('dialog[open]')) return
     const { target, key } = event
     if (event.ctrlKey || event.metaKey) {
       const action = key === 'k' ? stack.find((keys) => Object.hasOwn(keys, PALETTE_KEY))?.[PALETTE_KEY] : undefined
@@ -28,7 +28,8 @@ export function startKeyboard(): void {
       event.preventDefault()
       return
     }
-    const writing = target instanceof HTMLElement && target.matches('input, textarea, select')
+    // A field of a dialog that has just been closed has the focus until the next frame.
+    const writing = target instanceof HTMLElement && target.matches(':is(input, textarea, select):not(dialog *)')
     if (writing) {
       if (key === 'Escape') target.blur()
       return

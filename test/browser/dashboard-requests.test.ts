@@ -134,9 +134,8 @@ describeInBrowser('the requests of the dashboard', (open) => {
     await page.getByText('Nothing has these words.').waitFor()
     await keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    // The field of the dialog that was just closed has the focus until the next frame, and takes the key.
-    const help = page.getByRole('dialog').getByText('Copy the request as curl')
-    while ((await help.count()) === 0) await keyboard.press('?')
+    await keyboard.press('?')
+    await page.getByRole('dialog').getByText('Copy the request as curl').waitFor()
   })
 
   it('filters and groups by single keys', async () => {
