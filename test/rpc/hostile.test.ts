@@ -121,6 +121,28 @@ describe('invalid input', () => {
     })
   })
 
+  it('a message beyond the limit has its status while its client still sends', async () => {
+    await withRpc({ bodyLimit: 1000 }, async (mock) => {
+      const session = connect(mock.url)
+      const stream = session.request({
+        ':method': 'POST',
+        ':path': PATH,
+        'content-type': 'application/grpc',
+        ...mock.headers,
+      })
+      const status = new Promise((resolve, reject) => {
+        for (const event of ['response', 'trailers'] as const)
+          stream.on(event, (fields) => fields['grpc-status'] !== undefined && resolve(fields['grpc-status']))
+        stream.on('error', reject).on('close', () => reject(new Error('the stream closed without a status')))
+      })
+      stream.write(Buffer.concat([Buffer.of(0, 0, 0, 0x20, 0), Buffer.alloc(2000)]))
+      stream.resume()
+      expect(await status).toBe('8')
+      session.destroy()
+      await servesOthers(mock)
+    })
+  })
+
   it('headers beyond the limit cost the stream or the connection', async () => {
     await withRpc({}, async (mock) => {
       const session = connect(mock.url).on('error', () => undefined)
