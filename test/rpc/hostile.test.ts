@@ -143,6 +143,21 @@ describe('invalid input', () => {
     })
   })
 
+  it('a call whose body never comes has begun, so the limit of a whole request resets its stream', async () => {
+    await withRpc({ limits: { headersTimeout: 100, requestTimeout: 600 } }, async (mock) => {
+      const session = connect(mock.url)
+      const headers = { ':method': 'POST', ':path': PATH, 'content-type': 'application/grpc', ...mock.headers }
+      const stream = session.request(headers)
+      let answered: unknown
+      stream.on('response', (head) => (answered = head[':status']))
+      stream.on('error', () => undefined)
+      await once(stream.resume(), 'close').catch(() => undefined)
+      expect(answered).toBeUndefined()
+      session.destroy()
+      await servesOthers(mock)
+    })
+  })
+
   it('headers beyond the limit cost the stream or the connection', async () => {
     await withRpc({}, async (mock) => {
       const session = connect(mock.url).on('error', () => undefined)
