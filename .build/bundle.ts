@@ -76,17 +76,25 @@ const MEDIA_TYPES = new Set([
   'text/yaml',
 ])
 
+/** What `debug` and `depd` export, without their output. */
+const SILENT = '() => Object.assign(() => {}, { function: (wrapped) => wrapped, property: () => {} })'
+
 /**
  * Replaces what packages contain and the mock never uses. Of Express: most of its table of media types, its parsers of
- * bodies (`body-parser`) and nested query parameters (`qs`), and its files (`send`). Of Prism: Postman collections, remote
- * references, fake data.
+ * bodies (`body-parser`) and nested query parameters (`qs`), files, cookies, addresses of proxies (`ipaddr.js`), and messages
+ * for whoever develops with it (`debug`, `depd`). Of Prism: Postman collections, remote references, fake data.
  */
 const unused: Plugin = {
   name: 'unused',
   load: {
     filter: { id: /mime-db\/db\.json$|^\0unused:/ },
     handler: (id) => {
-      if (!id.endsWith('db.json')) return { code: 'module.exports = {}', moduleType: 'js' }
+      if (!id.endsWith('db.json')) {
+        return {
+          code: `module.exports = ${id.endsWith(':debug') || id.endsWith(':depd') ? SILENT : '{}'}`,
+          moduleType: 'js',
+        }
+      }
       const all = Object.entries(JSON.parse(readFileSync(id, 'utf8')) as object)
       return {
         code: JSON.stringify(Object.fromEntries(all.filter(([type]) => MEDIA_TYPES.has(type)))),
@@ -95,7 +103,9 @@ const unused: Plugin = {
     },
   },
   resolveId: {
-    filter: { id: /^(postman-collection|node-fetch|@faker-js\/faker|body-parser|qs|send|serve-static)$/ },
+    filter: {
+      id: /^(postman-collection|node-fetch|@faker-js\/faker|body-parser|qs|send|serve-static|content-disposition|cookie|cookie-signature|ipaddr\.js|debug|depd)$/,
+    },
     handler: (id) => ({ id: `\0unused:${id}` }),
   },
 }

@@ -16,9 +16,9 @@ import { ResponseCache } from '../http/answer.ts'
 import { Extensions } from '../http/extensions.ts'
 import { SILENT } from '../http/log.ts'
 import { createFastExpress, type FastExpress, type Serving } from '../http/server.ts'
+import { lazyImport } from '../lazy-import.ts'
 import { OPERATIONS } from '../operations/table.ts'
-import { explain } from '../request-journal/explain.ts'
-import { type JournalFile, openJournalFile } from '../request-journal/journal-file.ts'
+import type { JournalFile } from '../request-journal/journal-file.ts'
 import { Journals } from '../request-journal/journal.ts'
 import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { Pauses } from '../scenarios/pauses.ts'
@@ -34,7 +34,6 @@ import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
 import { startThirdParties } from '../third-party/client.ts'
 import type { TermParts } from '../replicas/replica.ts'
 import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
-import { createReports } from '../verdict/reports.ts'
 import { VERSION } from '../version.ts'
 import type { WebhookFinding } from '../webhooks/deliveries.ts'
 import { Webhooks } from '../webhooks/webhooks.ts'
@@ -148,7 +147,7 @@ async function createCore(options: AppOptions, { createFastApp }: FastExpress, r
     serveWebhooks(services, options)
     const rpc = await rpcOf(options, services)
     const listener = mountRoutes(createFastApp(), services, rpc)
-    const journalFile = options.journalFile === undefined ? undefined : openJournal(options.journalFile, services)
+    const journalFile = options.journalFile === undefined ? undefined : await openJournal(options.journalFile, services)
     const reloading = options.watch ? await (await import('./reload.ts')).watchFiles(options, services) : undefined
     const [client] = services.defaultEnvironment()?.model.tables.clients.values() ?? []
     return {
@@ -262,16 +261,10 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
     responseCache: new ResponseCache(),
     journals,
     records,
-    reports: createReports({
-      version: VERSION,
-      registry,
-      journals,
-      records,
-      scenarios,
-      bundledScenarios: () => bundledNames('scenario'),
-      realTime,
-      documentedOnly,
-      mcp,
+    reports: lazyImport(async () => {
+      const { createReports } = await import('../verdict/reports.ts')
+      const parts = { version: VERSION, registry, journals, records, scenarios, realTime, documentedOnly, mcp }
+      return createReports({ ...parts, bundledScenarios: () => bundledNames('scenario') })
     }),
     requestIds: {
       operations: registry.requestIds('operations', options.idSeed),
@@ -383,7 +376,11 @@ async function rpcOf({ descriptors = [] }: AppOptions, services: AppServices) {
   return createRpc(descriptors, services)
 }
 
-function openJournal(path: string, { journals, log, registry }: AppServices): JournalFile {
+async function openJournal(path: string, { journals, log, registry }: AppServices): Promise<JournalFile> {
+  const [{ openJournalFile }, { explain }] = await Promise.all([
+    import('../request-journal/journal-file.ts'),
+    import('../request-journal/explain.ts'),
+  ])
   const file = openJournalFile(path, (message) => log.warn(message))
   journals.observe((entry) => {
     const environment = registry.environment(entry.environment)

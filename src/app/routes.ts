@@ -59,7 +59,7 @@ function mountMcp(app: ExpressApp, services: AppServices): void {
     ['connections', MCP_CONNECTIONS],
     ['servers', MCP_SERVERS],
   ] as const) {
-    app.all(`${place}/:key`, async (request, response, next) => {
+    app.route(`${place}/:key`).all(async (request, response, next) => {
       if (!servesMcp(services)) next()
       else await (await load()).serve(request, response, { path: request.path, kind, key: request.params.key })
     })

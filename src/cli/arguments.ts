@@ -216,20 +216,25 @@ export function readValue(kind: FlagKind, text: string, where: string): Value {
 /** Set for a server in the background, which tells the command that started it when it is ready. */
 export const DETACHED = 'TOOLMOCK_DETACHED'
 
+/** Variables that are set for others, or by `toolmock` itself. */
+const OTHER_VARIABLES = [
+  'TOOLMOCK_URL',
+  'TOOLMOCK_CLIENT_ID',
+  'TOOLMOCK_CLIENT_SECRET',
+  'TOOLMOCK_RUN',
+  'TOOLMOCK_CASE',
+  DETACHED,
+]
+
 /** Variables whose name is nearly one that is read; they would otherwise be ignored without a word. */
 export function mistypedVariables(variables: Variables): string[] {
+  const others = Object.keys(variables).filter(
+    (name) => name.startsWith('TOOLMOCK_') && !OTHER_VARIABLES.includes(name),
+  )
+  if (others.length === 0) return []
   const known = allVariables()
-  return Object.keys(variables).flatMap((name) => {
-    const set = [
-      'TOOLMOCK_URL',
-      'TOOLMOCK_CLIENT_ID',
-      'TOOLMOCK_CLIENT_SECRET',
-      'TOOLMOCK_RUN',
-      'TOOLMOCK_CASE',
-      DETACHED,
-    ]
-    const isKnown = [...known, ...set].includes(name)
-    if (isKnown || !name.startsWith('TOOLMOCK_')) return []
+  return others.flatMap((name) => {
+    if (known.includes(name)) return []
     const meant = nearest(
       name.slice('TOOLMOCK_'.length),
       known.map((other) => other.slice('TOOLMOCK_'.length)),

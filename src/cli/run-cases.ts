@@ -132,7 +132,8 @@ async function runCase(each: Case, nth: number, running: Running): Promise<CaseR
     throw new NotStartedError(end.failure, end.code)
   }
   const { verdictOf } = await import('../verdict/verdict.ts')
-  const reports = { contract: await services.reports.contract(), coverage: await services.reports.coverage() }
+  const made = await services.reports()
+  const reports = { contract: await made.contract(), coverage: await made.coverage() }
   // Minima and allowances are about all cases together. A case that expects no request at all is judged by that.
   const isSilent = each.expect.never.some((match) => Object.keys(match).length === 0)
   const verdict = verdictOf(reports, isSilent ? { ...options, requireRequests: false } : options)

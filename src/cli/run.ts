@@ -1,4 +1,4 @@
-import type { App } from '../app/app.ts'
+import type { Reports } from '../verdict/reports.ts'
 import type { VerdictOptions } from '../verdict/verdict-options.ts'
 import { mistypedVariables } from './arguments.ts'
 import { ChildCommands, type CommandEnd } from './child-command.ts'
@@ -27,7 +27,7 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
       child.run(given.command, variables),
     )
     log.flush()
-    if (!end.notStarted) return await conclude(end, services.reports, { context, options, files, journal })
+    if (!end.notStarted) return await conclude(end, await services.reports(), { context, options, files, journal })
     context.err(`toolmock: ${end.failure}`)
     await journal?.discard()
     return end.code
@@ -46,7 +46,7 @@ interface Judging {
 /** Judges the requests of a command; answers the exit code. */
 async function conclude(
   end: CommandEnd,
-  reports: App['services']['reports'],
+  reports: Reports,
   { context, options, files, journal }: Judging,
 ): Promise<number> {
   const { judge } = await import('../verdict/verdict.ts')

@@ -14,7 +14,8 @@ export interface AppServices extends ServiceParts {
   /** When the server was started, in real time. */
   readonly startedAt: Instant
   readonly thirdParties: ThirdParties
-  readonly reports: Reports
+  /** Loaded when they are first asked for. */
+  readonly reports: () => Promise<Reports>
   readonly webhooks: Webhooks
   readonly documentChecks: DocumentChecks
   readonly admission: AdmissionRules

@@ -1,5 +1,7 @@
 import { DocumentError, UnreadableFileError } from '../documents/problem.ts'
 import { ServiceError } from '../domain/errors.ts'
+import type { Log } from '../http/log.ts'
+import { quote } from '../domain/text.ts'
 import { EnvironmentExistsError } from '../state/provisioning.ts'
 import { LinkProblem } from '../magic-links/link-validity.ts'
 import { IllegalMoveError } from '../state/account-events.ts'
@@ -139,4 +141,25 @@ const SERVICE_CODES: Readonly<Record<string, ControlErrorCode>> = {
   // By the reader of bodies.
   BODY_TOO_LARGE: 'BODY_TOO_LARGE',
   MALFORMED_BODY: 'MALFORMED_BODY',
+}
+
+export function pathNotFound(path: string): ControlError {
+  const message = `${shownPath(path)} is not part of the control API; GET /_mock/openapi describes it`
+  return new ControlError('PATH_NOT_FOUND', message)
+}
+
+/** As messages show it. */
+export function shownPath(path: string): string {
+  return quote(`/_mock${path}`, 200)
+}
+
+/** The answer to a call that failed; an unexpected error is logged. */
+export function failure({ log }: { readonly log: Log }, call: string, error: unknown): ControlError {
+  const known = controlErrorOf(error)
+  if (known) return known
+  log.error('a call of the control API failed', {
+    call,
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  })
+  return new ControlError('INTERNAL', 'the mock failed; its log says why')
 }

@@ -7,13 +7,6 @@ import type { ControlHandlers } from './call.ts'
 import { ControlError } from './errors.ts'
 
 export const serverHandlers = {
-  get_health: () => ({ body: { status: 'ok' } }),
-
-  get_ready: ({ services }) => {
-    if (services.defaultEnvironment()) return { body: { status: 'ready' } }
-    return { status: 503, body: { status: 'starting' } }
-  },
-
   get_replicas: async ({ services }) => ({ body: await services.replicas() }),
 
   get_version: ({ services }) => ({

@@ -31,7 +31,7 @@ export function mountOperations(app: Express, services: ServiceParts): RequestLi
   const served = servedRoutes(services)
   const direct = new Map<string, PathHandler>()
   for (const { path, mcp } of ROUTES)
-    if (!served.some((route) => route.path === path)) app.all(expressPath(path), unservedPath(services, mcp))
+    if (!served.some((route) => route.path === path)) app.route(expressPath(path)).all(unservedPath(services, mcp))
   for (const path of new Set(served.map((route) => route.path))) {
     const handle = pathHandler(path, served, services)
     if (!path.includes('{')) direct.set(path, handle)
@@ -54,10 +54,10 @@ export function mountOperations(app: Express, services: ServiceParts): RequestLi
 /** Mounts the proxy on every path and method below `/proxy`, unless `--documented-only`. */
 export function mountProxy(app: Express, services: ServiceParts): void {
   if (services.documentedOnly) {
-    app.all(PROXY_PATHS, unservedPath(services))
+    app.route(PROXY_PATHS).all(unservedPath(services))
     return
   }
-  app.all(PROXY_PATHS, (message, response) => {
+  app.route(PROXY_PATHS).all((message, response) => {
     const request = new NodeRequest(message, response, NO_PARAMETERS)
     const context = { ...createContext(PROXY_ROUTE, request, services), request, rest: undefined }
     return runProxy(context, services)
@@ -160,7 +160,7 @@ const METADATA_PATH = '/.well-known/oauth-authorization-server'
 /** The metadata by which OAuth libraries find the token endpoint (RFC 8414); the service's document does not list it. */
 export function mountOauthMetadata(app: Express, services: ServiceParts): void {
   if (services.documentedOnly) {
-    app.all(METADATA_PATH, unservedPath(services))
+    app.route(METADATA_PATH).all(unservedPath(services))
     return
   }
   app.get(METADATA_PATH, recordPages(services), (request, response) => {
@@ -179,7 +179,7 @@ export function mountOauthMetadata(app: Express, services: ServiceParts): void {
     }
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(metadata))
   })
-  app.all(METADATA_PATH, (request, response) => {
+  app.route(METADATA_PATH).all((request, response) => {
     const error = methodNotAllowed(request.method, 'GET, HEAD')
     refuse(request, response, { error, ids: services.requestIds.pages }, services)
   })

@@ -27,10 +27,10 @@ const ENVIRONMENT_HEADER = 'x-toolmock-environment'
  */
 export function directApiRoutes(services: DirectParts): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  router.all('/:connector/api{/*path}', async (request, response) => {
+  router.route('/:connector/api{/*path}').all(async (request, response) => {
     await answer(services, request, response, 'api')
   })
-  router.all('/:connector/oauth/token', async (request, response) => {
+  router.route('/:connector/oauth/token').all(async (request, response) => {
     await answer(services, request, response, 'token')
   })
   return router

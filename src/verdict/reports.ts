@@ -26,6 +26,7 @@ import { unverifiedFlows } from './link-flows.ts'
 import { tokenRaces } from './token-races.ts'
 import { isKept } from './report-pair.ts'
 import type { EnvironmentRegistry } from '../state/environment-registry.ts'
+import { judge } from './verdict.ts'
 import type { Journals } from '../request-journal/journal.ts'
 
 /** The reports of a running server, of one environment or of all of them; each is made when it is asked for. */
@@ -38,8 +39,6 @@ export interface Reports {
   /** The environments that a report can be about, removed ones included. */
   names(): ReadonlySet<string>
 }
-
-const loadVerdict = lazyImport(() => import('./verdict.ts'))
 
 const loadPrism = lazyImport(async () => {
   const [{ prismCheck }, { createPrismValidator }] = await Promise.all([
@@ -90,7 +89,7 @@ export function createReports(parts: ReportParts): Reports {
       return prismCheck(validator, journalsOf(environment))
     },
     rendered: async (format, environment) => {
-      const [made, { judge }] = await Promise.all([sources(), loadVerdict()])
+      const made = await sources()
       const reports = { contract: contractReport(made, environment), coverage: coverageReport(made, environment) }
       return render(format, judge(reports))
     },

@@ -1,0 +1,124 @@
+import type { Request, Response } from 'express'
+import type { ControlCall } from '../contract/control-call.ts'
+import { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
+import type { JsonObject } from '../domain/json.ts'
+import { RequestTrace } from '../domain/request-trace.ts'
+import { applyDueEvents } from '../state/account-events.ts'
+import { accountHandlers } from './accounts.ts'
+import type { AppServices } from './app-services.ts'
+import {
+  type ControlHandler,
+  type ControlHandlers,
+  type ControlReply,
+  environmentNamed,
+  type ServerCall,
+} from './call.ts'
+import { clockHandlers } from './clock.ts'
+import { collectionHandlers } from './collections.ts'
+import { environmentHandlers } from './environments.ts'
+import { failure, pathNotFound } from './errors.ts'
+import { type ControlOperation, type ControlRoute, readBody, readDocumentBody, readQuery } from './input.ts'
+import { linkHandlers } from './links.ts'
+import { callMcp } from './mcp.ts'
+import { PROBES } from './probes.ts'
+import { reportHandlers } from './reports.ts'
+import { requestHandlers } from './requests.ts'
+import { scenarioHandlers } from './scenarios.ts'
+import { serverHandlers } from './server.ts'
+import { stateHandlers } from './state.ts'
+import { webhookHandlers } from './webhooks.ts'
+
+// `routes.ts` imports this file, and with it all handlers and zod, when the first call needs it: a start is faster without.
+
+/** What answers each operation of `spec/control.openapi.yaml`, which has the methods and paths. */
+const HANDLERS: ControlHandlers = {
+  ...PROBES,
+  ...accountHandlers,
+  ...clockHandlers,
+  ...collectionHandlers,
+  ...environmentHandlers,
+  ...linkHandlers,
+  ...reportHandlers,
+  ...requestHandlers,
+  ...scenarioHandlers,
+  ...serverHandlers,
+  ...stateHandlers,
+  ...webhookHandlers,
+  call_mcp: (call) => callMcp(call, callFrom(call)),
+}
+
+/** The query and the body are checked, the handler runs, and what it changed is durable before it is answered. */
+export async function answer(
+  services: AppServices,
+  route: ControlRoute,
+  path: JsonObject,
+  request: Request,
+  response: Response,
+): Promise<ControlReply | undefined> {
+  const parameters = new URLSearchParams(request.url.slice(request.path.length + 1))
+  const query = readQuery(route, parameters)
+  const name = parameters.get('environment') ?? 'default'
+  if (route.environment) environmentNamed(services, name)
+  const limit = route.operation === 'put_state' ? services.stateLimit : services.controlBodyLimit
+  const body = await readBody(route, request, limit)
+  return perform(route, { services, request, response, path, query, body }, name)
+}
+
+/** What a call changed is durable before it is answered. */
+async function perform(route: ControlRoute, call: AnyCall, environment: string): Promise<ControlReply | undefined> {
+  const { services } = call
+  // Health and readiness change nothing.
+  const durable = route.open ? () => undefined : () => services.registry.durable()
+  try {
+    const reply = await handle(route, route.environment ? { ...call, ...inEnvironment(services, environment) } : call)
+    await durable()
+    reply?.onceDurable?.()
+    return reply
+  } catch (error) {
+    // An error can rest on a commit that the disk refuses in the end; then that is the answer.
+    await durable()
+    throw error
+  }
+}
+type AnyCall = Omit<ServerCall<ControlOperation>, 'path' | 'query' | 'body'> &
+  Record<'path' | 'query' | 'body', unknown>
+
+/** Calls of other operations in the course of one, which was admitted, about its environment. Checked as over HTTP. */
+function callFrom({ services, request, response, query: { environment } }: ServerCall<'call_mcp'>): ControlCall {
+  return async (asked, { path = {}, query = {}, body } = {}) => {
+    const route = CONTROL_ROUTES.find((each) => `${each.method} ${each.path}` === asked)
+    if (!route) throw pathNotFound(asked)
+    const parameters: object = query
+    const given = Object.entries(parameters).flatMap(([key, value]): [string, string][] =>
+      value === undefined ? [] : [[key, String(value)]],
+    )
+    const document = body && ({ text: JSON.stringify(body), format: 'json' } as const)
+    try {
+      const call = {
+        ...{ services, request, response, path },
+        query: readQuery(route, new URLSearchParams([...given, ['environment', environment]])),
+        body: await readDocumentBody(route, document),
+      }
+      const reply = await perform(route, call, environment)
+      return (reply && 'body' in reply ? reply.body : undefined) as never
+    } catch (error) {
+      throw failure(services, asked, error)
+    }
+  }
+}
+
+/** Everything that is due by the environment's clock is applied before a handler looks at it. */
+function inEnvironment(services: AppServices, name: string) {
+  const environment = environmentNamed(services, name)
+  const { journals, requestIds, scenarios } = services
+  const trace = new RequestTrace()
+  applyDueEvents(environment, trace)
+  trace.request = requestIds.control.id('req')
+  return { environment, journal: journals.of(environment), scenarios: scenarios.of(environment), trace }
+}
+
+/** The route says which type the call has; its query and body were read by the schemas of that type. */
+function handle({ operation }: ControlRoute, call: object): ReturnType<ControlHandler<ControlOperation>> {
+  const handler = HANDLERS[operation] as (call: object) => ReturnType<ControlHandler<ControlOperation>>
+  return handler(call)
+}
