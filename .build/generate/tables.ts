@@ -26,7 +26,7 @@ export const tables: Step = {
       import('../../src/schema/tables.ts'),
       import('../../src/schema/state-document.ts'),
     ])
-    const { account, accountFields, sections, tables: declared } = declarations
+    const { account, accountFields, sections, seedShape, tables: declared } = declarations
     const objects = Object.entries(declarations).filter(([, each]) => each instanceof z.ZodObject)
     const { AUTHORIZATION_TYPES, CONNECTION_TYPES } = await import('../../src/domain/authorization-type.ts')
     const named = objects.map(([name, schema]) => [typeName(name), schema as unknown as Schema] as const)
@@ -52,6 +52,8 @@ export const tables: Step = {
             2,
           )}`,
           `\nexport const SECTION_NAMES: readonly (keyof Sections)[] = ${JSON.stringify(Object.keys(sections.shape))}`,
+          `\n/** The fields of its row that a seed file gives an account. */`,
+          `export const SEED_ACCOUNT_FIELDS: readonly string[] = ${JSON.stringify(Object.keys(seedShape(accountFields)))}`,
           accountObjects(accountFields, account.shape, printer),
           '',
         ].join('\n'),

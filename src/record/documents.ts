@@ -1,6 +1,7 @@
 import { AUTHORIZATION_TYPES, type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import { DEFAULT_PEOPLE, typeOfConnection } from '../domain/connector-defaults.ts'
 import type { ConnectionType } from '../domain/authorization-type.ts'
+import { SEED_ACCOUNT_FIELDS } from '../domain/generated/tables.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { fieldsIn, seedConnection, textIn } from '../drift/mirror.ts'
 import { objectAt } from '../documents/openapi/api-document.ts'
@@ -223,13 +224,11 @@ const PROVIDER_FIELDS = [
   ...['id', 'identifier', 'display_name', 'description', 'icon_src', 'auth_patterns', 'metadata', 'proxy_enabled'],
   'proxy_url',
 ]
-const ACCOUNT_FIELDS = [
-  ...['id', 'connector', 'identifier', 'organization_id', 'user_id', 'status', 'last_used_at', 'api_config'],
-]
 
 function seedAccount(account: JsonObject): JsonObject {
-  const expires = own(account, 'status') === 'EXPIRED' ? ['token_expires_at'] : []
-  const kept = fieldsIn(account, [...ACCOUNT_FIELDS, ...expires])
+  const kept = fieldsIn(account, SEED_ACCOUNT_FIELDS)
+  // The mock gives the token of any other account a lifetime of its own.
+  if (kept['status'] !== 'EXPIRED') delete kept['token_expires_at']
   if (!textIn(kept, 'id').startsWith('ca_')) delete kept['id']
   return kept
 }

@@ -1,7 +1,8 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { errorTraits } from '../domain/errors.ts'
+import { SEED_ACCOUNT_FIELDS } from '../domain/generated/tables.ts'
 import { milliseconds } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { plural } from '../domain/text.ts'
 import type { AccountState, JournalEntry } from './entry.ts'
 
@@ -77,18 +78,13 @@ function describe({ method, path, operation, status }: JournalEntry, count: numb
 /** An account as a seed has it, without credentials: the seed invents some that the third party accepts. */
 type SeededAccount = AccountState & { readonly api_config?: JsonObject }
 
+/** What it has of the fields of a seed. */
 function seedAccount(account: SeededAccount): JsonObject {
-  const { id, connector, identifier, organization_id, user_id, status, token_expires_at, api_config } = account
-  return {
-    id,
-    connector,
-    identifier,
-    ...(organization_id !== '' && { organization_id }),
-    ...(user_id !== '' && { user_id }),
-    status,
-    ...(token_expires_at !== null && { token_expires_at }),
-    ...(api_config && Object.keys(api_config).length > 0 && { api_config }),
-  }
+  const isGiven = (value: JsonValue | undefined): boolean =>
+    isJsonObject(value) ? Object.keys(value).length > 0 : value !== undefined && value !== null && value !== ''
+  return Object.fromEntries(
+    Object.entries(account).filter(([name, value]) => SEED_ACCOUNT_FIELDS.includes(name) && isGiven(value)),
+  )
 }
 
 /** Goes through the entries in their order, and writes a rule for every effect that was not caused by a client. */

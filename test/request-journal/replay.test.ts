@@ -191,10 +191,15 @@ describe('POST /_mock/requests/{id}/scenario creates documents that reproduce th
   })
 
   it('has the settings, custom providers and accounts of the start, without credentials', async () => {
+    const idle = {
+      ...{ connector: 'mail', identifier: 'idle@example.com', organization_id: 'org_1', user_id: 'user_1' },
+      ...{ status: 'EXPIRED', token_expires_at: '2026-01-02T00:00:00.000Z', last_used_at: '2026-01-01T00:00:00.000Z' },
+      api_config: { region: 'us' },
+    }
     const seed = {
       settings: { magic_link_lifetime: '5m' },
       providers: [{ display_name: 'Notes', identifier: 'notes-1', auth_patterns: [{ type: 'API_KEY' }] }],
-      accounts: [{ ...GRACE, authorization_details: TOKENS, api_config: { region: 'eu' } }],
+      accounts: [{ ...GRACE, authorization_details: TOKENS, api_config: { region: 'eu' } }, idle],
     }
     await withToolmock({ seed }, async (mock) => {
       await createActive(mock)
@@ -204,7 +209,7 @@ describe('POST /_mock/requests/{id}/scenario creates documents that reproduce th
       expect(replay.seed).toMatchObject({
         settings: { magic_link_lifetime: '300000ms' },
         providers: [{ identifier: 'notes-1' }],
-        accounts: [{ ...GRACE, status: 'ACTIVE' }],
+        accounts: [{ ...GRACE, status: 'ACTIVE' }, idle],
       })
       expect(JSON.stringify(replay.seed)).not.toMatch(/at_1|rt_1/)
     })
