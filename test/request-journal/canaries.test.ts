@@ -387,7 +387,7 @@ const COMMAND_OUTPUTS: Readonly<Record<CommandName, readonly ControlOperation[] 
   reset: ['reset'],
   webhooks: ['list_webhooks', 'send_event', 'resend_event'],
   mcp: ['call_mcp'],
-  healthcheck: ['get_ready'],
+  healthcheck: ['get_health'],
   completion: { left: 'it prints names of commands and flags' },
 }
 
