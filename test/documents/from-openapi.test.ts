@@ -440,6 +440,19 @@ describe('a connector out of an OpenAPI document', () => {
     expect(connector['tools']).toMatchObject([{ input_schema: { properties: { body: {} } } }])
   })
 
+  it('lists references that lead out of the document or nowhere, of paths, bodies and schemas', async () => {
+    const content = (ref: string): JsonObject => ({ 'application/json': { schema: { $ref: ref } } })
+    const post = { requestBody: { content: content('other.yaml#/Thing') }, ...OK }
+    const put = { requestBody: { $ref: '#/components/requestBodies/absent' }, ...OK }
+    const { leftOut } = await made(openapi({ '/x': { post, put }, '/y': { $ref: 'paths/y.yaml' } }))
+    expect(leftOut).toEqual([
+      'left out: references to other files (bundle them into one first), or to what the document does not have: #/components/requestBodies/absent, paths/y.yaml, other.yaml#/Thing',
+    ])
+    await expect(made(openapi({ '/y': { $ref: 'paths/y.yaml' } }))).rejects.toThrow(
+      /has no operation; left out: references to other files .*: paths\/y\.yaml/,
+    )
+  })
+
   it('has valid tools for 2,000 operations', async () => {
     const properties = Object.fromEntries(
       Array.from({ length: 20 }, (_, at) => [`field_${String(at)}`, { type: 'string', description: 'x'.repeat(200) }]),

@@ -13,6 +13,8 @@ export interface ApiDocument {
   readonly otherMethods: readonly string[]
   readonly securitySchemes: JsonObject
   readonly follow: Follow
+  /** References that were followed and lead out of the document or nowhere. */
+  readonly brokenReferences: ReadonlySet<string>
 }
 
 export interface ApiOperation {
@@ -66,6 +68,8 @@ function hasVersion(root: JsonObject, key: string, major: number): boolean {
 }
 
 class Version3 {
+  readonly #brokenReferences = new Set<string>()
+
   constructor(readonly root: JsonObject) {}
 
   document(): ApiDocument {
@@ -89,6 +93,7 @@ class Version3 {
       otherMethods,
       securitySchemes: this.securitySchemes(),
       follow: this.follow,
+      brokenReferences: this.#brokenReferences,
     }
   }
 
@@ -97,16 +102,20 @@ class Version3 {
     for (let hops = 0; hops < MAX_HOPS; hops++) {
       const ref = isJsonObject(at) ? own(at, '$ref') : undefined
       if (typeof ref !== 'string') return at
-      if (!ref.startsWith('#')) return undefined
-      at = ref
-        .split('/')
-        .slice(1)
-        .reduce<JsonValue | undefined>((inside, part) => {
-          const name = (percentDecoded(part) ?? part).replaceAll('~1', '/').replaceAll('~0', '~')
-          return typeof inside === 'object' && inside !== null ? own(inside as JsonObject, name) : undefined
-        }, this.root)
+      at = ref.startsWith('#') ? this.#inside(ref) : undefined
+      if (at === undefined || hops === MAX_HOPS - 1) this.#brokenReferences.add(ref)
     }
     return undefined
+  }
+
+  #inside(ref: string): JsonValue | undefined {
+    return ref
+      .split('/')
+      .slice(1)
+      .reduce<JsonValue | undefined>((inside, part) => {
+        const name = (percentDecoded(part) ?? part).replaceAll('~1', '/').replaceAll('~0', '~')
+        return typeof inside === 'object' && inside !== null ? own(inside as JsonObject, name) : undefined
+      }, this.root)
   }
 
   #operation(path: string, method: Method, item: JsonObject, operation: JsonObject): ApiOperation {

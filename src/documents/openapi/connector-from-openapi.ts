@@ -93,6 +93,7 @@ export function connectorFromOpenapi(
     for (const place of only === undefined ? document.otherMethods : []) {
       notes.add('left out: a tool calls with GET, POST, PUT, PATCH or DELETE', place)
     }
+    for (const reference of document.brokenReferences) notes.add(BROKEN, reference)
     return { connector, summary: summaryOf(connector), leftOut: notes.lines() }
   }
   throw new OpenapiError(
@@ -101,8 +102,11 @@ export function connectorFromOpenapi(
 }
 
 function chosen(document: ApiDocument, only: string | undefined): readonly ApiOperation[] {
-  const { operations } = document
-  if (operations.length === 0) throw new OpenapiError('has no operation')
+  const { operations, brokenReferences } = document
+  if (operations.length === 0) {
+    const [broken] = brokenReferences
+    throw new OpenapiError(`has no operation${broken === undefined ? '' : `; ${BROKEN}: ${broken}`}`)
+  }
   if (only === undefined) return operations
   const isPath = only.startsWith('/')
   const below = only.replace(/\/$/, '')
@@ -405,6 +409,7 @@ class Draft {
 /** What models take. */
 const MAX_TOOL_NAME = 64
 
+const BROKEN = 'left out: references to other files (bundle them into one first), or to what the document does not have'
 const CUT = 'simplified: schemas that contain themselves, lie too deep or are too many'
 
 const IMPLIED_HEADERS = ['accept', 'content-type', 'authorization']

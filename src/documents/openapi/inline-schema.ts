@@ -67,10 +67,12 @@ class Inlining {
   inline(given: JsonValue, place: Place): JsonObject | undefined {
     if (!isJsonObject(given)) return {}
     const ref = textOf(given, '$ref')
-    const target = ref === '' || place.refs.includes(ref) ? undefined : this.follow({ $ref: ref })
+    const isNew = ref !== '' && !place.refs.includes(ref)
+    const target = isNew ? this.follow({ $ref: ref }) : undefined
     if (target !== undefined) return this.inline(target, { ...place, refs: [...place.refs, ref] })
     if (ref !== '' || place.depth > this.bounds.depth || this.#left <= 0) {
-      this.isCut = true
+      // A new reference that leads nowhere cuts nothing: the document does not have it.
+      if (!isNew) this.isCut = true
       return this.purpose === 'input' ? typeOnly(this.follow(given)) : undefined
     }
     this.#left -= 1
