@@ -56,7 +56,8 @@ export class ValueMap {
   pair(mine: string, theirs: string): void {
     if (mine === theirs) this.#same.add(mine)
     const isCommon = this.#same.has(mine) || this.#same.has(theirs)
-    if (isCommon || !isMade(mine) || !isMade(theirs) || this.#taken.has(theirs)) return
+    const isKnown = this.#values.has(mine) || this.#taken.has(theirs)
+    if (isCommon || isKnown || !isMade(mine) || !isMade(theirs)) return
     this.#values.set(mine, theirs)
     this.#taken.add(theirs)
     this.#missing.delete(mine)

@@ -147,6 +147,16 @@ describe('toolmock drift', () => {
     expect(ended.stdout).toContain('fix: {"settings":{"vocabulary":{"WORKSPACE_DWD":"ACME_DWD"}}}')
   })
 
+  it('asks a service that has accounts already about none of them', async () => {
+    const accounts = [{ connector: 'mail', identifier: 'ada@example.com' }]
+    const seeds = ['bundled', await fileOf('held.json', JSON.stringify({ accounts }))]
+    const only = ['bearer/*', 'errors/*', 'auth/*'].flatMap((name) => ['--only', name])
+    const { stdout } = await against([...only, '--format', 'json'], { seeds })
+    const { findings } = JSON.parse(stdout) as { findings: Finding[] }
+    expect(findings.filter(({ class: of }) => of === 'contract')).toEqual([])
+    expect(stdout).not.toContain('ada@example.com')
+  })
+
   it('leaves out findings that --accept names, and adds entries that no longer occur', async () => {
     const file = await fileOf(
       'accept.yaml',
