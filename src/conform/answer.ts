@@ -35,6 +35,13 @@ export class Answer {
     throw new Broken(`${this.asked} to answer ${statuses.join(' or ')}`, `${this.status} ${excerpt(this.text)}`)
   }
 
+  /** @throws Skipped when the target does not serve the path, which is of a part that it may lack */
+  servedBy(part: string): this {
+    const isUnknown = this.status === 404 && this.at('details.0.error_code') === 'PATH_NOT_FOUND'
+    if (isUnknown) throw new Skipped(`the target serves no ${part}`)
+    return this
+  }
+
   /** @throws Broken when the body is no JSON */
   get json(): JsonValue {
     this.#json ??= parsedJson(this.text)

@@ -1,6 +1,7 @@
 import { AUTHORIZATION_TYPES, type CredentialKind, TRAITS } from '../domain/authorization-type.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import { once } from '../domain/once.ts'
+import { valueAt } from '../domain/value-match.ts'
 import { Skipped } from './answer.ts'
 import type { Api } from './target.ts'
 
@@ -40,12 +41,10 @@ export class Catalog {
 
   /** The connector that most checks use: the one that was named, else the first whose tokens come from consent. */
   async main(): Promise<ListedConnector> {
-    const connectors = await this.#listed()
-    if (this.#named !== undefined) {
-      const name = this.#named
-      return connectors.find((each) => each.name === name) ?? { name, kind: 'oauth_token', type: '' }
-    }
-    return this.ofType('OAUTH')
+    const name = this.#named
+    if (name === undefined) return this.ofType('OAUTH')
+    const listed = (await this.#listed()).find((each) => each.name === name)
+    return listed ?? { name, kind: 'oauth_token', type: '' }
   }
 
   /** @throws Skipped when no enabled connection is of that type */
@@ -57,7 +56,7 @@ export class Catalog {
 
   /** A tool of a connector. @throws Skipped when the target has no Discovery, or no such tool */
   async tool(connector: string, what: keyof typeof TOOLS = 'at all'): Promise<ListedTool> {
-    const found = (await this.#toolsOf(connector)).find(TOOLS[what])
+    const found = (await this.toolsOf(connector)).find(TOOLS[what])
     if (found) return found
     throw new Skipped(`the target lists no tool of ${connector} ${what}`)
   }
@@ -65,14 +64,15 @@ export class Catalog {
   /** A tool that needs no input and has some that may be null, with its connector. @throws Skipped */
   async nullableTool(): Promise<{ connector: ListedConnector; tool: ListedTool }> {
     for (const connector of await this.#listed()) {
-      const tools = await this.#toolsOf(connector.name)
+      const tools = await this.toolsOf(connector.name)
       const tool = tools.find(({ required, nullable }) => required.length === 0 && nullable.length > 0)
       if (tool) return { connector, tool }
     }
     throw new Skipped('the target lists no tool that needs no input and has some that may be null')
   }
 
-  #toolsOf(connector: string): Promise<ListedTool[]> {
+  /** The tools of a connector. @throws Skipped when the target has no Discovery */
+  toolsOf(connector: string): Promise<ListedTool[]> {
     const known = this.#tools.get(connector) ?? this.#listTools(connector)
     this.#tools.set(connector, known)
     return known
@@ -91,19 +91,17 @@ export class Catalog {
   async #listTools(connector: string): Promise<ListedTool[]> {
     const answer = await this.#api.get('/tools', { 'filter.connector': connector, page_size: 100 })
     if (answer.status !== 200) throw new Skipped('the target serves no list of tools')
-    return answer.objects('tools').flatMap((tool) => listedTool(own(tool, 'definition')))
+    return answer.objects('tools').flatMap(listedTool)
   }
 }
 
-function listedTool(definition: JsonValue | undefined): ListedTool[] {
-  if (!isJsonObject(definition)) return []
-  const name = own(definition, 'name')
-  const schema = own(definition, 'input_schema')
+function listedTool(tool: JsonObject): ListedTool[] {
+  const name = valueAt(tool, 'definition.name')
   if (typeof name !== 'string') return []
-  const member = (field: string) => (isJsonObject(schema) ? own(schema, field) : undefined)
-  const [required, properties] = [member('required'), member('properties')]
+  const required = valueAt(tool, 'definition.input_schema.required')
+  const properties = valueAt(tool, 'definition.input_schema.properties')
   const nullable = Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([input, property]) => {
-    const type = isJsonObject(property) ? own(property, 'type') : undefined
+    const type = valueAt(property, 'type')
     return Array.isArray(type) && type.includes('null') ? [input] : []
   })
   return [{ name, required: Array.isArray(required) ? required.map(String) : [], nullable }]
@@ -112,6 +110,11 @@ function listedTool(definition: JsonValue | undefined): ListedTool[] {
 function kindOf(connectionType: string): CredentialKind | null {
   const type = AUTHORIZATION_TYPES.find((each) => TRAITS[each].connectionType === connectionType)
   return type ? TRAITS[type].kind : null
+}
+
+/** What a create stores besides the name of the account. */
+export function storing(authorization_details: JsonObject): JsonObject {
+  return { connected_account: { authorization_details } }
 }
 
 /** Credentials that a caller can store for a kind; what they hold is invented. */

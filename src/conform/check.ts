@@ -1,5 +1,8 @@
 import type { ServedOperation } from '../contract/shapes.ts'
+import type { JsonValue } from '../domain/json.ts'
+import type { Answer } from './answer.ts'
 import type { CheckContext } from './context.ts'
+import type { Query } from './target.ts'
 
 /** Where an expectation comes from: a part of the service's document, or a point of `docs/fidelity.md`. */
 export type CheckBasis = `document:${string}` | `convention:${string}` | `choice:${string}`
@@ -8,7 +11,7 @@ export const BASES = ['document', 'convention', 'choice'] as const
 
 /** One expectation of an implementation of the service, as data and a small function. */
 export interface Check {
-  /** `operation/what`, unique; `--only` selects by it. */
+  /** `group/what`, unique; `--only` selects by it. */
   readonly id: string
   /** The operation that it is about; null when it is about what all operations have in common. */
   readonly operation: ServedOperation | null
@@ -21,14 +24,30 @@ export interface Check {
 /** Returns when the expectation holds. @throws Broken; Skipped when the target cannot be asked */
 export type CheckRun = (context: CheckContext) => unknown
 
-/** What names a check: `delete/twice (document:4.8): a second delete is a 404`. */
-export type CheckName = `${string}/${string} (${CheckBasis}): ${string}`
+/** What one request sends: a value, or what makes it at the target. */
+type Sent<T> = T | ((context: CheckContext) => T | Promise<T>)
 
-/** The checks of one operation, or of all operations together (null). */
-export function checksOf(operation: ServedOperation | null, runs: Readonly<Record<CheckName, CheckRun>>): Check[] {
+/** Makes checks of one request each, which are about the status of its answer: `answers(400, { query: 'co' })`. */
+export function statusChecks<T extends JsonValue | Query>(ask: (context: CheckContext, sent: T) => Promise<Answer>) {
+  return (status: number, sent: Sent<T>): CheckRun =>
+    async (context) => {
+      const value = typeof sent === 'function' ? await sent(context) : sent
+      return (await ask(context, value)).is(status)
+    }
+}
+
+/** What names a check in its group: `twice (document:4.8): a second delete is a 404`. */
+export type CheckName = `${string} (${CheckBasis}): ${string}`
+
+/** The checks of a group, about one operation or about all operations together (null). */
+export function checksOf(
+  group: string,
+  operation: ServedOperation | null,
+  runs: Readonly<Record<CheckName, CheckRun>>,
+): Check[] {
   return Object.entries(runs).map(([name, run]) => {
-    const [, id = '', basis = '', title = ''] = /^(\S+) \((\S+)\): (.+)$/.exec(name) ?? []
-    return { id, operation, title, basis: basis as CheckBasis, run }
+    const [, what = '', basis = '', title = ''] = /^(\S+) \((\S+)\): (.+)$/.exec(name) ?? []
+    return { id: `${group}/${what}`, operation, title, basis: basis as CheckBasis, run }
   })
 }
 

@@ -1,16 +1,15 @@
 import type { JsonObject } from '../domain/json.ts'
 import { type Answer, Skipped, textOf } from './answer.ts'
 import type { ControlApi, Decision, TestEnvironment } from './control-api.ts'
-import { credentialsOf, Catalog } from './catalog.ts'
+import { Catalog, credentialsOf, storing } from './catalog.ts'
 import { TestResources } from './resources.ts'
 import type { RecordedAnswers } from './response-validator.ts'
-import { Api, type Target } from './target.ts'
+import { Api } from './target.ts'
 
 /** Where the calling application expects its users back. */
 export const VERIFY_URL = 'https://app.example/back?tab=1'
 
 export interface ContextOptions {
-  readonly target: Target
   readonly api: Api
   /** What the names of everything that the run creates start with. */
   readonly prefix: string
@@ -37,7 +36,6 @@ export type OwnContext = CheckContext & { readonly environment: TestEnvironment 
 
 /** What a check may use: the target, and names, accounts and providers that are removed at the end of the run. */
 export class CheckContext {
-  readonly target: Target
   readonly api: Api
   readonly resources: TestResources
   readonly catalog: Catalog
@@ -47,7 +45,6 @@ export class CheckContext {
 
   constructor(options: ContextOptions) {
     this.#options = options
-    this.target = options.target
     this.api = options.api
     this.recorded = options.recorded
     this.resources = new TestResources(options.api, options.prefix)
@@ -94,11 +91,20 @@ export class CheckContext {
     return this.create({ connector, identifier, organization_id })
   }
 
+  /** An account at the first connector of a type. @throws Broken, Skipped */
+  async accountAt(type: string, body: JsonObject = {}): Promise<CreatedAccount> {
+    const { name: connector } = await this.catalog.ofType(type)
+    return this.account({ connector, ...body })
+  }
+
+  /** New credentials for the connector that most checks use. */
+  async credentials(): Promise<JsonObject> {
+    return credentialsOf((await this.catalog.main()).kind, this.resources.name('cred'))
+  }
+
   /** An account with stored credentials. @throws Broken */
   async active(body: JsonObject = {}): Promise<CreatedAccount> {
-    const { kind } = await this.catalog.main()
-    const details = credentialsOf(kind, this.resources.name('cred'))
-    return this.account({ connected_account: { authorization_details: details }, ...body })
+    return this.account({ ...storing(await this.credentials()), ...body })
   }
 
   /** The account with stored credentials that checks share. No check may change it. @throws Broken */
@@ -137,6 +143,19 @@ export class CheckContext {
     return (await this.consent(account)).searchParams.get('auth_request_id') ?? ''
   }
 
+  /** An account whose user has just approved, and the auth request id of that. @throws Broken, Skipped */
+  async approved(): Promise<{ account: CreatedAccount; request: string }> {
+    const account = await this.account()
+    return { account, request: await this.pendingRequest(account) }
+  }
+
+  /** An account after its user has approved and was verified. @throws Broken, Skipped */
+  async verified(given?: CreatedAccount): Promise<CreatedAccount> {
+    const account = given ?? (await this.account())
+    ;(await this.verify(await this.pendingRequest(account), account.identifier)).is(200)
+    return account
+  }
+
   verify(auth_request_id: string, identifier: string): Promise<Answer> {
     return this.api.post('/connected_accounts/user/verify', { auth_request_id, identifier })
   }
@@ -152,7 +171,7 @@ export class CheckContext {
     const { control } = this.#options
     if (!control) throw new Skipped('needs a clock that can be moved: --consent control-api moves that of a toolmock')
     const environment = await control.createEnvironment()
-    const api = new Api(this.target, environment.client)
+    const api = new Api(this.api.target, environment.client)
     return Object.assign(new CheckContext({ ...this.#options, api }), { environment })
   }
 

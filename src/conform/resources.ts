@@ -1,6 +1,7 @@
 import { type JsonValue, parsedJson } from '../domain/json.ts'
 import { valueAt } from '../domain/value-match.ts'
 import { type Answer, textOf } from './answer.ts'
+import { everyPage } from './pages.ts'
 import type { Api } from './target.ts'
 
 /**
@@ -71,16 +72,12 @@ export class TestResources {
 
   /** Accounts that a magic link created were never in an answer. */
   async #findAccounts(): Promise<void> {
-    let token = ''
-    for (let page = 0; page < 100; page += 1) {
-      const query = { query: this.prefix, page_size: 30, page_token: token === '' ? undefined : token }
-      const answer = await this.#api.get('/connected_accounts:search', query)
-      if (answer.status !== 200) return
+    await everyPage(async (page_token) => {
+      const query = { query: this.prefix, page_size: 30, page_token }
+      const answer = (await this.#api.get('/connected_accounts:search', query)).is(200)
       for (const account of answer.list('connected_accounts')) this.#add(account)
-      const next = textOf(answer.at('next_page_token'))
-      if (next === '' || next === token) return
-      token = next
-    }
+      return answer
+    })
   }
 
   #add(account: JsonValue | undefined, isCreated = false): void {

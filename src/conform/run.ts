@@ -46,7 +46,7 @@ export async function conform(options: ConformOptions): Promise<ConformReport> {
   try {
     await checkReachable(options, api, control)
     const { prefix, connector, allowProviderChanges = false } = options
-    const context = new CheckContext({ target, api, recorded, prefix, connector, control, allowProviderChanges })
+    const context = new CheckContext({ api, recorded, prefix, connector, control, allowProviderChanges })
     const outcomes = await runAll(checks, context, options)
     return { checks: outcomes, summary: summaryOf(outcomes), leftBehind: await clear(context, control) }
   } finally {

@@ -64,23 +64,15 @@ export class Api {
   }
 
   /** A token request; `undefined` leaves a field out. */
-  requestToken(changes: Readonly<Record<string, string | undefined>> = {}, headers = FORM): Promise<Answer> {
+  requestToken(changes: Query = {}, headers = FORM): Promise<Answer> {
     const { id, secret } = this.client
-    const standard = { client_id: id, client_secret: secret, grant_type: 'client_credentials' }
-    const form: Readonly<Record<string, string | undefined>> = { ...standard, ...changes }
-    const given = Object.entries(form).flatMap(([name, value]): [string, string][] =>
-      value === undefined ? [] : [[name, value]],
-    )
-    return this.target.send({
-      method: 'POST',
-      path: '/oauth/token',
-      headers,
-      body: new URLSearchParams(given).toString(),
-    })
+    const form = { client_id: id, client_secret: secret, grant_type: 'client_credentials', ...changes }
+    return this.target.send({ method: 'POST', path: '/oauth/token', headers, body: encoded(form) })
   }
 
   get(path: string, query: Query = {}): Promise<Answer> {
-    return this.send('GET', path + queryText(query))
+    const text = encoded(query)
+    return this.send('GET', text === '' ? path : `${path}?${text}`)
   }
 
   post(path: string, body: JsonValue): Promise<Answer> {
@@ -95,24 +87,29 @@ export class Api {
     return this.send('DELETE', path)
   }
 
-  /** Any text as a body; `headers` win over those of JSON and bearer, and an empty one removes it. */
-  async send(method: string, path: string, body?: string, headers: Record<string, string> = {}): Promise<Answer> {
+  /** Any text as a body, and headers as in `request`. */
+  send(method: string, path: string, body?: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.request(method, `/api/v1${path}`, body, headers)
+  }
+
+  /** A request to any path; `headers` win over those of JSON and bearer, and an empty one removes it. */
+  async request(method: string, path: string, body?: string, headers: Record<string, string> = {}): Promise<Answer> {
     const all = {
       Authorization: `Bearer ${await this.token()}`,
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...headers,
     }
     const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
-    return this.target.send({ method, path: `/api/v1${path}`, headers: sent, body })
+    return this.target.send({ method, path, headers: sent, body })
   }
 }
 
 export const FORM: Readonly<Record<string, string>> = { 'Content-Type': 'application/x-www-form-urlencoded' }
 
-/** Repeats a parameter for each item of a list. */
-function queryText(query: Query): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
+/** A query or a form as text: a name is repeated for each item of a list. */
+function encoded(fields: Query): string {
+  const pairs = Object.entries(fields).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((each): [string, string] => [name, String(each)]),
   )
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`
+  return new URLSearchParams(pairs).toString()
 }

@@ -116,10 +116,8 @@ async function compareSuite(options: DriftOptions, mock: Target, service: Servic
   const findings = new Findings(prefix, await holdSame([mock, service], client))
   const target = new PairedTarget(mock.baseUrl, service, findings)
   const control = options.controlApi ? new ControlApi(target, adminToken) : undefined
-  const context = new CheckContext({
-    ...{ target, prefix, control, connector: undefined, allowProviderChanges: true },
-    api: new Api(target, client),
-  })
+  const api = new Api(target, client)
+  const context = new CheckContext({ api, prefix, control, connector: undefined, allowProviderChanges: true })
   const checks = chosen({ only: options.only })
   const ending = AbortSignal.any([target.ending.signal, ...(signal ? [signal] : [])])
   const outcomes = await runAll(checks, context, {

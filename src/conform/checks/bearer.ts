@@ -1,6 +1,6 @@
 import type { Operation } from '../../contract/shapes.ts'
 import { type Answer, must } from '../answer.ts'
-import { type Check, type CheckBasis, type CheckRun, checksOf } from '../check.ts'
+import { type Check, type CheckBasis, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Api } from '../target.ts'
 
@@ -28,11 +28,13 @@ const REQUESTS: Readonly<Record<Exclude<Operation, LeftOut>, BearerRequest>> = {
   execute_tool: ['POST', '/execute_tool', 'choice:G15'],
 }
 
+const answers = statusChecks(({ api }, authorization: string) => listAs(api, authorization))
+
 /** The bearer header (part 4, 5.3, 5.4). Nothing here can change anything: the bodies are empty objects. */
 export const BEARER_CHECKS: readonly Check[] = [
   ...Object.entries(REQUESTS).flatMap(([operation, [method, path, basis]]) =>
-    checksOf(operation as Operation, {
-      [`bearer/missing-${operation} (${basis}): ${operation} without a bearer token is a 401`]: async ({
+    checksOf('bearer', operation as Operation, {
+      [`missing-${operation} (${basis}): ${operation} without a bearer token is a 401`]: async ({
         api,
       }: CheckContext) => {
         const body = method === 'POST' || method === 'PUT' ? '{}' : undefined
@@ -40,22 +42,23 @@ export const BEARER_CHECKS: readonly Check[] = [
       },
     }),
   ),
-  ...checksOf(null, {
-    'bearer/unknown (document:5.4): an access token that was not issued is a 401': refused('Bearer nobody-issued-this'),
-    'bearer/other-scheme (convention:G15): another scheme than Bearer is a 401': refused('Basic bm9ib2R5Om5vYm9keQ=='),
-    'bearer/empty (convention:G15): a bearer header without a token is a 401': refused('Bearer'),
-    'bearer/scheme-case (convention:G15): the scheme may be written in any case': async ({ api }) =>
-      (await listAs(api, `bearer ${await api.token()}`)).is(200),
-    'bearer/challenge (convention:G15): a 401 carries WWW-Authenticate: Bearer': async ({ api }) =>
+  ...checksOf('bearer', null, {
+    'unknown (document:5.4): an access token that was not issued is a 401': answers(401, 'Bearer nobody-issued-this'),
+    'other-scheme (convention:G15): another scheme than Bearer is a 401': answers(401, 'Basic bm9ib2R5Om5vYm9keQ=='),
+    'empty (convention:G15): a bearer header without a token is a 401': answers(401, 'Bearer'),
+    'scheme-case (convention:G15): the scheme may be written in any case': answers(
+      200,
+      async ({ api }) => `bearer ${await api.token()}`,
+    ),
+    'challenge (convention:G15): a 401 carries WWW-Authenticate: Bearer': async ({ api }) =>
       (await listAs(api, '')).is(401).header('WWW-Authenticate', /^Bearer\b/),
-    'bearer/challenge-invalid (convention:G15): the challenge says invalid_token when a token was sent': async ({
-      api,
-    }) => (await listAs(api, 'Bearer nobody')).is(401).header('WWW-Authenticate', /error="?invalid_token/),
-    'bearer/before-validation (convention:G17): the token is checked before the request': async ({ api }) => {
+    'challenge-invalid (convention:G15): the challenge says invalid_token when a token was sent': async ({ api }) =>
+      (await listAs(api, 'Bearer nobody')).is(401).header('WWW-Authenticate', /error="?invalid_token/),
+    'before-validation (convention:G17): the token is checked before the request': async ({ api }) => {
       ;(await api.send('POST', '/connected_accounts/user/verify', '{"broken', { Authorization: '' })).is(401)
       ;(await api.send('GET', '/connected_accounts:search?query=a', undefined, { Authorization: '' })).is(401)
     },
-    'bearer/nothing-told (document:5.4): a 401 does not show whether the account exists': async (context) => {
+    'nothing-told (document:5.4): a 401 does not show whether the account exists': async (context) => {
       const account = await context.activeAccount()
       const path = `/connected_accounts/auth?id=${encodeURIComponent(account.id)}`
       const answer = await context.api.send('GET', path, undefined, { Authorization: '' })
@@ -66,8 +69,4 @@ export const BEARER_CHECKS: readonly Check[] = [
 
 function listAs(api: Api, Authorization: string): Promise<Answer> {
   return api.send('GET', '/connected_accounts', undefined, { Authorization })
-}
-
-function refused(Authorization: string): CheckRun {
-  return async ({ api }) => (await listAs(api, Authorization)).is(401)
 }

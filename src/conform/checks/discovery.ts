@@ -1,14 +1,15 @@
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
-import { type Answer, must, same, Skipped, textOf } from '../answer.ts'
+import { type JsonObject, own } from '../../domain/json.ts'
+import { valueAt } from '../../domain/value-match.ts'
+import { type Answer, must, same, textOf } from '../answer.ts'
 import { type Check, type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'
-import { everyPage } from './pages.ts'
+import { everyPage } from '../pages.ts'
 
 /** Discovery: what clients call before they execute anything. A target that does not serve it is not judged by it. */
 export const DISCOVERY_CHECKS: readonly Check[] = [
-  ...checksOf('list_tools', {
-    'discovery/tools (convention:Discovery): tools are listed with name and input schema': async (context) => {
+  ...checksOf('discovery', 'list_tools', {
+    'tools (convention:Discovery): tools are listed with name and input schema': async (context) => {
       const answer = await ask(context, '/tools')
       for (const tool of answer.objects('tools')) {
         for (const field of ['id', 'provider']) same(typeof own(tool, field), 'string', `the type of ${field}`)
@@ -17,9 +18,7 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       answer.object('tools.0.definition.input_schema')
       must(Number.isInteger(answer.at('total_size')), 'a total_size', answer.at('total_size'))
     },
-    'discovery/tools-of-provider (convention:Discovery): filter.provider leaves the tools of one provider': async (
-      context,
-    ) => {
+    'tools-of-provider (convention:Discovery): filter.provider leaves the tools of one provider': async (context) => {
       const { name } = await context.catalog.main()
       const ofConnector = await ask(context, '/tools', { 'filter.connector': name })
       const provider = ofConnector.string('tools.0.provider')
@@ -27,26 +26,24 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       for (const tool of answer.objects('tools')) same(own(tool, 'provider'), provider, 'the provider of a tool')
       must(answer.list('tools').length >= ofConnector.list('tools').length, 'every tool of the provider', answer.text)
     },
-    'discovery/tools-by-name (convention:Discovery): filter.tool_name may be repeated': async (context) => {
+    'tools-by-name (convention:Discovery): filter.tool_name may be repeated': async (context) => {
       const all = await ask(context, '/tools')
-      const names = all
-        .objects('tools')
-        .map((_, index) => all.string(`tools.${index}.definition.name`))
-        .slice(0, 2)
-      const answer = await ask(context, '/tools', { 'filter.tool_name': names })
-      same(answer.at('total_size'), names.length, 'the number of tools')
+      const names = all.list('tools').map((_, index) => all.string(`tools.${index}.definition.name`))
+      const two = names.slice(0, 2)
+      const answer = await ask(context, '/tools', { 'filter.tool_name': two })
+      same(answer.at('total_size'), two.length, 'the number of tools')
     },
-    'discovery/tool-names (convention:Discovery): filter.summary=true answers names only': async (context) => {
+    'tool-names (convention:Discovery): filter.summary=true answers names only': async (context) => {
       const answer = await ask(context, '/tools', { 'filter.summary': 'true' })
       answer.string('tool_names.0')
       answer.lacks('tools')
     },
-    'discovery/tools-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools'),
-    'discovery/tools-pages (convention:Discovery): page tokens lead through every tool once': (context) =>
-      eachOnce(context, '/tools', 'tools', {}, (tool) => own(tool, 'id')),
+    'tools-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools'),
+    'tools-pages (convention:Discovery): page tokens lead through every tool once': (context) =>
+      eachOnce(context, '/tools', 'tools', {}, 'id'),
   }),
-  ...checksOf('list_scoped_tools', {
-    'discovery/scoped (convention:Discovery): scoped tools are those of the active accounts of an identifier': async (
+  ...checksOf('discovery', 'list_scoped_tools', {
+    'scoped (convention:Discovery): scoped tools are those of the active accounts of an identifier': async (
       context,
     ) => {
       const account = await context.activeAccount()
@@ -54,47 +51,37 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
         .has('tools.0.identifier', account.identifier)
         .has('tools.0.connected_account_id', account.id)
     },
-    'discovery/scoped-pending (convention:Discovery): an account that is not ACTIVE has no scoped tools': async (
-      context,
-    ) => {
+    'scoped-pending (convention:Discovery): an account that is not ACTIVE has no scoped tools': async (context) => {
       const account = await context.account()
       same((await ask(context, '/tools/scoped', { identifier: account.identifier })).list('tools'), [], 'the tools')
     },
-    'discovery/scoped-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools/scoped'),
-    'discovery/scoped-pages (convention:Discovery): page tokens lead through every scoped tool once': async (
-      context,
-    ) => {
+    'scoped-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools/scoped'),
+    'scoped-pages (convention:Discovery): page tokens lead through every scoped tool once': async (context) => {
       const { identifier } = await context.activeAccount()
-      await eachOnce(context, '/tools/scoped', 'tools', { identifier, page_size: 1 }, (scoped) => {
-        const tool = own(scoped, 'tool')
-        return JSON.stringify([own(scoped, 'connected_account_id'), isJsonObject(tool) && own(tool, 'id')])
-      })
+      const query = { identifier, page_size: 1 }
+      await eachOnce(context, '/tools/scoped', 'tools', query, 'connected_account_id', 'tool.id')
     },
-    'discovery/scoped-identifier (convention:Discovery): scoped tools without an identifier are a 400': async (
-      context,
-    ) => {
+    'scoped-identifier (convention:Discovery): scoped tools without an identifier are a 400': async (context) => {
       await ask(context, '/tools')
       ;(await context.api.get('/tools/scoped')).is(400)
     },
   }),
-  ...checksOf('list_available_tools', {
-    'discovery/available (convention:Discovery): available tools are listed as tools, also for an identifier without accounts':
+  ...checksOf('discovery', 'list_available_tools', {
+    'available (convention:Discovery): available tools are listed as tools, also for an identifier without accounts':
       async (context) => {
         const provider = await mainProvider(context)
         const query = { identifier: context.resources.identifier(), 'filter.providers': provider }
         const answer = await ask(context, '/tools/available', query)
         answer.has('tools.0.provider', provider).string('tools.0.definition.name')
       },
-    'discovery/available-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools/available'),
-    'discovery/available-pages (convention:Discovery): page tokens lead through every available tool once': async (
-      context,
-    ) => {
+    'available-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools/available'),
+    'available-pages (convention:Discovery): page tokens lead through every available tool once': async (context) => {
       const identifier = context.resources.identifier()
-      await eachOnce(context, '/tools/available', 'tools', { identifier }, (tool) => own(tool, 'id'))
+      await eachOnce(context, '/tools/available', 'tools', { identifier }, 'id')
     },
   }),
-  ...checksOf('list_providers', {
-    'discovery/providers (convention:Discovery): providers are listed, and those of the service are not custom': async (
+  ...checksOf('discovery', 'list_providers', {
+    'providers (convention:Discovery): providers are listed, and those of the service are not custom': async (
       context,
     ) => {
       const name = await mainProvider(context)
@@ -102,46 +89,50 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       const provider = answer.objects('providers').find((each) => own(each, 'identifier') === name)
       same(provider && own(provider, 'is_custom'), false, `is_custom of provider ${name}`)
     },
-    'discovery/provider-of-accounts (convention:Discovery): an account has the provider of the tools of its connector':
-      async (context) => {
-        const provider = await mainProvider(context)
-        const { id, created } = await context.account()
-        created.has('connected_account.provider', provider)
-        ;(await context.details(id)).has('connected_account.provider', provider)
-      },
-    'discovery/providers-pages (convention:Discovery): page tokens lead through every provider once': (context) =>
-      eachOnce(context, '/providers', 'providers', {}, (provider) => own(provider, 'identifier')),
-    'discovery/providers-standard (convention:Discovery): filter.provider_type=STANDARD leaves out custom providers':
-      async (context) => {
-        const identifier = (await context.provider()).is(201).string('provider.identifier')
-        const all = await ask(context, '/providers', { 'filter.identifier': identifier })
-        all.has('providers.0.identifier', identifier)
-        const query = { 'filter.identifier': identifier, 'filter.provider_type': 'STANDARD' }
-        same((await ask(context, '/providers', query)).list('providers'), [], 'the providers')
-      },
-    'discovery/providers-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/providers'),
+    'provider-of-accounts (convention:Discovery): an account has the provider of the tools of its connector': async (
+      context,
+    ) => {
+      const provider = await mainProvider(context)
+      const { id, created } = await context.account()
+      created.has('connected_account.provider', provider)
+      ;(await context.details(id)).has('connected_account.provider', provider)
+    },
+    'providers-pages (convention:Discovery): page tokens lead through every provider once': (context) =>
+      eachOnce(context, '/providers', 'providers', {}, 'identifier'),
+    'providers-standard (convention:Discovery): filter.provider_type=STANDARD leaves out custom providers': async (
+      context,
+    ) => {
+      const identifier = (await context.provider()).is(201).string('provider.identifier')
+      const all = await ask(context, '/providers', { 'filter.identifier': identifier })
+      all.has('providers.0.identifier', identifier)
+      const query = { 'filter.identifier': identifier, 'filter.provider_type': 'STANDARD' }
+      same((await ask(context, '/providers', query)).list('providers'), [], 'the providers')
+    },
+    'providers-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/providers'),
   }),
-  ...checksOf('list_app_connections', {
-    'discovery/app-connections (convention:Discovery): connections of single sign-on are left out': async (context) => {
+  ...checksOf('discovery', 'list_app_connections', {
+    'app-connections (convention:Discovery): connections of single sign-on are left out': async (context) => {
       const answer = await ask(context, '/connections/app', { page_size: 100 })
       for (const connection of answer.objects('connections')) {
         const type = own(connection, 'type')
         must(!SIGN_ON.has(type), 'a type that accounts have', type)
       }
     },
-    'discovery/app-connections-of-provider (convention:Discovery): provider leaves the connections of one provider':
-      async (context) => {
-        const list = async (query: Query): Promise<JsonObject[]> =>
-          (await ask(context, '/connections/app', { page_size: 1000, ...query })).objects('connections')
-        const all = await list({})
-        for (const provider of ['NOBODY_HAS_THIS', ...new Set(all.map((each) => textOf(own(each, 'provider'))))]) {
-          const expected = all.filter((each) => own(each, 'provider') === provider)
-          same(await list({ provider }), expected, `the connections of ${provider}`)
-        }
-      },
-    'discovery/app-connections-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/connections/app'),
-    'discovery/app-connections-pages (convention:Discovery): page tokens lead through every one of these connections once':
-      (context) => eachOnce(context, '/connections/app', 'connections', {}, (connection) => own(connection, 'id')),
+    'app-connections-of-provider (convention:Discovery): provider leaves the connections of one provider': async (
+      context,
+    ) => {
+      const list = async (query: Query): Promise<JsonObject[]> =>
+        (await ask(context, '/connections/app', { page_size: 1000, ...query })).objects('connections')
+      const all = await list({})
+      for (const provider of ['NOBODY_HAS_THIS', ...new Set(all.map((each) => textOf(own(each, 'provider'))))]) {
+        const expected = all.filter((each) => own(each, 'provider') === provider)
+        same(await list({ provider }), expected, `the connections of ${provider}`)
+      }
+    },
+    'app-connections-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/connections/app'),
+    'app-connections-pages (convention:Discovery): page tokens lead through every one of these connections once': (
+      context,
+    ) => eachOnce(context, '/connections/app', 'connections', {}, 'id'),
   }),
 ]
 
@@ -162,24 +153,22 @@ function pageSizes(path: string): CheckRun {
   }
 }
 
-/** Follows the page tokens of a list to its end, seven items at a time unless the query says otherwise. */
+/** Follows the page tokens of a list to its end, seven items at a time unless the query says otherwise; the paths identify an item. */
 export async function eachOnce(
   context: CheckContext,
   path: string,
   member: string,
   query: Query,
-  idOf: (item: JsonObject) => JsonValue | undefined,
+  ...idPaths: string[]
 ): Promise<void> {
   const pages = await everyPage((page_token) => ask(context, path, { page_size: 7, ...query, page_token }))
-  const ids = pages.flatMap((page) => page.objects(member).map(idOf))
+  const items = pages.flatMap((page) => page.objects(member))
+  const ids = items.map((item) => JSON.stringify(idPaths.map((path) => valueAt(item, path))))
   same(ids.length, pages.at(-1)?.at('total_size'), `the number of ${member} on all pages`)
   same(new Set(ids).size, ids.length, `the number of different ${member}`)
 }
 
 /** @throws Skipped when the target does not serve Discovery */
 async function ask({ api }: CheckContext, path: string, query: Query = {}): Promise<Answer> {
-  const answer = await api.get(path, query)
-  if (answer.status === 404 && answer.at('details.0.error_code') === 'PATH_NOT_FOUND')
-    throw new Skipped('the target serves no Discovery')
-  return answer.is(200)
+  return (await api.get(path, query)).servedBy('Discovery').is(200)
 }

@@ -1,32 +1,33 @@
+import type { JsonObject } from '../../domain/json.ts'
 import { must, same } from '../answer.ts'
-import { type CheckRun, checksOf } from '../check.ts'
+import { type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
-import { credentialsOf, type ListedTool } from '../catalog.ts'
+import { credentialsOf, type ListedTool, storing } from '../catalog.ts'
 
 const PATH = '/execute_tool'
 const NO_TOOL = { name: 'nobody_has_this_tool' }
 
+const answers = statusChecks(({ api }, body: JsonObject) => api.post(PATH, body))
+
 /** POST /execute_tool (4.14). What reaches a third party needs credentials that it takes: those of a toolmock. */
-export const EXECUTE_CHECKS = checksOf('execute_tool', {
-  'execute/result (convention:G43): a tool answers data and an execution id': async (context) => {
+export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
+  'result (convention:G43): a tool answers data and an execution id': async (context) => {
     const answer = (await succeed(context)).is(200)
     answer.object('data')
     const id = answer.string('execution_id')
     must(id.startsWith('exec_'), 'an execution id that starts with exec_', id)
   },
-  'execute/execution-ids (document:4.14): every execution has an id of its own': async (context) => {
+  'execution-ids (document:4.14): every execution has an id of its own': async (context) => {
     const [one, other] = [await succeed(context), await succeed(context)]
     must(one.string('execution_id') !== other.string('execution_id'), 'two execution ids', 'one')
   },
-  'execute/by-name (document:4.14): the account may be named by organization, connector and identifier': async (
-    context,
-  ) => {
+  'by-name (document:4.14): the account may be named by organization, connector and identifier': async (context) => {
     const { account, tool } = await runnable(context)
     const { organization_id, connector, identifier } = account
     const body = { organization_id, connector, identifier, tool_name: tool.name, tool_input: {} }
     ;(await context.api.post(PATH, body)).is(200)
   },
-  'execute/by-identifier (choice:G21): the account may be named by its identifier alone': async (context) => {
+  'by-identifier (choice:G21): the account may be named by its identifier alone': async (context) => {
     const { tool } = await runnable(context)
     const { connector, identifier, organization_id } = await context.active()
     const body = { identifier, tool_name: tool.name, tool_input: {} }
@@ -37,128 +38,111 @@ export const EXECUTE_CHECKS = checksOf('execute_tool', {
     ;(await context.api.post(PATH, body)).is(400).has('code', 3)
     ;(await context.api.post(PATH, { ...body, organization_id })).is(200)
   },
-  'execute/params (convention:G11): params is another name for tool_input': async (context) => {
+  'params (convention:G11): params is another name for tool_input': async (context) => {
     const { account, tool } = await runnable(context)
     const body = { connected_account_id: account.id, tool_name: tool.name, params: {} }
     ;(await context.api.post(PATH, body)).is(200)
     ;(await context.api.post(PATH, { ...body, params: { a: 1 }, tool_input: { a: 2 } })).is(400)
   },
-  'execute/agent-run-id (convention:G12): agent_run_id is taken': async (context) => {
+  'agent-run-id (convention:G12): agent_run_id is taken': async (context) => {
     const { account, tool } = await runnable(context)
     const body = { connected_account_id: account.id, tool_name: tool.name, tool_input: {}, agent_run_id: 'run-1' }
     ;(await context.api.post(PATH, body)).is(200)
   },
-  'execute/last-used (document:2.1): an execution sets last_used_at': async (context) => {
+  'last-used (document:2.1): an execution sets last_used_at': async (context) => {
     const { tool } = await runnable(context)
     const account = await context.active()
     ;(await context.details(account.id)).lacks('connected_account.last_used_at')
     ;(await context.execute(account, tool)).is(200)
     ;(await context.details(account.id)).string('connected_account.last_used_at')
   },
-  'execute/after-consent (document:1): an account that was verified executes tools': async (context) => {
+  'after-consent (document:1): an account that was verified executes tools': async (context) => {
     const { tool } = await runnable(context)
-    const account = await context.account()
-    ;(await context.verify(await context.pendingRequest(account), account.identifier)).is(200)
-    ;(await context.execute(account, tool)).is(200)
+    ;(await context.execute(await context.verified(), tool)).is(200)
   },
-  'execute/shared-credentials (choice:G65): a deleted account leaves the same credentials of another account valid':
-    async (context) => {
-      const { tool } = await runnable(context)
-      const { kind } = await context.catalog.main()
-      const connected_account = { authorization_details: credentialsOf(kind, context.resources.name('cred')) }
-      const [one, other] = [await context.account({ connected_account }), await context.account({ connected_account })]
-      ;(await context.api.post('/connected_accounts:delete', { id: one.id })).is(200)
-      ;(await context.execute(other, tool)).is(200)
-    },
-  'execute/pending (convention:G44): an account that is PENDING_AUTH is a 400 with code 9': async (context) => {
+  'shared-credentials (choice:G65): a deleted account leaves the same credentials of another account valid': async (
+    context,
+  ) => {
+    const { tool } = await runnable(context)
+    const stored = storing(await context.credentials())
+    const [one, other] = [await context.account(stored), await context.account(stored)]
+    ;(await context.api.post('/connected_accounts:delete', { id: one.id })).is(200)
+    ;(await context.execute(other, tool)).is(200)
+  },
+  'pending (convention:G44): an account that is PENDING_AUTH is a 400 with code 9': async (context) => {
     const account = await context.account()
     ;(await context.execute(account, await anyTool(context))).is(400).has('code', 9)
   },
-  'execute/unverified (document:3.1): an account that is PENDING_VERIFICATION executes nothing': async (context) => {
+  'unverified (document:3.1): an account that is PENDING_VERIFICATION executes nothing': async (context) => {
     const account = await context.account()
     await context.consent(account)
     ;(await context.execute(account, await anyTool(context))).is(400)
   },
-  'execute/no-tool-name (convention:G44): no tool_name is a 400': async (context) => {
+  'no-tool-name (convention:G44): no tool_name is a 400': async (context) => {
     const { id } = await context.activeAccount()
     ;(await context.api.post(PATH, { connected_account_id: id, tool_input: {} })).is(400)
   },
-  'execute/no-locator (convention:G44): no account is a 400': async ({ api }) =>
-    (await api.post(PATH, { tool_name: 'any_tool', tool_input: {} })).is(400),
-  'execute/input-type (document:4.14): tool_input that is no object is a 400': async (context) => {
+  'no-locator (convention:G44): no account is a 400': answers(400, { tool_name: 'any_tool', tool_input: {} }),
+  'input-type (document:4.14): tool_input that is no object is a 400': async (context) => {
     const { id } = await context.activeAccount()
     ;(await context.api.post(PATH, { connected_account_id: id, tool_name: 'any_tool', tool_input: [] })).is(400)
   },
-  'execute/unknown-account (convention:G44): an unknown account is a 404': async ({ api }) => {
+  'unknown-account (convention:G44): an unknown account is a 404': async ({ api }) => {
     const body = { connected_account_id: 'ca_nobody_has_this', tool_name: 'any_tool', tool_input: {} }
     ;(await api.post(PATH, body)).is(404)
   },
-  'execute/unknown-tool (convention:G44): an unknown tool is a 404': async (context) =>
+  'unknown-tool (convention:G44): an unknown tool is a 404': async (context) =>
     (await context.execute(await context.activeAccount(), NO_TOOL)).is(404),
-  'execute/hostile-tool (convention:G44): constructor and __proto__ are no tools': async (context) => {
+  'hostile-tool (convention:G44): constructor and __proto__ are no tools': async (context) => {
     for (const name of ['constructor', '__proto__', 'toString'])
       (await context.execute(await context.activeAccount(), { name })).is(404)
   },
-  'execute/tool-of-other-connector (convention:G44): a tool of another connector is a 404': async (context) => {
+  'tool-of-other-connector (convention:G44): a tool of another connector is a 404': async (context) => {
     const { name } = await context.catalog.ofType('API_KEY')
     const tool = await context.catalog.tool(name)
     ;(await context.execute(await context.activeAccount(), tool)).is(404)
   },
-  'execute/invalid-input (convention:G44): input that lacks what the tool requires is a 400': async (context) => {
+  'invalid-input (convention:G44): input that lacks what the tool requires is a 400': async (context) => {
     const account = await context.activeAccount()
     const tool = await context.catalog.tool(account.connector, 'with required input')
     ;(await context.execute(account, tool)).is(400).has('code', 3)
   },
-  'execute/null-input (convention:G44): null is taken where the schema of the tool has it among the types': async (
-    context,
-  ) => {
+  'null-input (convention:G44): null is taken where the schema of the tool has it among the types': async (context) => {
     context.control()
     const { connector, tool } = await context.catalog.nullableTool()
-    const authorization_details = credentialsOf(connector.kind, context.resources.name('cred'))
-    const account = await context.account({ connector: connector.name, connected_account: { authorization_details } })
+    const credentials = credentialsOf(connector.kind, context.resources.name('cred'))
+    const account = await context.account({ connector: connector.name, ...storing(credentials) })
     const input = Object.fromEntries(tool.nullable.map((name) => [name, null]))
     ;(await context.execute(account, tool, input)).is(200)
   },
-  'execute/tool-before-state (convention:G17): an unknown tool is reported before the state of the account': async (
-    context,
-  ) => (await context.execute(await context.account(), NO_TOOL)).is(404),
-  'execute/state-before-input (convention:G17): the state of the account is reported before invalid input': async (
-    context,
-  ) => {
+  'tool-before-state (convention:G17): an unknown tool is reported before the state of the account': async (context) =>
+    (await context.execute(await context.account(), NO_TOOL)).is(404),
+  'state-before-input (convention:G17): the state of the account is reported before invalid input': async (context) => {
     const account = await context.account()
     const tool = await context.catalog.tool(account.connector, 'with required input')
     ;(await context.execute(account, tool)).is(400).has('code', 9)
   },
-  'execute/shape-before-account (convention:G17): a malformed request is reported before an unknown account': async ({
-    api,
-  }) => (await api.post(PATH, { connected_account_id: 'ca_nobody_has_this', tool_name: 5 })).is(400),
-  'execute/refusal-keeps-last-used (document:2.1): a refused execution leaves last_used_at unset': async (context) => {
+  'shape-before-account (convention:G17): a malformed request is reported before an unknown account': async ({ api }) =>
+    (await api.post(PATH, { connected_account_id: 'ca_nobody_has_this', tool_name: 5 })).is(400),
+  'refusal-keeps-last-used (document:2.1): a refused execution leaves last_used_at unset': async (context) => {
     const account = await context.active()
     ;(await context.execute(account, NO_TOOL)).is(404)
     ;(await context.details(account.id)).lacks('connected_account.last_used_at')
   },
-  'execute/inactive-words (convention:G44): the refusal names the account and says that authorization is needed':
-    async (context) => {
-      const account = await context.account()
-      const message = (await context.execute(account, await anyTool(context))).is(400).has('code', 9).string('message')
-      const words = [`connected_account ${account.id} of connector ${account.connector}`, account.identifier]
-      for (const word of [...words, 'is PENDING_AUTH', 'authorization is needed']) {
-        must(message.includes(word), `a message with ${word}`, message)
-      }
-    },
-  'execute/rate-limited (convention:G44): a rate limit of the third party is a 429 with Retry-After': failing(
-    429,
-    429,
-    8,
-  ),
-  'execute/third-party-forbids (convention:G44): a 403 of the third party is a 403': failing(403, 403, 7),
-  'execute/third-party-refuses (convention:G44): credentials that the third party refuses are a 401, and EXPIRED':
-    failing(401, 401, 16),
-  'execute/third-party-fails (convention:G44): a failure of the third party is a 500 with tool_error_info': failing(
-    503,
-    500,
-    13,
-  ),
+  'inactive-words (convention:G44): the refusal names the account and says that authorization is needed': async (
+    context,
+  ) => {
+    const account = await context.account()
+    const message = (await context.execute(account, await anyTool(context))).is(400).has('code', 9).string('message')
+    const words = [`connected_account ${account.id} of connector ${account.connector}`, account.identifier]
+    for (const word of [...words, 'is PENDING_AUTH', 'authorization is needed']) {
+      must(message.includes(word), `a message with ${word}`, message)
+    }
+  },
+  'rate-limited (convention:G44): a rate limit of the third party is a 429 with Retry-After': failing(429),
+  'third-party-forbids (convention:G44): a 403 of the third party is a 403': failing(403),
+  'third-party-refuses (convention:G44): credentials that the third party refuses are a 401, and EXPIRED': failing(401),
+  'third-party-fails (convention:G44): a failure of the third party is a 500 with tool_error_info': failing(503, 500),
 })
 
 async function anyTool(context: CheckContext): Promise<ListedTool> {
@@ -178,13 +162,16 @@ async function succeed(context: CheckContext) {
   return context.execute(account, tool)
 }
 
+/** The code of an error by its status (G16). */
+const CODES: Readonly<Record<number, number>> = { 401: 16, 403: 7, 429: 8, 500: 13 }
+
 /** A third party that answers a status, in an environment of its own. */
-function failing(answered: number, status: number, code: number): CheckRun {
+function failing(answered: number, status = answered): CheckRun {
   return async (context) => {
     const own = await context.ownEnvironment()
     const { account, tool } = await runnable(own)
     await own.environment.thirdPartyAnswers(answered)
-    const answer = (await own.execute(account, tool)).is(status).has('code', code)
+    const answer = (await own.execute(account, tool)).is(status).has('code', CODES[status])
     answer.has('details.0.error_code', 'TOOL_ERROR').has('details.0.tool_error_info.tool_error_code', String(answered))
     if (status === 429) answer.header('Retry-After', /^\d+$/)
     const after = (await own.details(account.id)).string('connected_account.status')

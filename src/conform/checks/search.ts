@@ -1,40 +1,42 @@
 import { type Answer, must, same } from '../answer.ts'
-import { type CheckRun, checksOf } from '../check.ts'
+import { checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'
 import { idsOf, sevenAccounts } from './list.ts'
-import { everyPage } from './pages.ts'
+import { everyPage } from '../pages.ts'
 
 const PATH = '/connected_accounts:search'
 
-export const SEARCH_CHECKS = checksOf('search_connected_accounts', {
-  'search/by-identifier (document:4.9): search finds an account by a part of its identifier': async (context) => {
+const answers = statusChecks(({ api }, query: Query) => api.get(PATH, query))
+
+export const SEARCH_CHECKS = checksOf('search', 'search_connected_accounts', {
+  'by-identifier (document:4.9): search finds an account by a part of its identifier': async (context) => {
     const { ids, identifiers } = await sevenAccounts(context)
     const text = (identifiers[4] ?? '').slice(3)
     must(idsOf(await found(context, { query: text })).includes(ids[4] ?? ''), `${text} to find its account`, 'none')
   },
-  'search/any-case (document:4.9): search ignores case': async (context) => {
+  'any-case (document:4.9): search ignores case': async (context) => {
     const { ids, identifiers } = await sevenAccounts(context)
     same(idsOf(await found(context, { query: (identifiers[4] ?? '').toUpperCase() })), [ids[4]], 'the ids found')
   },
-  'search/by-connector (document:4.9): search finds accounts by their connector': async (context) => {
+  'by-connector (document:4.9): search finds accounts by their connector': async (context) => {
     await sevenAccounts(context)
     const { name } = await context.catalog.main()
     const answer = await found(context, { query: name, page_size: 30 })
     must(idsOf(answer).length > 0, `accounts of ${name}`, 'none')
   },
-  'search/nothing (document:4.9): a text that nothing matches finds nothing': async (context) => {
+  'nothing (document:4.9): a text that nothing matches finds nothing': async (context) => {
     const answer = await found(context, { query: `${context.resources.prefix}-nobody-has-this` })
     same(idsOf(answer), [], 'the ids found')
     answer.has('total_size', 0).has('next_page_token', '').has('prev_page_token', '')
   },
-  'search/shape (document:4.9): search answers the shape of list, without credentials': async (context) => {
+  'shape (document:4.9): search answers the shape of list, without credentials': async (context) => {
     const { identifiers } = await sevenAccounts(context)
     const answer = await found(context, { query: identifiers[1] })
     answer.has('total_size', 1).has('next_page_token', '').has('prev_page_token', '')
     answer.lacks('connected_accounts.0.api_config').lacks('connected_accounts.0.authorization_details')
   },
-  'search/pages (document:4.9): page tokens lead through every match once': async (context) => {
+  'pages (document:4.9): page tokens lead through every match once': async (context) => {
     const { ids, identifiers } = await sevenAccounts(context)
     const query = (identifiers[0] ?? '').slice(0, context.resources.prefix.length)
     const pages = await everyPage((page_token) => found(context, { query, page_size: 30, page_token }))
@@ -46,25 +48,29 @@ export const SEARCH_CHECKS = checksOf('search_connected_accounts', {
       'accounts that no page had',
     )
   },
-  'search/three-characters (document:8): three characters are enough': (context) =>
-    found(context, { query: context.resources.prefix.slice(0, 3) }),
-  'search/two-characters (document:8): two characters are a 400': refused({ query: 'co' }),
-  'search/no-query (document:4.9): no query is a 400': refused({}),
-  'search/empty-query (document:4.9): an empty query is a 400': refused({ query: '' }),
-  'search/blank-query (convention:G3): blanks do not count': refused({ query: '  co  ' }),
-  'search/page-size-zero (convention:G3): page_size 0 is a 400': refused({ query: 'conform', page_size: 0 }),
-  'search/page-size-large (convention:G3): page_size over 30 is a 400': refused({ query: 'conform', page_size: 31 }),
-  'search/token-malformed (document:4.9): a malformed page_token is a 400': refused({
+  'three-characters (document:8): three characters are enough': answers(200, ({ resources }) => ({
+    query: resources.prefix.slice(0, 3),
+  })),
+  'two-characters (document:8): two characters are a 400': answers(400, { query: 'co' }),
+  'no-query (document:4.9): no query is a 400': answers(400, {}),
+  'empty-query (document:4.9): an empty query is a 400': answers(400, { query: '' }),
+  'blank-query (convention:G3): blanks do not count': answers(400, { query: '  co  ' }),
+  'page-size-zero (convention:G3): page_size 0 is a 400': answers(400, { query: 'conform', page_size: 0 }),
+  'page-size-large (convention:G3): page_size over 30 is a 400': answers(400, {
+    query: 'conform',
+    page_size: 31,
+  }),
+  'token-malformed (document:4.9): a malformed page_token is a 400': answers(400, {
     query: 'conform',
     page_token: '!',
   }),
-  'search/token-of-list (convention:G4): a page_token of list is a 400': async (context) => {
+  'token-of-list (convention:G4): a page_token of list is a 400': async (context) => {
     const { organization_id } = await sevenAccounts(context)
     const list = await context.api.get('/connected_accounts', { organization_id, page_size: 2 })
     const page_token = list.is(200).string('next_page_token')
     ;(await context.api.get(PATH, { query: context.resources.prefix, page_token })).is(400)
   },
-  'search/literal (document:4.9): characters of patterns are taken as they are': async (context) => {
+  'literal (document:4.9): characters of patterns are taken as they are': async (context) => {
     await sevenAccounts(context)
     for (const query of [`${context.resources.prefix}.*`, `${context.resources.prefix}%`]) {
       same(idsOf(await found(context, { query })), [], `the ids found for ${query}`)
@@ -74,8 +80,4 @@ export const SEARCH_CHECKS = checksOf('search_connected_accounts', {
 
 async function found({ api }: CheckContext, query: Query): Promise<Answer> {
   return (await api.get(PATH, query)).is(200)
-}
-
-function refused(query: Query): CheckRun {
-  return async ({ api }) => (await api.get(PATH, query)).is(400)
 }

@@ -6,8 +6,8 @@ import type { CheckContext } from '../context.ts'
 
 /** All answers to the earlier checks, validated against everything that `spec/openapi.yaml` declares (G53). */
 export const SHAPE_CHECKS: readonly Check[] = ROUTES.flatMap(({ operation }) =>
-  checksOf(operation, {
-    [`shape/${operation} (choice:G53): every answer of ${operation} has a declared status and the declared fields`]: (
+  checksOf('shape', operation, {
+    [`${operation} (choice:G53): every answer of ${operation} has a declared status and the declared fields`]: (
       context: CheckContext,
     ) => {
       validateAnswers(context, operation)

@@ -1,12 +1,12 @@
 import type { Check } from '../check.ts'
 import { BEARER_CHECKS } from './bearer.ts'
 import { CONNECTION_CHECKS } from './connections.ts'
-import { CREATE_CHECKS, CREATE_CREDENTIALS_CHECKS, CREATE_REFUSAL_CHECKS } from './create.ts'
+import { CREATE_CHECKS } from './create.ts'
 import { DELETE_CHECKS } from './delete.ts'
 import { DISCOVERY_CHECKS } from './discovery.ts'
 import { ERROR_CHECKS } from './errors.ts'
 import { EXECUTE_CHECKS } from './execute.ts'
-import { LIST_CHECKS, LIST_FILTER_CHECKS } from './list.ts'
+import { LIST_CHECKS } from './list.ts'
 import { MAGIC_LINK_CHECKS } from './magic-link.ts'
 import { MCP_CHECKS } from './mcp.ts'
 import { PROVIDER_CHECKS } from './providers.ts'
@@ -25,11 +25,8 @@ export const CHECKS: readonly Check[] = [
   ...BEARER_CHECKS,
   ...ERROR_CHECKS,
   ...CREATE_CHECKS,
-  ...CREATE_CREDENTIALS_CHECKS,
-  ...CREATE_REFUSAL_CHECKS,
   ...READ_CHECKS,
   ...LIST_CHECKS,
-  ...LIST_FILTER_CHECKS,
   ...SEARCH_CHECKS,
   ...UPDATE_CHECKS,
   ...DELETE_CHECKS,

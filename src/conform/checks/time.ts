@@ -1,15 +1,15 @@
 import type { Operation } from '../../contract/shapes.ts'
 import { must } from '../answer.ts'
 import { type Check, type CheckName, type CheckRun, checksOf } from '../check.ts'
-import { type CheckContext, type OwnContext, VERIFY_URL } from '../context.ts'
-import { credentialsOf } from '../catalog.ts'
+import { type CheckContext, type CreatedAccount, type OwnContext, VERIFY_URL } from '../context.ts'
+import { credentialsOf, storing } from '../catalog.ts'
 
 const TOKEN = 'connected_account.authorization_details.oauth_token.access_token'
 
 /** What happens when time passes, in an environment of a toolmock whose clock the check moves. */
 export const TIME_CHECKS: readonly Check[] = [
   ...timeChecks('create_token', {
-    'time/bearer (convention:G13): an access token ends after expires_in': async (own) => {
+    'bearer (convention:G13): an access token ends after expires_in': async (own) => {
       const issued = (await own.api.requestToken()).is(200)
       const headers = { Authorization: `Bearer ${issued.string('access_token')}` }
       await own.environment.advance(`${Number(issued.at('expires_in')) - 60}s`)
@@ -19,61 +19,60 @@ export const TIME_CHECKS: readonly Check[] = [
     },
   }),
   ...timeChecks('create_magic_link', {
-    'time/link (document:2.3): an expired link answers 410': async (own) => {
+    'link (document:2.3): an expired link answers 410': async (own) => {
       const { id } = await own.account()
       const answer = (await own.link({ id, user_verify_url: VERIFY_URL })).is(200)
       await own.environment.advance('16m')
-      ;(await own.target.send({ method: 'GET', path: answer.string('link') })).is(410)
+      ;(await own.api.target.send({ method: 'GET', path: answer.string('link') })).is(410)
     },
-    'time/link-before (document:2.3): a link works until its expiry': async (own) => {
+    'link-before (document:2.3): a link works until its expiry': async (own) => {
       const { id } = await own.account()
       const answer = (await own.link({ id, user_verify_url: VERIFY_URL })).is(200)
       await own.environment.advance('14m')
       await own.control().decide(answer.string('link'), 'approve')
     },
-    'time/expired-link (convention:States): a link for an EXPIRED account makes it PENDING_AUTH': async (own) => {
+    'expired-link (convention:States): a link for an EXPIRED account makes it PENDING_AUTH': async (own) => {
       const id = await expired(own)
       ;(await own.link({ id })).is(200)
       ;(await own.details(id)).has('connected_account.status', 'PENDING_AUTH')
     },
   }),
   ...timeChecks('verify_user', {
-    'time/auth-request (choice:G32): an expired auth request is a 404 at verify': async (own) => {
-      const account = await own.account()
-      const request = await own.pendingRequest(account)
+    'auth-request (choice:G32): an expired auth request is a 404 at verify': async (own) => {
+      const { account, request } = await own.approved()
       await own.environment.advance('11m')
       ;(await own.verify(request, account.identifier)).is(404)
       ;(await own.details(account.id)).has('connected_account.status', 'PENDING_AUTH')
     },
-    'time/auth-request-before (choice:G32): an auth request can be verified until it expires': async (own) => {
-      const account = await own.account()
-      const request = await own.pendingRequest(account)
+    'auth-request-before (choice:G32): an auth request can be verified until it expires': async (own) => {
+      const { account, request } = await own.approved()
       await own.environment.advance('9m')
       ;(await own.verify(request, account.identifier)).is(200)
     },
-    'time/disconnected-request (convention:States): a disconnection ends a pending auth request: verify is a 404':
-      async (own) => {
-        const account = await own.account()
-        const request = await own.pendingRequest(account)
-        await own.environment.accountEvent(account.id, 'disconnect')
-        ;(await own.verify(request, account.identifier)).is(404)
-        ;(await own.details(account.id)).has('connected_account.status', 'DISCONNECTED')
-      },
+    'disconnected-request (convention:States): a disconnection ends a pending auth request: verify is a 404': async (
+      own,
+    ) => {
+      const { account, request } = await own.approved()
+      await own.environment.accountEvent(account.id, 'disconnect')
+      ;(await own.verify(request, account.identifier)).is(404)
+      ;(await own.details(account.id)).has('connected_account.status', 'DISCONNECTED')
+    },
   }),
   ...timeChecks('get_connected_account_details', {
-    'time/token-expires (convention:States): without a refresh token an account expires': async (own) => {
-      const id = await stored(own, { access_token: 'at-short' })
+    'token-expires (convention:States): without a refresh token an account expires': async (own) => {
+      const { id } = await own.accountAt('OAUTH', SHORT_TOKEN)
       await own.environment.advance('25h')
       own.api.signOut()
       ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
     },
-    'time/expired-pending (choice:States): an account that waits for its user can be expired by the control API':
-      async (own) => {
-        const { id } = await own.account()
-        await own.environment.accountEvent(id, 'expire')
-        ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
-      },
-    'time/status-leaves-updated-at (choice:G27): a status alone leaves updated_at': async (own) => {
+    'expired-pending (choice:States): an account that waits for its user can be expired by the control API': async (
+      own,
+    ) => {
+      const { id } = await own.account()
+      await own.environment.accountEvent(id, 'expire')
+      ;(await own.details(id)).has('connected_account.status', 'EXPIRED')
+    },
+    'status-leaves-updated-at (choice:G27): a status alone leaves updated_at': async (own) => {
       const { id, created } = await own.active()
       await own.environment.advance('1m')
       await own.environment.accountEvent(id, 'expire')
@@ -82,26 +81,25 @@ export const TIME_CHECKS: readonly Check[] = [
     },
   }),
   ...timeChecks('execute_tool', {
-    'time/expired-executes-nothing (convention:G44): an EXPIRED account is a 400 with code 9': async (own) => {
+    'expired-executes-nothing (convention:G44): an EXPIRED account is a 400 with code 9': async (own) => {
       const id = await expired(own)
       const tool = await own.catalog.tool((await own.catalog.ofType('OAUTH')).name)
       ;(await own.execute({ id }, tool)).is(400).has('code', 9)
     },
-    'time/token-refreshed-for-tool (convention:G46): a tool call refreshes an expired token first': async (own) => {
-      const id = await consented(own)
-      const { name } = await own.catalog.ofType('OAUTH')
-      const tool = await own.catalog.tool(name, 'without required input')
+    'token-refreshed-for-tool (convention:G46): a tool call refreshes an expired token first': async (own) => {
+      const account = await consented(own)
+      const tool = await own.catalog.tool(account.connector, 'without required input')
       await own.environment.advance('2h')
-      ;(await own.execute({ id }, tool)).is(200)
+      ;(await own.execute(account, tool)).is(200)
     },
-    'time/failed-call-used (choice:G26): a call that failed at the third party sets last_used_at': async (own) => {
+    'failed-call-used (choice:G26): a call that failed at the third party sets last_used_at': async (own) => {
       const account = await own.active()
       const tool = await own.catalog.tool(account.connector, 'without required input')
       await own.environment.thirdPartyAnswers(500)
       await own.execute(account, tool)
       ;(await own.details(account.id)).string('connected_account.last_used_at')
     },
-    'time/disconnected-executes-nothing (convention:G44): a DISCONNECTED account is a 400': async (own) => {
+    'disconnected-executes-nothing (convention:G44): a DISCONNECTED account is a 400': async (own) => {
       const account = await own.active()
       await own.environment.accountEvent(account.id, 'disconnect')
       ;(await own.details(account.id)).has('connected_account.status', 'DISCONNECTED')
@@ -110,8 +108,8 @@ export const TIME_CHECKS: readonly Check[] = [
     },
   }),
   ...timeChecks('get_connected_account_auth', {
-    'time/token-refreshed (document:2.2): get-auth refreshes an expired token first': async (own) => {
-      const id = await consented(own)
+    'token-refreshed (document:2.2): get-auth refreshes an expired token first': async (own) => {
+      const { id } = await consented(own)
       const before = (await own.auth(id)).string(TOKEN)
       await own.environment.advance('2h')
       const after = (await own.auth(id)).has('connected_account.status', 'ACTIVE')
@@ -121,15 +119,15 @@ export const TIME_CHECKS: readonly Check[] = [
       )
       must((expires ?? '') > (updated ?? ''), 'an expiry in the future', expires)
     },
-    'time/refresh-refused (convention:States): a refused refresh makes the account EXPIRED': async (own) => {
-      const id = await consented(own)
+    'refresh-refused (convention:States): a refused refresh makes the account EXPIRED': async (own) => {
+      const { id } = await consented(own)
       await own.environment.accountEvent(id, 'revoke_refresh_token')
       await own.environment.advance('2h')
       ;(await own.auth(id)).has('connected_account.status', 'EXPIRED')
     },
   }),
   ...timeChecks('update_connected_account', {
-    'time/update-reactivates (choice:States): live credentials make an EXPIRED account ACTIVE': async (own) => {
+    'update-reactivates (choice:States): live credentials make an EXPIRED account ACTIVE': async (own) => {
       const id = await expired(own)
       const connected_account = { authorization_details: credentialsOf('oauth_token', 'new') }
       const answer = await own.api.put('/connected_accounts', { id, connected_account })
@@ -137,35 +135,25 @@ export const TIME_CHECKS: readonly Check[] = [
     },
   }),
   ...timeChecks(null, {
-    'time/environments (choice:environments): what one client makes another client does not see': async (
-      own,
-      context,
-    ) => {
+    'environments (choice:environments): what one client makes another client does not see': async (own, context) => {
       const account = await own.account()
       ;(await context.api.get('/connected_accounts/details', { id: account.id })).is(404)
     },
   }),
 ]
 
-/** An account with these tokens. */
-async function stored(own: CheckContext, oauth_token: Record<string, string>): Promise<string> {
-  const { name } = await own.catalog.ofType('OAUTH')
-  const connected_account = { authorization_details: { oauth_token } }
-  return (await own.account({ connector: name, connected_account })).id
-}
+/** Credentials that end and cannot be refreshed. */
+const SHORT_TOKEN = storing({ oauth_token: { access_token: 'at-short' } })
 
 async function expired(own: OwnContext): Promise<string> {
-  const id = await stored(own, { access_token: 'at-short' })
+  const { id } = await own.accountAt('OAUTH', SHORT_TOKEN)
   await own.environment.accountEvent(id, 'expire')
   return id
 }
 
 /** An account with the tokens of a real consent. */
-async function consented(own: CheckContext): Promise<string> {
-  const { name } = await own.catalog.ofType('OAUTH')
-  const account = await own.account({ connector: name })
-  ;(await own.verify(await own.pendingRequest(account), account.identifier)).is(200)
-  return account.id
+async function consented(own: CheckContext): Promise<CreatedAccount> {
+  return own.verified(await own.accountAt('OAUTH'))
 }
 
 function timeChecks(
@@ -176,5 +164,5 @@ function timeChecks(
     name,
     async (context) => run(await context.ownEnvironment(), context),
   ])
-  return checksOf(operation, Object.fromEntries(entries))
+  return checksOf('time', operation, Object.fromEntries(entries))
 }

@@ -1,108 +1,96 @@
 import { must, Skipped } from '../answer.ts'
 import { type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
-import { type ClientCredentials, FORM } from '../target.ts'
+import { type ClientCredentials, FORM, type Query } from '../target.ts'
 
 /** The token endpoint (part 5). */
-export const TOKEN_CHECKS = checksOf('create_token', {
-  'token/issued (document:5.1): client credentials get an access token': async (context) =>
+export const TOKEN_CHECKS = checksOf('token', 'create_token', {
+  'issued (document:5.1): client credentials get an access token': async (context) =>
     (await issued(context)).string('access_token'),
-  'token/json (document:1): the token response is application/json': async (context) =>
+  'json (document:1): the token response is application/json': async (context) =>
     (await issued(context)).header('Content-Type', /^application\/json\b/),
-  'token/type (convention:G13): the token type is Bearer': async (context) =>
+  'type (convention:G13): the token type is Bearer': async (context) =>
     (await issued(context)).has('token_type', 'Bearer'),
-  'token/lifetime (convention:G13): expires_in is a whole number of seconds': async (context) => {
+  'lifetime (convention:G13): expires_in is a whole number of seconds': async (context) => {
     const seconds = (await issued(context)).at('expires_in')
     must(Number.isInteger(seconds) && Number(seconds) > 0, 'expires_in to be a positive integer', seconds)
   },
-  'token/scope (convention:G13): the scope is empty': async (context) => (await issued(context)).has('scope', ''),
-  'token/not-stored (convention:G13): the token response forbids caches to keep it': async (context) =>
+  'scope (convention:G13): the scope is empty': async (context) => (await issued(context)).has('scope', ''),
+  'not-stored (convention:G13): the token response forbids caches to keep it': async (context) =>
     (await issued(context)).header('Cache-Control', /\bno-store\b/).header('Pragma', /\bno-cache\b/),
-  'token/usable (document:5.3): a fresh token opens an operation': async ({ api }) => {
+  'usable (document:5.3): a fresh token opens an operation': async ({ api }) => {
     const token = (await api.requestToken()).is(200).string('access_token')
     ;(await api.send('GET', '/connected_accounts', undefined, { Authorization: `Bearer ${token}` })).is(200)
   },
-  'token/several (convention:G13): a later token leaves an earlier one valid': async ({ api }) => {
+  'several (convention:G13): a later token leaves an earlier one valid': async ({ api }) => {
     const [first, second] = [await api.requestToken(), await api.requestToken()]
     must(first.string('access_token') !== second.string('access_token'), 'two different tokens', 'the same token')
     const header = { Authorization: `Bearer ${first.string('access_token')}` }
     ;(await api.send('GET', '/connected_accounts', undefined, header)).is(200)
   },
-  'token/no-grant-type (convention:G14): a missing grant_type is invalid_request': refused(
-    { grant_type: undefined },
-    'invalid_request',
-  ),
-  'token/other-grant-type (convention:G14): another grant_type is unsupported_grant_type': refused(
-    { grant_type: 'password' },
-    'unsupported_grant_type',
-  ),
-  'token/no-client-id (convention:G14): a missing client_id is invalid_client': refused(
-    { client_id: undefined },
+  'no-grant-type (convention:G14): a missing grant_type is invalid_request': refused('invalid_request', {
+    grant_type: undefined,
+  }),
+  'other-grant-type (convention:G14): another grant_type is unsupported_grant_type': refused('unsupported_grant_type', {
+    grant_type: 'password',
+  }),
+  'no-client-id (convention:G14): a missing client_id is invalid_client': refused('invalid_client', {
+    client_id: undefined,
+  }),
+  'no-secret (convention:G14): a missing client_secret is invalid_client': refused('invalid_client', {
+    client_secret: undefined,
+  }),
+  'no-authentication (convention:G14): a client that does not authenticate at all is invalid_client': refused(
     'invalid_client',
-  ),
-  'token/no-secret (convention:G14): a missing client_secret is invalid_client': refused(
-    { client_secret: undefined },
-    'invalid_client',
-  ),
-  'token/no-authentication (convention:G14): a client that does not authenticate at all is invalid_client': refused(
     { client_id: undefined, client_secret: undefined },
-    'invalid_client',
   ),
-  'token/wrong-secret (convention:G14): a wrong client_secret is invalid_client': refused(
-    { client_secret: 'wrong' },
-    'invalid_client',
-  ),
-  'token/unknown-client (convention:G14): an unknown client_id is invalid_client': refused(
-    { client_id: 'nobody-knows' },
-    'invalid_client',
-  ),
-  'token/repeated-field (convention:G14): a repeated field is invalid_request': async ({ target, api }) => {
-    const { id, secret } = api.client
-    const body = `${new URLSearchParams({ client_id: id, client_secret: secret }).toString()}&grant_type=client_credentials&grant_type=client_credentials`
-    ;(await target.send({ method: 'POST', path: '/oauth/token', headers: FORM, body }))
-      .is(400)
-      .has('error', 'invalid_request')
-  },
-  'token/json-body (document:5.1): a token request in JSON is invalid_request': async ({ target, api }) => {
+  'wrong-secret (convention:G14): a wrong client_secret is invalid_client': refused('invalid_client', {
+    client_secret: 'wrong',
+  }),
+  'unknown-client (convention:G14): an unknown client_id is invalid_client': refused('invalid_client', {
+    client_id: 'nobody-knows',
+  }),
+  'repeated-field (convention:G14): a repeated field is invalid_request': refused('invalid_request', {
+    grant_type: ['client_credentials', 'client_credentials'],
+  }),
+  'json-body (document:5.1): a token request in JSON is invalid_request': async ({ api }) => {
     const { id, secret } = api.client
     const body = JSON.stringify({ client_id: id, client_secret: secret, grant_type: 'client_credentials' })
     const headers = { 'Content-Type': 'application/json' }
-    ;(await target.send({ method: 'POST', path: '/oauth/token', headers, body })).is(400)
+    ;(await api.target.send({ method: 'POST', path: '/oauth/token', headers, body })).is(400)
   },
-  'token/basic (convention:G14): client credentials work as HTTP Basic too': async (context) => {
+  'basic (convention:G14): client credentials work as HTTP Basic too': async (context) => {
     const { id, secret } = context.api.client
     ;(await byBasic(context, id, secret)).is(200).string('access_token')
   },
-  'token/basic-wrong (convention:G14): wrong HTTP Basic credentials are answered with the Basic challenge': async (
-    context,
-  ) =>
+  'basic-wrong (convention:G14): wrong HTTP Basic credentials are answered with the Basic challenge': async (context) =>
     (await byBasic(context, context.api.client.id, 'wrong'))
       .is(401)
       .has('error', 'invalid_client')
       .header('WWW-Authenticate', /^Basic\b/i),
-  'token/authenticated-twice (convention:G14): HTTP Basic and client_secret together are invalid_request': async ({
-    api,
-  }) =>
+  'authenticated-twice (convention:G14): HTTP Basic and client_secret together are invalid_request': async ({ api }) =>
     (await api.requestToken({}, { ...FORM, Authorization: basic(api.client) })).is(400).has('error', 'invalid_request'),
-  'token/two-clients (convention:G14): HTTP Basic of one client and the client_id of another are invalid_request':
-    async ({ api }) => {
-      const form = { client_id: 'nobody-knows', client_secret: undefined }
-      ;(await api.requestToken(form, { ...FORM, Authorization: basic(api.client) }))
-        .is(400)
-        .has('error', 'invalid_request')
-    },
-  'token/old-bearer (convention:G14): a token request whose header still has the old bearer token gets a new one':
-    async ({ api }) => {
-      const old = (await api.requestToken()).is(200).string('access_token')
-      ;(await api.requestToken({}, { ...FORM, Authorization: `Bearer ${old}` })).is(200).string('access_token')
-    },
-  'token/metadata (convention:G14): the metadata of RFC 8414 names the token endpoint': async ({ target }) => {
-    const answer = await target.send({ method: 'GET', path: '/.well-known/oauth-authorization-server' })
+  'two-clients (convention:G14): HTTP Basic of one client and the client_id of another are invalid_request': async ({
+    api,
+  }) => {
+    const form = { client_id: 'nobody-knows', client_secret: undefined }
+    ;(await api.requestToken(form, { ...FORM, Authorization: basic(api.client) }))
+      .is(400)
+      .has('error', 'invalid_request')
+  },
+  'old-bearer (convention:G14): a token request whose header still has the old bearer token gets a new one': async ({
+    api,
+  }) => {
+    const old = (await api.requestToken()).is(200).string('access_token')
+    ;(await api.requestToken({}, { ...FORM, Authorization: `Bearer ${old}` })).is(200).string('access_token')
+  },
+  'metadata (convention:G14): the metadata of RFC 8414 names the token endpoint': async ({ api }) => {
+    const answer = await api.target.send({ method: 'GET', path: '/.well-known/oauth-authorization-server' })
     if (answer.status === 404) throw new Skipped('the target serves no metadata')
     const issuer = answer.is(200).string('issuer')
     answer.has('token_endpoint', `${issuer}/oauth/token`).has('grant_types_supported', ['client_credentials'])
   },
-  'token/description (convention:G14): a token error says what is wrong in error_description': async ({ api }) =>
+  'description (convention:G14): a token error says what is wrong in error_description': async ({ api }) =>
     (await api.requestToken({ grant_type: undefined })).is(400).string('error_description'),
 })
 
@@ -121,7 +109,7 @@ function basic({ id, secret }: ClientCredentials): string {
 }
 
 /** A token request that is refused in the words of RFC 6749 5.2. */
-function refused(changes: Record<string, string | undefined>, error: string): CheckRun {
+function refused(error: string, changes: Query): CheckRun {
   return async ({ api }) =>
     (await api.requestToken(changes)).is(error === 'invalid_client' ? 401 : 400).has('error', error)
 }
