@@ -197,7 +197,12 @@ function readParameter(parameter: QueryParameter, texts: readonly string[], read
     read.violations.push({ field: name, description, constraint: 'type' })
     return
   }
-  read.values[name] = repeatable ? values : values[0]
+  if (!repeatable) read.values[name] = values[0]
+  else {
+    // An empty text names nothing: as with every other filter, it counts as not sent.
+    const named = values.filter((value) => value !== '')
+    if (named.length > 0) read.values[name] = named
+  }
 }
 
 const TYPE_RULES = { string: 'must be text', integer: 'must be an integer', boolean: 'must be true or false' } as const

@@ -231,7 +231,7 @@ export function listConnectedAccounts({ environment, query }: Call<'list_connect
   if (connection_names?.length && query.connector) {
     throw invalidField('connection_names', 'must not be sent beside connector', 'exclusive')
   }
-  const filter = { ...given(exact), ...(connection_names?.length ? { connectors: connection_names } : {}) }
+  const filter = { ...given(exact), ...(connection_names?.length ? { connectors: [...connection_names].sort() } : {}) }
   const body = page(environment, 'list', filter, { size: page_size || DEFAULT_PAGE_SIZE, token: page_token })
   return { status: 200, body }
 }

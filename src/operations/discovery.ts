@@ -163,14 +163,20 @@ export function positioned<T>(table: { placed(): Iterable<readonly [number, T]> 
   return [...table.placed()].map(([position, item]) => ({ position, item }))
 }
 
-/** One page of a list that is short enough to scan. Its tokens are bound to every parameter but those of paging (G4). */
+/**
+ * One page of a list that is short enough to scan. Its tokens are bound to every parameter but those of paging (G4), in any
+ * order; one that chooses nothing counts as not sent.
+ */
 export function page<T>(
   { name }: Environment,
   listing: string,
   list: readonly Positioned<T>[],
   { page_size, page_token, ...filter }: { page_size?: number; page_token?: string },
 ) {
-  const filters = Object.entries(filter).map(([field, value]) => [field, JSON.stringify(value)] as const)
+  const filters = Object.entries<unknown>(filter)
+    .filter(([, value]) => value)
+    .map(([field, value]) => [field, JSON.stringify(Array.isArray(value) ? [...value].sort() : value)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
   const binding: PageTokenBinding = [['environment', name], ['listing', listing], ...filters]
   // Positions in tokens begin with 1.
   const from: Position = page_token ? decodePageToken(page_token, binding) : { after: 0 }

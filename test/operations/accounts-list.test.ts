@@ -232,6 +232,13 @@ describe('page tokens and filters', () => {
       const { next } = await page(mock, LIST, { provider: 'mail', connector: 'mail', page_size: 1 })
       expect((await page(mock, LIST, { page_token: next, connector: 'mail', provider: 'mail' })).ids[0]).toBe('ca_3')
     }))
+
+  it('a token is valid for any order of the connection names', () =>
+    withToolmock({ seed: numbered(12) }, async (mock) => {
+      const { next } = await page(mock, LIST, { connection_names: ['weather', 'mail'], page_size: 1 })
+      const second = await page(mock, LIST, { page_token: next, connection_names: ['mail', 'weather'] })
+      expect(second.ids[0]).toBe('ca_1')
+    }))
 })
 
 describe('GET /connected_accounts', () => {
@@ -268,6 +275,9 @@ describe('GET /connected_accounts', () => {
     [{ connection_names: ['weather', 'mail', 'weather'] }, ['ca_a', 'ca_b', 'ca_c']],
     [{ connection_names: ['nobody', 'encyclopedia'] }, ['ca_d']],
     [{ organization_id: '', connector: '' }, ['ca_a', 'ca_b', 'ca_c', 'ca_d']],
+    [{ connection_names: '' }, ['ca_a', 'ca_b', 'ca_c', 'ca_d']],
+    [{ connection_names: ['', 'weather'] }, ['ca_c']],
+    [{ connection_names: '', connector: 'weather' }, ['ca_c']],
   ])('answers to %j with %j (G1)', (query, expected) =>
     withToolmock({ seed }, async (mock) => {
       expect(await page(mock, LIST, query)).toMatchObject({ ids: expected, total: expected.length })

@@ -210,6 +210,7 @@ describe.each([
     ['tool names', { 'filter.tool_names': ['mail_get_message', 'toString'] }, ['mail_get_message']],
     ['connection names', { 'filter.connection_names': ['mail'] }, MAIL],
     ['all of them', { 'filter.providers': 'mail', 'filter.connection_names': 'weather' }, []],
+    ['an empty name, which chooses nothing', { 'filter.providers': ['mail', ''], 'filter.tool_names': '' }, MAIL],
   ])('filters by %s', (_name, query, expected) =>
     withToolmock({ seed: ACCOUNTS }, async ({ api }) => {
       const answer = await api.get(path, { identifier: 'ada', page_size: 100, ...query })
@@ -268,6 +269,17 @@ describe.each([
       }
       expect((await api.get(path, { identifier: 'grace', page_token: next_page_token })).status).toBe(400)
       expect((await api.get(path, { identifier: 'ada', page_token: next_page_token })).status).toBe(200)
+    }))
+
+  it('takes a page token with the same filters in another order, or with an empty one (G4)', () =>
+    withToolmock({ seeds: TWELVE_SEEDS, seed: TWO_ACTIVE }, async ({ api }) => {
+      const filters = ['filter.providers=mail', 'filter.providers=weather', 'identifier=ada']
+      const sent = filters.join('&')
+      const { next_page_token } = (await api.get(path, `${sent}&page_size=1`)).body as Page
+      for (const same of [sent, filters.toReversed().join('&'), `${sent}&filter.tool_names=`])
+        expect((await api.get(path, `${same}&page_token=${next_page_token}`)).status, same).toBe(200)
+      for (const other of [`${sent}&filter.tool_names=x`, 'filter.providers=mail&identifier=ada'])
+        expect((await api.get(path, `${other}&page_token=${next_page_token}`)).status, other).toBe(400)
     }))
 })
 
