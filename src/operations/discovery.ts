@@ -175,7 +175,7 @@ export function page<T>(
 ) {
   const filters = Object.entries<unknown>(filter)
     .filter(([, value]) => value)
-    .map(([field, value]) => [field, JSON.stringify(Array.isArray(value) ? [...value].sort() : value)] as const)
+    .map(([field, value]) => [field, JSON.stringify(Array.isArray(value) ? value.map(String).sort() : value)] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1))
   const binding: PageTokenBinding = [['environment', name], ['listing', listing], ...filters]
   // Positions in tokens begin with 1.
