@@ -1,4 +1,4 @@
-import { basename, dirname, resolve } from 'node:path'
+import { basename, dirname, parse, resolve } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import { plural } from '../domain/text.ts'
@@ -148,6 +148,8 @@ function problemsOfFiles(
   // Names of connectors that cannot be read are known, so that one mistake is reported once.
   const unread = [
     ...connectors.flatMap(({ source, document }) => (document ? [] : namesIn(source.value))),
+    // A file that is no YAML may be a connector; most are called as it is.
+    ...ofKind(documents, 'unknown').map(({ file }) => parse(file).name),
     ...seeds.flatMap(({ source, document }) =>
       document ? listedNames(source.value).filter((name) => !names.has(name)) : possibleNames(source.value),
     ),

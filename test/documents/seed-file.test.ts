@@ -341,6 +341,20 @@ describe('loading seeds', () => {
     })
   })
 
+  it('reports no account of a connector whose file is no YAML', async () => {
+    const tree = {
+      'connectors/a.yaml': 'connector: [',
+      'seed.yaml': 'accounts: [{ connector: a, identifier: x }, { connector: c, identifier: x }]\n',
+    }
+    await withFiles(tree, async (folder) => {
+      const messages = (await messagesOf(load(folder))).map((message) => message.slice(folder.length + 1))
+      expect(messages.map((message) => message.split(/; allowed| \(/)[0])).toEqual([
+        'connectors/a.yaml:1:13: the text is not YAML',
+        'seed.yaml:1:58: `accounts[1].connector` is "c"',
+      ])
+    })
+  })
+
   it('names a file or folder that cannot be read', async () => {
     await withFiles({ 'empty/note.txt': '', 'latin1.yaml': 'a' }, async (folder) => {
       const refusal = (path: string): Promise<unknown> => load(path).catch((error: unknown) => error)
