@@ -127,7 +127,9 @@ class WatchedSource {
       const isKnown = this.#refused && differing(this.#refused, texts).length === 0
       this.#refused = texts
       if (isKnown === true) return
-      this.#log.warn(`${this.#source.name} stays as it was: ${files.join(', ')} cannot be used`)
+      const { name } = this.#source
+      const stays = name.endsWith('s') ? 'stay as they were' : 'stays as it was'
+      this.#log.warn(`${name} ${stays}: ${files.join(', ')} cannot be used`)
       for (const problem of problemsOf(error)) this.#log.warn(problem)
     }
   }

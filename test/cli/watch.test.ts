@@ -152,7 +152,7 @@ describe('toolmock start --watch', () => {
 
     put('notes.yaml', extension('memos', 'three'))
     expect(await serving.logged(/second time/)).toEqual([
-      `warn the extensions stays as it was: ${own} cannot be used`,
+      `warn the extensions stay as they were: ${own} cannot be used`,
       expect.stringContaining('extension memos is there for the second time'),
     ])
     expect([await says('notes'), await says('memos')]).toEqual(['two', 'two'])
