@@ -140,6 +140,7 @@ export class EnvironmentScenarios {
       throw new UnknownScenarioError(
         name,
         [...this.#definitions.values()].map(({ id }) => id),
+        ' to stop',
       )
     this.#environment.model.transact(() => {
       const row = this.#runs.get(name)

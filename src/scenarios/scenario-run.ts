@@ -72,9 +72,10 @@ export class UnknownScenarioError extends Error {
   constructor(
     readonly scenario: string,
     readonly known: readonly string[],
+    purpose: '' | ' to stop' = '',
   ) {
     const others = thereAre(known, 'none is defined')
-    super(`there is no scenario ${quote(scenario)}${didYouMean(scenario, known)}; ${others}`)
+    super(`there is no scenario ${quote(scenario)}${purpose}${didYouMean(scenario, known)}; ${others}`)
   }
 }
 
