@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { COMMAND_NAMES, type Flag, flagsOf } from '../../src/cli/command-table.ts'
-import { commandTable, flagTable, otherFlagTable } from '../../src/cli/help.ts'
+import {
+  COMMAND_NAMES,
+  type CommandName,
+  COMMANDS,
+  type Flag,
+  flagsOf,
+  variableOf,
+} from '../../src/cli/command-table.ts'
+import { defaultOf, spelling } from '../../src/cli/help.ts'
 import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
 
@@ -40,3 +47,38 @@ const START_TEXT =
 const RUN_TEXT = `\`run\` takes ${SHARED.filter(({ variable }) => variable)
   .map(({ name }) => `\`--${name}\``)
   .join(', ')} as \`start\` does, and:`
+
+function commandTable(): string {
+  const rows = COMMANDS.map(({ name, operands = '', summary }) => tableRow(`\`toolmock ${name}${operands}\``, summary))
+  return ['| command | does |', '|---|---|', ...rows].join('\n')
+}
+
+export function flagTable(flags: readonly Flag[]): string {
+  const rows = flags.map((flag) => {
+    const variable = variableOf(flag)
+    return tableRow(`\`${spelling(flag)}\``, variable ? `\`${variable}\`` : '', defaultOf(flag), flag.help)
+  })
+  return ['| flag | variable | default | what it does |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+/** The flags of these commands as a Markdown table, with the commands that have each; without those that all of them have. */
+function otherFlagTable(commands: readonly CommandName[]): string {
+  const commandsOf = new Map<string, CommandName[]>()
+  for (const command of commands)
+    for (const key of flagsOf(command).map((flag) => JSON.stringify(flag)))
+      commandsOf.set(key, [...(commandsOf.get(key) ?? []), command])
+  const rows = [...commandsOf].flatMap(([key, names]) => {
+    if (names.length === commands.length) return []
+    const flag = JSON.parse(key) as Flag
+    const variable = variableOf(flag)
+    const shown = [flag.short ? `-${flag.short}, ` : '', spelling(flag)].join('')
+    const having = names.map((name) => `\`${name}\``).join(', ')
+    return tableRow(`\`${shown}\``, having, variable ? `\`${variable}\`` : '', defaultOf(flag), flag.help)
+  })
+  return ['| flag | commands | variable | default | what it does |', '|---|---|---|---|---|', ...rows].join('\n')
+}
+
+/** A bar ends its cell, in a code span too. */
+function tableRow(...cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
+}

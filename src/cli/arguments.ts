@@ -4,7 +4,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { instant, instantOf } from '../domain/instant.ts'
 import { nearest } from '../domain/suggestion.ts'
 import type { Webhook } from '../domain/webhook.ts'
-import { UsageError } from './failure.ts'
+import { hint, UsageError } from './failure.ts'
 import {
   allVariables,
   type CommandName,
@@ -166,50 +166,48 @@ function textValue(flag: Flag, token: OptionToken): Value {
 
 function unknownFlag(flags: readonly Flag[], written: string): UsageError {
   const names = flags.map(({ name }) => name)
-  const meant = nearest(written.replace(/^-+/, ''), names)
-  const all = names.map((name) => `--${name}`).join(', ')
-  return new UsageError(
-    `${written} is not known. ${meant === undefined ? `Known are ${all}.` : `Did you mean --${meant}?`}`,
-  )
+  const all = `Known are ${names.map((name) => `--${name}`).join(', ')}.`
+  return new UsageError(`${written} is not known. ${hint(written.replace(/^-+/, ''), names, all, '--')}`)
 }
 
 /** @throws UsageError with `where`, and with what is allowed */
-export function readValue(kind: FlagKind, text: string, where: string): Value {
-  const expected = (allowed: string): UsageError => new UsageError(`${where}: expected ${allowed}.`)
+function readValue(kind: FlagKind, text: string, where: string): Value {
+  const read = valueIn(kind, text)
+  if ('value' in read) return read.value
+  // The message does not repeat the token, because it is a secret.
+  const place = kind.type === 'admin-token' && text !== '' ? `${where.slice(0, -text.length)}…` : where
+  throw new UsageError(`${place}: expected ${read.expected}.`)
+}
+
+/** The value of a flag that a text stands for, or what is allowed where it is none. */
+export function valueIn(kind: FlagKind, text: string): { readonly value: Value } | { readonly expected: string } {
   switch (kind.type) {
     case 'switch': {
       const word = text.toLowerCase()
-      if (['1', 'true', 'yes', 'on'].includes(word)) return true
-      if (['0', 'false', 'no', 'off'].includes(word)) return false
-      throw expected('true or false')
+      if (['1', 'true', 'yes', 'on'].includes(word)) return { value: true }
+      return ['0', 'false', 'no', 'off'].includes(word) ? { value: false } : { expected: 'true or false' }
     }
     case 'text':
     case 'list':
-      if (text === '') throw expected('a value')
-      return kind.type === 'list' ? [text] : text
-    case 'url': {
-      if (!isBaseUrl(text)) throw expected(BASE_URL_RULE)
-      return new URL(text).href.replace(/\/+$/, '')
-    }
+      if (text === '') return { expected: 'a value' }
+      return { value: kind.type === 'list' ? [text] : text }
+    case 'url':
+      return isBaseUrl(text) ? { value: new URL(text).href.replace(/\/+$/, '') } : { expected: BASE_URL_RULE }
     case 'admin-token':
-      if (text === '') throw expected('a value')
-      // A header carries the token and drops its outer blanks. The message does not repeat it, because it is a secret.
-      if (!isAdminToken(text)) throw new UsageError(`${where.slice(0, -text.length)}…: expected ${ADMIN_TOKEN_RULE}.`)
-      return text
+      if (text === '') return { expected: 'a value' }
+      // A header carries the token and drops its outer blanks.
+      return isAdminToken(text) ? { value: text } : { expected: ADMIN_TOKEN_RULE }
     case 'instant': {
       const at = instantOf(text.toUpperCase())
-      if (at === undefined || at < 0)
-        throw expected('an instant from 1970 on, such as 2026-01-31T09:00:00Z or 2026-01-31')
-      return instant(at)
+      if (at !== undefined && at >= 0) return { value: instant(at) }
+      return { expected: 'an instant from 1970 on, such as 2026-01-31T09:00:00Z or 2026-01-31' }
     }
-    case 'whole':
-      if (!/^\d{1,9}$/.test(text) || Number(text) < kind.min || Number(text) > kind.max) {
-        throw expected(`a whole number from ${kind.min} to ${kind.max}`)
-      }
-      return Number(text)
+    case 'whole': {
+      const isWithin = /^\d{1,9}$/.test(text) && Number(text) >= kind.min && Number(text) <= kind.max
+      return isWithin ? { value: Number(text) } : { expected: `a whole number from ${kind.min} to ${kind.max}` }
+    }
     case 'choice':
-      if (!kind.allowed.includes(text)) throw expected(`one of ${kind.allowed.join(', ')}`)
-      return text
+      return kind.allowed.includes(text) ? { value: text } : { expected: `one of ${kind.allowed.join(', ')}` }
   }
 }
 

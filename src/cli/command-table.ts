@@ -155,7 +155,8 @@ const SERVER = settable({
   ),
 })
 
-const VERDICT = settable({
+/** How requests are judged. A configuration file has them in its `verdict`. */
+export const VERDICT = settable({
   'min-operations': text('N|N%')('the verdict fails when fewer operations have answered a success'),
   'min-statuses': text('N|N%')('the verdict fails when fewer of the declared statuses have been answered'),
   'allow-no-requests': toggle(

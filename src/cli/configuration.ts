@@ -4,30 +4,19 @@ import { DocumentError } from '../documents/problem.ts'
 import { located } from '../documents/read.ts'
 import { SourceText } from '../documents/source-text.ts'
 import { isJsonObject } from '../domain/json.ts'
+import { capitalised } from '../domain/text.ts'
 import { accepted, nonEmpty, schemaReference, strict, wholeNumber } from '../schema/parts.ts'
 import { problemsOf } from '../schema/problems.ts'
 import { webhookList } from '../schema/seed-values.ts'
 import { readAllowance, readVerdictOptions, VerdictOptionError } from '../verdict/verdict-options.ts'
-import { type Configuration, readValue, type Value } from './arguments.ts'
-import { UsageError } from './failure.ts'
-import { type Flag, type FlagKind, settings } from './command-table.ts'
+import { type Configuration, type Value, valueIn } from './arguments.ts'
+import { type Flag, settings, VERDICT } from './command-table.ts'
 import { ENDINGS } from './run-reports.ts'
 
 const SETTINGS = settings()
 
-/** Flags that the file has in its `verdict`, and the one that names the file. */
-const ELSEWHERE = [
-  'config',
-  'allow-violation',
-  'allow-no-requests',
-  'min-operations',
-  'min-statuses',
-  'fail-on',
-  'report',
-]
-
 /** The flags that have a key of their own in the file. */
-const KEYED = SETTINGS.filter(({ name }) => !ELSEWHERE.includes(name))
+const KEYED = SETTINGS.filter(({ name }) => name !== 'config' && !Object.hasOwn(VERDICT, name))
 
 export function keyOf({ name }: Flag): string {
   return name.replaceAll('-', '_')
@@ -85,7 +74,14 @@ const verdict = strict({
 /** A configuration file (`spec/schemas/config.schema.json`): its keys are the flags with underscores. */
 export const configurationSchema = strict({
   $schema: schemaReference,
-  ...Object.fromEntries(KEYED.map((flag) => [keyOf(flag), valueOf(flag).optional().describe(sentence(flag))])),
+  ...Object.fromEntries(
+    KEYED.map((flag) => [
+      keyOf(flag),
+      valueOf(flag)
+        .optional()
+        .describe(`${capitalised(flag.help)}.`),
+    ]),
+  ),
   webhooks: webhookList.optional().describe('Where events of accounts are sent, from every environment.'),
   verdict: verdict.optional().describe('How `run` judges its requests.'),
 })
@@ -102,25 +98,10 @@ function valueOf({ kind }: Flag): z.ZodType<Value> {
       return z.enum(kind.allowed)
     default:
       return nonEmpty.superRefine((text, context) => {
-        const expected = expectedOf(kind, text)
-        if (expected !== undefined) context.addIssue(expected)
+        const read = valueIn(kind, text)
+        if ('expected' in read) context.addIssue(read.expected)
       })
   }
-}
-
-/** What a flag's value has to be, where a text is none. */
-function expectedOf(kind: FlagKind, text: string): string | undefined {
-  try {
-    readValue(kind, text, '')
-    return undefined
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    return error.message.replace(/^.*?expected /, '').replace(/\.$/, '')
-  }
-}
-
-function sentence({ help }: Flag): string {
-  return `${help.charAt(0).toUpperCase()}${help.slice(1)}.`
 }
 
 /** Reads a configuration; paths in it are relative to `folder`. @throws DocumentError with every problem */
@@ -160,5 +141,7 @@ function read({ kind, isPath }: Flag, value: Value, folder: string): Value {
   const place = (text: string): string =>
     isPath?.(text) && folder !== process.cwd() ? relative(process.cwd(), resolve(folder, text)) : text
   if (typeof value === 'object') return value.map(place)
-  return kind.type === 'switch' || kind.type === 'whole' ? value : readValue(kind, place(String(value)), '')
+  if (typeof value !== 'string') return value
+  const placed = valueIn(kind, place(value))
+  return 'value' in placed ? placed.value : value
 }

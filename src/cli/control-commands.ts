@@ -1,19 +1,15 @@
 import { spawn } from 'node:child_process'
 import { milliseconds } from '../domain/instant.ts'
+import type { JsonObject } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { plural, quote, thereAre } from '../domain/text.ts'
 import type { AccountView, ClockView, LinkView, ScenarioView, SentEvent, WebhookView } from '../library/types.ts'
 import { browserCommand } from '../platform.ts'
 import type { CommandContext } from './command.ts'
-import { chosenAction, type ControlSession, controlSession, oneOperand } from './control-session.ts'
+import { type Action, actionCommand, type ControlSession, controlSession, oneOperand } from './control-session.ts'
 import { RefusedError, UsageError } from './failure.ts'
-import type { ControlCommandName } from './command-table.ts'
-import type { Style } from './paint.ts'
 import { withProgress } from './progress.ts'
-import { tableText } from './table.ts'
-
-/** An action of a command, with what follows its name; `what` is the command with that name. */
-type Action = (operands: readonly string[], what: string) => Promise<void>
+import { type Column, type Style, tableText } from './table.ts'
 
 const none =
   (run: () => Promise<void>): Action =>
@@ -26,20 +22,8 @@ const one =
   (operands, what) =>
     run(oneOperand(what, operand, operands))
 
-async function act(
-  { operands: [named, ...operands] }: Pick<ControlSession<'logs'>, 'operands'>,
-  command: ControlCommandName,
-  actions: Readonly<Record<string, Action>>,
-): Promise<number> {
-  const [first = ''] = Object.keys(actions)
-  const name = named ?? first
-  await chosenAction(command, name, actions)(operands, `${command} ${name}`)
-  return 0
-}
-
-export async function links(argv: readonly string[], context: CommandContext): Promise<number> {
-  const session = controlSession('links', argv, context)
-  const { call, print, values, operands } = session
+export const links = actionCommand('links', (session) => {
+  const { call, print, printTable, values, operands } = session
   const decide =
     (decision: 'approve' | 'deny', done: string): Action =>
     async (named, what) => {
@@ -51,31 +35,22 @@ export async function links(argv: readonly string[], context: CommandContext): P
   if (values.as !== undefined && operands[0] !== 'approve' && operands[0] !== 'deny') {
     throw new UsageError('--as goes with links approve and links deny.')
   }
-  return act(session, 'links', {
-    list: none(() => listLinks(session)),
+  return {
+    list: none(async () => {
+      const [answer, { now }] = [await call('GET /links'), await call('GET /clock')]
+      const columns: readonly Column<LinkView>[] = [
+        { title: 'CONNECTOR', cell: ({ connector }) => connector },
+        { title: 'IDENTIFIER', wraps: true, cell: ({ identifier }) => identifier },
+        { title: 'EXPIRES', cell: ({ expiry }) => fromNow(expiry, now) },
+        { title: 'LINK', below: true, cell: ({ link }) => link },
+      ]
+      printTable(answer, columns, answer.links, 'no magic link can be followed')
+    }),
     open: async (named, what) => openLink(session, await chosenLink(session, what, named)),
     approve: decide('approve', 'approved'),
     deny: decide('deny', 'denied'),
-  })
-}
-
-async function listLinks({ call, print, terminal }: ControlSession<'links'>): Promise<void> {
-  const [answer, { now }] = [await call('GET /links'), await call('GET /clock')]
-  print(answer, () =>
-    answer.links.length === 0
-      ? 'no magic link can be followed'
-      : tableText<LinkView>(
-          [
-            { title: 'CONNECTOR', cell: ({ connector }) => connector },
-            { title: 'IDENTIFIER', wraps: true, cell: ({ identifier }) => identifier },
-            { title: 'EXPIRES', cell: ({ expiry }) => fromNow(expiry, now) },
-            { title: 'LINK', below: true, cell: ({ link }) => link },
-          ],
-          answer.links,
-          terminal,
-        ),
-  )
-}
+  }
+})
 
 async function openLink({ print, variables }: ControlSession<'links'>, link: LinkView): Promise<void> {
   const isOpened = await openBrowser(link.link, variables['BROWSER'])
@@ -113,25 +88,22 @@ async function chosenLink(
   return link
 }
 
-export async function accounts(argv: readonly string[], context: CommandContext): Promise<number> {
-  const session = controlSession('accounts', argv, context)
+export const accounts = actionCommand('accounts', (session) => {
   const { call, print } = session
-  const apply = (event: AccountEvent): Action =>
+  const apply = (event: 'expire' | 'disconnect' | 'revoke_refresh_token' | 'expire_access_token'): Action =>
     one('ACCOUNT', async (wanted) => {
       const answer = await call('POST /accounts/{id}/{event}', { path: { id: wanted, event } })
       const { id, connector, identifier, status } = answer.account
       print(answer, () => `${event}: account ${id} of ${identifier} at ${connector} is ${status}`)
     })
-  return act(session, 'accounts', {
+  return {
     list: none(() => listAccounts(session)),
     expire: apply('expire'),
     disconnect: apply('disconnect'),
     revoke_refresh_token: apply('revoke_refresh_token'),
     expire_access_token: apply('expire_access_token'),
-  })
-}
-
-type AccountEvent = 'expire' | 'disconnect' | 'revoke_refresh_token' | 'expire_access_token'
+  }
+})
 
 async function listAccounts({ call, print, terminal, values }: ControlSession<'accounts'>): Promise<void> {
   const answer = await call('GET /accounts', { query: { query: values.query, limit: values.limit } })
@@ -161,28 +133,25 @@ function tokenExpiry({ token_expires_at }: AccountView, now: string): string {
   return token_expires_at === undefined ? '' : fromNow(token_expires_at, now)
 }
 
-export async function clock(argv: readonly string[], context: CommandContext): Promise<number> {
-  const session = controlSession('clock', argv, context)
-  const { call, print } = session
+export const clock = actionCommand('clock', ({ call, print }) => {
   const show = (answer: ClockView): void => {
     print(answer, () => `${answer.now}, ${answer.frozen ? 'frozen' : 'running'}`)
   }
   const put = async (body: { frozen: boolean } | { advance: string } | { now: string }): Promise<void> =>
     show(await call('PUT /clock', { body }))
-  return act(session, 'clock', {
+  return {
     show: none(async () => show(await call('GET /clock'))),
     advance: one('DURATION, such as 90s or 2h', (advance) => put({ advance })),
     set: one('INSTANT, such as 2026-01-31T12:00:00Z', (now) => put({ now })),
     freeze: none(() => put({ frozen: true })),
     run: none(() => put({ frozen: false })),
-  })
-}
+  }
+})
 
-export async function scenario(argv: readonly string[], context: CommandContext): Promise<number> {
-  const session = controlSession('scenario', argv, context)
+export const scenario = actionCommand('scenario', (session) => {
   const { call, print, values, operands } = session
   if (values.request !== undefined && operands[0] !== 'from') throw new UsageError('--request goes with scenario from.')
-  return act(session, 'scenario', {
+  return {
     list: async (named, what) =>
       named.length === 0 ? listScenarios(session) : showScenario(session, oneOperand(what, 'NAME', named)),
     from: async (named) => (await import('./scenario-from.ts')).scenarioFrom(session, named),
@@ -195,27 +164,22 @@ export async function scenario(argv: readonly string[], context: CommandContext)
       const times = plural(hitsOf(answer.scenario), 'time')
       print(answer, () => `${answer.scenario.name} is stopped; its rules fired ${times}`)
     }),
-  })
-}
+  }
+})
 
-async function listScenarios({ call, print, terminal }: ControlSession<'scenario'>): Promise<void> {
+async function listScenarios({ call, printTable }: ControlSession<'scenario'>): Promise<void> {
   const answer = await call('GET /scenarios')
-  print(answer, () =>
-    tableText<ScenarioView>(
-      [
-        { title: 'NAME', cell: ({ name }) => name },
-        {
-          title: 'STATE',
-          cell: (each) => (each.started ? stateOf(each) : ''),
-          style: ({ running, spent }) => (running && !spent ? 'green' : 'dim'),
-        },
-        { title: 'FIRED', cell: (each) => (each.started ? String(hitsOf(each)) : '') },
-        { title: 'DESCRIPTION', wraps: true, cell: ({ description }) => description },
-      ],
-      answer.scenarios,
-      terminal,
-    ),
-  )
+  const columns: readonly Column<ScenarioView>[] = [
+    { title: 'NAME', cell: ({ name }) => name },
+    {
+      title: 'STATE',
+      cell: (each) => (each.started ? stateOf(each) : ''),
+      style: ({ running, spent }) => (running && !spent ? 'green' : 'dim'),
+    },
+    { title: 'FIRED', cell: (each) => (each.started ? String(hitsOf(each)) : '') },
+    { title: 'DESCRIPTION', wraps: true, cell: ({ description }) => description },
+  ]
+  printTable(answer, columns, answer.scenarios)
 }
 
 async function showScenario({ call, print, terminal }: ControlSession<'scenario'>, name: string): Promise<void> {
@@ -254,42 +218,45 @@ function hitsOf({ rules }: ScenarioView): number {
   return rules.reduce((sum, { hits }) => sum + hits, 0)
 }
 
-export async function snapshot(argv: readonly string[], context: CommandContext): Promise<number> {
-  const session = controlSession('snapshot', argv, context)
-  const { call, print, terminal } = session
-  return act(session, 'snapshot', {
-    list: none(async () => {
-      const answer = await call('GET /snapshots')
-      const columns = [
-        { title: 'NAME', cell: ({ name }: { name: string }) => name },
-        { title: 'TAKEN AT', cell: ({ taken_at }: { taken_at: string }) => taken_at },
-      ]
-      print(answer, () =>
-        answer.snapshots.length === 0 ? 'there is no snapshot' : tableText(columns, answer.snapshots, terminal),
-      )
-    }),
-    save: one('NAME', async (name) => {
-      const answer = await call('PUT /snapshots/{name}', { path: { name } })
-      print(answer, () => `saved snapshot ${answer.name} as of ${answer.taken_at}`)
-    }),
-    restore: one('NAME', async (name) => {
-      const answer = await call('POST /snapshots/{name}/restore', { path: { name } })
-      print(answer, () => `restored snapshot ${name}: model, settings and clock are as they were saved`)
-    }),
-    delete: one('NAME', async (name) => {
-      const answer = await call('DELETE /snapshots/{name}', { path: { name } })
-      print(answer, () => `deleted snapshot ${name}`)
-    }),
-  })
-}
+export const snapshot = actionCommand('snapshot', ({ call, print, printTable }) => ({
+  list: none(async () => {
+    const answer = await call('GET /snapshots')
+    const columns: readonly Column<{ name: string; taken_at: string }>[] = [
+      { title: 'NAME', cell: ({ name }) => name },
+      { title: 'TAKEN AT', cell: ({ taken_at }) => taken_at },
+    ]
+    printTable(answer, columns, answer.snapshots, 'there is no snapshot')
+  }),
+  save: one('NAME', async (name) => {
+    const answer = await call('PUT /snapshots/{name}', { path: { name } })
+    print(answer, () => `saved snapshot ${answer.name} as of ${answer.taken_at}`)
+  }),
+  restore: one('NAME', async (name) => {
+    const answer = await call('POST /snapshots/{name}/restore', { path: { name } })
+    print(answer, () => `restored snapshot ${name}: model, settings and clock are as they were saved`)
+  }),
+  delete: one('NAME', async (name) => {
+    const answer = await call('DELETE /snapshots/{name}', { path: { name } })
+    print(answer, () => `deleted snapshot ${name}`)
+  }),
+}))
 
-export async function webhooks(argv: readonly string[], context: CommandContext): Promise<number> {
-  const session = controlSession('webhooks', argv, context)
-  const { call, print } = session
+export const webhooks = actionCommand('webhooks', ({ call, print, printTable }) => {
   const show = (answer: SentEvent): void =>
     print(answer, () => `${answer.event} (${answer.type}) is sent to ${answer.webhooks.join(', ')}`)
-  return act(session, 'webhooks', {
-    list: none(() => listWebhooks(session)),
+  return {
+    list: none(async () => {
+      const [answer, { now }] = [await call('GET /webhooks'), await call('GET /clock')]
+      const columns: readonly Column<WebhookView>[] = [
+        { title: 'NAME', cell: ({ name }) => name },
+        { title: 'URL', wraps: true, cell: ({ url }) => url },
+        { title: 'EVENTS', cell: ({ types }) => String(types.length) },
+        { title: 'WAITING', cell: ({ waiting }) => String(waiting) },
+        { title: 'NEXT ATTEMPT', cell: ({ next_attempts: [next] }) => (next ? fromNow(next.at, now) : '') },
+      ]
+      const empty = 'there is no webhook (PUT /_mock/webhooks/{name}, or webhooks in a seed)'
+      printTable(answer, columns, answer.webhooks, empty)
+    }),
     send: async ([given = '', account, ...more]) => {
       if (given === '' || more.length > 0)
         throw new UsageError('webhooks send takes one TYPE, and may take one ACCOUNT.')
@@ -297,49 +264,24 @@ export async function webhooks(argv: readonly string[], context: CommandContext)
       show(await call('POST /webhook-events', { body: { type, ...(account !== undefined && { account }) } }))
     },
     resend: one('EVENT', async (id) => show(await call('POST /webhook-events/{id}/resend', { path: { id } }))),
-  })
-}
-
-async function listWebhooks({ call, print, terminal }: ControlSession<'webhooks'>): Promise<void> {
-  const [answer, { now }] = [await call('GET /webhooks'), await call('GET /clock')]
-  print(answer, () =>
-    answer.webhooks.length === 0
-      ? 'there is no webhook (PUT /_mock/webhooks/{name}, or webhooks in a seed)'
-      : tableText<WebhookView>(
-          [
-            { title: 'NAME', cell: ({ name }) => name },
-            { title: 'URL', wraps: true, cell: ({ url }) => url },
-            { title: 'EVENTS', cell: ({ types }) => String(types.length) },
-            { title: 'WAITING', cell: ({ waiting }) => String(waiting) },
-            { title: 'NEXT ATTEMPT', cell: ({ next_attempts: [next] }) => (next ? fromNow(next.at, now) : '') },
-          ],
-          answer.webhooks,
-          terminal,
-        ),
-  )
-}
+  }
+})
 
 export async function reset(argv: readonly string[], context: CommandContext): Promise<number> {
-  const session = controlSession('reset', argv, context)
-  const { seed: path, environment } = session.values
-  if (path === undefined) {
-    const answer = await withProgress(context, `Resetting ${environment}`, () => session.call('POST /reset'))
-    session.print(answer, () => `environment ${environment} is back at its seed`)
-    return 0
-  }
-  const [{ seedDocument }, { documentChecks }] = await Promise.all([
-    import('../documents/seed-files.ts'),
-    import('../app/document-checks.ts'),
-  ])
-  // The server allows or refuses what its --allow-outbound is about.
-  const seed = await seedDocument(path, documentChecks(true))
-  const resets = () => session.call('POST /reset', { body: { seed } })
-  const answer = await withProgress(context, `Resetting ${environment}`, resets)
-  session.print(
-    answer,
-    () => `environment ${environment} is at the seed ${path}, and every later reset goes back to it`,
-  )
+  const { call, print, values } = controlSession('reset', argv, context)
+  const { seed: path, environment } = values
+  const sent = path === undefined ? {} : { body: { seed: await seedAt(path) } }
+  const answer = await withProgress(context, `Resetting ${environment}`, () => call('POST /reset', sent))
+  const now = path === undefined ? 'back at its seed' : `at the seed ${path}, and every later reset goes back to it`
+  print(answer, () => `environment ${environment} is ${now}`)
   return 0
+}
+
+async function seedAt(path: string): Promise<JsonObject> {
+  const { seedDocument } = await import('../documents/seed-files.ts')
+  const { documentChecks } = await import('../app/document-checks.ts')
+  // The server allows or refuses what its --allow-outbound is about.
+  return seedDocument(path, documentChecks(true))
 }
 
 const UNITS = [

@@ -1,15 +1,15 @@
 import { StringDecoder } from 'node:string_decoder'
 import { StartError } from '../domain/start-error.ts'
-import { nearest } from '../domain/suggestion.ts'
 import { HttpClient } from '../http-client.ts'
 import { ControlClient, type Server } from '../library/control-client.ts'
 import { ToolmockError } from '../library/toolmock-error.ts'
 import type { JournalEntry } from '../library/types.ts'
 import { readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
-import { RefusedError, systemCode, UsageError } from './failure.ts'
+import type { CommandContext, Run } from './command.ts'
+import { hint, RefusedError, systemCode, UsageError } from './failure.ts'
 import type { ControlCommandName, FlagValues } from './command-table.ts'
-import { adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
+import { adminHeaders, adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
+import { type Column, tableText } from './table.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -17,12 +17,19 @@ const TIMEOUT_MS = 30_000
 export interface ControlSession<Name extends ControlCommandName> extends CommandContext {
   readonly values: FlagValues<Name>
   readonly operands: readonly string[]
-  readonly url: string
   /** @throws RefusedError with the server's message; StartError when no toolmock answers */
   readonly call: ControlClient['call']
   /** Each new entry of the request journal, until the server ends the stream. It is open once this resolves. */
   readonly events: () => Promise<AsyncIterable<JournalEntry>>
-  readonly print: (value: unknown, text: () => string) => void
+  /** As JSON the whole answer. */
+  readonly print: (answer: unknown, text: () => string) => void
+  /** The same with rows under their titles, or with a sentence where there are none. */
+  readonly printTable: <Row>(
+    answer: unknown,
+    columns: readonly Column<Row>[],
+    rows: readonly Row[],
+    empty?: string,
+  ) => void
 }
 
 /** Reads the arguments of a command that calls a running server. Nothing is sent yet. @throws UsageError */
@@ -31,36 +38,55 @@ export function controlSession<Name extends ControlCommandName>(
   argv: readonly string[],
   context: CommandContext,
 ): ControlSession<Name> {
-  const read = readArguments(name, argv, context)
-  const { values, operands } = read
+  const { values, operands, given } = readArguments(name, argv, context)
   // Every control command has these flags; the compiler cannot see it for a name that it does not know yet.
-  const { json, environment, 'admin-token': adminToken } = values as FlagValues<ControlCommandName>
-  const { url, ca } = serverOf({ values, given: read.given })
-  const call = controlCall({ url, ca, adminToken }, environment)
+  const common = values as FlagValues<ControlCommandName>
+  const { json, environment } = common
+  const server = serverOf({ values: common, given })
+  const call = controlCall(server, environment)
   const events = async (): Promise<AsyncIterable<JournalEntry>> => {
     // A call that is refused says why; the stream that follows then only has to be read.
     await call('GET /clock')
     const path = `/_mock/events?environment=${encodeURIComponent(environment.toWellFormed())}`
-    const headers = adminToken === undefined ? undefined : { Authorization: `Bearer ${adminToken}` }
-    const stream = await new HttpClient(url, { ca }).open({ method: 'GET', path, headers }).catch((error: unknown) => {
-      throw notAnswered(url, error)
+    const client = new HttpClient(server.url, { ca: server.ca })
+    const stream = await client.open({ method: 'GET', path, headers: adminHeaders(server) }).catch((error: unknown) => {
+      throw notAnswered(server.url, error)
     })
     return entriesOf(stream)
   }
-  const print = (value: unknown, text: () => string): void =>
-    context.out(json ? JSON.stringify(value, null, 2) : text())
-  return { ...context, values, operands, url, call, events, print }
+  const print = (answer: unknown, text: () => string): void =>
+    context.out(json ? JSON.stringify(answer, null, 2) : text())
+  const printTable: ControlSession<Name>['printTable'] = (answer, columns, rows, empty) =>
+    print(answer, () => (rows.length === 0 && empty !== undefined ? empty : tableText(columns, rows, context.terminal)))
+  return { ...context, values, operands, call, events, print, printTable }
+}
+
+/** An action of a command, with what follows its name; `what` is the command with that name. */
+export type Action = (operands: readonly string[], what: string) => Promise<void>
+
+/** A command with actions, of which the first one runs when none is named. */
+export function actionCommand<Name extends ControlCommandName>(
+  command: Name,
+  actionsOf: (session: ControlSession<Name>) => Readonly<Record<string, Action>>,
+): Run {
+  return async (argv, context) => {
+    const session = controlSession(command, argv, context)
+    const actions = actionsOf(session)
+    const [first = ''] = Object.keys(actions)
+    const [name = first, ...operands] = session.operands
+    await chosenAction(command, name, actions)(operands, `${command} ${name}`)
+    return 0
+  }
 }
 
 /** Calls of the control API whose failures are for the user of a command. */
 export function controlCall(server: Server, environment: string): ControlClient['call'] {
-  const { url, adminToken } = server
   const client = new ControlClient({ ...server, timeoutMs: TIMEOUT_MS }, environment)
   return async (route, sent) => {
     try {
       return await client.call(route, sent)
     } catch (error) {
-      throw failureOf(error, url, adminToken)
+      throw failureOf(error, server)
     }
   }
 }
@@ -85,11 +111,11 @@ function entryIn(event: string): JournalEntry[] {
   return data === undefined ? [] : [JSON.parse(data) as JournalEntry]
 }
 
-function failureOf(error: unknown, url: string, adminToken: string | undefined): unknown {
+function failureOf(error: unknown, server: Server): unknown {
   if (!(error instanceof ToolmockError)) return error
   const { code, message, cause, status } = error
-  if (code === 'UNREACHABLE') return notAnswered(url, cause)
-  if (status === 401) return new StartError(`${url} ${adminTokenText(adminToken)}`)
+  if (code === 'UNREACHABLE') return notAnswered(server.url, cause)
+  if (status === 401) return new StartError(`${server.url} ${adminTokenText(server)}`)
   // A 400 says what is wrong with an argument; every other refusal is about what the server holds.
   return code === 'NO_TOOLMOCK' || status === 400 ? new StartError(message) : new RefusedError(message)
 }
@@ -105,9 +131,7 @@ export function chosenAction<Action>(command: string, name: string, actions: Rea
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined
   if (action !== undefined) return action
   const names = Object.keys(actions)
-  const meant = nearest(name, names)
-  const hint = meant === undefined ? `Actions are ${names.join(', ')}.` : `Did you mean ${meant}?`
-  throw new UsageError(`${command} ${name} is not known. ${hint}`)
+  throw new UsageError(`${command} ${name} is not known. ${hint(name, names, `Actions are ${names.join(', ')}.`)}`)
 }
 
 export function oneOperand(action: string, what: string, operands: readonly string[]): string {

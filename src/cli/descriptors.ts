@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises'
-import { StartError } from '../domain/start-error.ts'
+import { existsSync } from 'node:fs'
 import { plural } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { fileFailure, systemCode, UsageError } from './failure.ts'
+import { readTextFile, UsageError } from './failure.ts'
 import { withSchema, writeOver } from './written-document.ts'
 
 /** Collects the protobuf descriptors of generated clients into a file: 0, or 1 and no file when some are missing. */
@@ -34,10 +33,7 @@ export async function descriptors(argv: readonly string[], context: CommandConte
 async function writeWords(seed: string, words: Readonly<Record<string, string>>): Promise<string> {
   const { withVocabulary } = await import('../documents/vocabulary-lines.ts')
   if (!/\.ya?ml$/.test(seed)) throw new UsageError(`--seed ${seed}: expected a seed in YAML.`)
-  const text = await readFile(seed, 'utf8').catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return withSchema('seed', seed, '')
-    throw new StartError(`${seed} cannot be read (${fileFailure(error)})`)
-  })
+  const text = existsSync(seed) ? await readTextFile(seed) : withSchema('seed', seed, '')
   await writeOver(seed, withVocabulary(text, words, seed))
   return `wrote ${plural(Object.keys(words).length, 'word')} of settings.vocabulary to ${seed}`
 }

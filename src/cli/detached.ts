@@ -12,9 +12,8 @@ import { HttpClient } from '../http-client.ts'
 import { DETACHED, readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { controlCall } from './control-session.ts'
-import { type DetachedServer, detachedServer, FOLDER, SERVER_FILE } from './detached-server.ts'
 import { RefusedError, systemCode } from './failure.ts'
-import { authorityOf } from './running-server.ts'
+import { authorityOf, type DetachedServer, detachedServer, FOLDER, SERVER_FILE } from './running-server.ts'
 import type { StartArguments } from './server-options.ts'
 
 const LOG_FILE = join(FOLDER, 'server.log')

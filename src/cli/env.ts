@@ -2,8 +2,7 @@ import { shellQuote } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { controlCall } from './control-session.ts'
-import { detachedServer } from './detached-server.ts'
-import { serverOf } from './running-server.ts'
+import { detachedServer, serverOf } from './running-server.ts'
 
 const FORMATS = {
   sh: (name: string, value: string) => `export ${name}=${shellQuote(value)}`,
@@ -14,12 +13,12 @@ const FORMATS = {
 /** Prints the connection variables of a running server. */
 export async function env(argv: readonly string[], context: CommandContext): Promise<number> {
   const read = readArguments('env', argv, context)
-  const { environment, format, 'admin-token': adminToken } = read.values
-  const { url, ca } = serverOf(read)
-  const answered = await controlCall({ url, ca, adminToken }, environment)('GET /env', { query: { format: 'json' } })
+  const { environment, format } = read.values
+  const server = serverOf(read)
+  const answered = await controlCall(server, environment)('GET /env', { query: { format: 'json' } })
   // A server in the background has also said which certificate authority to trust.
   const detached = detachedServer()?.ready
-  const variables = { ...(detached?.url === url ? detached.variables : {}), ...answered }
+  const variables = { ...(detached?.url === server.url ? detached.variables : {}), ...answered }
   if (format === 'json') context.out(JSON.stringify(variables, null, 2))
   else for (const [name, value] of Object.entries(variables)) context.out(FORMATS[format](name, value))
   return 0

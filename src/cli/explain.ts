@@ -1,12 +1,10 @@
 import type { Rule } from '../contract/generated/rules.ts'
-import { StartError } from '../domain/start-error.ts'
 import { plural, quote } from '../domain/text.ts'
 import type { Explanation } from '../request-journal/explain.ts'
 import type { CommandContext } from './command.ts'
 import { type ControlSession, controlSession, oneOperand } from './control-session.ts'
-import { fileFailure, RefusedError, UsageError } from './failure.ts'
-import { paintFor } from './paint.ts'
-import { wrap } from './table.ts'
+import { RefusedError, UsageError } from './failure.ts'
+import { paintFor, wrap } from './table.ts'
 
 /**
  * `explain ID`: why a request was answered as it was, by a running server or by the journal file of one that is gone. `explain RULE`:
@@ -38,17 +36,12 @@ async function explainRequest(
 }
 
 async function explanationIn(file: string, id: string): Promise<Explanation> {
-  const { readJournalFile, JournalFileError } = await import('../request-journal/journal-file.ts')
+  const { readJournalFile } = await import('../request-journal/journal-file.ts')
   let found: Explanation | undefined
   let entries = 0
-  try {
-    for await (const { id: own, explanation } of readJournalFile(file)) {
-      entries += 1
-      if (own === id) found = explanation ?? found
-    }
-  } catch (error) {
-    if (error instanceof JournalFileError) throw new StartError(error.message)
-    throw new StartError(`the journal file ${file} cannot be read (${fileFailure(error)})`)
+  for await (const { id: own, explanation } of readJournalFile(file)) {
+    entries += 1
+    if (own === id) found = explanation ?? found
   }
   if (found) return found
   throw new RefusedError(

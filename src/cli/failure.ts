@@ -1,10 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { ServiceError } from '../domain/errors.ts'
 import { StartError } from '../domain/start-error.ts'
+import { nearest } from '../domain/suggestion.ts'
 
 /** A flag, an operand or a variable is wrong. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+}
+
+/** The word that was probably meant, else `others`, which lists those that there are. */
+export function hint(word: string, known: readonly string[], others: string, dashes = ''): string {
+  const meant = nearest(word, known)
+  return meant === undefined ? others : `Did you mean ${dashes}${meant}?`
 }
 
 /** A running server refused what it was asked. Exit code 1. */

@@ -1,5 +1,6 @@
+import { capitalised } from '../domain/text.ts'
 import type { Terminal } from './command.ts'
-import { type Command, type CommandName, COMMANDS, type Flag, flagsOf, variableOf } from './command-table.ts'
+import { type Command, COMMANDS, type Flag, flagsOf } from './command-table.ts'
 import { wrap } from './table.ts'
 
 export function programHelp(terminal: Terminal | undefined): string {
@@ -21,43 +22,8 @@ const FLAGS_TEXT =
 
 export function commandHelp({ name, operands = '', summary }: Command, terminal: Terminal | undefined): string {
   const usage = `Usage: npx toolmock ${name} [FLAG…]${operands}`
-  const about = wrap(sentence(summary), widthFor(terminal))
+  const about = wrap(`${capitalised(summary)}.`, widthFor(terminal))
   return [usage, '', ...about, '', 'Flags:', ...columns(flagsOf(name).map(flagRow), terminal)].join('\n')
-}
-
-export function commandTable(): string {
-  const rows = COMMANDS.map(({ name, operands = '', summary }) => tableRow(`\`toolmock ${name}${operands}\``, summary))
-  return ['| command | does |', '|---|---|', ...rows].join('\n')
-}
-
-export function flagTable(flags: readonly Flag[]): string {
-  const rows = flags.map((flag) => {
-    const variable = variableOf(flag)
-    return tableRow(`\`${spelling(flag)}\``, variable ? `\`${variable}\`` : '', defaultOf(flag), flag.help)
-  })
-  return ['| flag | variable | default | what it does |', '|---|---|---|---|', ...rows].join('\n')
-}
-
-/** The flags of these commands as a Markdown table, with the commands that have each; without those that all of them have. */
-export function otherFlagTable(commands: readonly CommandName[]): string {
-  const commandsOf = new Map<string, CommandName[]>()
-  for (const command of commands)
-    for (const key of flagsOf(command).map((flag) => JSON.stringify(flag)))
-      commandsOf.set(key, [...(commandsOf.get(key) ?? []), command])
-  const rows = [...commandsOf].flatMap(([key, names]) => {
-    if (names.length === commands.length) return []
-    const flag = JSON.parse(key) as Flag
-    const variable = variableOf(flag)
-    const shown = [flag.short ? `-${flag.short}, ` : '', spelling(flag)].join('')
-    const having = names.map((name) => `\`${name}\``).join(', ')
-    return tableRow(`\`${shown}\``, having, variable ? `\`${variable}\`` : '', defaultOf(flag), flag.help)
-  })
-  return ['| flag | commands | variable | default | what it does |', '|---|---|---|---|---|', ...rows].join('\n')
-}
-
-/** A bar ends its cell, in a code span too. */
-function tableRow(...cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
 }
 
 type Row = readonly [left: string, right: string]
@@ -71,11 +37,12 @@ function flagRow(flag: Flag): Row {
   return [`${flag.short ? `-${flag.short}, ` : ''}${spelling(flag)}`, `${flag.help}${shown ? ` (${shown})` : ''}`]
 }
 
-function spelling(flag: Flag): string {
+/** `--port N` */
+export function spelling(flag: Flag): string {
   return `--${flag.name}${flag.placeholder ? ` ${flag.placeholder}` : ''}`
 }
 
-function defaultOf(flag: Flag): string {
+export function defaultOf(flag: Flag): string {
   if (flag.kind.type === 'switch') return flag.variable ? 'off' : ''
   return String(flag.default ?? '')
 }
@@ -96,8 +63,4 @@ function columns(rows: readonly Row[], terminal: Terminal | undefined): string[]
     const text = wrap(right, available).join(indent)
     return left.length > width ? `  ${left}${indent}${text}` : `  ${left.padEnd(width)}  ${text}`
   })
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }

@@ -1,10 +1,9 @@
-import { nearest } from '../domain/suggestion.ts'
 import { VERSION } from '../version.ts'
 import { firstOperand, namedConfiguration } from './arguments.ts'
 import type { CommandContext, Terminal } from './command.ts'
-import { type Command, COMMANDS, flagsOf } from './command-table.ts'
+import { type Command, COMMAND_NAMES, COMMANDS, flagsOf } from './command-table.ts'
 import { LOAD } from './commands.ts'
-import { fileFailure, reportFailure, UsageError } from './failure.ts'
+import { fileFailure, hint, reportFailure, UsageError } from './failure.ts'
 import { findConfiguration } from './find-configuration.ts'
 import { commandHelp, programHelp } from './help.ts'
 
@@ -41,11 +40,8 @@ function help([name]: readonly string[], context: CommandContext): number {
 function find(name: string): Command {
   const command = COMMANDS.find((candidate) => candidate.name === name)
   if (command) return command
-  const names = COMMANDS.map((candidate) => candidate.name)
-  const meant = nearest(name, names)
-  throw new UsageError(
-    `${name} is not a command. ${meant === undefined ? `Commands are ${names.join(', ')}.` : `Did you mean ${meant}?`}`,
-  )
+  const allowed = `Commands are ${COMMAND_NAMES.join(', ')}.`
+  throw new UsageError(`${name} is not a command. ${hint(name, COMMAND_NAMES, allowed)}`)
 }
 
 /** The command whose help explains what is wrong with `argv`. */

@@ -3,11 +3,13 @@ import { isJsonObject, type JsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import { HttpClient } from '../http-client.ts'
 import { COVERAGE_FORMATS, FORMATS, type ReportFormat } from '../verdict/formats/formats.ts'
+import type { ReportPair } from '../verdict/report-pair.ts'
 import { type Arguments, readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { fileFailure, UsageError } from './failure.ts'
+import { fileFailure, readTextFile, UsageError } from './failure.ts'
 import type { FlagValues } from './command-table.ts'
-import { adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
+import { adminHeaders, adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
+import { NOT_WRITTEN, reportFiles, VERDICT_FAILED, verdictOptions, writeReports } from './run-reports.ts'
 
 type ReportValues = FlagValues<'report'>
 
@@ -20,8 +22,7 @@ export async function report(argv: readonly string[], context: CommandContext): 
   const { out, err } = context
   const read = readArguments('report', argv, context)
   const { values, operands } = read
-  if (operands[0] === 'merge')
-    return (await import('./report-merge.ts')).mergeReportFiles(operands.slice(1), read, context)
+  if (operands[0] === 'merge') return mergeReportFiles(operands.slice(1), read, context)
   const ofMerge = MERGE_FLAGS.find((name) => read.given.get(name) === 'flag')
   if (ofMerge !== undefined) throw new UsageError(`--${ofMerge} goes with report merge.`)
   const { judge, output } = values
@@ -83,22 +84,57 @@ function checked(text: string, format: ReportFormat): string {
 
 /** @throws StartError when there is no report, with the server's own message where it has one */
 async function fetchReport(read: Arguments<'report'>, report: string): Promise<string> {
-  const { environment, 'admin-token': token } = read.values
+  const { environment } = read.values
   const scope = environment === undefined ? '' : `&environment=${encodeURIComponent(environment.toWellFormed())}`
-  const { url, ca } = serverOf(read)
+  const server = serverOf(read)
+  const { url, ca } = server
   const path = `/_mock/${report}${scope}`
-  const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` }
   // The certificate has to be trusted, because the admin token must only reach that server.
   const client = new HttpClient(url, { ca, timeoutMs: TIMEOUT_MS })
-  const { status, text } = await client.send({ method: 'GET', path, headers }).catch((error: unknown) => {
-    throw new StartError(`${url}${path} ${noAnswerReason(error)}`)
-  })
+  const { status, text } = await client
+    .send({ method: 'GET', path, headers: adminHeaders(server) })
+    .catch((error: unknown) => {
+      throw new StartError(`${url}${path} ${noAnswerReason(error)}`)
+    })
   if (status === 200) return text
-  throw new StartError(`${url}${path} ${refusalText(status, text, token)}`)
+  throw new StartError(`${url}${path} ${status === 401 ? adminTokenText(server) : refusalText(status, text)}`)
 }
 
-function refusalText(status: number, text: string, token: string | undefined): string {
-  if (status === 401) return adminTokenText(token)
+function refusalText(status: number, text: string): string {
   const { error } = (parsedJson(text) ?? {}) as { readonly error?: { readonly message?: string } }
   return `answers ${status}${error?.message === undefined ? '; is it a toolmock?' : `: ${error.message}`}`
+}
+
+/** `report merge FILE…`: one verdict on the JSON reports of several runs. @throws UsageError, StartError */
+async function mergeReportFiles(
+  files: readonly string[],
+  read: Arguments<'report'>,
+  { out, err, columns, configuration }: CommandContext,
+): Promise<number> {
+  const [first, ...others] = files
+  if (first === undefined) throw new UsageError('report merge takes the JSON reports of `run --report FILE.json`.')
+  const options = await verdictOptions(read, configuration?.reasons)
+  const targets = await reportFiles(read.values.report)
+  const pairs = [await reportIn(first), ...(await Promise.all(others.map(reportIn)))] as const
+  const [{ mergeReports }, { judge }, { verdictText }] = await Promise.all([
+    import('../verdict/merge-reports.ts'),
+    import('../verdict/verdict.ts'),
+    import('../verdict/formats/text.ts'),
+  ])
+  const cases = pairs.flatMap((pair) => pair.cases ?? [])
+  const reports = { ...mergeReports(pairs), ...(cases.length > 0 && { cases }) }
+  const judged = judge(reports, options)
+  out(verdictText(judged.verdict, columns))
+  const problems = await writeReports(targets, judged)
+  for (const problem of problems) err(`toolmock: ${problem}`)
+  if (!judged.verdict.ok) return VERDICT_FAILED
+  return problems.length > 0 ? NOT_WRITTEN : 0
+}
+
+/** @throws StartError for a file that is no such report */
+async function reportIn(file: string): Promise<ReportPair> {
+  const { reportPairIn } = await import('../verdict/merge-reports.ts')
+  const pair = await reportPairIn(parsedJson(await readTextFile(file)))
+  if (pair) return pair
+  throw new StartError(`${file} is no report of \`toolmock run --report FILE.json\` by this version`)
 }

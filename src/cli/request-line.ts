@@ -15,8 +15,7 @@ import {
 } from '../request-journal/view.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
 import type { Terminal } from './command.ts'
-import { paintFor, type Style } from './paint.ts'
-import { widthOf, wrap } from './table.ts'
+import { paintFor, type Style, widthOf, wrap } from './table.ts'
 
 /** What the line of a request shows of an entry of this process, or of one that the control API answered. */
 export interface RequestFacts extends Pick<

@@ -8,32 +8,21 @@ import { plural } from '../domain/text.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
 import type { ReportPair } from '../verdict/report-pair.ts'
 import type { CaseResult } from '../verdict/report-types.ts'
-import type { VerdictOptions } from '../verdict/verdict-options.ts'
-import { mistypedVariables } from './arguments.ts'
-import { type Case, loadCases } from './cases.ts'
-import { ChildCommands } from './child-command.ts'
-import type { CommandContext } from './command.ts'
+import type { Case } from './cases.ts'
 import { reasonOf, unmetExpectations } from './expectations.ts'
-import { createDeferredLog, type DeferredLog } from './log.ts'
+import type { DeferredLog } from './log.ts'
 import { explainLine, openRunJournal } from './run-journal.ts'
-import { publish, type ReportFile, reportFiles, VERDICT_FAILED } from './run-reports.ts'
-import { serveWhile } from './serve-while.ts'
+import { publish, VERDICT_FAILED } from './run-reports.ts'
+import { type Running, serveWhile } from './serve-while.ts'
 import { type RunArguments, runOptions } from './server-options.ts'
 import { firstDifference, transcriptOf } from './transcript.ts'
-import { verdictOptions } from './verdict-flags.ts'
 
 /** Where the clock of a case is frozen that does not say it: a constant, so that a run tomorrow is equal to one today. */
 const CLOCK = '2026-01-01T00:00:00.000Z'
 
 type Reason = CaseResult['reasons'][number]
 
-/** What the runs of all cases share. */
-interface Running {
-  readonly given: RunArguments
-  readonly context: CommandContext
-  readonly options: VerdictOptions
-  readonly log: DeferredLog
-  readonly commands: ChildCommands
+interface RunningCases extends Running {
   /** Where the output of commands that run at the same time waits for their end; undefined where one runs at a time. */
   readonly folder: string | undefined
 }
@@ -48,29 +37,23 @@ interface CaseRun {
   readonly duration: number
 }
 
-/** Runs the command once for each case of a file, each beside a mock of its own, and judges them: 3 when one fails. */
-export async function runCases(file: string, given: RunArguments, context: CommandContext): Promise<number> {
-  const { values } = given
-  const options = await verdictOptions(given, context.configuration?.reasons)
-  const files = await reportFiles(values.report)
-  const cases = await loadCases(file, values)
-  const folder = values.parallel > 1 ? await mkdtemp(join(tmpdir(), 'toolmock-output-')) : undefined
-  const log = createDeferredLog(values['log-level'], context.err)
-  for (const notice of mistypedVariables(context.variables)) log.warn(notice)
-  const commands = new ChildCommands({ several: true })
-  const running: Running = { given, context, options, log, commands, folder }
+/** Runs the command once for each case, each beside a mock of its own, and judges them: 3 when one fails. */
+export async function runCases(cases: readonly Case[], running: Running): Promise<number> {
+  const { context, log, commands } = running
+  const { values } = running.given
+  const { parallel, repeat } = values
+  const folder = parallel > 1 ? await mkdtemp(join(tmpdir(), 'toolmock-output-')) : undefined
   try {
-    const jobs = Array.from({ length: values.repeat }, (_, nth) => cases.map((each) => ({ each, nth }))).flat()
-    const runs = await atMost(values.parallel, jobs, ({ each, nth }) => runCase(each, nth, running))
+    const jobs = Array.from({ length: repeat }, (_, nth) => cases.map((each) => ({ each, nth }))).flat()
+    const runs = await atMost(parallel, jobs, ({ each, nth }) => runCase(each, nth, { ...running, folder }))
     log.flush()
-    if (commands.stopped === undefined) return await conclude(runsByCase(cases, runs), running, files)
+    if (commands.stopped === undefined) return await conclude(runsByCase(cases, runs), running)
     throw new NotStartedError('a signal came before all cases had ended', commands.stopped)
   } catch (error) {
     if (!(error instanceof NotStartedError)) throw error
     context.err(`toolmock: ${error.message}`)
     return error.code
   } finally {
-    commands.release()
     if (folder !== undefined) await rm(folder, { recursive: true, force: true })
   }
 }
@@ -110,19 +93,15 @@ async function atMost<Job, Result>(
   return results
 }
 
-async function runCase(each: Case, nth: number, running: Running): Promise<CaseRun> {
-  const { given, context, options, log, commands, folder } = running
+async function runCase(each: Case, nth: number, running: RunningCases): Promise<CaseRun> {
+  const { given, context, options, log, folder } = running
   const began = systemTime()
   const journal = await openRunJournal(given.values.journal && journalFile(given.values.journal, each, nth))
   const output = folder === undefined ? undefined : join(folder, `${each.name}.${nth}`)
   const taken = output === undefined ? undefined : openSync(output, 'w')
   const variables = { ...context.variables, ...each.env, TOOLMOCK_CASE: each.name }
-  const { end, services } = await serveWhile(
-    { ...caseOptions(each, given, log), journalFile: journal?.file },
-    log,
-    variables,
-    (all) => commands.run(given.command, all, taken),
-  ).finally(() => {
+  const served = { ...caseOptions(each, given, log), journalFile: journal?.file }
+  const { end, services } = await serveWhile(served, running, variables, taken).finally(() => {
     if (taken !== undefined) closeSync(taken)
   })
   const text = output === undefined ? '' : readFileSync(output, 'utf8').trimEnd()
@@ -185,11 +164,7 @@ function runsByCase(cases: readonly Case[], runs: readonly CaseRun[]): RunsOfCas
 }
 
 /** Writes one verdict on all cases, which fails by each reason of each of them; answers the exit code. */
-async function conclude(
-  all: readonly RunsOfCase[],
-  { context, options }: Running,
-  files: readonly ReportFile[],
-): Promise<number> {
+async function conclude(all: readonly RunsOfCase[], { context, options, files }: Running): Promise<number> {
   const [{ judge }, { mergeReports }] = await Promise.all([
     import('../verdict/verdict.ts'),
     import('../verdict/merge-reports.ts'),

@@ -4,7 +4,8 @@ import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
 import { FORMATS, render, type ReportFormat } from '../verdict/formats/formats.ts'
 import type { JudgedReports } from '../verdict/verdict.ts'
-import type { Variables } from './arguments.ts'
+import type { VerdictOptions } from '../verdict/verdict-options.ts'
+import type { Arguments, Variables } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { fileFailure, UsageError } from './failure.ts'
 
@@ -120,3 +121,30 @@ export async function publish(
 function isSet(value: string | undefined): boolean {
   return value !== undefined && !['', '0', 'false'].includes(value.toLowerCase())
 }
+
+/** What flags say about the verdict. The code that reads them is loaded where there are some: the command waits for it. @throws UsageError */
+export async function verdictOptions(
+  { values }: Pick<Arguments<'run'> | Arguments<'report'>, 'values'>,
+  reasons: ReadonlyMap<string, string> = new Map(),
+): Promise<VerdictOptions> {
+  const { 'allow-violation': allow, 'fail-on': failOn, 'allow-no-requests': allowNoRequests } = values
+  const { 'min-operations': minOperations, 'min-statuses': minStatuses } = values
+  if ([allow, failOn, minOperations, minStatuses].every((value) => value === undefined)) {
+    return { requireRequests: !allowNoRequests }
+  }
+  const { readVerdictOptions, VerdictOptionError } = await import('../verdict/verdict-options.ts')
+  try {
+    return readVerdictOptions({ allow, reasons, failOn, minOperations, minStatuses, allowNoRequests })
+  } catch (error) {
+    if (!(error instanceof VerdictOptionError)) throw error
+    throw new UsageError(`--${FLAGS[error.option]} ${error.found}: expected ${error.expected}.`)
+  }
+}
+
+const FLAGS = {
+  allow: 'allow-violation',
+  failOn: 'fail-on',
+  minOperations: 'min-operations',
+  minStatuses: 'min-statuses',
+  allowNoRequests: 'allow-no-requests',
+} as const

@@ -1,24 +1,54 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isJsonObject } from '../domain/json.ts'
 import { callableHost } from '../domain/loopback.ts'
 import { failureReason } from '../http-client.ts'
-import { systemCode } from './failure.ts'
+import type { Server } from '../library/control-client.ts'
 import type { Arguments } from './arguments.ts'
-import { detachedServer } from './detached-server.ts'
+import { systemCode } from './failure.ts'
 
-type ServerArguments = Pick<Arguments<'healthcheck'>, 'values' | 'given'>
+/** The server that `start --detach` started in the working directory, as its file describes it. */
+export interface DetachedServer {
+  /** The process that serves, or the command that is still starting it. */
+  readonly pid: number
+  /** What the start was given, by flag, without the admin token. */
+  readonly settings: Readonly<Record<string, unknown>>
+  /** Absent until it is ready. */
+  readonly ready?: {
+    readonly url: string
+    readonly text: string
+    readonly variables: Readonly<Record<string, string>>
+  }
+}
+
+export const FOLDER = '.toolmock'
+export const SERVER_FILE = join(FOLDER, 'server.json')
+
+/** Undefined where there is none, or where its file is cut off. */
+export function detachedServer(): DetachedServer | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(SERVER_FILE, 'utf8'))
+    return isJsonObject(value) ? (value as unknown as DetachedServer) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+interface ServerArguments extends Pick<Arguments<'healthcheck'>, 'given'> {
+  readonly values: Arguments<'healthcheck'>['values'] & { readonly 'admin-token'?: string | undefined }
+}
 
 /**
  * A running server: the one that was given, else the one that was started in the background here, else the one that the flags and
- * variables of its start tell. `ca` is the authority to trust, where the mock made one.
+ * variables of its start tell.
  */
-export function serverOf({ values, given }: ServerArguments): {
-  readonly url: string
-  readonly ca?: string | undefined
-} {
+export function serverOf({ values, given }: ServerArguments): Server {
+  const adminToken = values['admin-token']
   const detached = isGiven({ given }) ? undefined : detachedServer()?.ready
-  if (detached) return { url: detached.url, ca: authorityOf(detached.variables) }
+  if (detached) return { url: detached.url, ca: authorityOf(detached.variables), adminToken }
   const isSecure = values.tls || values['tls-cert'] !== undefined
-  return { url: values.url ?? `${isSecure ? 'https' : 'http'}://${callableHost(values.host)}:${values.port}` }
+  const url = values.url ?? `${isSecure ? 'https' : 'http'}://${callableHost(values.host)}:${values.port}`
+  return { url, adminToken }
 }
 
 /** Whether a flag, a variable or the configuration file names a server. */
@@ -30,6 +60,11 @@ export function isGiven({ given }: Pick<ServerArguments, 'given'>): boolean {
 export function authorityOf(variables: Readonly<Record<string, string>>): string | undefined {
   const file = variables['NODE_EXTRA_CA_CERTS']
   return file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
+
+/** The header by which a request of a command is allowed to the control API. */
+export function adminHeaders({ adminToken }: Server): Readonly<Record<string, string>> {
+  return adminToken === undefined ? {} : { Authorization: `Bearer ${adminToken}` }
 }
 
 /** Why a server did not answer, to follow its URL in a message. */
@@ -45,8 +80,8 @@ export function noAnswerReason(error: unknown): string {
 }
 
 /** What a 401 of the control API means, to follow its URL in a message. */
-export function adminTokenText(given: string | undefined): string {
-  return given === undefined
+export function adminTokenText({ adminToken }: Server): string {
+  return adminToken === undefined
     ? 'asks for the admin token: give it by --admin-token or TOOLMOCK_ADMIN_TOKEN'
     : 'takes another admin token than the one of --admin-token or TOOLMOCK_ADMIN_TOKEN'
 }

@@ -1,10 +1,10 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { StartError } from '../domain/start-error.ts'
 import { plural } from '../domain/text.ts'
 import type { JournalEntry } from '../request-journal/entry.ts'
 import type { Replay } from '../request-journal/replay.ts'
 import { type ControlSession, oneOperand } from './control-session.ts'
-import { fileFailure, RefusedError, systemCode } from './failure.ts'
+import { RefusedError } from './failure.ts'
 import { withSchema, writeOver } from './written-document.ts'
 
 type Session = ControlSession<'scenario'>
@@ -23,18 +23,11 @@ export async function scenarioFrom(session: Session, operands: readonly string[]
 
 /** The entries of a journal file; undefined when the operand names no file, and so a request. @throws StartError */
 async function journalEntries(source: string): Promise<JournalEntry[] | undefined> {
-  const { readJournalFile, JournalFileError } = await import('../request-journal/journal-file.ts')
-  try {
-    const entries: JournalEntry[] = []
-    for await (const entry of readJournalFile(source)) entries.push(entry)
-    return entries
-  } catch (error) {
-    if (error instanceof JournalFileError) throw new StartError(error.message)
-    const code = systemCode(error)
-    const isName = code === 'ENOENT' || code === 'ENAMETOOLONG' || code === 'ENOTDIR'
-    if (isName && !/[/\\]|\.jsonl?$/.test(source)) return undefined
-    throw new StartError(`the journal file ${source} cannot be read (${fileFailure(error)})`)
-  }
+  if (!existsSync(source) && !/[/\\]|\.jsonl?$/.test(source)) return undefined
+  const { readJournalFile } = await import('../request-journal/journal-file.ts')
+  const entries: JournalEntry[] = []
+  for await (const entry of readJournalFile(source)) entries.push(entry)
+  return entries
 }
 
 async function replayOfServer({ call }: Session, id: string): Promise<Replay> {

@@ -1,9 +1,22 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import type { App, AppOptions } from '../app/app.ts'
+import type { VerdictOptions } from '../verdict/verdict-options.ts'
 import type { Variables } from './arguments.ts'
-import type { CommandEnd } from './child-command.ts'
+import type { ChildCommands, CommandEnd } from './child-command.ts'
+import type { CommandContext } from './command.ts'
 import type { DeferredLog } from './log.ts'
-import { LOOPBACK } from './server-options.ts'
+import type { ReportFile } from './run-reports.ts'
+import { LOOPBACK, type RunArguments } from './server-options.ts'
+
+/** What a command, or the commands of all cases, run and are judged with. */
+export interface Running {
+  readonly given: RunArguments
+  readonly context: CommandContext
+  readonly options: VerdictOptions
+  readonly files: readonly ReportFile[]
+  readonly log: DeferredLog
+  readonly commands: ChildCommands
+}
 
 /** Serves on a free port of loopback while `use` works. */
 export async function withApp<Result>(
@@ -19,18 +32,22 @@ export async function withApp<Result>(
   }
 }
 
-/** Serves until a command with these variables has ended. What it has caused is complete once the server is closed, with its last requests. */
+/**
+ * Serves until the command with these variables has ended. What it has caused is complete once the server is closed, with its last
+ * requests. `output` is the file that takes what the command prints.
+ */
 export async function serveWhile(
   options: AppOptions,
-  log: DeferredLog,
+  { given, log, commands }: Running,
   variables: Variables,
-  command: (variables: Variables) => Promise<CommandEnd>,
+  output?: number,
 ): Promise<{ readonly end: CommandEnd; readonly services: App['services'] }> {
   return withApp(options, async (app, url) => {
     for (const notice of app.notices) log.warn(notice)
     for (const line of app.methodTable?.split('\n') ?? []) log.info(line)
     const own = await connectionVariables(app, url, variables)
-    return { end: await command({ ...variables, ...own }), services: app.services }
+    const end = await commands.run(given.command, { ...variables, ...own }, output)
+    return { end, services: app.services }
   })
 }
 

@@ -1,6 +1,14 @@
-import type { Terminal } from './command.ts'
+import { styleText } from 'node:util'
 import { oneLine } from '../domain/text.ts'
-import { paintFor, type Style } from './paint.ts'
+import type { Terminal } from './command.ts'
+
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta'
+
+/** Paints a text where the terminal has colours. */
+export function paintFor(terminal: Terminal | undefined): (style: Style, text: string) => string {
+  if (terminal?.isColoured !== true) return (_, text) => text
+  return (style, text) => styleText(style, text, { validateStream: false })
+}
 
 export interface Column<Row> {
   readonly title: string

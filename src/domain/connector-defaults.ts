@@ -3,6 +3,7 @@ import type { Connection } from './connection.ts'
 import type { Connector, CredentialField } from './connector.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own, present } from './json.ts'
 import { authorizationTypeOf, type Provider } from './provider.ts'
+import { capitalised } from './text.ts'
 
 const DEFAULT_ACCESS_TOKEN_LIFETIME = 3_600_000
 
@@ -43,7 +44,7 @@ function defaultRefresh(type: AuthorizationType): Connector['oauth']['refresh_to
 /** `weather_station` is shown as `Weather station`. */
 export function displayName(name: string): string {
   const words = name.replaceAll(/[_:-]+/g, ' ').trim()
-  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1)
+  return words === '' ? name : capitalised(words)
 }
 
 /**
@@ -134,9 +135,7 @@ function defaultHeaders(type: FormType, fields: readonly CredentialField[]): Rec
 /** `tenant_id` travels as `X-Tenant-Id`, `api_key` as `X-API-Key`. */
 function header(name: string): string {
   const words = name.split(/[_-]+/).filter((word) => word !== '')
-  return ['X', ...words.map((word) => (word === 'api' ? 'API' : word.charAt(0).toUpperCase() + word.slice(1)))].join(
-    '-',
-  )
+  return ['X', ...words.map((word) => (word === 'api' ? 'API' : capitalised(word)))].join('-')
 }
 
 /** The form's fields out of a free-form pattern: strings, or objects with `name` or `field_name`. */

@@ -3,6 +3,11 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
 
+/** A text as a sentence begins. */
+export function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}
+
 /** The names that there are, for a message about one that there is not. */
 export function thereAre(names: readonly string[], none: string): string {
   if (names.length === 0) return none

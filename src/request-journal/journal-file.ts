@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openForWriting, writeAll } from '../disk/append.ts'
 import { isJsonObject, parsedJson } from '../domain/json.ts'
+import { StartError } from '../domain/start-error.ts'
 import { plural } from '../domain/text.ts'
 import type { JournalEntry, RecordedEntry } from './entry.ts'
 import type { Explanation } from './explain.ts'
@@ -107,20 +108,26 @@ export interface FiledEntry extends JournalEntry {
   readonly explanation?: Explanation
 }
 
-/** Reads the entries of a journal file, oldest first. @throws JournalFileError for a line that is no entry; a system error */
+/** Reads the entries of a journal file, oldest first. @throws StartError for a line that is no entry, and a file that cannot be read */
 export async function* readJournalFile(path: string): AsyncIterable<FiledEntry> {
+  try {
+    yield* entriesIn(path)
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new StartError(`the journal file ${path} cannot be read (${reason})`)
+  }
+}
+
+async function* entriesIn(path: string): AsyncIterable<FiledEntry> {
   let line = 0
   for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
     line += 1
     if (text.trim() === '') continue
     const value = parsedJson(text)
     if (!isJsonObject(value) || typeof value['id'] !== 'string') {
-      throw new JournalFileError(`${path}:${line}: expected an entry of a request journal, as --journal writes it`)
+      throw new StartError(`${path}:${line}: expected an entry of a request journal, as --journal writes it`)
     }
     yield value as unknown as FiledEntry
   }
-}
-
-export class JournalFileError extends Error {
-  override readonly name = 'JournalFileError'
 }

@@ -1,9 +1,9 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { flagTable } from '../../.build/generate/options-tables.ts'
 import { manifestOf, ROOT } from '../../.build/project.ts'
 import { COMMANDS, flagsOf } from '../../src/cli/command-table.ts'
-import { flagTable } from '../../src/cli/help.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()

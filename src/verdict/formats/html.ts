@@ -1,5 +1,5 @@
 import type { Coverage, Finding, FindingOrigin, Reach, Tally, Warning } from '../report-types.ts'
-import { breakable, plural } from '../../domain/text.ts'
+import { breakable, capitalised, plural } from '../../domain/text.ts'
 import { html, type Html, type HtmlValue } from '../../pages/html.ts'
 import { htmlDocument } from '../../pages/layout.ts'
 import { BASE_STYLE } from '../../pages/style.ts'
@@ -266,7 +266,7 @@ const REACH_NAMES = Object.keys(REACHES) as Reach[]
 function coverageSection(coverage: Coverage, shortfalls: readonly Shortfall[]): Section {
   const rows = Object.entries(coverage.summary).map(([kind, tally]) => {
     const { driven, injected_only: injected, never, total } = tally
-    return [sentenceCase(kind.replaceAll('_', ' ')), driven, injected, never, total, bar(tally)]
+    return [capitalised(kind.replaceAll('_', ' ')), driven, injected, never, total, bar(tally)]
   })
   const counts = ['Driven', 'Only injected', 'Never', 'Total'].map((label) => [label, 'number'] as const)
   return {
@@ -397,10 +397,6 @@ function bar(tally: Tally): Html {
   return html`<span class="bar" aria-hidden="true"
     >${parts.map((reach) => html`<span class="${reach}" style="flex: ${tally[reach]}"></span>`)}</span
   >`
-}
-
-function sentenceCase(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }
 
 type Head = string | readonly [label: string, kind: 'number' | 'text' | 'wide']
