@@ -3,7 +3,7 @@ import { isScenarioPath } from '../domain/scenario.ts'
 import { StartError } from '../domain/start-error.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { DocumentChecks } from './connector-checks.ts'
-import { BUNDLED, bundledFile, bundledNames, unknownName } from './package-files.ts'
+import { BUNDLED, bundledFileNamed } from './package-files.ts'
 import { textOf, textsIn } from './text-files.ts'
 
 /** The parser and its schemas are loaded when the first extension is read. */
@@ -31,7 +31,7 @@ export async function loadExtensions(
     extensions.push(extension)
   }
   for (const name of names) {
-    const file = isScenarioPath(name) ? name : await fileNamed(name)
+    const file = isScenarioPath(name) ? name : await bundledFileNamed('extension', name)
     await add(file, await textOf(file))
   }
   for (const { file, text } of (await Promise.all(folders.map(textsIn))).flat()) {
@@ -57,10 +57,4 @@ export function withExtensions(
       return new Map([...checks.operations, ...extensions.names.map((name) => [name, ANY_STATUS] as const)])
     },
   }
-}
-
-async function fileNamed(name: string): Promise<string> {
-  const names = await bundledNames('extension')
-  if (names.includes(name)) return bundledFile('extension', name)
-  throw unknownName('extension', name, names)
 }

@@ -4,7 +4,7 @@ import { isScenarioPath, type Scenario } from '../domain/scenario.ts'
 import { StartError } from '../domain/start-error.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { DocumentChecks } from './connector-checks.ts'
-import { bundledFile, bundledNames, unknownName } from './package-files.ts'
+import { bundledFile, bundledFileNamed, bundledNames } from './package-files.ts'
 import type { KnownConnectors } from './seed-checks.ts'
 import { textOf } from './text-files.ts'
 
@@ -61,9 +61,7 @@ async function fileNamed(name: string, seeds: readonly string[]): Promise<string
     )
     if (isThere) return file
   }
-  const names = await bundledNames('scenario')
-  if (names.includes(name)) return bundledFile('scenario', name)
-  throw unknownName('scenario', name, names)
+  return bundledFileNamed('scenario', name)
 }
 
 async function readScenarioFile(file: string, { checks, connectors }: ScenarioContext): Promise<Scenario> {

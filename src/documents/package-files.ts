@@ -35,9 +35,11 @@ export function bundledFile(kind: 'scenario' | 'extension', name: string): strin
   return join(packageFolder(`${kind}s`), `${name}.yaml`)
 }
 
-/** For a name on the command line that is neither bundled nor a path. */
-export function unknownName(kind: 'scenario' | 'extension', name: string, names: readonly string[]): StartError {
-  return new StartError(
+/** The file of a bundled scenario or extension that the command line names. @throws StartError when there is none */
+export async function bundledFileNamed(kind: 'scenario' | 'extension', name: string): Promise<string> {
+  const names = await bundledNames(kind)
+  if (names.includes(name)) return bundledFile(kind, name)
+  throw new StartError(
     `there is no bundled ${kind} ${JSON.stringify(name)}${didYouMean(name, names)}; there are ${names.join(', ')}, or give the path of a file`,
   )
 }
