@@ -1,13 +1,13 @@
 import { useMemo, useState } from 'preact/hooks'
-import { ACCOUNT_STATUSES } from '../domain/account.ts'
+import { ACCOUNT_STATUSES, type AccountStatus } from '../domain/account.ts'
+import { LIFECYCLE_EVENTS, MOVES } from '../domain/lifecycle.ts'
 import { plural } from '../domain/text.ts'
-import { call, type Schemas } from './api.ts'
-import { distanceOf, momentOf, timeOf } from './format.ts'
+import { ApiError, call, type Schemas } from './api.ts'
+import { distanceOf, momentOf, timeOf, wordsOf } from './format.ts'
 import { isAnswered, titleOf } from './entry.ts'
 import { fieldsOf, inputOf, type InputField } from './input-form.ts'
-import { LifecyclePicture, State } from './lifecycle.tsx'
 import { linkCommand } from './links.tsx'
-import { clockNow, timeline } from './live.ts'
+import { change, changeClock, clockNow, timeline } from './live.ts'
 import {
   Choice,
   Detail,
@@ -26,7 +26,7 @@ import {
   TextField,
 } from './parts.tsx'
 import { setParameters, go, linkTo, route } from './hash-route.ts'
-import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
+import { pathOf, useAction, useApi } from './use-api.ts'
 import { useListNavigation } from './keyboard.ts'
 
 type Account = Schemas['Accounts']['accounts'][number]
@@ -113,6 +113,18 @@ function hasExpired({ status, token_expires_at: at }: Account): boolean {
   return status === 'ACTIVE' && at !== undefined && now !== undefined && Date.parse(at) <= now
 }
 
+const TONES: { readonly [Status in AccountStatus]: string } = {
+  ACTIVE: 'success',
+  EXPIRED: 'warning',
+  DISCONNECTED: 'error',
+  PENDING_AUTH: 'info',
+  PENDING_VERIFICATION: 'info',
+}
+
+function State({ status, tone = TONES[status] }: Readonly<{ status: AccountStatus; tone?: string }>) {
+  return <span class={`state ${tone}`}>{status}</span>
+}
+
 /** An account stays ACTIVE when its access token has expired and can be renewed, which is no green state. */
 function StatusTag({ account }: Readonly<{ account: Account }>) {
   return <State status={account.status} {...(hasExpired(account) && { tone: 'warning' })} />
@@ -153,7 +165,7 @@ function Pages({ total, offset }: Readonly<{ total: number; offset: number }>) {
 }
 
 function AccountDetail({ id }: Readonly<{ id: string }>) {
-  const { value, error, reload } = useApi<AccountWithTools>(pathOf('accounts', id))
+  const { value, error } = useApi<AccountWithTools>(pathOf('accounts', id))
   const { parameters } = route.value
   return (
     <Detail
@@ -170,7 +182,7 @@ function AccountDetail({ id }: Readonly<{ id: string }>) {
     >
       {value && error?.status !== 404 ? (
         <div class="detail-body">
-          <Lifecycle value={value} reload={reload} />
+          <Lifecycle value={value} />
           <Tools id={id} tools={value.tools} />
           <History id={id} />
           <AccountFacts value={value} />
@@ -196,14 +208,12 @@ const EVENTS: { readonly [Event in AccountWithTools['events'][number]]: readonly
   ],
 }
 
-function Lifecycle({ value, reload }: Readonly<{ value: AccountWithTools; reload: () => void }>) {
-  const { busy, error, send } = useAction()
+function Lifecycle({ value }: Readonly<{ value: AccountWithTools }>) {
+  const { busy, error, run } = useAction()
   const { account, events } = value
   return (
     <Section title="Lifecycle">
-      <LifecyclePicture status={account.status}>
-        <StatusTag account={account} />
-      </LifecyclePicture>
+      <LifecyclePicture account={account} />
       <div class="buttons" role="group" aria-label="Events">
         {events.map((event) => (
           <Small
@@ -211,7 +221,7 @@ function Lifecycle({ value, reload }: Readonly<{ value: AccountWithTools; reload
             label={EVENTS[event][0]}
             title={EVENTS[event][1]}
             disabled={busy}
-            onClick={() => send('POST', pathOf('accounts', account.id, event), {}, reload)}
+            onClick={() => run(() => change('POST', pathOf('accounts', account.id, event)))}
           />
         ))}
         <a
@@ -227,9 +237,38 @@ function Lifecycle({ value, reload }: Readonly<{ value: AccountWithTools; reload
   )
 }
 
+/** The state of an account with an arrow to each next state, whose label has the events that lead there. */
+function LifecyclePicture({ account }: Readonly<{ account: Account }>) {
+  const { status } = account
+  const away = MOVES.filter(({ from, to }) => from === status && to !== status)
+  const targets = [...new Set(away.map(({ to }) => to))]
+  return (
+    <div class="lifecycle">
+      <StatusTag account={account} />
+      <ul aria-label={`Next states after ${status}`}>
+        {targets.map((to) => (
+          <li key={to}>
+            <span class="arrow">
+              {away
+                .filter((move) => move.to === to)
+                .map(({ event }, at) => (
+                  <span key={event} title={LIFECYCLE_EVENTS[event]}>
+                    {at > 0 && ', '}
+                    {wordsOf(event)}
+                  </span>
+                ))}
+            </span>
+            {to === 'none' ? <span class="state">gone</span> : <State status={to} />}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
 /** Says when the access token expires, with a button that sets the clock to that time, or since when it has expired. */
 function JumpToExpiry({ value: { account, renewable, renewal_refused } }: Readonly<{ value: AccountWithTools }>) {
-  const { busy, error, send } = useAction()
+  const { busy, error, run } = useAction()
   const { token_expires_at: at } = account
   const { value: now } = clockNow
   if (at === undefined || now === undefined) return null
@@ -253,7 +292,7 @@ function JumpToExpiry({ value: { account, renewable, renewal_refused } }: Readon
         : renewal_refused
           ? '; the third party refuses its renewal then.'
           : '; the next use then renews it.'}{' '}
-      <Small label="Jump there" disabled={busy} onClick={() => send('PUT', '/clock', { body: { now: at } })} />
+      <Small label="Jump there" disabled={busy} onClick={() => run(() => changeClock({ now: at }))} />
       <Problem error={error} />
     </p>
   )
@@ -287,22 +326,13 @@ function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
   const { busy, error, run } = useAction()
   const fields = useMemo(() => fieldsOf(tool.input_schema), [tool])
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
-  const [wrong, setWrong] = useState<{ readonly message: string } | undefined>(undefined)
   const [answer, setAnswer] = useState<Schemas['ToolAnswer'] | undefined>(undefined)
-  const send = (): void => {
-    const read = inputOf(fields, values)
-    const { problem: message } = read
-    setWrong(message === undefined ? undefined : { message })
-    if (message !== undefined) return
+  const send = (): void =>
     run(async () => {
-      setAnswer(
-        await call('POST', pathOf('accounts', id, 'tools', tool.name), {
-          query: inEnvironment(),
-          body: { input: read.input },
-        }),
-      )
+      const { input, problem } = inputOf(fields, values)
+      if (problem !== undefined) throw new ApiError(0, problem)
+      setAnswer(await call('POST', pathOf('accounts', id, 'tools', tool.name), { body: { input } }))
     })
-  }
   return (
     <Form submit={send}>
       {fields.map((field) => (
@@ -318,7 +348,7 @@ function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
           {busy ? 'Running…' : `Run ${tool.name}`}
         </button>
       </div>
-      <Problem error={wrong ?? error} />
+      <Problem error={error} />
       {answer && (
         <div class="column answer" role="status">
           <p>

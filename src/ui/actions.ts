@@ -1,9 +1,8 @@
-import { call, type Schemas } from './api.ts'
+import { signal } from '@preact/signals'
 import { ALL, environment, go, NEW_SCENARIO, route, setParameters, VIEW_NAMES, VIEWS } from './hash-route.ts'
 import type { IconName } from './icons.tsx'
 import type { Keys } from './keyboard.ts'
-import { clockFrozen, showClock, timeline } from './live.ts'
-import { inEnvironment } from './use-api.ts'
+import { changeClock, clockFrozen, timeline } from './live.ts'
 
 /** What a key does, what the list of shortcuts says, and what the palette offers: each action is here once. */
 export interface Action {
@@ -32,8 +31,11 @@ export function timelineKeys(): Keys {
   return Object.fromEntries(TIMELINE_ACTIONS.flatMap(({ keys, act }) => (keys && act ? [[keys, act]] : [])))
 }
 
+/** The open dialog. */
+export const dialog = signal<'help' | 'palette' | ''>('')
+
 /** All that can be done by a key or from the palette. */
-export function allActions(help: () => void): Action[] {
+export function allActions(): Action[] {
   return [
     ...VIEW_NAMES.map((view): Action => {
       const { title, key } = VIEWS[view]
@@ -53,18 +55,20 @@ export function allActions(help: () => void): Action[] {
     { keys: 'c', text: 'Copy the request as curl' },
     { keys: '1 2 3', text: 'Overview, request, answer' },
     { keys: 'Ctrl K', text: 'Go to, or do: views, accounts, requests, scenarios, actions' },
-    { keys: '?', text: 'Keyboard shortcuts', icon: 'unknown', act: help },
+    { keys: '?', text: 'Keyboard shortcuts', icon: 'unknown', act: () => (dialog.value = 'help') },
   ]
 }
 
 function clockActions(): Action[] {
   const frozen = clockFrozen.value
-  const changed = (body: object) => async () =>
-    showClock(await call<Schemas['Clock']>('PUT', '/clock', { query: inEnvironment(), body }))
   return [
-    { text: frozen ? 'Run the clock' : 'Freeze the clock', icon: 'clock', act: changed({ frozen: !frozen }) },
+    {
+      text: frozen ? 'Run the clock' : 'Freeze the clock',
+      icon: 'clock',
+      act: () => changeClock({ frozen: !frozen }),
+    },
     ...['1m', '1h', '1d'].map((advance): Action => {
-      return { text: `Advance the clock by ${advance}`, icon: 'clock', act: changed({ advance }) }
+      return { text: `Advance the clock by ${advance}`, icon: 'clock', act: () => changeClock({ advance }) }
     }),
   ]
 }

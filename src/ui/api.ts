@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { components } from '../contract/generated/control-types.ts'
+import { inEnvironment } from './hash-route.ts'
 
 export type Schemas = components['schemas']
 export type Request = Schemas['Request']
@@ -7,15 +8,13 @@ export type TimelineEntry = Schemas['TimelineEntry']
 export type Explanation = Schemas['Explanation']
 export type Scenario = Schemas['Scenario']
 
-/** An error of the control API. The status is 0 when the server cannot be reached. */
+/** An error that is shown. Its status is that of the answer, or 0 without one. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
 
   constructor(
     readonly status: number,
-    readonly code: string,
     message: string,
-    readonly details: readonly Readonly<Record<string, unknown>>[] = [],
   ) {
     super(message)
   }
@@ -32,8 +31,11 @@ export function keepToken(token: string): void {
   tokenProblem.value = undefined
 }
 
+export type Query = Readonly<Record<string, string | number | undefined>>
+
 export interface CallOptions {
-  readonly query?: Readonly<Record<string, string | number | undefined>>
+  /** With another environment than the one that is shown, or with `undefined` for none. */
+  readonly query?: Query
   readonly body?: unknown
   /** A YAML or JSON document as it was written. */
   readonly document?: string
@@ -41,13 +43,13 @@ export interface CallOptions {
 }
 
 /** The address of a path of the control API, relative to the page at `/_mock/ui`. */
-function addressOf(path: string, query: CallOptions['query'] = {}): string {
+function addressOf(path: string, query: Query): string {
   const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
   const search = new URLSearchParams(given).toString()
   return `.${path}${search === '' ? '' : `?${search}`}`
 }
 
-/** One call of the control API. @throws ApiError */
+/** One call of the control API, in the environment that is shown unless its query says otherwise. @throws ApiError */
 export async function open(method: string, path: string, options: CallOptions = {}): Promise<Response> {
   const { query, body, document, signal: aborted } = options
   const token = sessionStorage.getItem(TOKEN)
@@ -55,14 +57,14 @@ export async function open(method: string, path: string, options: CallOptions = 
   if (document !== undefined) headers['Content-Type'] = 'application/yaml'
   if (body !== undefined) headers['Content-Type'] = 'application/json'
   const sent = document ?? (body === undefined ? undefined : JSON.stringify(body))
-  const response = await fetch(addressOf(path, query), {
+  const response = await fetch(addressOf(path, { ...inEnvironment(), ...query }), {
     method,
     headers,
     ...(sent === undefined ? {} : { body: sent }),
     ...(aborted ? { signal: aborted } : {}),
   }).catch((error: unknown) => {
     if (aborted?.aborted) throw error
-    throw new ApiError(0, 'UNREACHABLE', 'The server cannot be reached.')
+    throw new ApiError(0, 'The server cannot be reached.')
   })
   if (response.ok) return response
   const error = await errorOf(response)
@@ -79,8 +81,8 @@ async function errorOf(response: Response): Promise<ApiError> {
   const text = await response.text()
   try {
     const { error } = JSON.parse(text) as Schemas['Error']
-    return new ApiError(response.status, error.code, error.message, error.details)
+    return new ApiError(response.status, error.message)
   } catch {
-    return new ApiError(response.status, 'UNKNOWN', `The server answered ${response.status}.`)
+    return new ApiError(response.status, `The server answered ${response.status}.`)
   }
 }

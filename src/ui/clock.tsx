@@ -1,10 +1,23 @@
 import { useState } from 'preact/hooks'
-import { call, type Schemas } from './api.ts'
+import type { Schemas } from './api.ts'
 import { dayOf, distanceOf, momentOf, timeOf } from './format.ts'
-import { clockFrozen, clockNow, clockShift, isClockKnown, realNow, showClock } from './live.ts'
-import { Button, commandOf, Empty, Form, Loading, Problem, Section, Small, Table, Tag, TextField } from './parts.tsx'
+import { changeClock, clockFrozen, clockNow, clockShift, isClockKnown, realNow } from './live.ts'
+import {
+  Button,
+  commandOf,
+  Empty,
+  Form,
+  Items,
+  Loading,
+  Problem,
+  Section,
+  Small,
+  Table,
+  Tag,
+  TextField,
+} from './parts.tsx'
 import { linkTo } from './hash-route.ts'
-import { inEnvironment, useAction, useApi } from './use-api.ts'
+import { useAction, useApi } from './use-api.ts'
 
 type DueItem = Schemas['DueItem']
 
@@ -20,13 +33,7 @@ export function ClockView() {
   const { value: now } = clockNow
   const frozen = clockFrozen.value
   const [moved, setMoved] = useState<Schemas['MovedClock'] | undefined>(undefined)
-  const change = (body: object): void =>
-    run(async () => {
-      const answer = await call<Schemas['MovedClock']>('PUT', '/clock', { query: inEnvironment(), body })
-      showClock(answer)
-      setMoved(answer)
-      due.reload()
-    })
+  const change = (body: Schemas['ClockChange']): void => run(async () => setMoved(await changeClock(body)))
   return (
     <div class="column page">
       <div class="row wrap card clock-face">
@@ -44,7 +51,10 @@ export function ClockView() {
               <Tag tone="success">running</Tag>
             )}
           </p>
-          <RealTime />
+          <p class="quiet">
+            real time <span class="mono">{momentOf(realNow.value)}</span>
+            {clockShift.value !== '' && `, ${clockShift.value}`}
+          </p>
         </div>
         <div class="column">
           <div class="buttons">
@@ -110,30 +120,22 @@ function Passed({ moved: { before, now, passed, passed_counts } }: Readonly<{ mo
         {now < before && '. What fell due before stays as it is'}.
       </p>
       {passed.length > 0 && (
-        <ul class="column items">
-          {passed.map((item) => (
-            <li key={`${item.kind} ${item.id} ${item.at}`}>
-              <span class="mono quiet">{momentOf(item.at)}</span> <Subject item={item} />: {PASSED[item.kind][2]}
-            </li>
-          ))}
-          {total > passed.length && <li class="quiet">and {total - passed.length} more</li>}
-        </ul>
+        <Items
+          items={[
+            ...passed.map((item) => (
+              <>
+                <span class="mono quiet">{momentOf(item.at)}</span> <Subject item={item} />: {PASSED[item.kind][2]}
+              </>
+            )),
+            ...(total > passed.length ? [<span class="quiet">and {total - passed.length} more</span>] : []),
+          ]}
+        />
       )}
     </div>
   )
 }
 
-function RealTime() {
-  const { value: real } = realNow
-  return (
-    <p class="quiet">
-      real time <span class="mono">{momentOf(real)}</span>
-      {clockShift.value !== '' && `, ${clockShift.value}`}
-    </p>
-  )
-}
-
-function SetClock({ busy, change }: Readonly<{ busy: boolean; change: (body: object) => void }>) {
+function SetClock({ busy, change }: Readonly<{ busy: boolean; change: (body: Schemas['ClockChange']) => void }>) {
   const [text, setText] = useState('')
   return (
     <Form class="row" submit={() => change({ now: new Date(`${text}Z`).toISOString() })}>

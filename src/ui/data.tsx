@@ -4,10 +4,11 @@ import { call, type Schemas } from './api.ts'
 import { Collections } from './collections.tsx'
 import { download } from './download.ts'
 import { momentOf } from './format.ts'
-import { Button, Command, Confirm, Empty, Facts, Problem, Section, Small, Status, Table, Tag } from './parts.tsx'
+import { change } from './live.ts'
+import { Button, Command, Confirmed, Empty, Facts, Problem, Section, Small, Status, Table, Tag } from './parts.tsx'
 import { setParameters, environment, linkTo, route } from './hash-route.ts'
 import { Snapshots } from './snapshots.tsx'
-import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
+import { pathOf, useAction, useApi } from './use-api.ts'
 
 type Connector = Schemas['Connectors']['connectors'][number]
 
@@ -24,7 +25,7 @@ export function DataView() {
 }
 
 function Connectors() {
-  const { value, error, reload } = useApi<Schemas['Connectors']>('/connectors')
+  const { value, error } = useApi<Schemas['Connectors']>('/connectors')
   return (
     <Section level={2} title="Connectors" note={value ? plural(value.connectors.length, 'connector') : undefined}>
       <Problem error={error} />
@@ -35,18 +36,17 @@ function Connectors() {
       )}
       <div class="connectors">
         {value?.connectors.map((connector) => (
-          <ConnectorItem key={connector.connector} connector={connector} changed={reload} />
+          <ConnectorItem key={connector.connector} connector={connector} />
         ))}
       </div>
     </Section>
   )
 }
 
-function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; changed: () => void }>) {
+function ConnectorItem({ connector }: Readonly<{ connector: Connector }>) {
   const { connector: name, display_name, authorization_type, enabled, tools, responders, base_url } = connector
-  const { busy, error, send } = useAction()
+  const { busy, error, run } = useAction()
   const isOpen = route.value.parameters['connector'] === name
-  const switchTo = (event: 'enable' | 'disable'): void => send('POST', pathOf('connections', name, event), {}, changed)
   return (
     <Section
       title={display_name}
@@ -91,7 +91,7 @@ function ConnectorItem({ connector, changed }: Readonly<{ connector: Connector; 
         <Small
           label={enabled ? 'Disable its connection' : 'Enable its connection'}
           disabled={busy}
-          onClick={() => switchTo(enabled ? 'disable' : 'enable')}
+          onClick={() => run(() => change('POST', pathOf('connections', name, enabled ? 'disable' : 'enable')))}
         />
         <a class="button small" href={linkTo('links', '', { connector: name })}>
           Create a link
@@ -108,12 +108,9 @@ function mcpServers({ connector, mcp_server_url: url, people }: Connector): stri
   return JSON.stringify({ mcpServers: { [connector]: { type: 'http', url, headers } } }, undefined, 2)
 }
 
-/** A query without an environment. */
-const OF_THE_SERVER = { environment: undefined }
-
 /** The servers on one database; nothing where the state is in a file. */
 function Replicas() {
-  const { value, error } = useApi<Schemas['Replicas']>('/replicas', OF_THE_SERVER)
+  const { value, error } = useApi<Schemas['Replicas']>('/replicas', { environment: undefined })
   if (value?.replicas.length === 0) return null
   return (
     <Section level={2} title="Replicas" note={value?.active ? `epoch ${value.active.epoch}` : undefined}>
@@ -137,15 +134,18 @@ function Replicas() {
 
 function WholeState() {
   const file = useRef<HTMLInputElement>(null)
-  const [isConfirming, setConfirming] = useState(false)
   const [done, setDone] = useState('')
-  const { busy, error, run, send } = useAction()
+  const { busy, error, run } = useAction()
   const upload = (chosen: File): void =>
     run(async () => {
-      await call('PUT', '/state', { query: inEnvironment(), document: await chosen.text() })
+      await call('PUT', '/state', { document: await chosen.text() })
       setDone(`The state of ${chosen.name} is loaded.`)
     })
-  const reset = (): void => send('POST', '/reset', {}, () => setDone('The environment is reset to its seed.'))
+  const reset = (): void =>
+    run(async () => {
+      await call('POST', '/reset')
+      setDone('The environment is reset to its seed.')
+    })
   return (
     <Section level={2} title="Whole state">
       <p class="quiet">
@@ -159,7 +159,14 @@ function WholeState() {
           onClick={() => run(() => download('/state', `toolmock-state-${environment.value}.json`))}
         />
         <Button label="Upload" disabled={busy} onClick={() => file.current?.click()} />
-        <Button label="Reset" class="danger" disabled={busy} onClick={() => setConfirming(true)} />
+        <Confirmed
+          label="Reset"
+          class="danger"
+          disabled={busy}
+          title={`Reset ${environment.value}?`}
+          text="Accounts, clock, scenarios, links and the request journal go back to the seed. Clients, bearer tokens and snapshots stay."
+          act={reset}
+        />
         <input
           ref={file}
           type="file"
@@ -176,15 +183,6 @@ function WholeState() {
       </div>
       {done !== '' && !error && <p role="status">{done}</p>}
       <Problem error={error} />
-      {isConfirming && (
-        <Confirm
-          title={`Reset ${environment.value}?`}
-          text="Accounts, clock, scenarios, links and the request journal go back to the seed. Clients, bearer tokens and snapshots stay."
-          label="Reset"
-          close={() => setConfirming(false)}
-          act={reset}
-        />
-      )}
     </Section>
   )
 }

@@ -1,5 +1,4 @@
-import { open } from './api.ts'
-import { inEnvironment } from './use-api.ts'
+import { open, type Query } from './api.ts'
 
 /** Saves the answer of a call as a file in the browser. A link cannot send the admin token. */
 export function saveAs(content: Blob, name: string): void {
@@ -12,8 +11,8 @@ export function saveAs(content: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 10_000)
 }
 
-/** Saves the answer of a path of the control API, in the environment that is shown. */
-export async function download(path: string, name: string, query: { readonly format?: string } = {}): Promise<void> {
-  const response = await open('GET', path, { query: { ...inEnvironment(), ...query } })
+/** Saves the answer of a path of the control API. */
+export async function download(path: string, name: string, query: Query = {}): Promise<void> {
+  const response = await open('GET', path, { query })
   saveAs(await response.blob(), name)
 }

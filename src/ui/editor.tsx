@@ -3,9 +3,10 @@ import { plural } from '../domain/text.ts'
 import { call, type Schemas } from './api.ts'
 import { environment, go, NEW_SCENARIO } from './hash-route.ts'
 import { coloured } from './highlight.ts'
+import { change } from './live.ts'
 import { notice } from './notice.tsx'
 import { Button, Problem, Small } from './parts.tsx'
-import { inEnvironment, pathOf, useAction } from './use-api.ts'
+import { pathOf, useAction } from './use-api.ts'
 
 /** The text of a scenario that is not saved. It is kept until the tab is closed. */
 function draftOf(name: string) {
@@ -25,7 +26,7 @@ type DocumentProblem = Schemas['DocumentProblem']
 const CHECK_DELAY_MS = 250
 
 /** A text field with line numbers. The server checks the text; lines with a problem are marked and the problems listed below. */
-export function Editor({ of, text: given, changed }: Readonly<{ of: string; text: string; changed: () => void }>) {
+export function Editor({ of, text: given }: Readonly<{ of: string; text: string }>) {
   const id = useId()
   const draft = draftOf(of)
   const [text, setText] = useState(draft.read() ?? given)
@@ -57,7 +58,6 @@ export function Editor({ of, text: given, changed }: Readonly<{ of: string; text
     const stop = new AbortController()
     const timer = setTimeout(() => {
       void call<Schemas['Validation']>('POST', '/validate', {
-        query: inEnvironment(),
         document: text,
         signal: stop.signal,
       }).then(
@@ -75,10 +75,9 @@ export function Editor({ of, text: given, changed }: Readonly<{ of: string; text
   const save = (start: boolean): void =>
     run(async () => {
       const path = pathOf('scenarios', name)
-      await call('PUT', path, { query: inEnvironment(), document: text })
+      await change('PUT', path, { document: text })
       draft.keep(undefined)
-      if (start) await call('POST', `${path}/start`, { query: inEnvironment() })
-      changed()
+      if (start) await change('POST', `${path}/start`)
       go('scenarios', name)
     })
   const lines = text.split('\n')

@@ -17,12 +17,6 @@ export function failuresOf({ operation, account }: Pick<Request, 'operation' | '
   return account !== null && operation === 'execute_tool' ? all : all.filter((each) => each !== 'expired_token')
 }
 
-interface FailureScenario {
-  readonly name: string
-  readonly description: string
-  readonly rules: readonly object[]
-}
-
 /**
  * The scenario that makes the next request like this one fail. There is one for each operation, tool and account, so that a
  * failure of one does not replace that of another. A rule that never fires does not fail the verdict.
@@ -30,7 +24,7 @@ interface FailureScenario {
 export function failureScenario(
   { operation, account, tool }: Pick<Request, 'operation' | 'account' | 'tool'>,
   failure: Failure,
-): FailureScenario {
+) {
   const on = {
     operation: operation ?? '',
     ...(tool === null ? {} : { tool }),
@@ -39,16 +33,13 @@ export function failureScenario(
   const what = tool ?? operation ?? ''
   const [text, fault] = FAILURES[failure]
   return {
-    name: failureName(operation, tool, account),
+    // A name that a scenario may have.
+    name: ['next', operation, tool, account]
+      .filter(Boolean)
+      .join('-')
+      .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+      .slice(0, 100),
     description: `The next ${what} fails: ${text}.`,
     rules: [{ name: `next ${what}`, at: 'service', on, when: { first: 1 }, do: [fault], must_fire: false }],
   }
-}
-
-/** A name that a scenario may have. */
-function failureName(...parts: readonly (string | null)[]): string {
-  return ['next', ...parts.filter(Boolean)]
-    .join('-')
-    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
-    .slice(0, 100)
 }

@@ -59,6 +59,12 @@ export const route = signal<HashRoute>(readHash(''))
 
 export const environment = computed(() => route.value.parameters['environment'] ?? 'default')
 
+/** The environment of the open request, else the one that is shown, as a parameter of a call; empty while all are shown. */
+export function inEnvironment(): { environment?: string } {
+  const name = route.value.parameters['in'] ?? environment.value
+  return name === ALL ? {} : { environment: name }
+}
+
 /** The hash of another route; the environment stays. */
 export function linkTo(view: View, id = '', parameters: Readonly<Record<string, string>> = {}): string {
   const { environment: kept = '' } = route.value.parameters

@@ -16,7 +16,7 @@ export function later<Properties extends object>(
       if (loaded.value) return
       load().then(
         (component) => (loaded.value = component),
-        () => setError(new ApiError(0, 'UNREACHABLE', 'The server cannot be reached. Load the page again.')),
+        () => setError(new ApiError(0, 'The server cannot be reached. Load the page again.')),
       )
     }, [])
     return Component ? <Component {...properties} /> : <Loading error={error} />

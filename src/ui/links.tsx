@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { shellQuote } from '../domain/text.ts'
-import { call, type Schemas } from './api.ts'
+import type { Schemas } from './api.ts'
 import { distanceOf } from './format.ts'
-import { clockNow } from './live.ts'
+import { change, clockNow } from './live.ts'
 import { Choice, CopyButton, Empty, Form, Problem, serverUrl, Small, Tag, TextField } from './parts.tsx'
-import { setParameters, linkTo, route } from './hash-route.ts'
-import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
+import { inEnvironment, linkTo, route, setParameters } from './hash-route.ts'
+import { pathOf, useAction, useApi } from './use-api.ts'
 
 type Link = Schemas['Link']
 type Connector = Schemas['Connectors']['connectors'][number]
@@ -18,16 +18,12 @@ interface Decided {
 }
 
 export function LinksView() {
-  const { value, error, reload } = useApi<Schemas['Links']>('/links')
+  const { value, error } = useApi<Schemas['Links']>('/links')
   const connectors = useApi<Schemas['Connectors']>('/connectors').value?.connectors ?? []
   const [decided, setDecided] = useState<Decided | undefined>(undefined)
-  const done = (next: Decided): void => {
-    setDecided(next)
-    reload()
-  }
   return (
     <div class="column page">
-      <NewLink connectors={connectors} created={reload} />
+      <NewLink connectors={connectors} />
       {decided && (
         <p class="card" role="status">
           {decided.decision === 'approve' ? 'Approved' : 'Denied'}: <strong>{decided.link.identifier}</strong> at{' '}
@@ -54,7 +50,7 @@ export function LinksView() {
             key={link.id}
             link={link}
             people={connectors.find(({ connector }) => connector === link.connector)?.people ?? []}
-            done={done}
+            done={setDecided}
           />
         ))}
       </ul>
@@ -69,19 +65,18 @@ export function linkCommand(connector: string): string {
   return `curl -s ${shellQuote(url)} -H 'Content-Type: application/json' -d ${body}`
 }
 
-function NewLink({ connectors, created }: Readonly<{ connectors: readonly Connector[]; created: () => void }>) {
+function NewLink({ connectors }: Readonly<{ connectors: readonly Connector[] }>) {
   const { connector = '', identifier = '' } = route.value.parameters
   const [verifyUrl, setVerifyUrl] = useState('')
-  const { busy, error, send } = useAction()
+  const { busy, error, run } = useAction()
   const chosen = connector === '' ? (connectors[0]?.connector ?? '') : connector
   const people = connectors.find((each) => each.connector === chosen)?.people ?? []
-  const create = (): void => {
-    const body = { connector: chosen, identifier, ...(verifyUrl === '' ? {} : { user_verify_url: verifyUrl }) }
-    send('POST', '/links', { body }, () => {
+  const create = (): void =>
+    run(async () => {
+      const body = { connector: chosen, identifier, ...(verifyUrl === '' ? {} : { user_verify_url: verifyUrl }) }
+      await change('POST', '/links', { body })
       setParameters({ identifier: '' })
-      created()
     })
-  }
   return (
     <Form class="row wrap card row-form" aria-label="New link" submit={create}>
       <Choice
@@ -130,8 +125,7 @@ function LinkCard({
   const complete = (decision: 'approve' | 'deny'): void =>
     run(async () => {
       const body = { decision, ...(decision === 'approve' && as !== '' ? { as } : {}) }
-      const answer = await call<Schemas['Redirect']>('POST', pathOf('links', link.id, 'complete'), {
-        query: inEnvironment(),
+      const answer = await change<Schemas['Redirect']>('POST', pathOf('links', link.id, 'complete'), {
         body,
       })
       done({ link, decision, redirect: answer.redirect_url, person: decision === 'approve' ? as : '' })

@@ -1,5 +1,5 @@
-import { batch, computed, effect, signal, untracked } from '@preact/signals'
-import { ApiError, open, type Schemas, type TimelineEntry } from './api.ts'
+import { batch, computed, signal } from '@preact/signals'
+import { ApiError, call, type CallOptions, open, type Schemas, type TimelineEntry } from './api.ts'
 import { ALL, environment } from './hash-route.ts'
 import { distanceOf } from './format.ts'
 import { Timeline } from './timeline-entries.ts'
@@ -14,7 +14,7 @@ export const connection = signal<Connection>('connecting')
 export const timeline = new Timeline()
 export const environments = signal<readonly { readonly name: string; readonly label: string | null }[]>([])
 
-/** Counts changes of the environment that is shown, at most one a second. Views load their data again when it changes. */
+/** Counts changes of the environment that is shown. Views load their data again when it changes. */
 export const changes = signal(0)
 
 /** The clock of the environment as the server sent it, with the time of the browser at that moment. */
@@ -41,8 +41,21 @@ export const clockShift = computed(() => {
 
 export const clockFrozen = computed(() => sentClock.value?.frozen ?? false)
 
-/** Shows a clock that a call has answered before the stream sends it. */
-export function showClock(clock: Schemas['Clock'] | null): void {
+/** A call that changes something: views load their data again, before the stream says so. */
+export async function change<T>(method: string, path: string, options?: CallOptions): Promise<T> {
+  const answer = await call<T>(method, path, options)
+  changes.value++
+  return answer
+}
+
+/** Changes the clock, and shows it before the stream sends it. */
+export async function changeClock(body: Schemas['ClockChange']): Promise<Schemas['MovedClock']> {
+  const moved = await change<Schemas['MovedClock']>('PUT', '/clock', { body })
+  showClock(moved)
+  return moved
+}
+
+function showClock(clock: Schemas['Clock'] | null): void {
   realNow.value = realTime()
   sentClock.value = clock ? { now: Date.parse(clock.now), frozen: clock.frozen, at: realNow.value } : undefined
 }
@@ -56,66 +69,46 @@ const NEWEST = 10_000
 
 /** Reads the stream of the environment in the URL, and connects again after the stream ends. */
 export function follow(): void {
-  effect(() => {
-    const left = new AbortController()
-    untracked(() => timeline.clear())
-    void keepReading(environment.value, left.signal)
-    return () => left.abort()
+  environment.subscribe(() => {
+    timeline.clear()
+    reconnect()
   })
   setInterval(() => {
     if (document.visibilityState === 'visible') realNow.value = realTime()
   }, 250)
 }
 
-const reconnections = signal(0)
+let reading = new AbortController()
 
 /** Connects again, which also loads the entries that were skipped. */
 export function reconnect(): void {
-  reconnections.value++
+  reading.abort()
+  reading = new AbortController()
+  void keepReading(environment.value, reading.signal)
 }
 
-/** Reads the stream until `left` aborts. After the stream ends it connects again, with longer pauses after each failure. */
-async function keepReading(name: string, left: AbortSignal): Promise<void> {
+/** Reads the stream until `stop` aborts. After the stream ends it connects again, with longer pauses after each failure. */
+async function keepReading(name: string, stop: AbortSignal): Promise<void> {
   let pause = SHORTEST_PAUSE
-  for (let at = reconnections.peek(); !isAborted(left); at = reconnections.peek()) {
-    const stop = new AbortController()
-    const unsubscribe = reconnections.subscribe((value) => {
-      if (value !== at) stop.abort()
-    })
-    const leftOrStopped = AbortSignal.any([left, stop.signal])
-    const refused = await read(name, leftOrStopped, () => (pause = SHORTEST_PAUSE)).then(
+  for (;;) {
+    const refused = await read(name, stop, () => (pause = SHORTEST_PAUSE)).then(
       () => undefined,
       (error: unknown) =>
         error instanceof ApiError && error.status >= 400 && error.status !== 503 ? error : undefined,
     )
-    if (!isAborted(leftOrStopped)) {
-      problem.value = refused
-      connection.value = refused ? 'refused' : 'lost'
-      lostAt.value ??= realTime()
-      // Without the admin token the next attempt is refused as well. A deleted environment can be created again.
-      await waiting(refused?.status === 401 ? Infinity : pause, leftOrStopped)
-      pause = Math.min(pause * 2, MAX_PAUSE)
-    }
-    unsubscribe()
+    if (stop.aborted) return
+    problem.value = refused
+    connection.value = refused ? 'refused' : 'lost'
+    lostAt.value ??= realTime()
+    // Without the admin token the next attempt is refused as well. A deleted environment can be created again.
+    if (refused?.status === 401) return
+    await new Promise((resolve) => setTimeout(resolve, pause))
+    pause = Math.min(pause * 2, MAX_PAUSE)
   }
 }
 
 const SHORTEST_PAUSE = 250
 const MAX_PAUSE = 5000
-
-function isAborted({ aborted }: AbortSignal): boolean {
-  return aborted
-}
-
-function waiting(milliseconds: number, stop: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = milliseconds === Infinity ? undefined : setTimeout(resolve, milliseconds)
-    stop.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
-}
 
 /** Why the server refused the stream, for example because the environment does not exist or the admin token is missing. */
 export const problem = signal<ApiError | undefined>(undefined)
@@ -130,7 +123,7 @@ interface StreamState {
 let startedAt: string | undefined
 
 async function read(name: string, stop: AbortSignal, connected: () => void): Promise<void> {
-  const query = { newest: NEWEST, ...(name === ALL ? {} : { environment: name }) }
+  const query = { newest: NEWEST, environment: name === ALL ? undefined : name }
   const response = await open('GET', '/timeline', { query, signal: stop })
   connected()
   batch(() => {

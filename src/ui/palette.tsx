@@ -1,12 +1,12 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { allActions } from './actions.ts'
+import { allActions, dialog } from './actions.ts'
 import { call, type Schemas, type TimelineEntry } from './api.ts'
 import { show, titleOf } from './entry.ts'
 import { ALL, enter, environment, go } from './hash-route.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { environments, timeline } from './live.ts'
 import { Dialog, Problem } from './parts.tsx'
-import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
+import { pathOf, useAction, useApi } from './use-api.ts'
 
 interface Command {
   readonly icon: IconName
@@ -20,7 +20,7 @@ interface Command {
 const MOST = 6
 
 /** A dialog that finds views, actions, scenarios, accounts and requests by their words, and goes there or does them. */
-export function Palette({ close, help }: Readonly<{ close: () => void; help: () => void }>) {
+export function Palette() {
   const id = useId()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
@@ -33,7 +33,7 @@ export function Palette({ close, help }: Readonly<{ close: () => void; help: () 
   const requests = wanted === '' ? [] : timeline.matching({ text: wanted }).slice(0, MOST)
   const words = wanted.split(/\s+/)
   const commands = [
-    ...[...actions(help), ...scenarios.map(scenarioCommand), ...environmentCommands()].filter((command) => {
+    ...[...actions(), ...scenarios.map(scenarioCommand), ...environmentCommands()].filter((command) => {
       const searched = `${command.text} ${command.about}`.toLowerCase()
       return words.every((word) => searched.includes(word))
     }),
@@ -49,6 +49,10 @@ export function Palette({ close, help }: Readonly<{ close: () => void; help: () 
         await command.act()
         close()
       })
+  }
+  // What the palette has done can have opened the other dialog.
+  const close = (): void => {
+    if (dialog.value === 'palette') dialog.value = ''
   }
   const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }
   return (
@@ -98,8 +102,8 @@ export function Palette({ close, help }: Readonly<{ close: () => void; help: () 
   )
 }
 
-function actions(help: () => void): Command[] {
-  return allActions(help).flatMap(({ keys = '', text, icon, act }) =>
+function actions(): Command[] {
+  return allActions().flatMap(({ keys = '', text, icon, act }) =>
     icon && act ? [{ icon, text, about: keys, act }] : [],
   )
 }
@@ -110,7 +114,7 @@ function scenarioCommand({ name, running, description }: Schemas['Scenario']): C
     icon: 'scenarios',
     text: `${running ? 'Stop' : 'Start'} ${name}`,
     about: description,
-    act: () => call('POST', pathOf('scenarios', name, verb), { query: inEnvironment() }),
+    act: () => call('POST', pathOf('scenarios', name, verb)),
   }
 }
 

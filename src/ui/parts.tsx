@@ -16,7 +16,7 @@ export function Tag({ children, tone = '' }: Readonly<{ children: ComponentChild
   return <span class={`tag ${tone}`}>{children}</span>
 }
 
-export function Problem({ error }: Readonly<{ error: Pick<ApiError, 'message'> | undefined }>) {
+export function Problem({ error }: Readonly<{ error?: Pick<ApiError, 'message'> | undefined }>) {
   if (!error) return null
   return (
     <p class="notice problem error" role="alert">
@@ -387,7 +387,7 @@ export function Detail({
 }
 
 /** Takes the place of a value that is not loaded, with the error when loading failed. `gone` says that it does not exist. */
-export function Loading({ error, gone }: Readonly<{ error: ApiError | undefined; gone?: string }>) {
+export function Loading({ error, gone }: Readonly<{ error?: ApiError | undefined; gone?: string }>) {
   return error?.status === 404 && gone !== undefined ? (
     <Empty title={gone}>
       <p>{error.message}</p>
@@ -484,6 +484,21 @@ function JsonNode({ value, name, depth }: Readonly<{ value: unknown; name?: stri
   )
 }
 
+/** Sentences that are each about something else. */
+export function Items({
+  items,
+  tone = '',
+  label,
+}: Readonly<{ items: readonly ComponentChildren[]; tone?: string; label?: string }>) {
+  return (
+    <ul class={`column items ${tone}`} aria-label={label}>
+      {items.map((item, at) => (
+        <li key={at}>{item}</li>
+      ))}
+    </ul>
+  )
+}
+
 /** Names with their values; one whose value is null is left out. */
 export function Facts({
   facts,
@@ -501,27 +516,34 @@ export function Facts({
   )
 }
 
-export function Confirm({
+/** A button that asks before it acts. */
+export function Confirmed({
   title,
   text,
-  label,
   act,
-  close,
-}: Readonly<{ title: string; text: string; label: string; act: () => void; close: () => void }>) {
+  ...attributes
+}: ButtonAttributes & { readonly title: string; readonly text: string; readonly act: () => void }) {
+  const [isAsking, setAsking] = useState(false)
+  const close = (): void => setAsking(false)
   return (
-    <Dialog title={title} onClose={close}>
-      <p>{text}</p>
-      <div class="buttons">
-        <Button
-          label={label}
-          class="primary"
-          onClick={() => {
-            act()
-            close()
-          }}
-        />
-        <Button label="Cancel" onClick={close} />
-      </div>
-    </Dialog>
+    <>
+      <Button {...attributes} onClick={() => setAsking(true)} />
+      {isAsking && (
+        <Dialog title={title} onClose={close}>
+          <p>{text}</p>
+          <div class="buttons">
+            <Button
+              label={attributes.label}
+              class="primary"
+              onClick={() => {
+                act()
+                close()
+              }}
+            />
+            <Button label="Cancel" onClick={close} />
+          </div>
+        </Dialog>
+      )}
+    </>
   )
 }

@@ -1,18 +1,32 @@
 import { useEffect, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
-import { call, type Explanation, type Request, type Scenario, type Schemas, type TimelineEntry } from './api.ts'
+import { call, type Explanation, type Request, type Schemas, type TimelineEntry } from './api.ts'
 import { saveAs } from './download.ts'
 import { close, compare, isAnswered, titleOf } from './entry.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
 import { momentOf, timeOf, tookOf, wordsOf } from './format.ts'
-import { Button, Detail, Facts, Id, Json, Loading, Problem, Section, serverUrl, Small, Status, Tag } from './parts.tsx'
-import { linkTo, route, setParameters } from './hash-route.ts'
+import {
+  Button,
+  Detail,
+  Facts,
+  Id,
+  Items,
+  Json,
+  Loading,
+  Problem,
+  Section,
+  serverUrl,
+  Small,
+  Status,
+  Tag,
+} from './parts.tsx'
+import { inEnvironment, linkTo, route, setParameters } from './hash-route.ts'
 import { listen } from './keyboard.ts'
 import { later } from './later.tsx'
-import { timeline } from './live.ts'
+import { change, timeline } from './live.ts'
 import { curlOf } from './snippets.ts'
 import { stepsOf, type Participant, type Step } from './request-steps.ts'
-import { inEnvironment, pathOf, useAction, useApi } from './use-api.ts'
+import { pathOf, useAction, useApi } from './use-api.ts'
 
 const Comparison = later(async () => (await import('./on-demand.ts')).Comparison)
 const SendAndCopy = later(async () => (await import('./on-demand.ts')).SendAndCopy)
@@ -107,13 +121,13 @@ function LoadedRequest({ request, explanation }: Readonly<{ request: Request; ex
             )}
             {warnings.length > 0 && (
               <Section title="Sent without effect">
-                <ul class="column items">
-                  {warnings.map(({ field, description }) => (
-                    <li key={field + description}>
+                <Items
+                  items={warnings.map(({ field, description }) => (
+                    <>
                       <code>{field}</code> {description}
-                    </li>
+                    </>
                   ))}
-                </ul>
+                />
               </Section>
             )}
             {request.response_violations.length > 0 && (
@@ -255,20 +269,10 @@ function Why({ explanation, failed }: Readonly<{ explanation: Explanation; faile
       {facts.length > 0 && (
         <details open={failed}>
           <summary class="quiet">{plural(facts.length, 'fact')} behind it</summary>
-          <ul class="column items">
-            {facts.map((fact) => (
-              <li key={fact}>{fact}</li>
-            ))}
-          </ul>
+          <Items items={facts} />
         </details>
       )}
-      {advice.length > 0 && (
-        <ul class="column items info" aria-label="What to do">
-          {advice.map((text) => (
-            <li key={text}>{text}</li>
-          ))}
-        </ul>
-      )}
+      {advice.length > 0 && <Items items={advice} tone="info" label="What to do" />}
     </Section>
   )
 }
@@ -279,24 +283,24 @@ function EventsOf({ id }: Readonly<{ id: string }>) {
   if (!value || value.requests.length === 0) return null
   return (
     <Section title="Events sent">
-      <ul class="column items">
-        {value.requests.map(({ id: attempt, environment, status, webhook }) => (
-          <li key={attempt}>
+      <Items
+        items={value.requests.map(({ id: attempt, environment, status, webhook }) => (
+          <>
             <Status status={status} />{' '}
             <a href={linkTo('timeline', attempt, { in: environment })}>
               {webhook?.type.replace('connected_account.', '')}
             </a>{' '}
             to {webhook?.name}, attempt {webhook?.attempt}
-          </li>
+          </>
         ))}
-      </ul>
+      />
     </Section>
   )
 }
 
 function NextTime({ request }: Readonly<{ request: Request }>) {
-  const { busy, error, run, send } = useAction()
-  const { value, reload } = useApi<{ scenarios: readonly Scenario[] }>('/scenarios')
+  const { busy, error, run } = useAction()
+  const { value } = useApi<Schemas['Scenarios']>('/scenarios')
   const failures = failuresOf(request)
   // Another tab may have started it.
   const names = failures.map((failure) => failureScenario(request, failure).name)
@@ -305,11 +309,10 @@ function NextTime({ request }: Readonly<{ request: Request }>) {
     run(async () => {
       const scenario = failureScenario(request, failure)
       const path = `/scenarios/${scenario.name}`
-      await call('PUT', path, { query: inEnvironment(), body: scenario })
-      await call('POST', `${path}/start`, { query: inEnvironment() })
-      reload()
+      await call('PUT', path, { body: scenario })
+      await change('POST', `${path}/start`)
     })
-  const stop = (name: string): void => send('POST', pathOf('scenarios', name, 'stop'), {}, reload)
+  const stop = (name: string): void => run(() => change('POST', pathOf('scenarios', name, 'stop')))
   return (
     <Section title="Fail this next time" class="fail-next">
       {running && !running.spent ? (
@@ -340,10 +343,8 @@ function SaveAsScenario({ request }: Readonly<{ request: Request }>) {
   const [saved, setSaved] = useState<Schemas['Replay'] | undefined>(undefined)
   const save = (): void =>
     run(async () => {
-      const replay = await call<Schemas['Replay']>('POST', pathOf('requests', request.id, 'scenario'), {
-        query: inEnvironment(),
-      })
-      await call('PUT', pathOf('scenarios', replay.scenario.name), { query: inEnvironment(), body: replay.scenario })
+      const replay = await call<Schemas['Replay']>('POST', pathOf('requests', request.id, 'scenario'))
+      await call('PUT', pathOf('scenarios', replay.scenario.name), { body: replay.scenario })
       setSaved(replay)
     })
   return (
@@ -354,13 +355,7 @@ function SaveAsScenario({ request }: Readonly<{ request: Request }>) {
             Saved as <a href={linkTo('scenarios', saved.scenario.name, inEnvironment())}>{saved.scenario.name}</a>. It
             needs its seed, and a clock that starts at <code>{saved.clock}</code>.
           </p>
-          {saved.notes.length > 0 && (
-            <ul class="column items">
-              {saved.notes.map((note) => (
-                <li key={note}>{note}</li>
-              ))}
-            </ul>
-          )}
+          {saved.notes.length > 0 && <Items items={saved.notes} />}
           <div class="buttons">
             <Small
               label="Download the scenario"
@@ -420,13 +415,13 @@ function Sequence({ steps }: Readonly<{ steps: readonly Step[] }>) {
 
 function Violations({ violations, basis }: Readonly<{ violations: Request['violations']; basis: string | null }>) {
   return (
-    <ul class="column items">
-      {violations.map(({ field, description, constraint }) => (
-        <li key={field + description}>
+    <Items
+      items={violations.map(({ field, description, constraint }) => (
+        <>
           <code>{field}</code> {description} <Tag tone="error">{constraint}</Tag>{' '}
           {basis !== null && <small class="mono">{basis}</small>}
-        </li>
+        </>
       ))}
-    </ul>
+    />
   )
 }

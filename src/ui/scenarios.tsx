@@ -1,6 +1,7 @@
 import type { Scenario, Schemas } from './api.ts'
 import { wordsOf } from './format.ts'
 import { later } from './later.tsx'
+import { change } from './live.ts'
 import { Detail, Loading, Problem, Section, Small, Table, Tag } from './parts.tsx'
 import { go, linkTo, NEW_SCENARIO, route } from './hash-route.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
@@ -22,7 +23,7 @@ rules:
 
 export function ScenariosView() {
   const { id } = route.value
-  const { value, error, reload } = useApi<Schemas['Scenarios']>('/scenarios')
+  const { value, error } = useApi<Schemas['Scenarios']>('/scenarios')
   const scenarios = [...(value?.scenarios ?? [])].sort((a, b) => rank(a) - rank(b))
   useListNavigation(scenarios.length, () => go('scenarios'))
   return (
@@ -41,18 +42,12 @@ export function ScenariosView() {
         <div class="scroll" tabIndex={0} role="region" aria-label="Scenarios">
           <ul class="scenarios">
             {scenarios.map((scenario, row) => (
-              <ScenarioLine
-                key={scenario.name}
-                scenario={scenario}
-                row={row}
-                isOpen={scenario.name === id}
-                changed={reload}
-              />
+              <ScenarioLine key={scenario.name} scenario={scenario} row={row} isOpen={scenario.name === id} />
             ))}
           </ul>
         </div>
       </div>
-      {id !== '' && <ScenarioDetail key={id} name={id} changed={reload} />}
+      {id !== '' && <ScenarioDetail key={id} name={id} />}
     </div>
   )
 }
@@ -74,12 +69,7 @@ function StateTag({ scenario: { running, spent, started, state } }: Readonly<{ s
   )
 }
 
-function ScenarioLine({
-  scenario,
-  row,
-  isOpen,
-  changed,
-}: Readonly<{ scenario: Scenario; row: number; isOpen: boolean; changed: () => void }>) {
+function ScenarioLine({ scenario, row, isOpen }: Readonly<{ scenario: Scenario; row: number; isOpen: boolean }>) {
   const { name, description, started, rules } = scenario
   return (
     <li class={isOpen ? 'open' : ''}>
@@ -89,7 +79,7 @@ function ScenarioLine({
         </a>
         <StateTag scenario={scenario} />
         <span class="space" />
-        <StartStop scenario={scenario} changed={changed} />
+        <StartStop scenario={scenario} />
       </div>
       <p class="quiet">{description}</p>
       {started && <Rules of={name} rules={rules} />}
@@ -97,15 +87,9 @@ function ScenarioLine({
   )
 }
 
-function StartStop({
-  scenario: { name, running },
-  changed,
-}: Readonly<{
-  scenario: Scenario
-  changed: () => void
-}>) {
-  const { busy, error, send } = useAction()
-  const put = (verb: 'start' | 'stop'): void => send('POST', pathOf('scenarios', name, verb), {}, changed)
+function StartStop({ scenario: { name, running } }: Readonly<{ scenario: Scenario }>) {
+  const { busy, error, run } = useAction()
+  const put = (verb: 'start' | 'stop'): void => run(() => change('POST', pathOf('scenarios', name, verb)))
   return (
     <>
       <Small
@@ -139,23 +123,25 @@ function Rules({ of, rules }: Readonly<{ of: string; rules: Scenario['rules'] }>
   )
 }
 
-function ScenarioDetail({ name, changed }: Readonly<{ name: string; changed: () => void }>) {
+function ScenarioDetail({ name }: Readonly<{ name: string }>) {
   const isNew = name === NEW_SCENARIO
   const { value, error } = useApi<Schemas['ScenarioWithDocument']>(isNew ? null : pathOf('scenarios', name))
   const scenario = value?.scenario
+  const text = isNew ? STARTER : value?.document
+  const title = isNew ? 'New scenario' : name
   return (
     <Detail
       label="Scenario"
-      name={isNew ? 'New scenario' : name}
+      name={title}
       close={() => go('scenarios')}
       title={
         <>
-          <h2>{isNew ? 'New scenario' : name}</h2>
+          <h2>{title}</h2>
           {scenario && <StateTag scenario={scenario} />}
         </>
       }
     >
-      {error?.status !== 404 && (isNew || value) ? (
+      {error?.status !== 404 && text !== undefined ? (
         <div class="detail-body">
           {scenario && (
             <Section title="Rules">
@@ -163,13 +149,8 @@ function ScenarioDetail({ name, changed }: Readonly<{ name: string; changed: () 
             </Section>
           )}
           <Section title="Document">
-            {isNew || value?.document !== null ? (
-              <Editor
-                key={isNew ? NEW_SCENARIO : name}
-                of={name}
-                text={isNew ? STARTER : (value?.document ?? '')}
-                changed={changed}
-              />
+            {text !== null ? (
+              <Editor of={name} text={text} />
             ) : (
               <p class="quiet">An earlier version of toolmock stored this scenario without the text of its document.</p>
             )}

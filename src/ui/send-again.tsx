@@ -5,7 +5,7 @@ import { go, route } from './hash-route.ts'
 import { listen } from './keyboard.ts'
 import { CopyButton, Dialog, Form, Problem, serverUrl, Small, TextField } from './parts.tsx'
 import { bodyOf, formOf, headersOf, LANGUAGES, urlOf } from './snippets.ts'
-import { inEnvironment, useAction } from './use-api.ts'
+import { useAction } from './use-api.ts'
 
 /** Sends and copies a request; `r` and `c` are the keys for it. */
 export function SendAndCopy({ request }: Readonly<{ request: Request }>) {
@@ -80,7 +80,7 @@ async function sendAgain(request: Request, path: string, body: string | undefine
 
 /** A token of the first client of the environment. The journal masks the one of the request. */
 async function newToken(): Promise<string> {
-  const variables = await call<Schemas['Variables']>('GET', '/env', { query: { ...inEnvironment(), format: 'json' } })
+  const variables = await call<Schemas['Variables']>('GET', '/env', { query: { format: 'json' } })
   const body = new URLSearchParams({
     grant_type: 'client_credentials',
     client_id: variables.TOOLMOCK_CLIENT_ID,
@@ -88,13 +88,12 @@ async function newToken(): Promise<string> {
   })
   const answer = await fetched(`${serverUrl()}/oauth/token`, { method: 'POST', body })
   const { access_token: token } = (await answer.json().catch(() => ({}))) as { access_token?: string }
-  if (token === undefined)
-    throw new ApiError(answer.status, 'NO_TOKEN', `The token endpoint answered ${answer.status}.`)
+  if (token === undefined) throw new ApiError(answer.status, `The token endpoint answered ${answer.status}.`)
   return token
 }
 
 function fetched(url: string, options: RequestInit): Promise<Response> {
   return fetch(url, options).catch(() => {
-    throw new ApiError(0, 'NO_ANSWER', 'There was no answer: the connection ended. The timeline has the request.')
+    throw new ApiError(0, 'There was no answer: the connection ended. The timeline has the request.')
   })
 }

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
-import { allActions } from './actions.ts'
+import { allActions, dialog } from './actions.ts'
 import { keepToken, type Schemas, tokenProblem } from './api.ts'
 import { dayOf, timeOf } from './format.ts'
 import { Icon } from './icons.tsx'
@@ -40,9 +40,8 @@ const CONTENT: Readonly<Record<View, ComponentType>> = {
 
 export function Shell() {
   const { view, unknown } = route.value
-  const [dialog, openDialog] = useState<'help' | 'palette' | ''>('')
   useEffect(startKeyboard, [])
-  useEffect(() => listen({ '?': () => openDialog('help'), [PALETTE_KEY]: () => openDialog('palette') }), [])
+  useEffect(() => listen({ '?': () => open('help'), [PALETTE_KEY]: () => open('palette') }), [])
   useEffect(() => {
     const name = environment.value === ALL ? 'all environments' : environment.value
     const title = unknown === undefined ? VIEWS[view].title : 'No such view'
@@ -83,9 +82,9 @@ export function Shell() {
           }
           title="Go to, or do"
           aria-keyshortcuts="Control+K Meta+K"
-          onClick={() => openDialog('palette')}
+          onClick={() => open('palette')}
         />
-        <Small label="?" aria-label="Keyboard shortcuts" onClick={() => openDialog('help')} />
+        <Small label="?" aria-label="Keyboard shortcuts" onClick={() => open('help')} />
       </header>
       <nav class="column views" aria-label="Views">
         {VIEW_NAMES.map((each) => (
@@ -120,15 +119,16 @@ export function Shell() {
           <Content key={environment.value} />
         )}
       </main>
-      {dialog === 'palette' && (
-        // What the palette has done can have opened the other dialog.
-        <Palette close={() => openDialog((now) => (now === 'palette' ? '' : now))} help={() => openDialog('help')} />
-      )}
+      {dialog.value === 'palette' && <Palette />}
       <Notice />
-      {dialog === 'help' && <Help onClose={() => openDialog('')} />}
+      {dialog.value === 'help' && <Help />}
       {tokenProblem.value !== undefined && <TokenDialog found={tokenProblem.value} />}
     </div>
   )
+}
+
+function open(name: typeof dialog.value): void {
+  dialog.value = name
 }
 
 /** What the navigation counts: a number, what it is, and its tone. */
@@ -218,11 +218,11 @@ function ConnectionState() {
   )
 }
 
-function Help({ onClose }: Readonly<{ onClose: () => void }>) {
+function Help() {
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={() => open('')}>
       <Facts
-        facts={allActions(onClose).flatMap(({ keys, text }) =>
+        facts={allActions().flatMap(({ keys, text }) =>
           keys === undefined ? [] : [[keys.split(' ').map((key) => <kbd key={key}>{key}</kbd>), text] as const],
         )}
       />

@@ -3,24 +3,24 @@ import { useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
 import type { Schemas } from './api.ts'
 import { momentOf } from './format.ts'
-import { Confirm, Form, Problem, Section, Small, Table, Tag, TextField } from './parts.tsx'
+import { change } from './live.ts'
+import { Confirmed, Form, Problem, Section, Small, Table, Tag, TextField } from './parts.tsx'
 import { setParameters, route } from './hash-route.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
 
 export function Snapshots() {
-  const { value, error, reload } = useApi<Schemas['Snapshots']>('/snapshots')
+  const { value, error } = useApi<Schemas['Snapshots']>('/snapshots')
   const [name, setName] = useState('')
-  const [toRestore, setToRestore] = useState('')
   const action = useAction()
   const chosen = route.value.parameters['snapshot'] ?? ''
-  const change = (method: string, ...path: readonly string[]): void =>
-    action.send(method, pathOf('snapshots', ...path), {}, () => {
+  const send = (method: string, ...path: readonly string[]): void =>
+    action.run(async () => {
+      await change(method, pathOf('snapshots', ...path))
       setName('')
-      reload()
     })
   return (
     <Section level={2} title="Snapshots" note={value ? plural(value.snapshots.length, 'snapshot') : undefined}>
-      <Form class="buttons" submit={() => change('PUT', name)}>
+      <Form class="buttons" submit={() => send('PUT', name)}>
         <TextField label="Name" wrap="choice" value={name} placeholder="before" onText={setName} />
         <button disabled={name === '' || action.busy}>Save a snapshot</button>
       </Form>
@@ -38,26 +38,24 @@ export function Snapshots() {
               aria-pressed={chosen === each}
               onClick={() => setParameters({ snapshot: chosen === each ? '' : each })}
             />
-            <Small label="Restore" disabled={action.busy} onClick={() => setToRestore(each)} />
+            <Confirmed
+              label="Restore"
+              class="small"
+              disabled={action.busy}
+              title={`Restore ${each}?`}
+              text="Accounts, settings and the clock go back to the snapshot. Later changes are lost."
+              act={() => send('POST', each, 'restore')}
+            />
             <Small
               label="Delete"
               disabled={action.busy}
               aria-label={`Delete the snapshot ${each}`}
-              onClick={() => change('DELETE', each)}
+              onClick={() => send('DELETE', each)}
             />
           </li>
         ))}
       </ul>
       {chosen !== '' && <Diff name={chosen} />}
-      {toRestore !== '' && (
-        <Confirm
-          title={`Restore ${toRestore}?`}
-          text="Accounts, settings and the clock go back to the snapshot. Later changes are lost."
-          label="Restore"
-          close={() => setToRestore('')}
-          act={() => change('POST', toRestore, 'restore')}
-        />
-      )}
     </Section>
   )
 }

@@ -17,13 +17,15 @@ export interface TimelineFilter {
   readonly mark?: string | undefined
 }
 
-export const GROUPINGS = ['none', 'test', 'client', 'account', 'operation'] as const
-export type Grouping = (typeof GROUPINGS)[number]
-
-interface SearchableEntry {
-  readonly entry: TimelineEntry
-  readonly text: string
-}
+/** What the entries are grouped by, with a text for each choice. */
+export const GROUPINGS = {
+  '': 'not grouped',
+  test: 'by test',
+  client: 'by client',
+  account: 'by account',
+  operation: 'by operation',
+} as const
+export type Grouping = keyof typeof GROUPINGS
 
 /** When a request ran within the time of its group: its beginning and its length, as parts of one. */
 export type Bar = readonly [start: number, length: number]
@@ -57,7 +59,7 @@ export interface SearchResult {
 interface FormerEntries {
   /** When the next server was started. */
   readonly until: string
-  readonly entries: readonly SearchableEntry[]
+  readonly entries: readonly TimelineEntry[]
 }
 
 /** The newest entries, oldest first. They are in plain arrays; the signal `version` says that they changed. */
@@ -67,8 +69,8 @@ export class Timeline {
   /** The number of entries that the server left out because too many arrived at once. */
   readonly skipped = signal(0)
   readonly paused = signal(false)
-  #entries: SearchableEntry[] = []
-  #waiting: SearchableEntry[] = []
+  #entries: TimelineEntry[] = []
+  #waiting: TimelineEntry[] = []
   /** The latest first. */
   #former: readonly FormerEntries[] = []
 
@@ -100,17 +102,15 @@ export class Timeline {
   }
 
   add(entries: readonly TimelineEntry[], skipped: number): void {
-    const added = entries.map(searchable)
-    if (this.paused.value) this.#waiting = [...this.#waiting, ...added].slice(-MAX_ENTRIES)
-    else this.#entries = [...this.#entries, ...added].slice(-MAX_ENTRIES)
+    if (this.paused.value) this.#waiting = [...this.#waiting, ...entries].slice(-MAX_ENTRIES)
+    else this.#entries = [...this.#entries, ...entries].slice(-MAX_ENTRIES)
     this.skipped.value += skipped
     this.version.value++
   }
 
   /** Drops the entries of an environment, or all of them. */
   clear(environment?: string): void {
-    const remains = ({ entry }: SearchableEntry): boolean =>
-      environment !== undefined && entry.environment !== environment
+    const remains = (entry: TimelineEntry): boolean => environment !== undefined && entry.environment !== environment
     this.#entries = this.#entries.filter(remains)
     this.#waiting = this.#waiting.filter(remains)
     this.#former = this.#former
@@ -132,8 +132,8 @@ export class Timeline {
   matching(filter: TimelineFilter, search: SearchResult = NO_SEARCH): TimelineEntry[] {
     const entries = matchesOf(this.#entries, filter, search)
     if (search.found.size === 0) return entries
-    const known = new Set(this.#entries.map(({ entry }) => keyOf(entry)))
-    const beyond = [...search.found].filter(([key]) => !known.has(key)).map(([, entry]) => searchable(entry))
+    const known = new Set(this.#entries.map(keyOf))
+    const beyond = [...search.found].filter(([key]) => !known.has(key)).map(([, entry]) => entry)
     return [...entries, ...matchesOf(beyond, filter, search)]
   }
 
@@ -148,27 +148,21 @@ export class Timeline {
   }
 
   operations(): string[] {
-    return [...new Set(this.#entries.flatMap(({ entry }) => entry.operation ?? []))].sort()
+    return [...new Set(this.#entries.flatMap(({ operation }) => operation ?? []))].sort()
   }
 }
 
 const MAX_FORMER = 10
 const NO_SEARCH: SearchResult = { found: new Map(), labels: new Map() }
 
-function matchesOf(entries: readonly SearchableEntry[], filter: TimelineFilter, search: SearchResult): TimelineEntry[] {
+function matchesOf(entries: readonly TimelineEntry[], filter: TimelineFilter, search: SearchResult): TimelineEntry[] {
   const words = (filter.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
-  const isFound = ({ entry, text }: SearchableEntry): boolean => {
+  const isFound = (entry: TimelineEntry): boolean => {
+    const text = searchedText(entry)
     const label = search.labels.get(entry.environment)?.toLowerCase() ?? ''
     return words.every((word) => text.includes(word) || label.includes(word)) || search.found.has(keyOf(entry))
   }
-  return entries
-    .filter((each) => matches(each.entry, filter) && isFound(each))
-    .map(({ entry }) => entry)
-    .reverse()
-}
-
-function searchable(entry: TimelineEntry): SearchableEntry {
-  return { entry, text: searchedText(entry) }
+  return entries.filter((entry) => matches(entry, filter) && (words.length === 0 || isFound(entry))).reverse()
 }
 
 function matches(entry: TimelineEntry, { operation, status, account, mark }: TimelineFilter): boolean {
@@ -191,10 +185,18 @@ const SEARCHED = [
   ...(['client', 'account', 'connector', 'identifier', 'tool', 'environment'] as const),
 ]
 
+/** The text of each entry that was searched, because a search reads it with each letter that is typed. */
+const searchedTexts = new WeakMap<TimelineEntry, string>()
+
 function searchedText(entry: TimelineEntry): string {
-  return SEARCHED.flatMap((name) => entry[name] ?? [])
-    .join(' ')
-    .toLowerCase()
+  let text = searchedTexts.get(entry)
+  if (text === undefined) {
+    text = SEARCHED.flatMap((name) => entry[name] ?? [])
+      .join(' ')
+      .toLowerCase()
+    searchedTexts.set(entry, text)
+  }
+  return text
 }
 
 /** Groups of more entries than this start collapsed. */
@@ -215,7 +217,7 @@ export function linesOf(
   const line = (entry: TimelineEntry, barOf?: (entry: TimelineEntry) => Bar): Line => {
     return { kind: 'entry', entry, key: keyOf(entry), ...(barOf && { bar: barOf(entry) }) }
   }
-  if (by === 'none') return entries.map((entry) => line(entry))
+  if (by === '') return entries.map((entry) => line(entry))
   const groups = new Map<string, TimelineEntry[]>()
   for (const entry of entries) {
     const name = groupOf(entry, by, labels)
@@ -248,11 +250,7 @@ function waterfall(members: readonly TimelineEntry[]): (entry: TimelineEntry) =>
   return (entry) => [(endOf(entry) - entry.duration_ms - first) / whole, entry.duration_ms / whole]
 }
 
-function groupOf(
-  entry: TimelineEntry,
-  by: Exclude<Grouping, 'none'>,
-  labels: ReadonlyMap<string, string | null>,
-): string {
+function groupOf(entry: TimelineEntry, by: Exclude<Grouping, ''>, labels: ReadonlyMap<string, string | null>): string {
   switch (by) {
     // The fixture for vitest labels an environment with its test; without a label its name is shown.
     case 'test':

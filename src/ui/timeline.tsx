@@ -1,8 +1,9 @@
+import { computed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
 import { NO_FILTER, timelineKeys } from './actions.ts'
-import type { Schemas, TimelineEntry } from './api.ts'
+import { call, type Schemas, type TimelineEntry } from './api.ts'
 import { close, isAnswered, mark, marked, show, titleOf } from './entry.ts'
 import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
 import { listen } from './keyboard.ts'
@@ -36,14 +37,6 @@ const MARK_TEXTS: { readonly [Name in MarkName]: readonly [text: string, tone: s
   defect: ['defect of the mock', 'error', 'alert'],
 }
 
-const GROUPING_TEXTS: { readonly [Name in Grouping]: string } = {
-  none: 'not grouped',
-  test: 'by test',
-  client: 'by client',
-  account: 'by account',
-  operation: 'by operation',
-}
-
 /** The choices above the list, each with the parameter of the route that has it; an empty one is absent there. */
 const FILTERS: readonly {
   name: string
@@ -70,20 +63,24 @@ const FILTERS: readonly {
     label: 'Mark',
     options: [['', 'any mark'], ...Object.entries(MARK_TEXTS).map(([name, [text]]) => [name, text] as const)],
   },
-  {
-    name: 'by',
-    label: 'Group by',
-    options: GROUPINGS.map((name) => [name === 'none' ? '' : name, GROUPING_TEXTS[name]] as const),
-  },
+  { name: 'by', label: 'Group by', options: Object.entries(GROUPINGS) },
 ]
+
+/** How the list is shown, by parameters of the route. */
+const grouping = computed((): Grouping => {
+  const { by = '' } = route.value.parameters
+  return Object.hasOwn(GROUPINGS, by) ? (by as Grouping) : ''
+})
+const sorting = computed(() => route.value.parameters['sort'] ?? '')
+/** Whether the machine's time is the first one. */
+const isReal = computed(() => route.value.parameters['times'] === 'real')
 
 export function TimelineView() {
   const { id, parameters } = route.value
   const version = timeline.version.value
-  const { q: text = '', operation, status, account, mark, sort = '', times } = parameters
+  const { q: text = '', operation, status, account, mark } = parameters
   const filter = { text, operation, status, account, mark }
-  const by = GROUPINGS.find((each) => each === parameters['by']) ?? 'none'
-  const isReal = times === 'real'
+  const [{ value: by }, { value: sort }] = [grouping, sorting]
   const [collapsed, setCollapsed] = useState<Collapsed>({ of: new Map() })
   const known = environments.value
   const labels = useMemo(() => new Map(known.map(({ name, label }) => [name, label])), [known])
@@ -122,8 +119,8 @@ export function TimelineView() {
           </Empty>
         ) : (
           <>
-            <Heads by={by} sort={sort} isReal={isReal} />
-            <List lines={lines} open={id} toggle={toggle} by={by} isReal={isReal} />
+            <Heads />
+            <List lines={lines} toggle={toggle} />
           </>
         )}
       </div>
@@ -152,15 +149,13 @@ function Filters({
   const { operation: chosen = [], account } = parameters
   const chosenFilters = FILTERS.filter(({ name }) => parameters[name] !== undefined).length
   const isFiltered = Object.keys(NO_FILTER).some((name) => parameters[name] !== undefined)
-  const clearAll = (): void => {
-    const { value: name } = environment
-    clear.send('DELETE', '/requests', {}, () => {
-      notice.value = {
-        text: 'The requests are cleared.',
-        actions: [['Undo', () => clear.send('POST', '/requests/restore', { query: { environment: name } })]],
-      }
+  const clearAll = (): void =>
+    clear.run(async () => {
+      const { value: name } = environment
+      await call('DELETE', '/requests')
+      const restore = () => call('POST', '/requests/restore', { query: { environment: name } })
+      notice.value = { text: 'The requests are cleared.', actions: [['Undo', () => clear.run(restore)]] }
     })
-  }
   return (
     <div class={`buttons controls foldable ${unfolded ? 'unfolded' : ''}`} role="search" aria-label="Requests">
       <SearchField label="Search requests" value={parameters['q'] ?? ''} onInput={(q) => setParameters({ q })} />
@@ -223,17 +218,9 @@ const OVERSCAN = 12
 /** The list renders only the lines in the window, so that 10,000 lines scroll as fast as ten. */
 function List({
   lines,
-  open,
   toggle,
-  by,
-  isReal,
-}: Readonly<{
-  lines: readonly Line[]
-  open: string
-  toggle: (name: string, isCollapsed: boolean) => void
-  by: Grouping
-  isReal: boolean
-}>) {
+}: Readonly<{ lines: readonly Line[]; toggle: (name: string, isCollapsed: boolean) => void }>) {
+  const { id: open } = route.value
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
   const [size, setSize] = useState({ width: NARROW, height: 600 })
@@ -338,7 +325,7 @@ function List({
   const from = Math.max(0, Math.floor(top / line) - OVERSCAN)
   const to = Math.min(lines.length, Math.ceil((top + size.height) / line) + OVERSCAN)
   const active = current >= 0 ? `line-${current}` : undefined
-  const cells = cellsOf(by)
+  const cells = shownCells()
   return (
     <div
       ref={box}
@@ -385,7 +372,7 @@ function List({
               ) : (
                 cells.map(({ name, class: kind = '', shown }) => (
                   <span key={name} role="gridcell" class={`${name} ${kind}`}>
-                    {shown(each.entry, { bar: each.bar, isReal })}
+                    {shown(each.entry, each.bar)}
                   </span>
                 ))
               )}
@@ -411,18 +398,12 @@ function classesOf(line: Line, is: { readonly open: boolean; readonly current: b
   return ['line', line.kind, entry ? failedTone(entry) : '', ...names].join(' ')
 }
 
-/** What a line shows beside its entry: the bar of its group, and whether the machine's time is the first one. */
-interface Shown {
-  readonly bar: Bar | undefined
-  readonly isReal: boolean
-}
-
 interface Cell {
   /** Its class, and its name in the parameter `sort`. */
   readonly name: string
   readonly title: string
   readonly class?: string
-  readonly shown: (entry: TimelineEntry, of: Shown) => ComponentChildren
+  readonly shown: (entry: TimelineEntry, bar: Bar | undefined) => ComponentChildren
   /** What the list is sorted by. */
   readonly value: (entry: TimelineEntry) => string | number
 }
@@ -441,7 +422,7 @@ const CELLS: readonly Cell[] = [
   { name: 'what', title: 'Request', shown: titleOf, value: titleOf },
   { name: 'about', title: 'About', shown: aboutOf, value: aboutOf },
   { name: 'marks', title: 'Marks', class: 'row', shown: Marks, value: ({ marks }) => marks.length },
-  { name: 'waterfall', title: 'When', shown: (_entry, { bar }) => bar && <Waterfall bar={bar} />, value: began },
+  { name: 'waterfall', title: 'When', shown: (_entry, bar) => bar && <Waterfall bar={bar} />, value: began },
   {
     name: 'took',
     title: 'Took',
@@ -453,14 +434,14 @@ const CELLS: readonly Cell[] = [
     name: 'real',
     title: REAL_TIME,
     class: 'mono quiet',
-    shown: ({ at, real_at }, { isReal }) => timeOf(isReal ? at : real_at).slice(0, 8),
+    shown: ({ at, real_at }) => timeOf(isReal.value ? at : real_at).slice(0, 8),
     value: ({ real_at }) => real_at,
   },
 ]
 
 /** The waterfall is for groups that are tests. */
-function cellsOf(by: Grouping): readonly Cell[] {
-  return by === 'test' ? CELLS : CELLS.filter(({ name }) => name !== 'waterfall')
+function shownCells(): readonly Cell[] {
+  return grouping.value === 'test' ? CELLS : CELLS.filter(({ name }) => name !== 'waterfall')
 }
 
 function began({ real_at, duration_ms }: TimelineEntry): number {
@@ -476,11 +457,12 @@ function sortedBy(entries: readonly TimelineEntry[], sort: string): readonly Tim
 }
 
 /** The headings: each sorts by its column, first the smallest, then the greatest, then the newest first again. */
-function Heads({ by, sort, isReal }: Readonly<{ by: Grouping; sort: string; isReal: boolean }>) {
-  const swapped: Readonly<Record<string, string>> = isReal ? { time: REAL_TIME, real: MOCK_TIME } : {}
+function Heads() {
+  const { value: sort } = sorting
+  const swapped: Readonly<Record<string, string>> = isReal.value ? { time: REAL_TIME, real: MOCK_TIME } : {}
   return (
     <div class="row list-head" role="group" aria-label="Columns">
-      {cellsOf(by).map(({ name, title }) => {
+      {shownCells().map(({ name, title }) => {
         const [isUp, isDown] = [sort === name, sort === `-${name}`]
         const shown = swapped[name] ?? title
         return (
@@ -496,8 +478,8 @@ function Heads({ by, sort, isReal }: Readonly<{ by: Grouping; sort: string; isRe
               <Button
                 class="link"
                 label="⇄"
-                aria-label={isReal ? "Show the mock's time first" : 'Show real time first'}
-                onClick={() => setParameters({ times: isReal ? '' : 'real' })}
+                aria-label={isReal.value ? "Show the mock's time first" : 'Show real time first'}
+                onClick={() => setParameters({ times: isReal.value ? '' : 'real' })}
               />
             )}
           </span>
@@ -511,16 +493,18 @@ function Waterfall({ bar: [start, length] }: Readonly<{ bar: Bar }>) {
   return <span class="bar-of-time" style={{ left: `${start * 100}%`, width: `${length * 100}%` }} />
 }
 
-function Times({ at, real_at }: TimelineEntry, { isReal }: Shown) {
+function Times({ at, real_at }: TimelineEntry) {
   const title = `${momentOf(at)} by the mock's clock, ${momentOf(real_at)} in real time`
-  return <span title={title}>{timeOf(isReal ? real_at : at)}</span>
+  return <span title={title}>{timeOf(isReal.value ? real_at : at)}</span>
 }
 
 function Marks({ error_code, marks }: TimelineEntry) {
+  // A rule causes every injected answer, so the mark `injected` makes the mark `rule` redundant.
+  const shown = marks.filter((mark) => mark !== 'rule' || !marks.includes('injected'))
   return (
     <>
       {error_code !== null && <span class="quiet mono">{error_code}</span>}
-      {shownMarks(marks).map((mark) => {
+      {shown.map((mark) => {
         const [text, tone, icon] = MARK_TEXTS[mark]
         return (
           <span key={mark} class={`mark ${tone}`}>
@@ -546,9 +530,4 @@ function failedTone(entry: TimelineEntry): string {
   if (entry.marks.includes('violation') || entry.marks.includes('defect')) return 'failed error'
   const tone = toneOf(entry.status)
   return tone === 'error' || tone === 'warning' ? `failed ${tone}` : ''
-}
-
-/** A rule causes every injected answer, so the mark `injected` makes the mark `rule` redundant. */
-function shownMarks(marks: readonly MarkName[]): MarkName[] {
-  return marks.filter((mark) => mark !== 'rule' || !marks.includes('injected'))
 }
