@@ -499,11 +499,11 @@ export function Items({
   )
 }
 
-/** Names with their values; one whose value is null is left out. */
+/** Names with their values; one without a value is left out. */
 export function Facts({
   facts,
 }: Readonly<{ facts: readonly (readonly [name: ComponentChildren, value: ComponentChildren])[] }>) {
-  const known = facts.filter(([, value]) => value !== null)
+  const known = facts.filter(([, value]) => value !== null && value !== undefined)
   return (
     <dl class="column facts">
       {known.map(([name, value], at) => (

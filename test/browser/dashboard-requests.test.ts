@@ -198,6 +198,12 @@ describeInBrowser('the requests of the dashboard', (open) => {
     await expect.poll(() => page.evaluate('document.activeElement.innerText')).toBe('401 unauthorized')
   })
 
+  it('lists no fact that the request does not have', async () => {
+    const { page } = await opened('#/timeline/REFUSED')
+    await detail(page).locator('dt').getByText('Request id').waitFor()
+    expect(await detail(page).locator('dd:empty').count()).toBe(0)
+  })
+
   it.each([1440, 1024, 390])(
     'has its filters in one row in a window of %i pixels, also beside an open request',
     async (width) => {
