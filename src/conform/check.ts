@@ -53,10 +53,7 @@ export function checksOf(
 
 export type CheckResult = 'held' | 'broken' | 'skipped'
 
-export interface CheckOutcome {
-  readonly id: string
-  readonly title: string
-  readonly basis: CheckBasis
+export interface CheckOutcome extends Pick<Check, 'id' | 'title' | 'basis'> {
   readonly result: CheckResult
   /** Why it is broken or was skipped; empty when it holds. */
   readonly reason: string

@@ -177,15 +177,10 @@ export class CheckContext {
 
   /** Creates a provider. @throws Skipped unless the run may change providers */
   async provider(body: JsonObject = {}): Promise<Answer> {
-    this.mayChangeProviders()
+    if (!this.#options.allowProviderChanges)
+      throw new Skipped('changes providers of the target: --allow-provider-changes allows that')
     const answer = await this.api.post('/custom-providers', { display_name: this.resources.name('provider'), ...body })
     this.resources.addProvider(answer)
     return answer
-  }
-
-  /** @throws Skipped */
-  mayChangeProviders(): void {
-    if (!this.#options.allowProviderChanges)
-      throw new Skipped('changes providers of the target: --allow-provider-changes allows that')
   }
 }

@@ -16,16 +16,12 @@ export class ControlApi {
   }
 
   call(method: string, path: string, body?: JsonValue): Promise<Answer> {
+    const text = body === undefined ? undefined : JSON.stringify(body)
     const headers = {
       ...(this.#adminToken === undefined ? {} : { Authorization: `Bearer ${this.#adminToken}` }),
-      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(text === undefined ? {} : { 'Content-Type': 'application/json' }),
     }
-    return this.#target.send({
-      method,
-      path: `/_mock${path}`,
-      headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
-    })
+    return this.#target.send({ method, path: `/_mock${path}`, headers, body: text })
   }
 
   /** Decides a magic link as its user would; answers where the browser is sent. @throws Broken */
@@ -41,8 +37,7 @@ export class ControlApi {
     const name = answer.string('name')
     this.#environments.add(name)
     const change = async (method: string, path: string, body?: JsonObject): Promise<void> => {
-      const changed = await this.call(method, `${path}?environment=${encodeURIComponent(name)}`, body)
-      changed.is(200)
+      ;(await this.call(method, `${path}?environment=${encodeURIComponent(name)}`, body)).is(200)
     }
     return {
       client: { id: answer.string('client_id'), secret: answer.string('client_secret') },

@@ -24,9 +24,8 @@ function readable({ checks, summary }: ConformReport): string {
     return check.result === 'broken' ? `${line}\n${' '.repeat(10)}${check.reason}` : line
   })
   const { total, held, broken, skipped } = summary
-  return [...lines, '', ...skips(checks), `${total} checks: ${held} held, ${broken} broken, ${skipped} skipped`].join(
-    '\n',
-  )
+  const last = `${total} checks: ${held} held, ${broken} broken, ${skipped} skipped`
+  return [...lines, '', ...skips(checks), last].join('\n')
 }
 
 /** Each reason for skipping once, with how many checks it took. */

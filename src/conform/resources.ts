@@ -61,11 +61,8 @@ export class TestResources {
     this.#removals.clear()
     const left: string[] = []
     for (const [what, remove] of removals) {
-      const status = await remove().then(
-        (answer) => answer.status,
-        () => 0,
-      )
-      if (status !== 200 && status !== 404) left.push(what)
+      const answer = await remove().catch(() => undefined)
+      if (answer?.status !== 200 && answer?.status !== 404) left.push(what)
     }
     return left
   }

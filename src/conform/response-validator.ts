@@ -12,14 +12,11 @@ export async function prismValidator(): Promise<ResponseValidator> {
   const prism = await createPrismValidator()
   return (operation, answer) => {
     const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
-    const found = prism.response(operation, answer.status, headers, bodyOf(answer))
+    // A body that is not JSON is validated as a text.
+    const body = answer.text === '' ? undefined : (parsedJson(answer.text) ?? answer.text)
+    const found = prism.response(operation, answer.status, headers, body)
     return found.map(({ field, message }) => (field === '' ? message : `${field} ${message}`))
   }
-}
-
-/** A body that is not JSON is validated as a text. */
-function bodyOf({ text }: Answer): unknown {
-  return text === '' ? undefined : (parsedJson(text) ?? text)
 }
 
 /** How many answers of an operation are recorded. */

@@ -49,10 +49,8 @@ export const CONNECTION_CHECKS = checksOf('connections', 'list_connections', {
     const found = (await connections(context)).find((each) => each['id'] === id)
     same(found?.['key_id'], connector, 'the key_id of the connection of an account')
   },
-  'stable (choice:G42): the order stays from one list to the next': async (context) => {
-    const ids = async () => (await connections(context)).map((each) => textOf(each['id']))
-    same(await ids(), await ids(), 'the order of connections')
-  },
+  'stable (choice:G42): the order stays from one list to the next': async (context) =>
+    same(idsOf(await connections(context)), idsOf(await connections(context)), 'the order of connections'),
   'disabled (choice:States): a disabled connection refuses tools and links with a 400': async (context) => {
     const own = await context.ownEnvironment()
     const account = await own.active()

@@ -1,4 +1,4 @@
-import { type JsonObject, own } from '../../domain/json.ts'
+import { own } from '../../domain/json.ts'
 import { valueAt } from '../../domain/value-match.ts'
 import { type Answer, must, same, textOf } from '../answer.ts'
 import { type Check, type CheckRun, checksOf } from '../check.ts'
@@ -47,9 +47,8 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       context,
     ) => {
       const account = await context.activeAccount()
-      ;(await ask(context, '/tools/scoped', { identifier: account.identifier }))
-        .has('tools.0.identifier', account.identifier)
-        .has('tools.0.connected_account_id', account.id)
+      const answer = await ask(context, '/tools/scoped', { identifier: account.identifier })
+      answer.has('tools.0.identifier', account.identifier).has('tools.0.connected_account_id', account.id)
     },
     'scoped-pending (convention:Discovery): an account that is not ACTIVE has no scoped tools': async (context) => {
       const account = await context.account()
@@ -113,20 +112,17 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
   ...checksOf('discovery', 'list_app_connections', {
     'app-connections (convention:Discovery): connections of single sign-on are left out': async (context) => {
       const answer = await ask(context, '/connections/app', { page_size: 100 })
-      for (const connection of answer.objects('connections')) {
-        const type = own(connection, 'type')
-        must(!SIGN_ON.has(type), 'a type that accounts have', type)
-      }
+      for (const { type } of answer.objects('connections')) must(!SIGN_ON.has(type), 'a type that accounts have', type)
     },
     'app-connections-of-provider (convention:Discovery): provider leaves the connections of one provider': async (
       context,
     ) => {
-      const list = async (query: Query): Promise<JsonObject[]> =>
-        (await ask(context, '/connections/app', { page_size: 1000, ...query })).objects('connections')
-      const all = await list({})
+      const path = '/connections/app'
+      const all = (await ask(context, path, { page_size: 1000 })).objects('connections')
       for (const provider of ['NOBODY_HAS_THIS', ...new Set(all.map((each) => textOf(own(each, 'provider'))))]) {
         const expected = all.filter((each) => own(each, 'provider') === provider)
-        same(await list({ provider }), expected, `the connections of ${provider}`)
+        const found = (await ask(context, path, { page_size: 1000, provider })).objects('connections')
+        same(found, expected, `the connections of ${provider}`)
       }
     },
     'app-connections-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/connections/app'),

@@ -167,7 +167,8 @@ export function idsOf(answer: Answer): string[] {
   return answer.objects('connected_accounts').map((account) => textOf(own(account, 'id')))
 }
 
-async function secondPage(context: CheckContext): Promise<{ organization_id: string; token: string }> {
+/** The token of the second page of seven accounts. */
+export async function secondPage(context: CheckContext): Promise<{ organization_id: string; token: string }> {
   const { organization_id } = await sevenAccounts(context)
   return { organization_id, token: (await page(context, { organization_id, page_size: 2 })).string('next_page_token') }
 }

@@ -111,7 +111,8 @@ export const MCP_CHECKS: readonly Check[] = [
       const answer = (await context.api.post(`${CONFIGS}/${id}/tokens`, { identifier })).is(200)
       const parts = answer.string('token').split('.')
       same(parts.length, 3, 'the parts of the token')
-      const { iat, exp } = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString()) as Claims
+      const claims = Buffer.from(parts[1] ?? '', 'base64url').toString()
+      const { iat, exp } = JSON.parse(claims) as { iat: number; exp: number }
       same(exp - iat, 3600, 'the lifetime in the token')
       const expires = answer.string('expires_at')
       must(Math.abs(Date.parse(expires) - exp * 1000) < 2000, 'that expiry', expires)
@@ -143,15 +144,11 @@ export const MCP_CHECKS: readonly Check[] = [
   }),
 ]
 
-type Claims = Record<'iat' | 'exp', number>
-
 /** A config of the main connector, unless the body names other fields. @throws Skipped */
 async function created(context: CheckContext, body: JsonObject = {}) {
   const { resources, catalog, api } = context
-  const name = resources
-    .name('config')
-    .toLowerCase()
-    .replaceAll(/[^a-z\d_-]/g, '-')
+  const label = resources.name('config').toLowerCase()
+  const name = label.replaceAll(/[^a-z\d_-]/g, '-')
   const connection_tool_mappings = [{ connection_name: (await catalog.main()).name }]
   const answer = await served(api.post(CONFIGS, { name, connection_tool_mappings, ...body }))
   const id = answer.is(201).string('config.id')

@@ -83,8 +83,8 @@ export const PROVIDER_CHECKS: readonly Check[] = [
       answer.is(200).has('provider', { ...created.object('provider'), description: 'changed' })
     },
     'update-metadata (choice:G39): metadata is replaced as a whole': async (context) => {
-      const created = (await context.provider({ metadata: { one: '1', two: '2' } })).is(201)
-      const answer = await update(context, created.string('provider.identifier'), { metadata: { two: '3' } })
+      const identifier = await made(context, { metadata: { one: '1', two: '2' } })
+      const answer = await update(context, identifier, { metadata: { two: '3' } })
       answer.is(200).has('provider.metadata', { two: '3' })
     },
     'update-null (convention:G58): null for a field leaves it as it is': async (context) => {
@@ -94,9 +94,8 @@ export const PROVIDER_CHECKS: readonly Check[] = [
       answer.is(200).has('provider', created.object('provider'))
     },
     'update-proxy-empty (choice:G39): an empty proxy_url clears it': async (context) => {
-      const created = (await context.provider(sample())).is(201)
-      const answer = await update(context, created.string('provider.identifier'), { proxy_url: '' })
-      answer.is(200).has('provider.proxy_url', '')
+      const identifier = await made(context, sample())
+      ;(await update(context, identifier, { proxy_url: '' })).is(200).has('provider.proxy_url', '')
     },
     'update-identifier (document:4.12): the identifier stays when the display name changes': async (context) => {
       const identifier = await made(context)
@@ -109,8 +108,7 @@ export const PROVIDER_CHECKS: readonly Check[] = [
       ;(await update(context, identifier, {})).is(200).has('provider.proxy_url', '').has('provider.description', '')
     },
     'update-type (choice:G39): accounts take the new type, without their credentials': async (context) => {
-      const auth_patterns = [{ type: 'API_KEY' }]
-      const connector = (await context.provider({ auth_patterns })).is(201).string('provider.identifier')
+      const connector = await made(context, { auth_patterns: [{ type: 'API_KEY' }] })
       const api_key = context.resources.name('key')
       const { id } = await context.account({ connector, ...storing({ static_auth: { details: { api_key } } }) })
       ;(await update(context, connector, { auth_patterns: [{ type: 'OAUTH' }] })).is(200)
@@ -174,8 +172,8 @@ function pairs(count: number): Record<string, string> {
 }
 
 /** The identifier of a new provider. */
-async function made(context: CheckContext): Promise<string> {
-  return (await context.provider()).is(201).string('provider.identifier')
+async function made(context: CheckContext, body: JsonObject = {}): Promise<string> {
+  return (await context.provider(body)).is(201).string('provider.identifier')
 }
 
 function update({ api }: CheckContext, identifier: string, body: JsonValue) {

@@ -1,28 +1,25 @@
 import { ROUTES } from '../../contract/route.ts'
 import type { Operation } from '../../contract/shapes.ts'
 import { Broken, Skipped } from '../answer.ts'
-import { type Check, checksOf } from '../check.ts'
-import type { CheckContext } from '../context.ts'
+import { type Check, type CheckRun, checksOf } from '../check.ts'
 
 /** All answers to the earlier checks, validated against everything that `spec/openapi.yaml` declares (G53). */
 export const SHAPE_CHECKS: readonly Check[] = ROUTES.flatMap(({ operation }) =>
   checksOf('shape', operation, {
-    [`${operation} (choice:G53): every answer of ${operation} has a declared status and the declared fields`]: (
-      context: CheckContext,
-    ) => {
-      validateAnswers(context, operation)
-    },
+    [`${operation} (choice:G53): every answer of ${operation} has a declared status and the declared fields`]:
+      validAnswers(operation),
   }),
 )
 
-function validateAnswers({ recorded }: CheckContext, operation: Operation): void {
-  if (!recorded) throw new Skipped('this run does not validate shapes')
-  const answers = recorded.of(operation)
-  if (answers.length === 0) throw new Skipped(`no other check of this run called ${operation}`)
-  for (const answer of answers) {
-    const [problem] = recorded.problems(operation, answer)
-    if (problem !== undefined) {
-      throw new Broken(`${answer.asked} to keep the declared shape`, `${answer.status}: ${problem}`)
+function validAnswers(operation: Operation): CheckRun {
+  return ({ recorded }) => {
+    if (!recorded) throw new Skipped('this run does not validate shapes')
+    const answers = recorded.of(operation)
+    if (answers.length === 0) throw new Skipped(`no other check of this run called ${operation}`)
+    for (const answer of answers) {
+      const [problem] = recorded.problems(operation, answer)
+      if (problem !== undefined)
+        throw new Broken(`${answer.asked} to keep the declared shape`, `${answer.status}: ${problem}`)
     }
   }
 }

@@ -7,7 +7,7 @@ import { DISCOVERY_CHECKS } from './discovery.ts'
 import { ERROR_CHECKS } from './errors.ts'
 import { EXECUTE_CHECKS } from './execute.ts'
 import { LIST_CHECKS } from './list.ts'
-import { MAGIC_LINK_CHECKS } from './magic-link.ts'
+import { CONSENT_CHECKS, LINK_CHECKS } from './magic-link.ts'
 import { MCP_CHECKS } from './mcp.ts'
 import { PROVIDER_CHECKS } from './providers.ts'
 import { PROXY_CHECKS } from './proxy.ts'
@@ -30,7 +30,8 @@ export const CHECKS: readonly Check[] = [
   ...SEARCH_CHECKS,
   ...UPDATE_CHECKS,
   ...DELETE_CHECKS,
-  ...MAGIC_LINK_CHECKS,
+  ...LINK_CHECKS,
+  ...CONSENT_CHECKS,
   ...VERIFY_CHECKS,
   ...CONNECTION_CHECKS,
   ...PROVIDER_CHECKS,

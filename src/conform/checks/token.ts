@@ -1,7 +1,10 @@
 import { must, Skipped } from '../answer.ts'
 import { type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
-import { type ClientCredentials, FORM, type Query } from '../target.ts'
+import { type Api, type ClientCredentials, FORM, type Query } from '../target.ts'
+
+/** A form without client credentials. */
+const NO_CLIENT = { client_id: undefined, client_secret: undefined }
 
 /** The token endpoint (part 5). */
 export const TOKEN_CHECKS = checksOf('token', 'create_token', {
@@ -42,7 +45,7 @@ export const TOKEN_CHECKS = checksOf('token', 'create_token', {
   }),
   'no-authentication (convention:G14): a client that does not authenticate at all is invalid_client': refused(
     'invalid_client',
-    { client_id: undefined, client_secret: undefined },
+    NO_CLIENT,
   ),
   'wrong-secret (convention:G14): a wrong client_secret is invalid_client': refused('invalid_client', {
     client_secret: 'wrong',
@@ -59,24 +62,20 @@ export const TOKEN_CHECKS = checksOf('token', 'create_token', {
     const headers = { 'Content-Type': 'application/json' }
     ;(await api.target.send({ method: 'POST', path: '/oauth/token', headers, body })).is(400)
   },
-  'basic (convention:G14): client credentials work as HTTP Basic too': async (context) => {
-    const { id, secret } = context.api.client
-    ;(await byBasic(context, id, secret)).is(200).string('access_token')
-  },
-  'basic-wrong (convention:G14): wrong HTTP Basic credentials are answered with the Basic challenge': async (context) =>
-    (await byBasic(context, context.api.client.id, 'wrong'))
+  'basic (convention:G14): client credentials work as HTTP Basic too': async ({ api }) =>
+    (await byBasic(api, api.client, NO_CLIENT)).is(200).string('access_token'),
+  'basic-wrong (convention:G14): wrong HTTP Basic credentials are answered with the Basic challenge': async ({ api }) =>
+    (await byBasic(api, { ...api.client, secret: 'wrong' }, NO_CLIENT))
       .is(401)
       .has('error', 'invalid_client')
       .header('WWW-Authenticate', /^Basic\b/i),
   'authenticated-twice (convention:G14): HTTP Basic and client_secret together are invalid_request': async ({ api }) =>
-    (await api.requestToken({}, { ...FORM, Authorization: basic(api.client) })).is(400).has('error', 'invalid_request'),
+    (await byBasic(api, api.client, {})).is(400).has('error', 'invalid_request'),
   'two-clients (convention:G14): HTTP Basic of one client and the client_id of another are invalid_request': async ({
     api,
   }) => {
     const form = { client_id: 'nobody-knows', client_secret: undefined }
-    ;(await api.requestToken(form, { ...FORM, Authorization: basic(api.client) }))
-      .is(400)
-      .has('error', 'invalid_request')
+    ;(await byBasic(api, api.client, form)).is(400).has('error', 'invalid_request')
   },
   'old-bearer (convention:G14): a token request whose header still has the old bearer token gets a new one': async ({
     api,
@@ -98,14 +97,11 @@ async function issued({ api }: CheckContext) {
   return (await api.requestToken()).is(200)
 }
 
-function byBasic({ api }: CheckContext, id: string, secret: string) {
-  const nothing = { client_id: undefined, client_secret: undefined }
-  return api.requestToken(nothing, { ...FORM, Authorization: basic({ id, secret }) })
-}
-
-function basic({ id, secret }: ClientCredentials): string {
+/** A token request that authenticates by HTTP Basic; `form` may change its form too. */
+function byBasic(api: Api, { id, secret }: ClientCredentials, form: Query) {
   const encoded = [id, secret].map((part) => encodeURIComponent(part)).join(':')
-  return `Basic ${Buffer.from(encoded).toString('base64')}`
+  const Authorization = `Basic ${Buffer.from(encoded).toString('base64')}`
+  return api.requestToken(form, { ...FORM, Authorization })
 }
 
 /** A token request that is refused in the words of RFC 6749 5.2. */

@@ -14,16 +14,13 @@ const answers = statusChecks(({ api }, locator: JsonObject) => api.put(PATH, { .
 export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
   'by-id (document:4.2): update answers 200 with the account': async (context) => {
     const account = await context.account()
-    ;(await update(context, account, { api_config: { a: 1 } }))
-      .has('connected_account.id', account.id)
-      .has(CONFIG, { a: 1 })
+    const answer = await update(context, account, { api_config: { a: 1 } })
+    answer.has('connected_account.id', account.id).has(CONFIG, { a: 1 })
   },
   'by-name (document:4.2): update finds the account by organization, connector and identifier': async (context) => {
     const { id, organization_id, connector, identifier } = await context.account()
-    const locator = { organization_id, connector, identifier }
-    ;(await context.api.put(PATH, { ...locator, connected_account: { api_config: { a: 1 } } }))
-      .is(200)
-      .has('connected_account.id', id)
+    const body = { organization_id, connector, identifier, connected_account: { api_config: { a: 1 } } }
+    ;(await context.api.put(PATH, body)).is(200).has('connected_account.id', id)
   },
   'config-merges (document:2.1): only the provided keys of api_config change': merging(
     { b: 3 },
@@ -43,25 +40,21 @@ export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
   'credentials-merge (document:2.2): only the included fields of the credentials change': async (context) => {
     const credentials = credentialsOf('oauth_token', context.resources.name())
     const account = await context.accountAt('OAUTH', storing(credentials))
-    const answer = await update(context, account, {
-      authorization_details: { oauth_token: { access_token: 'at-changed' } },
-    })
+    const oauth_token = { access_token: 'at-changed' }
+    const answer = await update(context, account, { authorization_details: { oauth_token } })
     const before = account.created.object(`${DETAILS}.oauth_token`)
-    answer.has(`${DETAILS}.oauth_token`, { ...before, access_token: 'at-changed' })
+    answer.has(`${DETAILS}.oauth_token`, { ...before, ...oauth_token })
   },
   'credentials-kept (document:2.2): an update of api_config leaves the credentials as they are': async (context) => {
     const account = await context.active()
-    ;(await update(context, account, { api_config: { a: 1 } }))
-      .has(DETAILS, account.created.at(DETAILS))
-      .has('connected_account.status', 'ACTIVE')
+    const answer = await update(context, account, { api_config: { a: 1 } })
+    answer.has(DETAILS, account.created.at(DETAILS)).has('connected_account.status', 'ACTIVE')
   },
   'activates (choice:G27): live credentials make a PENDING_AUTH account ACTIVE': async (context) => {
     const { kind } = await context.catalog.main()
     const account = await context.account()
-    ;(await update(context, account, { authorization_details: credentialsOf(kind) })).has(
-      'connected_account.status',
-      'ACTIVE',
-    )
+    const answer = await update(context, account, { authorization_details: credentialsOf(kind) })
+    answer.has('connected_account.status', 'ACTIVE')
   },
   'config-does-not-activate (choice:G27): an update without credentials leaves PENDING_AUTH': async (context) => {
     const account = await context.account()
@@ -111,9 +104,8 @@ export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
   },
   'output-only (convention:G9): output-only fields are ignored': async (context) => {
     const account = await context.accountAt('WORKSPACE_DWD')
-    const answer = await update(context, account, {
-      authorization_details: { workspace_dwd: { access_token: 'set-by-the-caller' } },
-    })
+    const workspace_dwd = { access_token: 'set-by-the-caller' }
+    const answer = await update(context, account, { authorization_details: { workspace_dwd } })
     must(!answer.text.includes('set-by-the-caller'), 'an access token of the service', answer.text)
   },
 })
