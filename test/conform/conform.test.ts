@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { Answer } from '../../src/conform/answer.ts'
+import { everyPage } from '../../src/conform/pages.ts'
 import { CHECKS } from '../../src/conform/checks/table.ts'
 import { reportText } from '../../src/conform/report-formats.ts'
 import { conform, type ConformOptions, type ConformReport } from '../../src/conform/run.ts'
@@ -140,6 +141,13 @@ describe('a broken check', () => {
   it('does not show a token of the service', () => {
     const answer = new Answer('POST /oauth/token', 200, {}, '{"access_token":"secret","expires_in":5}')
     expect(() => answer.is(401)).toThrow('found 200 {"access_token":"…","expires_in":5}')
+  })
+})
+
+describe('the pages of a list', () => {
+  it('have no end when a page token leads to the page that answered it', async () => {
+    const answer = new Answer('GET /connections', 200, {}, '{"next_page_token":"same"}')
+    await expect(everyPage(() => Promise.resolve(answer))).rejects.toThrow('expected a last page, found "2 pages')
   })
 })
 
