@@ -99,6 +99,7 @@ export class Findings {
         this.#exercise(basisOf({ operation, path, constraint: '', error_code: null }))
     const other = isConsent ? 'create_magic_link' : path.startsWith('/proxy/') ? 'proxy_request' : 'any_operation'
     const name = operation ?? other
+    if (service.status === mock.status) this.#exercise(refusalBasis(name, mock) ?? '')
     const about = check && (check.operation ?? name) === name ? check : undefined
     for (const each of differences) this.#keep(each, name, about, mock)
   }
@@ -147,7 +148,8 @@ export class Findings {
   }
 
   #finding(found: Difference, operation: string, check: AskingCheck | undefined, mock: Answer): Finding {
-    const basis = check?.basis ?? this.#refusalBasis(found, operation, mock)
+    const isRefusal = found.behaviour && found.kind === 'status'
+    const basis = check?.basis ?? (isRefusal ? refusalBasis(operation, mock) : undefined) ?? found.basis
     const isShared = !found.behaviour && mock.status >= 400 && operation !== 'create_token'
     const about = found.behaviour ? (check?.id ?? outcomeOf(mock)) : ''
     const place = [about, isShared ? `error${found.place === '' ? '' : `.${found.place}`}` : found.place]
@@ -173,17 +175,6 @@ export class Findings {
     }
   }
 
-  /** A refusal has the basis of the rule that the request breaks. */
-  #refusalBasis({ kind, basis, behaviour }: Difference, operation: string, mock: Answer): string {
-    if (!behaviour || kind !== 'status' || mock.status < 400 || operation.endsWith('_request')) return basis
-    const body = parsedJson(mock.text)
-    const text = (path: string): string => textOf(valueAt(body, `details.0.${path}`))
-    const violation = 'validation_error_info.field_violations.0'
-    if (text(`${violation}.constraint`) === '' || operation === 'any_operation') return basis
-    const [path, constraint] = [text(`${violation}.field`), text(`${violation}.constraint`)]
-    return basisOf({ operation, path, constraint, error_code: text('error_code') })
-  }
-
   /** Whether a request names something that this run has made. Remembers what it sends. */
   #isOwn(request: HttpRequest, map: ValueMap): boolean {
     const { names, texts, written } = sentBy(request)
@@ -201,6 +192,16 @@ export class Findings {
 
 function gapOf(basis: string): string | undefined {
   return /^(?:convention|choice):(.+)$/.exec(basis)?.[1]
+}
+
+/** The basis of the rule that a request breaks; undefined where the mock has not refused it, or its answer names no rule. */
+function refusalBasis(operation: string, { status, text }: Answer): string | undefined {
+  if (status < 400 || operation.endsWith('_request') || operation === 'any_operation') return undefined
+  const detail = valueAt(parsedJson(text), 'details.0')
+  const violation = valueAt(detail, 'validation_error_info.field_violations.0')
+  const [path = '', constraint = ''] = ['field', 'constraint'].map((name) => textOf(valueAt(violation, name)))
+  const error_code = textOf(valueAt(detail, 'error_code'))
+  return constraint === '' ? undefined : basisOf({ operation, path, constraint, error_code })
 }
 
 /** What the mock answered, for requests that no check makes. */

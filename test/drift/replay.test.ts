@@ -16,6 +16,11 @@ describe('a replayed recording', () => {
     expect(report.gaps.confirmed).toContain('G16')
   })
 
+  it('confirms the rules by which both refuse a request', async () => {
+    const report = await replayed(await recorded({}), {})
+    expect(report.gaps.confirmed).toEqual(expect.arrayContaining(['G5', 'G7']))
+  })
+
   it('names what differs at a mock that chooses otherwise', async () => {
     const report = await replayed(await recorded({}), { documentedOnly: true })
     expect(report.findings.map(({ id, class: of }) => `${of} ${id}`)).toEqual([
@@ -64,6 +69,8 @@ async function recorded(options: ToolmockOptions): Promise<HarEntry[]> {
   await ask({ method: 'GET', path: `${CREATE}?organization_id=org-drift`, headers })
   await ask({ method: 'POST', path: CREATE, headers, body: JSON.stringify(account) })
   await ask({ method: 'GET', path: '/api/v1/tools?page_size=2', headers })
+  await ask({ method: 'GET', path: `${CREATE}?page_size=1&page_size=2`, headers })
+  await ask({ method: 'POST', path: CREATE, headers, body: '{' })
   return entries
 }
 
