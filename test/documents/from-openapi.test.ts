@@ -453,6 +453,14 @@ describe('a connector out of an OpenAPI document', () => {
     )
   })
 
+  it('lists paths without a slash in front, and no extensions', async () => {
+    const { leftOut } = await made(openapi({ '/x': { get: OK }, 'contacts/{id}': { get: OK }, 'x-note': {} }))
+    expect(leftOut).toEqual(['left out: a path starts with /: "contacts/{id}"'])
+    await expect(made(openapi({ contacts: { get: OK } }))).rejects.toThrow(
+      'has no operation; left out: a path starts with /: "contacts"',
+    )
+  })
+
   it('has valid tools for 2,000 operations', async () => {
     const properties = Object.fromEntries(
       Array.from({ length: 20 }, (_, at) => [`field_${String(at)}`, { type: 'string', description: 'x'.repeat(200) }]),

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
 import { METHODS } from '../../domain/path-pattern.ts'
-import { percentDecoded } from '../../domain/text.ts'
+import { percentDecoded, quote } from '../../domain/text.ts'
 
 /** An OpenAPI document of version 2.0, 3.0 or 3.1, read as far as a connector needs it. */
 export interface ApiDocument {
@@ -9,12 +9,17 @@ export interface ApiDocument {
   /** The path of its first server, which all paths start with: `/v1`, or empty. */
   readonly basePath: string
   readonly operations: readonly ApiOperation[]
-  /** Operations with methods that a tool cannot call. */
-  readonly otherMethods: readonly string[]
+  /** Paths and operations that no tool can call, with the reason. */
+  readonly leftOut: readonly LeftOut[]
   readonly securitySchemes: JsonObject
   readonly follow: Follow
   /** References that were followed and lead out of the document or nowhere. */
   readonly brokenReferences: ReadonlySet<string>
+}
+
+export interface LeftOut {
+  readonly reason: string
+  readonly place: string
 }
 
 export interface ApiOperation {
@@ -51,6 +56,8 @@ export type Follow = (value: JsonValue | undefined) => JsonValue | undefined
 
 export type Method = (typeof METHODS)[number]
 const OTHER_METHODS = ['HEAD', 'OPTIONS', 'TRACE', 'QUERY']
+const NO_METHOD = 'left out: a tool calls with GET, POST, PUT, PATCH or DELETE'
+const NO_PATH = 'left out: a path starts with /'
 
 const MAX_HOPS = 50
 
@@ -74,14 +81,17 @@ class Version3 {
 
   document(): ApiDocument {
     const operations: ApiOperation[] = []
-    const otherMethods: string[] = []
+    const leftOut: LeftOut[] = []
     for (const [path, value] of Object.entries(objectAt(this.root, 'paths'))) {
-      const item = this.follow(value)
-      if (!path.startsWith('/') || !isJsonObject(item)) continue
+      // What begins with x- is an extension of the document, and no path.
+      if (!path.startsWith('/') && !path.startsWith('x-')) leftOut.push({ reason: NO_PATH, place: quote(path) })
+      const item = path.startsWith('/') ? this.follow(value) : undefined
+      if (!isJsonObject(item)) continue
       for (const [name, operation] of Object.entries(item)) {
         const method = METHODS.find((known) => known === name.toUpperCase())
         if (method && isJsonObject(operation)) operations.push(this.#operation(path, method, item, operation))
-        else if (OTHER_METHODS.includes(name.toUpperCase())) otherMethods.push(`${name.toUpperCase()} ${path}`)
+        else if (OTHER_METHODS.includes(name.toUpperCase()))
+          leftOut.push({ reason: NO_METHOD, place: `${name.toUpperCase()} ${path}` })
       }
     }
     const info = objectAt(this.root, 'info')
@@ -90,7 +100,7 @@ class Version3 {
       description: textOf(info, 'description'),
       basePath: this.basePath(),
       operations,
-      otherMethods,
+      leftOut,
       securitySchemes: this.securitySchemes(),
       follow: this.follow,
       brokenReferences: this.#brokenReferences,

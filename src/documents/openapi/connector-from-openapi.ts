@@ -90,9 +90,7 @@ export function connectorFromOpenapi(
     }
     const connector = new Draft(from).connector()
     if (!connector) continue
-    for (const place of only === undefined ? document.otherMethods : []) {
-      notes.add('left out: a tool calls with GET, POST, PUT, PATCH or DELETE', place)
-    }
+    for (const { reason, place } of only === undefined ? document.leftOut : []) notes.add(reason, place)
     for (const reference of document.brokenReferences) notes.add(BROKEN, reference)
     return { connector, summary: summaryOf(connector), leftOut: notes.lines() }
   }
@@ -102,10 +100,11 @@ export function connectorFromOpenapi(
 }
 
 function chosen(document: ApiDocument, only: string | undefined): readonly ApiOperation[] {
-  const { operations, brokenReferences } = document
+  const { operations, brokenReferences, leftOut } = document
   if (operations.length === 0) {
-    const [broken] = brokenReferences
-    throw new OpenapiError(`has no operation${broken === undefined ? '' : `; ${BROKEN}: ${broken}`}`)
+    const broken = [...brokenReferences].map((place) => ({ reason: BROKEN, place }))
+    const [why] = [...broken, ...leftOut]
+    throw new OpenapiError(`has no operation${why ? `; ${why.reason}: ${why.place}` : ''}`)
   }
   if (only === undefined) return operations
   const isPath = only.startsWith('/')
