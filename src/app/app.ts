@@ -356,11 +356,7 @@ async function assemble(core: Core, options: AppOptions, fast: FastExpress): Pro
     standsBy: false,
     notices,
     methodTable: rpc?.table,
-    listen: async (address) => {
-      const bound = await server.listen(address)
-      void services.registry.makeIndexes()
-      return bound
-    },
+    listen: (address) => server.listen(address),
     close: async () => {
       await core.endWaits()
       await server.close()

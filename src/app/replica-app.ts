@@ -64,11 +64,7 @@ export async function createReplicaApp(
           version: VERSION,
           settings,
         }
-        const startTerm = async (parts: TermParts): Promise<Term> => {
-          const started = await createCore(options, fast, parts)
-          void started.services.registry.makeIndexes()
-          return started
-        }
+        const startTerm = (parts: TermParts): Promise<Term> => createCore(options, fast, parts)
         const { shutdown } = options
         replica = new Replica({ database, secret, leaseMs, self, admission: options, shutdown, log, startTerm })
         await replica.start()

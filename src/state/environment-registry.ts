@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BearerToken, Client } from '../domain/client.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
@@ -229,16 +228,6 @@ export class EnvironmentRegistry {
     return {
       ...(Object.keys(request_ids).length > 0 && { request_ids }),
       environments: byName(environments),
-    }
-  }
-
-  /** Makes the indexes over what was loaded, in turns of the event loop, so that no request waits long for them. */
-  async makeIndexes(): Promise<void> {
-    for (const { model } of this.environments()) {
-      for (const index of model.indexesInUse) {
-        index.make()
-        await nextTurn()
-      }
     }
   }
 

@@ -284,8 +284,6 @@ export class Environment {
 /** An environment that stores nothing and that no request knows. */
 export function draftOf(parts: EnvironmentParts): Draft {
   const environment = new Environment(parts)
-  // Making them of many rows later takes longer than keeping them.
-  for (const index of environment.model.indexesInUse) index.make()
   return { environment, written: [], changes: environment.model.begin() }
 }
 

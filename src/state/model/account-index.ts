@@ -50,6 +50,8 @@ export class AccountIndex implements Index<Account>, AccountFinder {
 
   constructor(find: (id: string) => Account | undefined) {
     this.#find = find
+    // Nearly every request finds its account by this map: the first one would have to wait for it.
+    this.#rows.with('identifier', '')
   }
 
   update(before: Account | undefined, after: Account | undefined): void {
@@ -65,11 +67,6 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     const added = after && this.#rows.add(after)
     if (!added || !isLast) this.#answers.clear()
     else for (const { matches, test } of this.#answers.values()) if (test(added)) matches.push(added)
-  }
-
-  /** Makes the map by which nearly every request finds its account. */
-  make(): void {
-    this.#rows.with('identifier', '')
   }
 
   #refuseTaken({ sequence, id }: Account): void {

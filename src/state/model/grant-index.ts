@@ -4,21 +4,12 @@ import type { Index } from './table.ts'
 
 /** Grants by what a call presents, by refresh token, and by account. An empty token finds nothing. */
 export class GrantIndex implements Index<Grant> {
-  readonly #byAccess: Lookup<Grant>
-  readonly #byRefresh: Lookup<Grant>
-  readonly #byAccount: Lookup<Grant>
-  readonly lookups: readonly Lookup<Grant>[]
-
-  /** @param all every grant, in the order of its table */
-  constructor(all: () => Iterable<Grant>) {
-    this.#byAccess = new Lookup(all, ({ access }) => access || undefined)
-    this.#byRefresh = new Lookup(all, ({ refresh_token }) => refresh_token || undefined)
-    this.#byAccount = new Lookup(all, ({ account_id }) => account_id)
-    this.lookups = [this.#byAccess, this.#byRefresh, this.#byAccount]
-  }
+  readonly #byAccess = new Lookup<Grant>(({ access }) => access || undefined)
+  readonly #byRefresh = new Lookup<Grant>(({ refresh_token }) => refresh_token || undefined)
+  readonly #byAccount = new Lookup<Grant>(({ account_id }) => account_id)
 
   update(before: Grant | undefined, after: Grant | undefined): void {
-    for (const lookup of this.lookups) lookup.update(before, after)
+    for (const lookup of [this.#byAccess, this.#byRefresh, this.#byAccount]) lookup.update(before, after)
   }
 
   byAccess(connector: string, access: string): Grant | undefined {

@@ -68,12 +68,11 @@ export interface ModelPorts {
  */
 export class Model {
   readonly accountIndex = new AccountIndex((id) => this.tables.accounts.get(id))
-  readonly grantIndex = new GrantIndex(() => this.tables.grants.values())
+  readonly grantIndex = new GrantIndex()
   readonly collections = new CollectionIndex()
   /** The auth requests that wait for verification, by account. */
-  readonly pendingRequests = new Lookup<AuthRequest>(
-    () => this.tables.auth_requests.values(),
-    ({ outcome, account_id }) => (outcome === 'pending' ? account_id : undefined),
+  readonly pendingRequests = new Lookup<AuthRequest>(({ outcome, account_id }) =>
+    outcome === 'pending' ? account_id : undefined,
   )
   readonly due = new DueIndex()
   readonly deliveryQueues = new DeliveryQueues()
@@ -204,11 +203,6 @@ export class Model {
   /** Links whose flow has not completed, expired ones among them, oldest first. */
   openLinks(): MagicLink[] {
     return [...this.tables.magic_links.values()].filter(({ completed_at }) => completed_at === undefined)
-  }
-
-  /** The indexes that nearly every request needs, and that the first one would have to wait for. */
-  get indexesInUse(): readonly { make(): void }[] {
-    return [this.accountIndex, ...this.grantIndex.lookups]
   }
 
   /** The next value of a counter, starting at 1. Only inside a transaction. */

@@ -121,34 +121,24 @@ export function firstWhere<T>(list: readonly T[], test: (item: T) => boolean, fr
 }
 
 /**
- * The rows of a table by a text of theirs; made when it is first asked for. A map that grows copies all of itself, which takes
- * 10 ms with 65,536 keys. So there are several, by the last character of the key, and each grows at another moment.
+ * The rows of a table by a text of theirs. A map that grows copies all of itself, which takes 10 ms with 65,536 keys. So there
+ * are several, by the last character of the key, and each grows at another moment.
  */
 export class Lookup<T extends Row> implements Index<T> {
-  #parts: readonly Map<string, T[]>[] | undefined
-  readonly #rows: () => Iterable<T>
+  readonly #parts: readonly Map<string, T[]>[] = Array.from({ length: PARTS }, () => new Map<string, T[]>())
   readonly #keyOf: (row: T) => string | undefined
 
   /** @param keyOf undefined for a row that nobody looks for */
-  constructor(rows: () => Iterable<T>, keyOf: (row: T) => string | undefined) {
-    this.#rows = rows
+  constructor(keyOf: (row: T) => string | undefined) {
     this.#keyOf = keyOf
   }
 
   /** The rows with a key, the one that changed last at the end. */
   get(key: string): readonly T[] {
-    return partOf(this.make(), key).get(key)?.slice() ?? NONE
-  }
-
-  make(): readonly Map<string, T[]>[] {
-    if (this.#parts) return this.#parts
-    this.#parts = Array.from({ length: PARTS }, () => new Map<string, T[]>())
-    for (const row of this.#rows()) this.update(undefined, row)
-    return this.#parts
+    return partOf(this.#parts, key).get(key)?.slice() ?? NONE
   }
 
   update(before: T | undefined, after: T | undefined): void {
-    if (!this.#parts) return
     const key = before && this.#keyOf(before)
     if (before && key !== undefined) {
       const part = partOf(this.#parts, key)
