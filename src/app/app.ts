@@ -89,6 +89,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   try {
     return await assemble(core, options, fast)
   } catch (error) {
+    await core.endWaits()
     await core.close()
     throw error
   }
@@ -144,11 +145,12 @@ async function createCore(options: AppOptions, { createFastApp }: FastExpress, r
     ]
     refuseUndocumentedMcp(services)
     await startScenarios(services, options)
-    serveWebhooks(services, options)
     const rpc = await rpcOf(options, services)
     const listener = mountRoutes(createFastApp(), services, rpc)
     const journalFile = options.journalFile === undefined ? undefined : await openJournal(options.journalFile, services)
     const reloading = options.watch ? await (await import('./reload.ts')).watchFiles(options, services) : undefined
+    // A start that fails sends no event, and the journal file has each attempt.
+    serveWebhooks(services, options)
     const [client] = services.defaultEnvironment()?.model.tables.clients.values() ?? []
     return {
       listener,

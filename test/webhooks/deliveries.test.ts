@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { RETRY_AFTER } from '../../src/domain/webhook.ts'
@@ -6,6 +7,7 @@ import { signatureOf } from '../../src/webhooks/attempt.ts'
 import { SILENT } from '../../src/http/log.ts'
 import { MAX_WAITING } from '../../src/webhooks/webhooks.ts'
 import { withControl } from '../control/control-mock.ts'
+import { createTestApp } from '../support/create-app.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withDirectory } from '../support/registry.ts'
 import { withWebhook } from './fixture.ts'
@@ -235,6 +237,33 @@ describe('events that are not acknowledged when the server stops', () => {
         await receiver.answered(2)
         expect(receiver.types).toEqual(['created', 'deleted'])
       })
+      await receiver.close()
+    })
+  })
+
+  it('are not sent by a start that fails, and the first attempt of the next one is in its journal file', async () => {
+    await withDirectory(async (directory) => {
+      const [state, journalFile] = [join(directory, 'state.json'), join(directory, 'journal.jsonl')]
+      const receiver = new Receiver()
+      const url = await receiver.listen()
+      const hanging = new Promise<void>((begun) => {
+        receiver.answer = () => {
+          begun()
+          return new Promise(() => undefined)
+        }
+      })
+      await withControl({ state }, async ({ call, token, api }) => {
+        await call('put', '/webhooks/app', { url, secret: SECRET })
+        await api(await token('test_client', 'test_secret'), 'post', '/connected_accounts', account('ada'))
+        await hanging
+      })
+      receiver.answer = () => 200
+      await expect(createTestApp({ state, descriptors: [join(directory, 'missing')] })).rejects.toThrow('missing')
+      await withControl({ state, journalFile }, async ({ call }) => {
+        await call('post', '/requests/wait', { match: { kind: 'webhook' }, timeout_ms: 5000 })
+      })
+      expect(receiver.types).toEqual(['created'])
+      expect(JSON.parse(await readFile(journalFile, 'utf8'))).toMatchObject({ kind: 'webhook', status: 200 })
       await receiver.close()
     })
   })
