@@ -89,13 +89,21 @@ export class Deliveries {
   /** Ends the attempts under way. Their deliveries stay in the state, for the next start. */
   close(): void {
     this.#isClosed = true
+    this.#stop()
+  }
+
+  #stop(): void {
     clearTimeout(this.#timer)
     for (const { over } of this.#sending.values()) over.abort()
   }
 
   #look(): void {
-    if (this.#environment.isRemoved) this.close()
     if (this.#isClosed) return
+    // It is there again when the disk refuses its removal.
+    if (this.#environment.isRemoved) {
+      this.#stop()
+      return
+    }
     for (const { row, over } of this.#sending.values()) if (!this.#isCurrent(row)) over.abort()
     const { clock, model } = this.#environment
     const present = clock.instant()

@@ -291,6 +291,25 @@ describe('events that are not acknowledged when the server stops', () => {
 })
 
 describe('webhooks', () => {
+  it('of an environment go on when the disk refuses its removal', async () => {
+    await withDirectory(async (directory) => {
+      const fileSystem = new MemoryDisk()
+      const options = { state: join(directory, 'state.json'), fileSystem }
+      await withWebhook(options, async ({ call, token, api, receiver, url }) => {
+        const made = await call('post', '/environments', { name: 'other' })
+        const { client_id, client_secret } = made.body as Record<string, string>
+        await call('put', '/webhooks/app?environment=other', { url, secret: SECRET })
+        const bearer = await token(String(client_id), String(client_secret))
+        fileSystem.fails = () => new Error('ENOSPC: no space left')
+        expect((await call('delete', '/environments/other')).status).toBe(503)
+        fileSystem.fails = () => undefined
+        await api(bearer, 'post', '/connected_accounts', account('ada'))
+        await receiver.answered(1)
+        expect(receiver.types).toEqual(['created'])
+      })
+    })
+  })
+
   it('come from the configuration of the server, for every environment, and from its seed', async () => {
     const receiver = new Receiver()
     const url = await receiver.listen()
