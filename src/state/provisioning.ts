@@ -11,7 +11,7 @@ import { isClientPattern, type SeedBundle } from '../domain/seed.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { draftOf, type Environment } from './environment.ts'
-import type { EnvironmentRegistry } from './environment-registry.ts'
+import { ClientIdTakenError, type EnvironmentRegistry } from './environment-registry.ts'
 import { type ClockState, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import type { Origin, StartClock } from './model/model.ts'
 import { changedSeed, exactSeed, extendedOrigin, keptRows, reseededOrigin, withoutClients } from './origin.ts'
@@ -168,10 +168,20 @@ export class EnvironmentProvisioner {
     const { registry } = this.#options
     const known = registry.byClient.get(clientId)
     if (known) return known
-    const name = environmentNameFor(clientId, (taken) => registry.environment(taken) !== undefined)
-    const made = this.create({ name, seed: own, client: { id: clientId, client_secret: secret } })
+    const client = { id: clientId, client_secret: secret }
+    const make = (): Promise<CreatedEnvironment> => {
+      const name = environmentNameFor(clientId, (taken) => registry.environment(taken) !== undefined)
+      return this.create({ name, seed: own, client })
+    }
+    const made = make()
+      .catch((error: unknown) => {
+        if (!(error instanceof EnvironmentExistsError || error instanceof ClientIdTakenError)) throw error
+        // Another request has taken the name or the client id meanwhile.
+        return registry.byClient.get(clientId) ?? make()
+      })
+      .finally(() => this.#creating.delete(clientId))
     this.#creating.set(clientId, made)
-    return made.finally(() => this.#creating.delete(clientId))
+    return made
   }
 
   /** Adds a seed to an environment, now and for every reset to come. @throws ClientIdTakenError */

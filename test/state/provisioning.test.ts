@@ -84,3 +84,34 @@ describe('the seed of an environment', () => {
       await registry.close()
     }))
 })
+
+describe('the environment of a client id that fits a pattern', () => {
+  const many = Array.from({ length: 3000 }, (_, at) => account(`user-${at}`))
+  const seed = { ...SERVER, clients: [...SERVER.clients, ...ADDED.clients], accounts: many }
+
+  it('has another name when another request takes the name while it is made', () =>
+    withDirectory(async (directory) => {
+      const registry = await openTestRegistry({ file: join(directory, 'state.json'), fileSystem: new MemoryDisk() })
+      const environments = provisioner(registry, seed)
+      const arriving = Promise.all([
+        environments.createForClient('ci-7', 'ci'),
+        environments.createForClient('ci-7', 'ci'),
+      ])
+      await environments.create({ name: 'ci-7', seed: { ...SERVER, clients: [] } })
+      const [one, other] = await arriving
+      expect(one?.environment.name).toMatch(/^ci-7-[0-9a-f]{8}$/)
+      expect(other?.environment).toBe(one?.environment)
+      await registry.close()
+    }))
+
+  it('is the one that another request has made for the client id meanwhile', () =>
+    withDirectory(async (directory) => {
+      const registry = await openTestRegistry({ file: join(directory, 'state.json'), fileSystem: new MemoryDisk() })
+      const environments = provisioner(registry, seed)
+      const arriving = environments.createForClient('ci-7', 'ci')
+      const client = { id: 'ci-7', client_secret: 'ci' }
+      const made = await environments.create({ name: 'mine', seed: { ...SERVER, clients: [] }, client })
+      expect((await arriving)?.environment).toBe(made.environment)
+      await registry.close()
+    }))
+})
