@@ -37,9 +37,10 @@ function sessionCaller(token: string, address: ServerAddress, registry: ServiceP
   const verified = verifiedToken(token, (kid) => registry.byMcpKey.get(kid))
   if (!verified) throw ended('was not made here, was changed, or ended with a reset')
   const { environment, claims, key } = verified
-  const { accounts, mcp_configs } = environment.model.tables
   return {
     authenticate: () => {
+      // A reset, or a state that is loaded, replaces the tables while a stream is open.
+      const { accounts, mcp_configs } = environment.model.tables
       if (registry.byMcpKey.get(key.id)?.environment !== environment) throw ended('ended with a reset')
       if (claims.exp * 1000 <= environment.clock.now()) throw ended(`expired before ${now(environment)}`)
       if (claims.mcp_cfg && !mcp_configs.get(claims.mcp_cfg)) throw ended('ended with its config')
@@ -48,7 +49,7 @@ function sessionCaller(token: string, address: ServerAddress, registry: ServiceP
       return { environment, client: undefined }
     },
     account: (connector) => {
-      const id = claims.ca_ids.find((each) => accounts.get(each)?.connector === connector)
+      const id = claims.ca_ids.find((each) => environment.model.tables.accounts.get(each)?.connector === connector)
       // A connection that its config has got since: the user may have an account there.
       return id ? { connected_account_id: id } : { connector, identifier: claims.sub }
     },

@@ -322,6 +322,25 @@ describe('a session token of a config', () => {
     })
   })
 
+  it('ends with its config, or with an account that it names, also after a state was loaded', async () => {
+    await withMcp({}, async (mock) => {
+      const { id, path } = await twoConnected(mock)
+      const { token } = await mock.call<Minted>('POST', `/mcp/configs/${id}/tokens`, ADA)
+      const { token: ofMail } = await mint(mock)
+      const streams = [
+        await mock.connect({ path, headers: bearer(token), options: MODERN }),
+        await mock.connect({ path: MAIL, headers: bearer(ofMail), options: MODERN }),
+      ]
+      const listening = await Promise.all(streams.map((client) => client.listen({ toolsListChanged: true })))
+      const state = await mock.call<object>('GET', '/_mock/state')
+      await mock.call('PUT', '/_mock/state', state)
+      await mock.call('DELETE', `/mcp/configs/${id}`)
+      await listening[0]?.closed
+      await mock.call('POST', '/connected_accounts:delete', { connector: 'mail', ...ADA })
+      await listening[1]?.closed
+    })
+  })
+
   it('runs the tools of a connection that its config has got since with the account of its user', async () => {
     await withMcp({}, async (mock) => {
       const { id, path } = await twoConnected(mock, [TWO[0]!])
