@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import { systemReason } from '../domain/system-error.ts'
 import { commandSignals, hasProcessGroups, isSentToChildren, spawnable, terminalState } from '../platform.ts'
 import type { Variables } from './arguments.ts'
-import { systemCode } from './failure.ts'
 import type { CommandLine } from './server-options.ts'
 
 /** How a command ended, as a shell reports it: 128 and the number of the signal that ended it, 126 and 127 when it did not start. */
@@ -109,7 +109,7 @@ function signalCode(signal: NodeJS.Signals): number {
 }
 
 function notStarted(program: string, error: Error): CommandEnd {
-  const reason = systemCode(error) ?? error.message
+  const reason = systemReason(error)
   if (reason === 'ENOENT' || reason === 'ENOTDIR') {
     return {
       code: 127,

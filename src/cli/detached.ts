@@ -8,11 +8,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { replaceFile } from '../disk/replace-file.ts'
 import { StartError } from '../domain/start-error.ts'
+import { hasCode } from '../domain/system-error.ts'
 import { HttpClient } from '../http-client.ts'
 import { DETACHED, readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { controlCall } from './control-session.ts'
-import { RefusedError, systemCode } from './failure.ts'
+import { RefusedError } from './failure.ts'
 import { authorityOf, type DetachedServer, detachedServer, FOLDER, SERVER_FILE } from './running-server.ts'
 import type { StartArguments } from './server-options.ts'
 
@@ -72,7 +73,7 @@ async function runningServer(settings: DetachedServer['settings']): Promise<Deta
       await writeFile(SERVER_FILE, JSON.stringify(claim), { flag: 'wx', mode: 0o600 })
       return undefined
     } catch (error) {
-      if (systemCode(error) !== 'EEXIST') throw error
+      if (!hasCode(error, 'EEXIST')) throw error
     }
     const found = detachedServer()
     if (found && !(await isUp(found))) await rm(SERVER_FILE, { force: true })
@@ -110,7 +111,7 @@ async function isUp({ pid, ready }: DetachedServer): Promise<boolean> {
   const client = new HttpClient(ready.url, { timeoutMs: TIMEOUT_MS, anyCertificate: true })
   return client.send({ method: 'GET', path: '/_mock/health' }).then(
     () => true,
-    (error: unknown) => systemCode(error) !== 'ECONNREFUSED',
+    (error: unknown) => !hasCode(error, 'ECONNREFUSED'),
   )
 }
 
@@ -119,7 +120,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return systemCode(error) === 'EPERM'
+    return hasCode(error, 'EPERM')
   }
 }
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { ServiceError } from '../domain/errors.ts'
 import { StartError } from '../domain/start-error.ts'
 import { nearest } from '../domain/suggestion.ts'
+import { systemReason } from '../domain/system-error.ts'
 
 /** A flag, an operand or a variable is wrong. Exit code 2. */
 export class UsageError extends Error {
@@ -42,18 +43,9 @@ export function reportFailure(error: unknown, help: string, err: (line: string) 
   return 1
 }
 
-/** Why a file cannot be used: the code of the operating system where there is one. */
-export function fileFailure(error: unknown): string {
-  return systemCode(error) ?? (error instanceof Error ? error.message : String(error))
-}
-
 /** The text of a file; `what` stands before its name in the message. @throws StartError */
 export function readTextFile(file: string, what = ''): Promise<string> {
   return readFile(file, 'utf8').catch((error: unknown) => {
-    throw new StartError(`${what}${file} cannot be read (${fileFailure(error)})`)
+    throw new StartError(`${what}${file} cannot be read (${systemReason(error)})`)
   })
-}
-
-export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

@@ -1,9 +1,10 @@
+import { systemReason } from '../domain/system-error.ts'
 import { VERSION } from '../version.ts'
 import { firstOperand, namedConfiguration } from './arguments.ts'
 import type { CommandContext, Terminal } from './command.ts'
 import { type Command, COMMAND_NAMES, COMMANDS, flagsOf } from './command-table.ts'
 import { LOAD } from './commands.ts'
-import { fileFailure, hint, reportFailure, UsageError } from './failure.ts'
+import { hint, reportFailure, UsageError } from './failure.ts'
 import { findConfiguration } from './find-configuration.ts'
 import { commandHelp, programHelp } from './help.ts'
 
@@ -118,7 +119,7 @@ function lineWriter(stream: NodeJS.WriteStream, failed?: (reason: string) => voi
   let isOpen = true
   let isWhole = true
   stream.on('error', (error: unknown) => {
-    const reason = fileFailure(error)
+    const reason = systemReason(error)
     if (['EPIPE', 'EIO'].includes(reason)) isOpen = false
     else if (isWhole) failed?.(reason)
     isWhole = false

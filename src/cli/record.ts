@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { mayBeCalled } from '../domain/base-url.ts'
 import { StartError } from '../domain/start-error.ts'
+import { hasCode, systemReason } from '../domain/system-error.ts'
 import { plural } from '../domain/text.ts'
 import { problemsOf } from '../record/observed.ts'
 import { RecordingProxy } from '../record/proxy.ts'
@@ -8,7 +9,7 @@ import type { Recorded } from '../record/recorded.ts'
 import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { systemCode, UsageError } from './failure.ts'
+import { UsageError } from './failure.ts'
 import { writeRecording } from './record-files.ts'
 import { LOOPBACK } from './server-options.ts'
 import { StopRequest } from './stop.ts'
@@ -58,8 +59,8 @@ export async function record(argv: readonly string[], context: CommandContext): 
 /** @throws StartError for a folder with files in it */
 async function refuseFilled(folder: string, isForced: boolean): Promise<void> {
   const files = await readdir(folder).catch((error: unknown): string[] => {
-    if (systemCode(error) === 'ENOENT') return []
-    throw new StartError(`--out ${folder} is no folder that can be read (${systemCode(error) ?? String(error)})`)
+    if (hasCode(error, 'ENOENT')) return []
+    throw new StartError(`--out ${folder} is no folder that can be read (${systemReason(error)})`)
   })
   if (files.length > 0 && !isForced)
     throw new StartError(`--out ${folder} is not empty: name another folder, or give --force to write into it`)

@@ -1,12 +1,13 @@
 import { replaceFile } from '../disk/replace-file.ts'
 import { isJsonObject, type JsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
+import { systemReason } from '../domain/system-error.ts'
 import { HttpClient } from '../http-client.ts'
 import { COVERAGE_FORMATS, FORMATS, type ReportFormat } from '../verdict/formats/formats.ts'
 import type { ReportPair } from '../verdict/report-pair.ts'
 import { type Arguments, readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { fileFailure, readTextFile, UsageError } from './failure.ts'
+import { readTextFile, UsageError } from './failure.ts'
 import type { FlagValues } from './command-table.ts'
 import { adminHeaders, adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
 import { NOT_WRITTEN, reportFiles, VERDICT_FAILED, verdictOptions, writeReports } from './run-reports.ts'
@@ -34,7 +35,7 @@ export async function report(argv: readonly string[], context: CommandContext): 
   if (output === undefined) out(content.replace(/\n$/, ''))
   else {
     await replaceFile(output, content).catch((error: unknown) => {
-      throw new StartError(`the report ${output} cannot be written (${fileFailure(error)})`)
+      throw new StartError(`the report ${output} cannot be written (${systemReason(error)})`)
     })
     out(`wrote ${output}`)
   }

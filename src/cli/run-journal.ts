@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path'
 import { writeText } from '../disk/append.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
+import { systemReason } from '../domain/system-error.ts'
 import { shellQuote } from '../domain/text.ts'
 import type { Verdict } from '../verdict/report-pair.ts'
-import { fileFailure } from './failure.ts'
 
 /** The file with the request journal of a run, by which its requests are explained once the server is gone. */
 export interface RunJournal {
@@ -27,7 +27,7 @@ export async function openRunJournal(file: string | undefined): Promise<RunJourn
     await makeDirectory(dirname(file))
     await writeText(file, '', 'append', 0o600)
   } catch (error) {
-    throw new StartError(`the journal file ${file} cannot be written (${fileFailure(error)})`)
+    throw new StartError(`the journal file ${file} cannot be written (${systemReason(error)})`)
   }
   return { file, discard: () => Promise.resolve(), isAskedFor: true }
 }

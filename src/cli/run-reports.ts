@@ -2,12 +2,13 @@ import { dirname } from 'node:path'
 import { writeText } from '../disk/append.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
+import { systemReason } from '../domain/system-error.ts'
 import { FORMATS, render, type ReportFormat } from '../verdict/formats/formats.ts'
 import type { JudgedReports } from '../verdict/verdict.ts'
 import type { VerdictOptions } from '../verdict/verdict-options.ts'
 import type { Arguments, Variables } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { fileFailure, UsageError } from './failure.ts'
+import { UsageError } from './failure.ts'
 
 /** Exit codes when the verdict failed, and when a report could not be written. */
 export const [VERDICT_FAILED, NOT_WRITTEN] = [3, 2]
@@ -68,7 +69,7 @@ async function annotationLines(judged: JudgedReports): Promise<string> {
 }
 
 function notWritten(file: string, error: unknown): string {
-  return `the report ${file} cannot be written (${fileFailure(error)})`
+  return `the report ${file} cannot be written (${systemReason(error)})`
 }
 
 /** Adds Markdown to the summary of a CI step where there is one; answers a message when that fails. */
@@ -79,7 +80,7 @@ async function addToStepSummary({ GITHUB_STEP_SUMMARY: file }: Variables, markdo
     await writeText(file, `\n\n${markdown()}\n`, 'append')
     return []
   } catch (error) {
-    return [`the summary ${file} of GITHUB_STEP_SUMMARY cannot be written (${fileFailure(error)})`]
+    return [`the summary ${file} of GITHUB_STEP_SUMMARY cannot be written (${systemReason(error)})`]
   }
 }
 

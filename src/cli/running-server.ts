@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject } from '../domain/json.ts'
 import { callableHost } from '../domain/loopback.ts'
+import { systemCode } from '../domain/system-error.ts'
 import { failureReason } from '../http-client.ts'
 import type { Server } from '../library/control-client.ts'
 import type { Arguments } from './arguments.ts'
-import { systemCode } from './failure.ts'
 
 /** The server that `start --detach` started in the working directory, as its file describes it. */
 export interface DetachedServer {

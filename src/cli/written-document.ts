@@ -3,7 +3,7 @@ import { dirname, relative, resolve } from 'node:path'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { replaceFile } from '../disk/replace-file.ts'
 import { StartError } from '../domain/start-error.ts'
-import { fileFailure } from './failure.ts'
+import { systemReason } from '../domain/system-error.ts'
 
 type Kind = 'seed' | 'connector' | 'scenario' | 'config'
 
@@ -31,6 +31,6 @@ async function reported(file: string, write: () => Promise<void>): Promise<void>
   try {
     await write()
   } catch (error) {
-    throw new StartError(`${file} cannot be written (${fileFailure(error)})`)
+    throw new StartError(`${file} cannot be written (${systemReason(error)})`)
   }
 }

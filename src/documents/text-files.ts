@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { hasCode, systemCode, systemReason } from '../domain/system-error.ts'
 import { UnreadableFileError } from './problem.ts'
 
 /** What a configuration file may be called. In a folder of seeds it is no part of them. */
@@ -21,7 +22,7 @@ export async function textFiles(path: string): Promise<TextFile[]> {
 export async function textsIn(folder: string): Promise<TextFile[]> {
   const isThere = await stat(folder).then(
     (found) => found.isDirectory(),
-    (error: unknown) => (isMissing(error) ? false : unreadable(folder)(error)),
+    (error: unknown) => (hasCode(error, 'ENOENT', 'ENOTDIR') ? false : unreadable(folder)(error)),
   )
   return isThere ? textsOf(await filesIn(folder)) : []
 }
@@ -63,14 +64,10 @@ function textsOf(files: readonly string[]): Promise<TextFile[]> {
   return Promise.all(files.map(async (file) => ({ file, text: await textOf(file) })))
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
-}
-
 function unreadable(path: string): (error: unknown) => never {
   return (error) => {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    throw new UnreadableFileError(path, REASONS[code] ?? `it cannot be read (${code || String(error)})`)
+    const reason = REASONS[systemCode(error) ?? ''] ?? `it cannot be read (${systemReason(error)})`
+    throw new UnreadableFileError(path, reason)
   }
 }
 

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../domain/errors.ts'
+import { systemCode } from '../domain/system-error.ts'
 import { errorReply, type WireAnswer, wireAnswer } from './answer.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
 import { pendingResponse, isBodyIncomplete } from './server.ts'
@@ -28,7 +29,7 @@ export function answerUnreadable(services: () => ServiceParts | undefined): (err
   const ids = new RandomIds()
   const refused = new WeakSet<Duplex>()
   return (error, socket) => {
-    const code = 'code' in error ? String(error.code) : ''
+    const code = systemCode(error) ?? ''
     if (code === 'ECONNRESET' || code === 'EPIPE') socket.destroy()
     // A pipelined request is not read while earlier answers are being sent, so its time limit does not count.
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.isPaused()) return

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openForWriting, writeAll } from '../disk/append.ts'
 import { isJsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
+import { systemReason } from '../domain/system-error.ts'
 import { plural } from '../domain/text.ts'
 import type { JournalEntry, RecordedEntry } from './entry.ts'
 import type { Explanation } from './explain.ts'
@@ -114,8 +115,7 @@ export async function* readJournalFile(path: string): AsyncIterable<FiledEntry> 
     yield* entriesIn(path)
   } catch (error) {
     if (error instanceof StartError) throw error
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new StartError(`the journal file ${path} cannot be read (${reason})`)
+    throw new StartError(`the journal file ${path} cannot be read (${systemReason(error)})`)
   }
 }
 

@@ -4,6 +4,7 @@ import { create, createFileRegistry, toBinary } from '@bufbuild/protobuf'
 import { type FileDescriptorProto, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { servedRoutes } from '../contract/route.ts'
 import { StartError } from '../domain/start-error.ts'
+import { systemReason } from '../domain/system-error.ts'
 import type { VocabularyWords } from '../domain/vocabulary.ts'
 import { completeSet, type MissingType } from './descriptors.ts'
 import { embeddedDescriptors } from './embedded-descriptors.ts'
@@ -84,8 +85,7 @@ async function generatedFiles(folder: string): Promise<string[]> {
     )
     return files.flat().sort()
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new StartError(`the folder ${folder} cannot be read (${reason}).`)
+    throw new StartError(`the folder ${folder} cannot be read (${systemReason(error)}).`)
   }
 }
 

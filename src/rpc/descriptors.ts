@@ -19,6 +19,7 @@ import {
   FileDescriptorSetSchema,
 } from '@bufbuild/protobuf/wkt'
 import { StartError } from '../domain/start-error.ts'
+import { systemReason } from '../domain/system-error.ts'
 import { file_google_api_annotations } from './generated/google/api/annotations_pb.ts'
 import { file_google_api_http } from './generated/google/api/http_pb.ts'
 import { file_google_rpc_error_details } from './generated/google/rpc/error_details_pb.ts'
@@ -57,8 +58,7 @@ export async function readDescriptors(paths: readonly string[]): Promise<FileReg
 
 async function readSet(path: string): Promise<readonly FileDescriptorProto[]> {
   const bytes = await readFile(path).catch((error: unknown) => {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new StartError(`the descriptors ${path} cannot be read (${reason}).`)
+    throw new StartError(`the descriptors ${path} cannot be read (${systemReason(error)}).`)
   })
   try {
     const { file } = fromBinary(FileDescriptorSetSchema, bytes)

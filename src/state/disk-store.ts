@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { systemCode } from '../domain/system-error.ts'
 import { RandomIds } from './model/time-and-ids.ts'
 import type { StateContent, StateImage } from './model/state-image.ts'
 import { StateFile } from './state-file/state-file.ts'
@@ -156,7 +157,7 @@ export async function openDisk(options: DiskOptions): Promise<OpenedDisk> {
       throw error
     }
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error instanceof StorageError) throw error
+    if (!(error instanceof Error) || systemCode(error) === undefined) throw error
     throw new StateError(`${options.file}: it cannot be used as state file: ${error.message}`)
   }
 }

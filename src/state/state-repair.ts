@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { ENVIRONMENT_NAME } from '../domain/environment-name.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
+import { hasCode, systemCode } from '../domain/system-error.ts'
 import { plural } from '../domain/text.ts'
 import { type Path, pathText, type Problem, sentence, valueAtPath } from '../schema/problems.ts'
 import { readRegistry } from './environment-registry.ts'
@@ -15,7 +16,7 @@ import { readDocument } from './state-file/read-state.ts'
 import { StateFile } from './state-file/state-file.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'
 import { everyProblem } from './state-file/validation.ts'
-import { type FileSystem, hasCode, nodeFileSystem } from './wal/file-system.ts'
+import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
 import { type LoggedCommit, logGenerations, logPath } from './wal/log-lines.ts'
 import { headerOf, rawLines } from './wal/recovery.ts'
 import { StateError } from './wal/state-errors.ts'
@@ -60,7 +61,7 @@ export async function repairState(
     return { saved: `${plural(environments.length, 'environment')}, ${plural(rows, 'row')}`, leftOut }
   } catch (error) {
     if (reserved !== undefined) await fileSystem.remove(reserved)
-    if (error instanceof Error && 'code' in error)
+    if (error instanceof Error && systemCode(error) !== undefined)
       throw new StateError(`${path}: ${error.message}; nothing was written`)
     throw error
   }

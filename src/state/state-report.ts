@@ -1,3 +1,4 @@
+import { systemCode } from '../domain/system-error.ts'
 import { plural } from '../domain/text.ts'
 import { readStored } from './disk-store.ts'
 import { type EnvironmentRegistry, readRegistry } from './environment-registry.ts'
@@ -26,9 +27,9 @@ export async function checkState(path: string, fileSystem: FileSystem = nodeFile
     return await report(fileSystem, file)
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    const isOfSystem = 'code' in error || error instanceof StateError
-    if (!isOfSystem) throw error
-    return { kind: 'unreadable', message: error instanceof StateError ? error.message : `${path}: ${error.message}` }
+    if (error instanceof StateError) return { kind: 'unreadable', message: error.message }
+    if (systemCode(error) === undefined) throw error
+    return { kind: 'unreadable', message: `${path}: ${error.message}` }
   }
 }
 

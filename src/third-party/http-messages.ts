@@ -9,6 +9,7 @@ import {
 } from 'node:http'
 import type { Readable } from 'node:stream'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
+import { systemReason } from '../domain/system-error.ts'
 import { lazyImport } from '../lazy-import.ts'
 
 export interface ReceivedRequest {
@@ -290,7 +291,5 @@ function collect(response: IncomingMessage, finish: (received: Received) => void
 }
 
 function reason(error: unknown): string {
-  if (!(error instanceof Error)) return 'the connection failed'
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.message
-  return `the connection failed: ${code}`
+  return `the connection failed: ${systemReason(error)}`
 }

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createSecureContext, rootCertificates } from 'node:tls'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { StartError } from '../domain/start-error.ts'
+import { systemCode, systemReason } from '../domain/system-error.ts'
 
 /** Where the certificate of an HTTPS server comes from (G50). */
 export type TlsOptions = CertificateFiles | TemporaryCertificate
@@ -131,8 +132,7 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 function reason(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return REASONS[code] ?? (code || String(error))
+  return REASONS[systemCode(error) ?? ''] ?? systemReason(error)
 }
 
 /** Node.js adds the authorities of this file to its own. */

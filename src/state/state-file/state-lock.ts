@@ -5,9 +5,10 @@ import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { hasCode } from '../../domain/system-error.ts'
 import { lockPipeOf } from '../../platform.ts'
 import { RandomIds, type TimeSource } from '../model/time-and-ids.ts'
-import { hasCode, nodeFileSystem } from '../wal/file-system.ts'
+import { nodeFileSystem } from '../wal/file-system.ts'
 import { StateError } from '../wal/state-errors.ts'
 
 /** Held until it is released or the process dies, however it dies. */

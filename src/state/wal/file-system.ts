@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs'
 import { type FileHandle, open, readdir, readFile, readlink, realpath, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { hasCode } from '../../domain/system-error.ts'
 import { canSyncDirectories, renameOver } from '../../platform.ts'
 import { makeDirectory } from '../../disk/make-directory.ts'
 
@@ -90,10 +91,6 @@ export async function writeFully(file: OpenFile, bytes: Uint8Array, position: nu
     if (written === 0) throw new Error('the disk took no byte of a write')
     done += written
   }
-}
-
-export function hasCode(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }
 
 function openFile(handle: FileHandle): OpenFile {
