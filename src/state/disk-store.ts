@@ -37,6 +37,8 @@ export type Capture = (isLast: boolean) => StateContent
 /** Files that were read at a start and that this process has the right to use. */
 export interface OpenedDisk {
   readonly stored: Stored
+  /** Removes the logs below that of the state file, which holds what they say. Only when all that was read is valid. */
+  removeOldLogs(): Promise<void>
   /** Stores commits from now on; checkpoints take the whole model from `capture`. */
   store(capture: Capture): DiskStore
   /** Gives the files back without writing anything. */
@@ -171,8 +173,11 @@ async function openLocked(options: DiskOptions, lock: StateLock): Promise<Opened
   const logFile = new LogFile(fileSystem, file, stateId, logs.end)
   const { checkpointAt } = options
   const parts = { lock, stateFile, logFile, stateId, durability, checkpointAt }
+  const from = stored.image?.generation ?? 0
   return {
     stored,
+    // One that cannot be removed does no harm: no start replays it.
+    removeOldLogs: () => removeLogs(fileSystem, file, (generation) => generation < from).catch(() => undefined),
     store: (capture) => new DiskStore(parts, capture, size),
     abandon: () => lock.release(),
   }

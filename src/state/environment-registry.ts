@@ -62,6 +62,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Environmen
   try {
     const registry = new EnvironmentRegistry(options, disk)
     await inSlices(registry.load(disk.stored), between)
+    await disk.removeOldLogs()
     return registry
   } catch (error) {
     await disk.abandon()

@@ -133,6 +133,23 @@ describe('the write-ahead log', () => {
   )
 
   it(
+    'that the state file already holds is removed by a start that succeeds, and by no other',
+    inDirectory(async (file) => {
+      const disk = await logged(file, 2)
+      const old = disk.file(`${file}.wal.0`)!
+      await reopened(file, disk, (registry) => expect(accountIds(registry)).toEqual(['ca_1', 'ca_2']))
+      disk.put(`${file}.wal.0`, old)
+      disk.put(`${file}.wal.1`, 'a diary')
+      await expect(openTestRegistry({ file, fileSystem: disk })).rejects.toThrow('this is not a write-ahead log')
+      expect(disk.paths()).toContain(`${file}.wal.0`)
+      await disk.remove(`${file}.wal.1`)
+      const registry = await openTestRegistry({ file, fileSystem: disk })
+      expect([accountIds(registry), disk.paths()]).toEqual([['ca_1', 'ca_2'], [file]])
+      await registry.close()
+    }),
+  )
+
+  it(
     'that follows another state file is refused',
     inDirectory(async (file) => {
       const disk = await logged(file, 1)

@@ -49,14 +49,14 @@ export async function readLogs(
   between?: () => void,
 ): Promise<LogContent> {
   const from = state?.generation ?? 0
-  // Logs below the state file's are in it already: the next checkpoint removes them.
+  // Logs below the state file's are in it already: the start removes them.
   const logs = await Promise.all((await logGenerations(fileSystem, stateFile)).map((each) => readLog(each)))
   const live = logs.filter(({ generation }) => generation >= from)
   const lastUsed = live.findLastIndex(({ bytes }) => bytes.length > 0)
   const read: LogContent = {
     stateId: state?.state_id,
     commits: [],
-    end: { generation: from, length: 0, before: 0, exists: logs.length > 0 },
+    end: { generation: from, length: 0, before: 0, exists: live.length > 0 },
     notices: [],
   }
   for (const log of logs) checkHeader(log, log === live[lastUsed] || log.generation < from)
