@@ -234,8 +234,10 @@ function createServices(started: StartedParts, options: AppOptions): AppServices
     defaultEnvironment,
   })
   const { documentedOnly = false, mcp = false } = options
-  const testOf = (name: string) => registry.environment(name)?.model.tables.origins.get('origin')?.test
-  const records = new ContractRecords(testOf)
+  const records = new ContractRecords((name) => {
+    const environment = registry.environment(name)
+    return environment && { test: environment.model.tables.origins.get('origin')?.test }
+  })
   journals.observe(recordEntry.bind(undefined, records))
   if (options.observeEntry) journals.observe(options.observeEntry)
   return {

@@ -39,20 +39,26 @@ const MAX_REMOVED = 200
 export class ContractRecords {
   readonly #byName = new Map<string, EnvironmentContractRecord>()
   readonly #removed = new Set<string>()
-  readonly #testOf: (environment: string) => TestLabel | undefined
+  readonly #present: (environment: string) => { readonly test: TestLabel | undefined } | undefined
   #older = new EnvironmentContractRecord()
 
-  /** `testOf` returns the test that an environment was made for. */
-  constructor(testOf: (environment: string) => TestLabel | undefined = () => undefined) {
-    this.#testOf = testOf
+  /** `present` returns the test that an environment was made for; undefined when there is none of that name. */
+  constructor(present: (environment: string) => { readonly test: TestLabel | undefined } | undefined) {
+    this.#present = present
   }
 
-  /** The record of an environment; a new environment of an old name continues the record. */
+  /**
+   * The record of an environment; a new environment of an old name continues the record. One that was removed can still have
+   * requests, which were under way.
+   */
   of(name: string): EnvironmentContractRecord {
-    const isNew = this.#removed.size > 0 && this.#removed.delete(name)
     let record = this.#byName.get(name)
-    if (!record) this.#byName.set(name, (record = new EnvironmentContractRecord(name, this.#testOf(name))))
-    else if (isNew) record.test = this.#testOf(name)
+    if (!record) this.#byName.set(name, (record = new EnvironmentContractRecord(name, this.#present(name)?.test)))
+    const present = this.#removed.has(name) ? this.#present(name) : undefined
+    if (present) {
+      this.#removed.delete(name)
+      record.test = present.test
+    }
     return record
   }
 

@@ -52,6 +52,36 @@ describe('a finding names its tests', () => {
     })
   })
 
+  it('also a test whose environment was removed before the request was answered', async () => {
+    await withToolmock({}, async (mock) => {
+      const on = { operation: 'list_connected_accounts' }
+      const rules = [{ name: 'slow', at: 'service', on, do: [{ latency: { ms: 1000 } }] }]
+      const given = { name: 'lists', ...LISTS, scenarios: [{ name: 'slow', rules }] }
+      const { body } = await control(mock, 'post', '/environments', given)
+      const { client_id, client_secret } = body as { client_id: string; client_secret: string }
+      const form = { client_id, client_secret, grant_type: 'client_credentials' }
+      const token = await mock.http('post', '/oauth/token').type('form').send(form)
+      const { access_token } = token.body as { access_token: string }
+      const listing = mock
+        .http('get', '/api/v1/connected_accounts')
+        .set('Authorization', `Bearer ${access_token}`)
+        .then((answer) => answer)
+      const scenarios = async () => {
+        const answer = await control(mock, 'get', '/scenarios?environment=lists')
+        return (answer.body as { scenarios: { name: string; rules: { hits: number }[] }[] }).scenarios
+      }
+      while ((await scenarios()).find(({ name }) => name === 'slow')?.rules[0]?.hits !== 1)
+        await new Promise((turn) => setImmediate(turn))
+      await control(mock, 'delete', '/environments/lists')
+      await listing
+      const { environments } = await contractOf(mock)
+      expect(environments.map(({ name, test }) => [name, test?.label])).toEqual([
+        ['default', undefined],
+        ['lists', LISTS.label],
+      ])
+    })
+  })
+
   it('in the text that a run prints', async () => {
     await withTests(async (mock) => {
       const { text } = await rendered(mock, 'text')
