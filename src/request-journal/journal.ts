@@ -50,7 +50,9 @@ export class Journals {
   readonly #headers = new SharedHeaders()
   readonly #observers: ((entry: RecordedEntry) => void)[] = []
   /** By environment and not by name: a new environment of an old name has its own journal. */
-  readonly #journals = new Map<object, Journal>()
+  readonly #of = new WeakMap<object, Journal>()
+  /** Those of environments that were not removed. */
+  readonly #journals = new Set<Journal>()
 
   constructor(options: JournalsOptions) {
     this.#options = options
@@ -67,8 +69,11 @@ export class Journals {
   }
 
   of(environment: object): Journal {
-    let journal = this.#journals.get(environment)
-    if (!journal) this.#journals.set(environment, (journal = new Journal(this.#options)))
+    let journal = this.#of.get(environment)
+    if (!journal) {
+      this.#of.set(environment, (journal = new Journal(this.#options)))
+      this.#journals.add(journal)
+    }
     return journal
   }
 
@@ -76,13 +81,15 @@ export class Journals {
     this.#observers.push(observer)
   }
 
+  /** Requests that are under way can still record something: that goes when the environment does. */
   remove(environment: object): void {
-    this.#journals.get(environment)?.close()
-    this.#journals.delete(environment)
+    const journal = this.of(environment)
+    journal.close()
+    this.#journals.delete(journal)
   }
 
   close(): void {
-    for (const journal of this.#journals.values()) journal.close()
+    for (const journal of this.#journals) journal.close()
   }
 }
 

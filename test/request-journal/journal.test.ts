@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { RecordedEntry } from '../../src/request-journal/entry.ts'
 import { RequestTrace } from '../../src/domain/request-trace.ts'
-import { eventsOf, Journal, type JournalEvent } from '../../src/request-journal/journal.ts'
+import { eventsOf, Journal, type JournalEvent, Journals } from '../../src/request-journal/journal.ts'
 import { masked } from '../../src/domain/masking.ts'
 import { JournalQueryError, readJournalQuery, readMatch } from '../../src/request-journal/query.ts'
 import { recorded } from './recorded.ts'
@@ -86,6 +86,24 @@ describe('the limits of a journal', () => {
     journal.clear()
     expect(journal.size).toBe(0)
     expect(journal.find('req_1')).toBeUndefined()
+  })
+})
+
+describe('the journal of an environment that was removed', () => {
+  it('is not kept, also when a request ends after that', async () => {
+    const limits = { capacity: 100, maxBytes: 1e9 }
+    const journals = new Journals({ ...limits, realTime: () => 0, defaultEnvironment: () => undefined })
+    const remove = (): WeakRef<object> => {
+      const environment = { name: 'worker', clock: { now: () => 0 } }
+      journals.remove(environment)
+      journals.record({ kind: 'request', id: 'late', environment, url: '/late', status: 200 })
+      return new WeakRef(environment)
+    }
+    const removed = remove()
+    await nextTurn()
+    setFlagsFromString('--expose-gc')
+    ;(runInNewContext('gc') as () => void)()
+    expect(removed.deref()).toBeUndefined()
   })
 })
 
