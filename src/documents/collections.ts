@@ -1,6 +1,6 @@
 import { type Step, STEP_ACTIONS, type StepAction } from '../domain/collection.ts'
 import type { ResponderAnswer } from '../domain/connector.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own, present } from '../domain/json.ts'
+import { isBlank, isJsonObject, type JsonObject, type JsonValue, own, present } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import type { ParsedStep } from '../schema/collections.ts'
 import type { Report } from '../schema/parts.ts'
@@ -131,7 +131,7 @@ function keyProblems(document: JsonValue): Problem[] {
   return [...valuesAt(document, ['fields']), ...valuesAt(document, ['seed', '*'])].flatMap(
     ({ path, value: item }): Problem[] => {
       const value = (isJsonObject(item) ? own(item, key) : undefined) ?? null
-      if (value === null) return []
+      if (isBlank(value)) return []
       if (typeof value === 'object' || typeof value === 'boolean') {
         return [{ path: [...path, key], found: shown(value), allowed: `a text or a number, because ${key} is the key` }]
       }

@@ -284,15 +284,17 @@ function withDefaults(
   const scope = { values: scopeValues, clock, ids }
   for (const name of Object.keys(fields)) {
     let value = own(given, name) ?? null
-    if (value === null) {
+    // An empty key names no item.
+    if (value === null || (value === '' && name === key)) {
       value = copyOf(templates.render(fields[name] ?? null, scope))
       setOwn(itemSoFar, name, value)
     }
     setOwn(item, name, value)
   }
   for (const name of Object.keys(given)) if (!Object.hasOwn(fields, name)) setOwn(item, name, given[name] ?? null)
-  const hasKey = !isBlank(own(item, key))
-  return hasKey ? item : { [key]: templates.render('{{id}}', { values: {}, clock, ids }), ...item }
+  if (!isBlank(own(item, key))) return item
+  const { [key]: _blank, ...others } = item
+  return { [key]: templates.render('{{id}}', { values: {}, clock, ids }), ...others }
 }
 
 /** A default can be the item (`{{item}}`) or contain it, and an item must not contain itself. */

@@ -71,6 +71,13 @@ describe('items of seed', () => {
     )
     expect(await titles(fixture, 'folder=')).toEqual(['Alpha', 'Gamma'])
   })
+
+  it('with an empty key get keys of their own', async () => {
+    await using fixture = await started(
+      NOTES.replace('{ title: Alpha,', "{ id: '', title: Alpha,").replace('{ title: Beta,', "{ id: '', title: Beta,"),
+    )
+    expect(await titles(fixture, 'folder=')).toEqual(['Alpha', 'Beta', 'Gamma'])
+  })
 })
 
 describe('a collection', () => {
@@ -82,6 +89,24 @@ describe('a collection', () => {
     expect([created.status, created.body]).toEqual([201, note])
     expect((await fixture.api('/notes/n_4')).body).toEqual(note)
     expect(await titles(fixture, '')).toEqual(['Alpha', 'Beta', 'Gamma', 'Delta'])
+  })
+})
+
+describe('an item that is created with an empty key', () => {
+  it.each(['', null])('%j gets the default of its key', async (id) => {
+    await using fixture = await started()
+    expect(await fixture.api('/notes', send('POST', { id, title: 'Delta' }))).toMatchObject({
+      status: 201,
+      body: { id: 'n_4' },
+    })
+  })
+
+  it.each(['', null])('%j gets a new id where its key has no default', async (id) => {
+    await using fixture = await started(NOTES.replace("id: 'n_{{sequence}}', ", ''))
+    expect(await fixture.api('/notes', send('POST', { id, title: 'Delta' }))).toMatchObject({
+      status: 201,
+      body: { id: expect.stringMatching(/^\w+$/) as string },
+    })
   })
 })
 
