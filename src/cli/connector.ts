@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { openapiConnector } from '../app/openapi-connector.ts'
+import { textOf } from '../documents/text-files.ts'
 import { StartError } from '../domain/start-error.ts'
 import { plural, shellQuote } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { readTextFile, UsageError } from './failure.ts'
+import { UsageError } from './failure.ts'
 import { withProgress } from './progress.ts'
 import { withSchema, writeNew } from './written-document.ts'
 
@@ -62,7 +63,7 @@ async function made(
   only: string | undefined,
   context: CommandContext,
 ): ReturnType<typeof openapiConnector> {
-  const text = await readTextFile(file)
+  const text = await textOf(file)
   try {
     return await withProgress(context, `Making a connector of ${file}`, (say) => {
       const name = basename(file, extname(file))

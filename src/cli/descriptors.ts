@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
+import { textOf } from '../documents/text-files.ts'
 import { plural } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { readTextFile, UsageError } from './failure.ts'
+import { UsageError } from './failure.ts'
 import { withSchema, writeOver } from './written-document.ts'
 
 /** Collects the protobuf descriptors of generated clients into a file: 0, or 1 and no file when some are missing. */
@@ -33,7 +34,7 @@ export async function descriptors(argv: readonly string[], context: CommandConte
 async function writeWords(seed: string, words: Readonly<Record<string, string>>): Promise<string> {
   const { withVocabulary } = await import('../documents/vocabulary-lines.ts')
   if (!/\.ya?ml$/.test(seed)) throw new UsageError(`--seed ${seed}: expected a seed in YAML.`)
-  const text = existsSync(seed) ? await readTextFile(seed) : withSchema('seed', seed, '')
+  const text = existsSync(seed) ? await textOf(seed) : withSchema('seed', seed, '')
   await writeOver(seed, withVocabulary(text, words, seed))
   return `wrote ${plural(Object.keys(words).length, 'word')} of settings.vocabulary to ${seed}`
 }

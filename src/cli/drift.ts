@@ -22,7 +22,7 @@ import { RandomIds } from '../state/model/time-and-ids.ts'
 import { VERSION } from '../version.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { readTextFile, UsageError } from './failure.ts'
+import { UsageError } from './failure.ts'
 import type { FlagValues } from './command-table.ts'
 import { createLog } from './log.ts'
 import { withApp } from './serve-while.ts'
@@ -107,7 +107,7 @@ function optionsOf(configuration: JsonObject): AppOptions {
 
 /** @throws StartError for a file that is no HAR */
 async function readRecording(file: string): Promise<readonly Exchange[]> {
-  const value = parsedJson(await readTextFile(file))
+  const value = parsedJson(await textOf(file))
   const { data, error } = harSchema.safeParse(value)
   const [problem] = error ? problemsOf(error.issues, value) : []
   if (problem)

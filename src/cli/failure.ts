@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { ServiceError } from '../domain/errors.ts'
 import { StartError } from '../domain/start-error.ts'
 import { nearest } from '../domain/suggestion.ts'
-import { systemReason } from '../domain/system-error.ts'
 
 /** A flag, an operand or a variable is wrong. Exit code 2. */
 export class UsageError extends Error {
@@ -41,11 +39,4 @@ export function reportFailure(error: unknown, help: string, err: (line: string) 
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
   err(`toolmock: an unexpected failure, which is a defect of toolmock itself: ${stack}`)
   return 1
-}
-
-/** The text of a file; `what` stands before its name in the message. @throws StartError */
-export function readTextFile(file: string, what = ''): Promise<string> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
-    throw new StartError(`${what}${file} cannot be read (${systemReason(error)})`)
-  })
 }

@@ -1,5 +1,6 @@
 import { replaceFile } from '../disk/replace-file.ts'
 import { isJsonObject, type JsonObject, parsedJson } from '../domain/json.ts'
+import { textOf } from '../documents/text-files.ts'
 import { StartError } from '../domain/start-error.ts'
 import { systemReason } from '../domain/system-error.ts'
 import { HttpClient } from '../http-client.ts'
@@ -7,7 +8,7 @@ import { COVERAGE_FORMATS, FORMATS, type ReportFormat } from '../verdict/formats
 import type { ReportPair } from '../verdict/report-pair.ts'
 import { type Arguments, readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import { readTextFile, UsageError } from './failure.ts'
+import { UsageError } from './failure.ts'
 import type { FlagValues } from './command-table.ts'
 import { adminHeaders, adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
 import { NOT_WRITTEN, reportFiles, VERDICT_FAILED, verdictOptions, writeReports } from './run-reports.ts'
@@ -135,7 +136,7 @@ async function mergeReportFiles(
 /** @throws StartError for a file that is no such report */
 async function reportIn(file: string): Promise<ReportPair> {
   const { reportPairIn } = await import('../verdict/merge-reports.ts')
-  const pair = await reportPairIn(parsedJson(await readTextFile(file)))
+  const pair = await reportPairIn(parsedJson(await textOf(file)))
   if (pair) return pair
   throw new StartError(`${file} is no report of \`toolmock run --report FILE.json\` by this version`)
 }

@@ -180,7 +180,7 @@ describe('the configuration file', () => {
   it('that is one of two in a folder, or that does not exist, is refused with 2', async () => {
     expect(await run(['config', '--config', 'none.yaml'])).toMatchObject({
       code: 2,
-      stderr: 'toolmock: the configuration file none.yaml cannot be read (ENOENT)\n',
+      stderr: 'toolmock: none.yaml: there is no such file or folder\n',
     })
     write('toolmock.config.yaml', 'port: 0')
     write('toolmock.config.json', '{}')

@@ -73,11 +73,13 @@ describe('toolmock connector from-openapi', () => {
   })
 
   it.each([
-    [['from-openapi', 'none.yaml'], 'toolmock: none.yaml cannot be read (ENOENT)'],
+    [['from-openapi', 'none.yaml'], 'toolmock: none.yaml: there is no such file or folder'],
     [['from-openapi'], 'toolmock: connector from-openapi takes one FILE.'],
     [['from-postman', 'x'], 'toolmock: connector from-postman is not known. The action is from-openapi'],
     [[], 'toolmock: connector needs an action.'],
+    [['from-openapi', 'latin1.yaml'], 'toolmock: latin1.yaml: it is not UTF-8 text'],
   ])('%j ends with 2 and reports the reason', async (args, message) => {
+    writeFileSync(toolmock.path('latin1.yaml'), Buffer.from('info: { title: Bücher }', 'latin1'))
     const { code, stderr } = await toolmock.run(['connector', ...args])
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) })
   })

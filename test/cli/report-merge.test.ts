@@ -34,7 +34,7 @@ it('two shards that miss the minimum alone pass together, and reports are writte
 
 it.each([
   [['report', 'merge'], 'report merge takes the JSON reports of `run --report FILE.json`'],
-  [['report', 'merge', 'none.json'], 'none.json cannot be read (ENOENT)'],
+  [['report', 'merge', 'none.json'], 'none.json: there is no such file or folder'],
   [['report', 'merge', 'wrong.json'], 'wrong.json is no report of `toolmock run --report FILE.json` by this version'],
   [['report', '--min-operations', '3'], '--min-operations goes with report merge'],
 ])('%j is refused with 2', async (args, message) => {
