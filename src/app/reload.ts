@@ -14,7 +14,7 @@ import { type AppOptions, DEFAULT_ENVIRONMENT } from './options.ts'
  * How often files are read. Events of the file system would not reach a container from its host, nor come from a folder that
  * replaces another one.
  */
-const LOOK_EVERY_MS = 150
+const POLL_EVERY_MS = 150
 /** Between two readings there are so many times as long as one took, up to a limit: large files leave the server its time. */
 const [PAUSE_FACTOR, LONGEST_PAUSE_MS] = [20, 2000]
 
@@ -74,15 +74,15 @@ export async function watchFiles(
   )
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const began = monotonicTime()
     for (const source of watched) await source.reloadIfChanged()
     const pause = Math.min(PAUSE_FACTOR * (monotonicTime() - began), LONGEST_PAUSE_MS)
-    if (!isClosed) timer = setTimeout(lookAgain, Math.max(pause, LOOK_EVERY_MS)).unref()
+    if (!isClosed) timer = setTimeout(pollAgain, Math.max(pause, POLL_EVERY_MS)).unref()
   }
   let running = Promise.resolve()
-  const lookAgain = (): void => void (running = look())
-  lookAgain()
+  const pollAgain = (): void => void (running = poll())
+  pollAgain()
   return {
     close: () => {
       isClosed = true

@@ -2,7 +2,7 @@ import { systemTime } from '../state/model/time-and-ids.ts'
 import type { CommandContext } from './command.ts'
 
 /** Says what the work is at. */
-export type Say = (detail: string) => void
+export type ReportProgress = (detail: string) => void
 
 /** How often it is said: on a terminal the line overwrites itself. */
 const ON_TERMINAL_MS = 200
@@ -12,7 +12,7 @@ const ELSEWHERE_MS = 5000
 export async function withProgress<Result>(
   { progress, err }: Pick<CommandContext, 'progress' | 'err'>,
   what: string,
-  work: (say: Say) => Promise<Result>,
+  work: (report: ReportProgress) => Promise<Result>,
 ): Promise<Result> {
   const start = systemTime()
   let said = start

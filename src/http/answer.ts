@@ -73,7 +73,7 @@ function asText(body: object): CachedBody {
   return { text, length: String(Buffer.byteLength(text)), checkedAs: undefined, recordedAs: undefined }
 }
 
-/** Renders an error, the only place that does: G16 for the service, RFC 6749 5.2 for the token endpoint. */
+/** Renders an error, the only place that does: as the service answers it (G16), at the token endpoint as RFC 6749 5.2 says. */
 export function errorReply(error: unknown, requestId: string): Reply {
   if (error instanceof TokenError) return tokenErrorReply(error)
   const known = error instanceof ServiceError ? error : unexpected()

@@ -195,7 +195,7 @@ class RequestQueue {
       // Node gives a response its connection once the response before it has left.
       response.once('socket', () => {
         setImmediate(() => {
-          this.#goOn(socket)
+          this.#resume(socket)
           listener(request, response)
         })
       })
@@ -212,7 +212,7 @@ class RequestQueue {
     socket.once('close', () => this.#waiting.delete(socket))
   }
 
-  #goOn(socket: Duplex): void {
+  #resume(socket: Duplex): void {
     const left = (this.#waiting.get(socket) ?? 1) - 1
     this.#waiting.set(socket, left)
     if (left > 0) return

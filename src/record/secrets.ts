@@ -32,7 +32,7 @@ export class Secrets {
   readonly #taken = new Set<string>()
   /** Values that say who is meant. Beside a secret they may only be told by their place: a user name that is the identifier. */
   readonly #identifying = new Set<string>()
-  readonly #weak = new Set<string>()
+  readonly #withoutSecretName = new Set<string>()
   /** Forms of secrets by their first eight characters, the longest first. */
   readonly #starts = new Map<string, Form[]>()
   /** Every eight characters of a secret, but those that the contract has. */
@@ -139,7 +139,7 @@ export class Secrets {
     const said = grams(JSON.stringify(readDocument()))
     for (const secret of this.#names.keys()) {
       const isShort = secret.length < LEAST
-      if (isShort || (this.#weak.has(secret) && this.#identifying.has(secret))) continue
+      if (isShort || (this.#withoutSecretName.has(secret) && this.#identifying.has(secret))) continue
       for (const value of formsOf(secret)) this.#addForm({ value, secret }, said)
     }
     // Nothing is searched for where nothing was learned, and the index is made once.
@@ -162,8 +162,8 @@ export class Secrets {
       if (each === '') continue
       if (!this.#names.has(each)) this.#names.set(each, name === '' ? 'text' : name)
       const isNamed = isSecretParameter(name) || this.#isMore(name)
-      if (!isNamed) this.#weak.add(each)
-      else this.#weak.delete(each)
+      if (!isNamed) this.#withoutSecretName.add(each)
+      else this.#withoutSecretName.delete(each)
     }
     this.#learnParts(given, name)
     return this.placeholder(secret)

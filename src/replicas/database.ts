@@ -83,7 +83,7 @@ export class Database {
         throw error
       })
       if (!meta || meta.version < SCHEMA_VERSION) {
-        await this.#many(schemaText(this.#schema, new RandomIds().id('secret')))
+        await this.#transaction(schemaText(this.#schema, new RandomIds().id('secret')))
         meta = await this.#meta()
       }
       if (meta.version > SCHEMA_VERSION) throw new StartError(this.newerSchema(meta.version))
@@ -169,7 +169,7 @@ export class Database {
   /** Statements that all succeed or change nothing; the rows of the last one. Undefined when the guard is over. */
   async change(guard: Guard, statements: string): Promise<readonly object[] | undefined> {
     try {
-      return (await this.#many(`${guardText(guard)}; ${statements}`)).at(-1)?.rows ?? []
+      return (await this.#transaction(`${guardText(guard)}; ${statements}`)).at(-1)?.rows ?? []
     } catch (error) {
       if (sqlState(error) === DIVISION_BY_ZERO) return undefined
       throw error
@@ -227,7 +227,7 @@ export class Database {
   }
 
   /** A text of several statements is one transaction, in one round trip. */
-  async #many(text: string): Promise<pg.QueryResult<object>[]> {
+  async #transaction(text: string): Promise<pg.QueryResult<object>[]> {
     const results: unknown = await this.#pool.query(this.#query(text))
     return (Array.isArray(results) ? results : [results]) as pg.QueryResult<object>[]
   }

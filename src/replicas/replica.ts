@@ -60,10 +60,10 @@ const MAX_BODY = 512 * 1024 * 1024
 /** How long a request waits for an active replica, beside the lease of the one before. */
 const WAIT_MS = 30_000
 
-/** Looks at the row of the active replica within one lease. */
-const LOOKS = 4
-/** Between two looks while requests wait. */
-const LOOK_SOON_MS = 25
+/** Polls of the row of the active replica within one lease. */
+const POLLS = 4
+/** Between two polls while requests wait. */
+const POLL_SOON_MS = 25
 /** How often a replica tells the others that it is there. */
 const ANNOUNCE_MS = 5000
 /** How long requests under way may take when the active replica leaves. */
@@ -88,8 +88,8 @@ export class Replica {
   readonly #forwarder: Forwarder
   readonly #ids = new RandomIds()
   readonly #arrivals = new WeakMap<IncomingMessage, Arrival>()
-  /** `looked` after each look at the row of the active replica, `wanted` when one is needed now. */
-  readonly #events = new EventEmitter<{ looked: []; wanted: [] }>().setMaxListeners(0)
+  /** `polled` after each poll of the row of the active replica, `wanted` when one is needed now. */
+  readonly #events = new EventEmitter<{ polled: []; wanted: [] }>().setMaxListeners(0)
   #phase: Phase = 'standby'
   #lease: Lease | undefined
   #term: Term | undefined
@@ -97,18 +97,18 @@ export class Replica {
   #running = 0
   #leader: Leader | undefined
   /** When `#leader` was asked for, by the monotonic clock. */
-  #lookedAt = -Infinity
+  #polledAt = -Infinity
   #announcedAt = -Infinity
   /** After a takeover that failed. */
   #nextAttemptAt = -Infinity
   /** Why the database could not be asked the last time. */
-  #away: string | undefined
+  #databaseFailure: string | undefined
   /** The end of the lease under which the active replica was found not to serve. */
   #suspect: string | undefined
   #waiting = 0
   #keptBytes = 0
   #isClosed = false
-  #looking: Promise<void> | undefined
+  #polling: Promise<void> | undefined
 
   constructor(options: ReplicaOptions) {
     this.#options = options
@@ -121,9 +121,9 @@ export class Replica {
 
   /** Becomes active, or stands by. @throws what a first term throws */
   async start(): Promise<void> {
-    const first = this.#look().then(() => (this.#isFree ? this.#takeOver(true) : undefined))
-    this.#looking = first.then(
-      () => this.#keepLooking(),
+    const first = this.#poll().then(() => (this.#isFree ? this.#takeOver(true) : undefined))
+    this.#polling = first.then(
+      () => this.#pollUntilClosed(),
       () => undefined,
     )
     await first
@@ -145,17 +145,17 @@ export class Replica {
     if (isServing) log.info('this replica has left; another one becomes active', this.#fields())
     await database.forget(self.id).catch(() => undefined)
     // Until a load balancer and the other replicas have looked again, they send requests here, which need an answer.
-    await pause(leaseMs / LOOKS + LOOK_SOON_MS)
+    await pause(leaseMs / POLLS + POLL_SOON_MS)
     // What waits here is answered by the next one.
     const until = monotonicTime() + leaseMs + WAIT_MS
-    while (this.#waiting > 0 && monotonicTime() < until) await pause(LOOK_SOON_MS)
+    while (this.#waiting > 0 && monotonicTime() < until) await pause(POLL_SOON_MS)
   }
 
   /** After `leave`, once no request is under way. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#events.emit('wanted')
-    await this.#looking
+    await this.#polling
     await this.#forwarder.close()
     await this.#options.database.close()
   }
@@ -212,7 +212,7 @@ export class Replica {
 
   /** Milliseconds that the lease of the active replica lasts, as far as it is known. */
   get #left(): number {
-    return this.#leader ? this.#leader.left_ms - (monotonicTime() - this.#lookedAt) : 0
+    return this.#leader ? this.#leader.left_ms - (monotonicTime() - this.#polledAt) : 0
   }
 
   get #isLeaving(): boolean {
@@ -223,7 +223,7 @@ export class Replica {
   #enter(phase: Phase): boolean {
     if (!NEXT[this.#phase].includes(phase)) return false
     this.#phase = phase
-    this.#events.emit('looked')
+    this.#events.emit('polled')
     return true
   }
 
@@ -241,40 +241,41 @@ export class Replica {
     await term.close(true).catch(failed)
   }
 
-  // Looking for the active replica
+  // Polling the row of the active replica
 
-  async #keepLooking(): Promise<void> {
-    const every = this.#options.leaseMs / LOOKS
+  async #pollUntilClosed(): Promise<void> {
+    const every = this.#options.leaseMs / POLLS
     for (;;) {
       const isWaitedFor = this.#waiting > 0 || this.#suspect !== undefined
-      const untilFree = this.#leader ? Math.min(every, Math.max(LOOK_SOON_MS, this.#left + 1)) : every
-      const wait = this.#phase === 'active' ? every : isWaitedFor ? LOOK_SOON_MS : untilFree
+      const untilFree = this.#leader ? Math.min(every, Math.max(POLL_SOON_MS, this.#left + 1)) : every
+      const wait = this.#phase === 'active' ? every : isWaitedFor ? POLL_SOON_MS : untilFree
       const signal = AbortSignal.timeout(Math.ceil(wait))
       if (!this.#isClosed) await once(this.#events, 'wanted', { signal }).catch(() => undefined)
       if (this.#isClosed) return
-      await this.#look()
-      if (this.#isFree && this.#away === undefined) await this.#takeOver(false)
+      await this.#poll()
+      if (this.#isFree && this.#databaseFailure === undefined) await this.#takeOver(false)
     }
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { database, self, log } = this.#options
     const at = monotonicTime()
     try {
       const isDue = at - this.#announcedAt > ANNOUNCE_MS && this.#phase !== 'left'
       const leader = await (isDue ? database.announce(self) : database.leader())
       if (isDue) this.#announcedAt = at
-      if (this.#away !== undefined) log.info('the database answers again', this.#fields())
-      this.#away = undefined
+      if (this.#databaseFailure !== undefined) log.info('the database answers again', this.#fields())
+      this.#databaseFailure = undefined
       if (leader.epoch !== this.#leader?.epoch) this.#newLeader(leader)
       this.#leader = leader
-      this.#lookedAt = at
+      this.#polledAt = at
       if (this.#suspect !== leader.expires_at) this.#suspect = undefined
     } catch (error) {
-      if (this.#away === undefined) log.warn('the database does not answer', this.#fields({ error: reasonOf(error) }))
-      this.#away = reasonOf(error)
+      if (this.#databaseFailure === undefined)
+        log.warn('the database does not answer', this.#fields({ error: reasonOf(error) }))
+      this.#databaseFailure = reasonOf(error)
     }
-    this.#events.emit('looked')
+    this.#events.emit('polled')
   }
 
   #newLeader({ epoch, id, url, schema_version: version }: Leader): void {
@@ -304,7 +305,7 @@ export class Replica {
     try {
       lease = await Lease.take(database, self, leaseMs)
       if (!lease) {
-        await this.#look()
+        await this.#poll()
         return
       }
       this.#lease = lease
@@ -327,7 +328,7 @@ export class Replica {
       log.info('this replica is active', this.#fields({ loaded_in_ms: ms }))
       for (const notice of this.#term.notices) log.warn(notice, this.#fields())
       void lease.ended.then((reason) => this.#endTerm(reason))
-      await this.#look()
+      await this.#poll()
     } catch (error) {
       // A machine that is too slow for its lease stands by and tries again.
       const isLost = lease?.isHeld === false
@@ -457,10 +458,10 @@ export class Replica {
       for (;;) {
         const target = this.#known()
         if (target !== undefined || isGone()) return target ?? 'self'
-        if (this.#away !== undefined)
-          throw unavailable(`no replica is active, and the database does not answer: ${this.#away}`)
+        if (this.#databaseFailure !== undefined)
+          throw unavailable(`no replica is active, and the database does not answer: ${this.#databaseFailure}`)
         if (monotonicTime() >= until) throw unavailable('no replica has become active')
-        await once(this.#events, 'looked')
+        await once(this.#events, 'polled')
       }
     } finally {
       this.#waiting -= 1
@@ -490,7 +491,7 @@ export class Replica {
 
   async #isReady(): Promise<boolean> {
     const target = this.#known()
-    if (target === undefined || this.#away !== undefined || this.#isLeaving) return false
+    if (target === undefined || this.#databaseFailure !== undefined || this.#isLeaving) return false
     return target === 'self' || this.#forwarder.isActive(target)
   }
 }

@@ -50,8 +50,8 @@ export function replayOf(
   if (!first || !target) return undefined
   const recorder = new ReplayRecorder(milliseconds(first.at))
   for (const entry of order) recorder.add(entry)
-  for (const entry of entries.slice(wanted + 1)) recorder.meet(entry)
-  for (const account of present) recorder.meetAccount(account)
+  for (const entry of entries.slice(wanted + 1)) recorder.noteAccounts(entry)
+  for (const account of present) recorder.noteAccount(account)
   const name = `replay-${(last ?? target.id).replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 80)}`
   const documents = recorder.documents(name, describe(target, order.filter(isRequest).length))
   return { ...documents, clock: first.at, mcp: order.some(({ path }) => MCP_PATH.test(path)) }
@@ -106,7 +106,7 @@ class ReplayRecorder {
   }
 
   add(entry: JournalEntry): void {
-    this.meet(entry)
+    this.noteAccounts(entry)
     if (entry.kind === 'control') this.#addChange(entry)
     const due = isRequest(entry) ? this.#advance(entry) : []
     const rules = entry.rules.filter(({ at }) => at === 'service' || at === 'consent')
@@ -142,12 +142,12 @@ class ReplayRecorder {
   }
 
   /** Notes the account that an entry found, and those that it made. */
-  meet({ account_state: state, transitions }: JournalEntry): void {
+  noteAccounts({ account_state: state, transitions }: JournalEntry): void {
     for (const { account_id, from } of transitions) if (from === 'none') this.#made.add(account_id)
-    if (state) this.meetAccount(state)
+    if (state) this.noteAccount(state)
   }
 
-  meetAccount(account: SeededAccount): void {
+  noteAccount(account: SeededAccount): void {
     if (!this.#made.has(account.id) && !this.#found.has(account.id)) this.#found.set(account.id, account)
   }
 

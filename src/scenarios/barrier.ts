@@ -67,10 +67,10 @@ export class Barrier {
     const waiting = this.#terms.release === 'reverse' ? this.#waiting.toReversed() : this.#waiting
     this.#waiting = []
     for (const { pause } of waiting) pause.end()
-    void this.#letGo(waiting)
+    void this.#releaseInTurn(waiting)
   }
 
-  async #letGo(waiting: readonly Waiter[]): Promise<void> {
+  async #releaseInTurn(waiting: readonly Waiter[]): Promise<void> {
     for (const { pauses, response, trace, go } of waiting) {
       const answering = pauses.start(this.#terms.within, response)
       trace.onAnswer(answering.end)

@@ -17,7 +17,7 @@ interface Command {
 }
 
 /** The most accounts and requests in the list. */
-const MOST = 6
+const MAX_SHOWN = 6
 
 /** A dialog that finds views, actions, scenarios, accounts and requests by their words, and goes there or does them. */
 export function Palette() {
@@ -27,10 +27,10 @@ export function Palette() {
   const { busy, error, run } = useAction()
   const isOne = environment.value !== ALL
   const wanted = text.trim().toLowerCase()
-  const query = { query: wanted, limit: MOST, order: 'newest' }
+  const query = { query: wanted, limit: MAX_SHOWN, order: 'newest' }
   const accounts = useApi<Schemas['Accounts']>(isOne && wanted !== '' ? '/accounts' : null, query).value?.accounts ?? []
   const scenarios = useApi<Schemas['Scenarios']>(isOne ? '/scenarios' : null).value?.scenarios ?? []
-  const requests = wanted === '' ? [] : timeline.matching({ text: wanted }).slice(0, MOST)
+  const requests = wanted === '' ? [] : timeline.matching({ text: wanted }).slice(0, MAX_SHOWN)
   const words = wanted.split(/\s+/)
   const commands = [
     ...[...actions(), ...scenarios.map(scenarioCommand), ...environmentCommands()].filter((command) => {

@@ -259,7 +259,7 @@ function List({
         const wanted = Math.max(0, element.scrollTop + (at - was.at) * line)
         const isHeld = element.scrollTop === 0 || held.current === element.scrollTop
         // A short list needs room below it to be scrolled.
-        setRoom(element, wanted)
+        setScrollHeight(element, wanted)
         element.scrollTop = wanted
         if (isHeld) held.current = wanted
       }
@@ -272,7 +272,7 @@ function List({
     if (!element) return
     if (held.current !== undefined && Math.abs(held.current - element.scrollTop) < 1) element.scrollTop = 0
     held.current = undefined
-    setRoom(element, 0)
+    setScrollHeight(element, 0)
     remember()
   }
 
@@ -385,7 +385,7 @@ function List({
 }
 
 /** Makes the content of the list high enough to be scrolled so far. */
-function setRoom(box: HTMLElement, scrollTop: number): void {
+function setScrollHeight(box: HTMLElement, scrollTop: number): void {
   const [inner] = box.children
   if (inner instanceof HTMLElement) inner.style.minHeight = scrollTop === 0 ? '' : `${scrollTop + box.clientHeight}px`
 }

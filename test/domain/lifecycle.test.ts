@@ -33,7 +33,7 @@ const TABLE: Readonly<Record<LifecycleEvent, Partial<Record<LifecycleState, Life
   renewable_token_expired: {},
   expired_manually: { PENDING_AUTH: 'EXPIRED', PENDING_VERIFICATION: 'EXPIRED', ACTIVE: 'EXPIRED' },
   refresh_refused: { ACTIVE: 'EXPIRED' },
-  // G45: a second 401 of the third party.
+  // The third party refuses the renewed token too (G45).
   credentials_refused: { ACTIVE: 'EXPIRED' },
   credentials_updated: every('ACTIVE'),
   credentials_removed: { ACTIVE: 'PENDING_AUTH' },

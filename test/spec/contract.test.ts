@@ -19,7 +19,7 @@ import {
   text,
 } from './document.ts'
 
-/** Method, path and every status of each operation: part 4, and G6, G7, G14, G15, G44 beyond it. */
+/** Method, path and every status of each operation: those of part 4, and more (G6, G7, G14, G15, G44). */
 const DECLARED: Record<string, string> = {
   create_token: 'POST /oauth/token 200 400 401 413',
   list_connected_accounts: 'GET /api/v1/connected_accounts 200 400 401',

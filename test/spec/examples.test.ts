@@ -35,7 +35,7 @@ const responseExamples = operations.flatMap(({ id, pointer: at, responses }) =>
   ),
 )
 
-/** `code` and `error_code` of an example in the shape of G16. */
+/** `code` and `error_code` of an example of an error (G16). */
 function claim(value: JsonValue): [code: JsonValue | undefined, name: string] | null {
   const details = isJsonObject(value) && own(value, 'details')
   if (!isJsonObject(value) || !Array.isArray(details)) return null

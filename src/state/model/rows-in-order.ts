@@ -44,7 +44,7 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
   add(row: T): Entry<T> {
     const entry = { row, text: undefined, textOf: '', foundBy: 0 }
     this.#insert(this.all, entry)
-    for (const [field, byValue] of this.#fields) this.#enter(byValue, field, entry)
+    for (const [field, byValue] of this.#fields) this.#addToMap(byValue, field, entry)
     return entry
   }
 
@@ -78,12 +78,12 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
     const [oldest] = this.#fields.keys()
     if (this.#fields.size >= MAX_FIELDS && oldest !== undefined) this.#fields.delete(oldest)
     const byValue = new Map<string, Entry<T>[]>()
-    for (const entry of this.all) this.#enter(byValue, field, entry)
+    for (const entry of this.all) this.#addToMap(byValue, field, entry)
     this.#fields.set(field, byValue)
     return byValue
   }
 
-  #enter(byValue: Map<string, Entry<T>[]>, field: string, entry: Entry<T>): void {
+  #addToMap(byValue: Map<string, Entry<T>[]>, field: string, entry: Entry<T>): void {
     for (const value of this.#valuesOf(entry.row, field)) {
       const list = byValue.get(value)
       if (list) this.#insert(list, entry)

@@ -17,7 +17,7 @@ export interface StateLock {
 }
 
 const ANSWER_WITHIN_MS = 1_000
-const CLAIM_DIES_AFTER_MS = 5_000
+const CLAIM_EXPIRES_AFTER_MS = 5_000
 const ATTEMPTS = 1000
 /** Longer socket paths are refused by some systems. */
 const MAX_SOCKET_PATH = 100
@@ -187,7 +187,7 @@ function askHolder(address: string): Promise<string | undefined> {
 async function waitForClaim(claim: string): Promise<void> {
   await pause(25)
   const [made, present] = [await changedAt(claim), await diskTime(`${claim}.now`)]
-  if (made !== undefined && present !== undefined && present - made > CLAIM_DIES_AFTER_MS)
+  if (made !== undefined && present !== undefined && present - made > CLAIM_EXPIRES_AFTER_MS)
     await rm(claim, { force: true })
 }
 

@@ -18,7 +18,7 @@ export const FORMATS = {
     type: 'text/plain; charset=utf-8',
     ending: '.txt',
     mark: 'toolmock: ',
-    load: async () => (await import('./text.ts')).reportText,
+    load: lazyImport(async () => (await import('./text.ts')).reportText),
   },
   junit: {
     type: 'application/xml; charset=utf-8',
@@ -36,13 +36,13 @@ export const FORMATS = {
     type: 'application/json',
     ending: 'code-quality-report.json',
     mark: '[',
-    load: async () => (await import('./gitlab.ts')).codeQuality,
+    load: lazyImport(async () => (await import('./gitlab.ts')).codeQuality),
   },
   github: {
     type: 'text/plain; charset=utf-8',
     ending: null,
     mark: '::notice title=toolmock::',
-    load: async () => (await import('./github.ts')).annotations,
+    load: lazyImport(async () => (await import('./github.ts')).annotations),
   },
   html: {
     type: 'text/html; charset=utf-8',
