@@ -1,4 +1,6 @@
 import { rm } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
 import type { App, createApp } from '../app/app.ts'
 import { isLoopback } from '../domain/loopback.ts'
 import { StartError } from '../domain/start-error.ts'
@@ -18,6 +20,8 @@ import { StopRequest } from './stop.ts'
 export async function start(argv: readonly string[], context: CommandContext): Promise<number> {
   const given = readStart(argv, context)
   if (given.values.detach) return (await import('./detached.ts')).startDetached(argv, given, context)
+  // On one core, V8's threads that look for garbage take the processor from requests. It is set before they first run.
+  if (availableParallelism() === 1) setFlagsFromString('--no-concurrent-marking')
   using stop = new StopRequest()
   const { createApp } = await import('../app/app.ts')
   const requests = requestLogOf(given.values, context)

@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
+import { describeWith } from '../support/machine.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -227,5 +230,39 @@ describe('toolmock healthcheck', () => {
     const gone = await toolmock.run(['healthcheck'], variables)
     expect(gone).toMatchObject({ code: 1, stdout: '' })
     expect(gone.stderr).toMatch(/^toolmock: http:\/\/127\.0\.0\.1:\d+\/_mock\/health is not served\n$/)
+  })
+})
+
+describeWith('one core', 'toolmock start on one core', () => {
+  /** Fills the memory of a server, as many accounts do. Returns how much of it V8's threads marked, in KB. */
+  async function markedByThreads(cores: string): Promise<number> {
+    const fill = toolmock.path('fill.mjs')
+    writeFileSync(
+      fill,
+      `const kept = []
+      process.once('SIGUSR2', () => {
+        const filling = setInterval(() => {
+          for (let i = 0; i < 50000; i++) kept.push({ i, text: 'text ' + i })
+          if (kept.length < 2_000_000) return
+          clearInterval(filling)
+          console.log('filled')
+        })
+      })`,
+    )
+    const { command, args, cwd, env } = toolmock.command(['start', '--in-memory', '--port', '0'])
+    const all = ['--cpu-list', cores, command, '--trace-concurrent-marking', '--import', fill, ...args]
+    const child = spawn('taskset', all, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
+    let marked = 0
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (line.startsWith('toolmock serves')) child.kill('SIGUSR2')
+      marked += Number(/concurrently marked (\d+)KB/.exec(line)?.[1] ?? 0)
+      if (line === 'filled') child.kill()
+    }
+    return marked
+  }
+
+  it('leaves the core to requests: no thread looks for garbage meanwhile', async () => {
+    const [first = ''] = readFileSync('/proc/self/status', 'utf8').match(/(?<=Cpus_allowed_list:\s*)\d+/) ?? []
+    expect(await markedByThreads(first)).toBeLessThan(1000)
   })
 })

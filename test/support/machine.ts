@@ -50,6 +50,7 @@ const NEEDS = {
   ruby: programs('ruby'),
   postgresql: POSTGRESQL,
   'PostgreSQL and a load balancer': { ...POSTGRESQL, haproxy: () => isThere('haproxy') },
+  'one core': programs('taskset'),
   terminal: { 'script of util-linux': () => output('script', '--version')?.includes('util-linux') ?? false },
 } satisfies Record<string, Record<string, () => boolean>>
 
