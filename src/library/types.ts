@@ -40,7 +40,7 @@ export type CollectionView = Schemas['Collection']
 export type SnapshotView = Schemas['Snapshot']
 /** Where events of accounts are sent, without its secret. */
 export type WebhookView = Schemas['Webhooks']['webhooks'][number]
-/** An event that was sent by hand, and the names of the webhooks that get it. */
+/** An event that was sent manually, and the names of the webhooks that get it. */
 export type SentEvent = Schemas['SentEvent']
 export type StateDiff = Schemas['StateDiff']
 /** A row of the model: its table in the state file, and its id. */

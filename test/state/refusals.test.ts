@@ -80,8 +80,8 @@ describe('a write that a crash cut short', () => {
       const file = join(directory, 'state.json')
       const disk = new MemoryDisk()
       await runSteps(disk, file, ['commit', 'commit'])
-      const journal = disk.file(`${file}.wal.0`)!
-      const torn = (): MemoryDisk => new MemoryDisk([[`${file}2.wal.0`, journal.subarray(0, -20)]])
+      const log = disk.file(`${file}.wal.0`)!
+      const torn = (): MemoryDisk => new MemoryDisk([[`${file}2.wal.0`, log.subarray(0, -20)]])
       const whole = torn()
       const registry = await openTestRegistry({ file: `${file}2`, fileSystem: whole })
       await registry.checkpoint()

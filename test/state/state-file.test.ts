@@ -107,8 +107,8 @@ describe('the state file', () => {
     'that is fresh replaces existing files, also damaged ones, with their write-ahead log',
     inDirectory(async (file) => {
       await writeFile(file, 'no JSON')
-      await writeFile(`${file}.wal.0`, 'no journal')
-      await writeFile(`${file}.wal.1`, 'no journal')
+      await writeFile(`${file}.wal.0`, 'no log')
+      await writeFile(`${file}.wal.1`, 'no log')
       const registry = await openTestRegistry({ file, fresh: true })
       expect(registry.environments()).toEqual([])
       createEnvironment(registry, 'default')

@@ -65,16 +65,16 @@ async function refusal(file: string): Promise<string> {
 /** Without what tells one state from another. */
 const contentOf = (text: string): string => text.replace(/"state_id": .+\n *"generation": \d+/, '')
 
-const journalOf = (file: string): string => `${file}.wal.1`
+const logOf = (file: string): string => `${file}.wal.1`
 
 describe('a check of a state file', () => {
   it(
     'accepts a valid one with its log, and changes no file',
     inDirectory(async ({ file }) => {
       await killed(file)
-      const before = [await stat(file), await stat(journalOf(file))].map(({ mtimeMs }) => mtimeMs)
+      const before = [await stat(file), await stat(logOf(file))].map(({ mtimeMs }) => mtimeMs)
       expect(await checkState(file)).toEqual({ kind: 'valid', notices: [], holds: '1 environment, 4 accounts' })
-      expect([await stat(file), await stat(journalOf(file))].map(({ mtimeMs }) => mtimeMs)).toEqual(before)
+      expect([await stat(file), await stat(logOf(file))].map(({ mtimeMs }) => mtimeMs)).toEqual(before)
     }),
   )
 
@@ -82,12 +82,12 @@ describe('a check of a state file', () => {
     'reports a last record that was cut short as a start does, and does not remove it',
     inDirectory(async ({ file }) => {
       await killed(file)
-      const journal = await readFile(journalOf(file))
-      await writeFile(journalOf(file), journal.subarray(0, -5))
+      const log = await readFile(logOf(file))
+      await writeFile(logOf(file), log.subarray(0, -5))
       const report = await checkState(file)
       expect(report).toMatchObject({ kind: 'valid', holds: '1 environment, 3 accounts' })
       expect(report).toMatchObject({ notices: [expect.stringContaining('cut short')] })
-      expect((await readFile(journalOf(file))).length).toBe(journal.length - 5)
+      expect((await readFile(logOf(file))).length).toBe(log.length - 5)
     }),
   )
 
@@ -147,9 +147,9 @@ describe('a check of a state file', () => {
     'reports the same as the start that refuses a write-ahead log damaged in its middle',
     inDirectory(async ({ file }) => {
       await killed(file)
-      const journal = await readFile(journalOf(file))
-      journal[journal.indexOf(0x0a) + 40] = 0
-      await writeFile(journalOf(file), journal)
+      const log = await readFile(logOf(file))
+      log[log.indexOf(0x0a) + 40] = 0
+      await writeFile(logOf(file), log)
       const said = await refusal(file)
       expect(said).toMatch(/state\.json\.wal\.1:2: the log is damaged here/)
       expect(await checkState(file)).toEqual({ kind: 'refused', message: said })
@@ -175,9 +175,9 @@ describe('a repair of a state file', () => {
     'copies a valid one together with its log, and changes neither',
     inDirectory(async ({ file, out }) => {
       await killed(file)
-      const before = await readFile(journalOf(file))
+      const before = await readFile(logOf(file))
       expect(await repairState(file, out)).toMatchObject({ leftOut: [] })
-      expect(await readFile(journalOf(file))).toEqual(before)
+      expect(await readFile(logOf(file))).toEqual(before)
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3', 'ca_4'])
       expect(await opened(file, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_3', 'ca_4'])
       expect(contentOf(await readFile(out, 'utf8'))).toBe(contentOf(await readFile(file, 'utf8')))
@@ -288,9 +288,9 @@ describe('a repair of a state file', () => {
     'applies the readable lines of a write-ahead log that is damaged in its middle',
     inDirectory(async ({ file, out }) => {
       await killed(file)
-      const journal = await readFile(journalOf(file))
-      journal[journal.indexOf(0x0a, journal.indexOf(0x0a) + 1) + 40] = 0
-      await writeFile(journalOf(file), journal)
+      const log = await readFile(logOf(file))
+      log[log.indexOf(0x0a, log.indexOf(0x0a) + 1) + 40] = 0
+      await writeFile(logOf(file), log)
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([expect.stringMatching(/state\.json\.wal\.1:3: a line that cannot be read/)])
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_2', 'ca_4'])
@@ -319,9 +319,9 @@ describe('a repair of a state file', () => {
       await registry.checkpoint()
       addAccount(registry)
       await registry.durable()
-      const journal = disk.file(`${file}.wal.2`) ?? Buffer.alloc(0)
+      const log = disk.file(`${file}.wal.2`) ?? Buffer.alloc(0)
       await registry.close()
-      await writeFile(`${file}.wal.2`, journal)
+      await writeFile(`${file}.wal.2`, log)
       expect(await refusal(file)).toContain('the state file is not the one this log follows')
       const { leftOut } = await repairState(file, out)
       expect(leftOut).toEqual([expect.stringContaining('state.json.wal.1: all of it, because it is missing')])
