@@ -263,7 +263,7 @@ export class EnvironmentRegistry {
         Object.assign(this.#requestIds, commit.request_ids)
         continue
       }
-      const { environment: name, record, ids, changes = [] } = commit
+      const { environment: name, record, ids, emptied = [], changes = [] } = commit
       let environment = this.#environments.get(name)
       if (record === null) {
         if (environment) this.#index(environment, false)
@@ -272,6 +272,7 @@ export class EnvironmentRegistry {
       }
       if (environment) environment.replay(record, ids)
       else if (record) this.#environments.set(name, (environment = this.#make(name, record)))
+      for (const table of emptied) environment?.model.empty(table)
       for (const change of environment ? changes : []) {
         environment?.redo(change)
         if (++count % ROWS_AT_ONCE === 0) yield

@@ -9,12 +9,11 @@ import type { Provider } from '../domain/provider.ts'
 import type { Settings } from '../domain/settings.ts'
 import { Vocabulary, type VocabularyWords } from '../domain/vocabulary.ts'
 import { EnvironmentClock, RandomIds, SeededIds, type TimeSource } from './model/time-and-ids.ts'
-import { type Cause, type ExtraIndexes, Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
+import { type Cause, type ExtraIndexes, Model, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import type { EnvironmentImage, EnvironmentRecord, StoredImage } from './model/state-image.ts'
 import type { Change } from './model/table.ts'
-import type { Steps } from './model/slices.ts'
 import { removed, StorageError } from './wal/state-errors.ts'
-import { changesText, type EnvironmentChange, type WalChange } from './wal/log-lines.ts'
+import type { EnvironmentChange, WalChange } from './wal/log-lines.ts'
 import type { WriteAheadLog } from './wal/write-ahead-log.ts'
 
 /** How a renewal of an account's credentials ended; `unavailable`: neither granted nor refused, the account stays. */
@@ -49,8 +48,8 @@ export interface EnvironmentParts {
 /** What is to replace the rows of an environment. */
 export interface Draft {
   readonly environment: Environment
-  /** What it changes, for the log: as text what has been written out, and what has come since. */
-  readonly written: Buffer[]
+  /** The tables whose rows of before are gone; absent for a new environment. */
+  readonly emptied?: readonly TableName[]
   readonly changes: Change[]
 }
 
@@ -168,7 +167,7 @@ export class Environment {
     try {
       if (draft) this.#exchange(draft.environment)
       const result = this.model.transact(work)
-      this.commit({ record: this.record, written: draft?.written, changes }, undo)
+      this.commit({ record: this.record, emptied: draft?.emptied, changes }, undo)
       return result
     } catch (error) {
       undo()
@@ -187,21 +186,9 @@ export class Environment {
     other.isRemoved = true
   }
 
-  /** Writes out what a draft changes, so that the log is not busy with it for long. */
-  *writeOut({ changes, written }: Draft): Steps {
-    const some = changes.splice(0)
-    if (!this.#log || some.length === 0) return
-    let separator = written.length > 0 ? ',' : ''
-    for (const text of changesText(some)) {
-      written.push(Buffer.from(separator + text))
-      separator = ''
-      yield
-    }
-  }
-
   /** An empty environment with the same ids, settings and time, whose rows can take the place of this one's. */
-  draft(): Draft {
-    return draftOf({ name: this.name, record: this.record, time: this.#time, ids: this.ids })
+  draft(emptied: readonly TableName[]): Draft {
+    return { ...draftOf({ name: this.name, record: this.record, time: this.#time, ids: this.ids }), emptied }
   }
 
   /** Runs what replaces many rows one after another. */
@@ -284,7 +271,7 @@ export class Environment {
 /** An environment that stores nothing and that no request knows. */
 export function draftOf(parts: EnvironmentParts): Draft {
   const environment = new Environment(parts)
-  return { environment, written: [], changes: environment.model.begin() }
+  return { environment, changes: environment.model.begin() }
 }
 
 /** The connection of a connector; undefined once it is deleted. */

@@ -1,9 +1,9 @@
 import type { Account } from '../domain/account.ts'
-import { type Draft, type Environment, ReadGuard } from './environment.ts'
+import { type Environment, ReadGuard } from './environment.ts'
 import { ACCOUNT_SEQUENCE, type Model, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import type { Change, Row, Table } from './model/table.ts'
 import { SeedConflictError } from './seeding.ts'
-import { atOnce, inSlices, ROWS_AT_ONCE, sliced, type Steps } from './model/slices.ts'
+import { inSlices, sliced, type Steps } from './model/slices.ts'
 
 /** Clients keep their credentials and bearer tokens when the model goes back to an earlier state. */
 export const EMPTIED_BY_RESET: ReadonlySet<TableName> = new Set(
@@ -30,24 +30,18 @@ export async function rebuild<R>(environment: Environment, rebuilding: Rebuildin
   const { emptied, accounts = 0, fill, finish } = rebuilding
   const guard = new ReadGuard(environment)
   const { model } = environment
-  const draft = environment.draft()
-  const isEmptied = (table: string): boolean => emptied.has(table as TableName)
+  const draft = environment.draft([...emptied])
+  const { model: next } = draft.environment
+  const isKept = (table: string): boolean => !emptied.has(table as TableName)
   const meanwhile = model.watch(accounts)
-  const writeOut = (): void => {
-    if (draft.changes.length >= ROWS_AT_ONCE) atOnce(environment.writeOut(draft))
-  }
   const follow = (): void => {
-    for (const change of meanwhile.splice(0)) takeOver(model, draft, change, isEmptied(change.table))
+    for (const change of meanwhile.splice(0)) if (isKept(change.table)) takeOver(model, next, change)
   }
   try {
-    await inSlices(copy(model, draft, isEmptied), writeOut)
-    const filled = await inSlices(fill(draft.environment), () => {
-      follow()
-      writeOut()
-    })
-    await inSlices(environment.writeOut(draft))
+    await inSlices(copy(model, next, [...TABLE_NAMES, ...SECTION_NAMES].filter(isKept)))
+    const filled = await inSlices(fill(draft.environment), follow)
     follow()
-    if (!isEmptied('counters')) keepHighest(model, draft.environment.model)
+    if (isKept('counters')) keepHighest(model, next)
     guard.assertValid()
     const finishAll = (): void => {
       finish(filled, draft.environment)
@@ -78,36 +72,23 @@ export function* putRows(
   }
 }
 
-/** Copies the rows of the moment in which it begins; of emptied tables it records that they are removed. */
-function* copy(from: Model, { environment, changes }: Draft, isEmptied: (table: string) => boolean): Steps {
-  const { model: to } = environment
-  const tables = [...TABLE_NAMES, ...SECTION_NAMES].map((name) => {
+/** Copies the rows of some tables, those of the moment in which it begins. */
+function* copy(from: Model, to: Model, names: readonly (keyof Model['tables'])[]): Steps {
+  const tables = names.map((name) => {
     const [source, target]: readonly [Table<Row>, Table<Row>] = [from.tables[name], to.tables[name]]
-    const [ids, rows] = isEmptied(name) ? [source.ids(), []] : [[], [...source.placed()]]
-    return { name, source, target, ids, rows }
+    return { source, target, rows: [...source.placed()] }
   })
-  for (const { name, source, target, ids, rows } of tables) {
+  for (const { source, target, rows } of tables) {
     target.continueAfter(source)
-    // From the end, where a removal moves nothing when the log is read.
-    yield* sliced(ids.reverse(), (id) => changes.push(removal(name, id)))
     yield* sliced(rows, ([place, row]) => target.load(row, place))
   }
   to.definitions.copy(from.definitions)
 }
 
-function removal(table: string, id: string): Change {
-  return { table, id, before: undefined, after: undefined, place: undefined }
-}
-
 /** Takes over a change that another request has made meanwhile. Where both have changed a row, that of the draft stays. */
-function takeOver(from: Model, { environment: { model }, changes }: Draft, change: Change, isEmptied: boolean): void {
-  const { table, id, before, after } = change
-  const present = model.tables[table as TableName].get(id)
-  if (isEmptied) {
-    if (after && !present) changes.push(removal(table, id))
-    return
-  }
+function takeOver(from: Model, model: Model, { table, id, before, after }: Change): void {
   if (id === ACCOUNT_SEQUENCE) return
+  const present = model.tables[table as TableName].get(id)
   if (present === before) {
     if (table === 'accounts' && after) refuseSecond(model, after as Account)
     // The log has it before the rows of the draft.

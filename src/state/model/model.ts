@@ -200,6 +200,12 @@ export class Model {
     this.#table({ table }).restore(id, row, place)
   }
 
+  /** Removes every row of a table, as the log says, without a new commit. */
+  empty(table: TableName): void {
+    // From the end, where a removal moves nothing.
+    for (const id of this.tables[table].ids().reverse()) this.restore(table, id, undefined)
+  }
+
   /** Links whose flow has not completed, expired ones among them, oldest first. */
   openLinks(): MagicLink[] {
     return [...this.tables.magic_links.values()].filter(({ completed_at }) => completed_at === undefined)
