@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
-import type { Log, Result } from 'sarif'
-import { OPERATION_LINES } from '../contract/generated/operation-lines.ts'
+import type { Result } from 'sarif'
 import { type JunitCase, junitXml } from '../domain/junit.ts'
-import { PACKAGE, placed, plainMessage, SPEC } from '../verdict/formats/sarif.ts'
+import { fingerprints, inOperation, plainMessage, sarifLog } from '../verdict/formats/sarif.ts'
 import { CLASSES, type Finding } from './findings.ts'
 import { type DriftReport, driftText } from './report.ts'
 
@@ -49,40 +47,21 @@ function sarif({ findings, gaps, summary }: DriftReport, version: string): strin
     shortDescription: { text: RULES[name] },
     defaultConfiguration: { level: LEVELS[name] },
   }))
-  const log: Log = {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
-    runs: [
-      {
-        tool: { driver: { name: 'toolmock drift', version, semanticVersion: version, rules } },
-        originalUriBaseIds: { [PACKAGE]: { description: { text: 'The folder of the package toolmock' } } },
-        columnKind: 'utf16CodeUnits',
-        results: findings.map(resultOf),
-        properties: { gaps, summary },
-      },
-    ],
-  }
-  return JSON.stringify(log, undefined, 2).toWellFormed()
+  const run = { results: findings.map(resultOf), properties: { gaps, summary } }
+  return sarifLog({ name: 'toolmock drift', version }, rules, run)
 }
 
 function resultOf(finding: Finding): Result {
   const { id, operation, place, gap, basis, service, mock, settings } = finding
-  const fingerprint = createHash('sha256').update(id).digest('hex').slice(0, 32)
-  const name = place === '' ? operation : place
   return {
     ruleId: `drift-${finding.class}`,
     ruleIndex: CLASSES.indexOf(finding.class),
     level: LEVELS[finding.class],
     message: { text: plainMessage(sentence(finding)) },
-    locations: [placed(SPEC, lineOf(operation), { name, fullyQualifiedName: id, kind: 'member' })],
-    partialFingerprints: { 'toolmockFinding/v1': fingerprint, primaryLocationLineHash: `${fingerprint}:1` },
+    locations: [inOperation(operation, place === '' ? operation : place, id)],
+    partialFingerprints: fingerprints(id),
     properties: { id, gap, basis, service, mock, settings },
   }
-}
-
-function lineOf(operation: string): number {
-  const lines: Readonly<Record<string, number | undefined>> = OPERATION_LINES
-  return lines[operation] ?? 1
 }
 
 function sentence({ id, gap, basis, title, service, mock, settings }: Finding): string {

@@ -15,18 +15,15 @@ import type { Shortfall } from '../report-pair.ts'
 import { type JudgedReports, ownReasons } from '../verdict.ts'
 
 /** Addresses of files are relative to the folder of the package, which the reader of a log does not know. */
-export const PACKAGE = 'TOOLMOCK_PACKAGE'
-export const SPEC = 'spec/openapi.yaml'
+const PACKAGE = 'TOOLMOCK_PACKAGE'
+const SPEC = 'spec/openapi.yaml'
 
 /** The findings as a SARIF 2.1.0 log, for code scanning. */
 export function sarif(reports: JudgedReports): string {
   const { contract, coverage, allowed } = reports
   const { total, tool, at } = contract
-  const run: Run = {
-    tool: { driver: { ...tool, semanticVersion: tool.version, rules: ruleDescriptors() } },
-    originalUriBaseIds: { [PACKAGE]: { description: { text: 'The folder of the package toolmock' } } },
+  const text = sarifLog(tool, ruleDescriptors(), {
     invocations: [{ executionSuccessful: true, endTimeUtc: at }],
-    columnKind: 'utf16CodeUnits',
     results: resultsOf(reports),
     properties: {
       requests: total.requests,
@@ -36,15 +33,26 @@ export function sarif(reports: JudgedReports): string {
       // Not as results: most readers turn every result into an alert, even a suppressed one.
       ...(allowed ? { allowed: allowedSentences(allowed) } : {}),
     },
-  }
-  const log: Log = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] }
-  // Clients may send lone surrogates, which some JSON readers refuse.
-  const text = JSON.stringify(
-    log,
-    (_key, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value),
-    2,
-  )
+  })
   return `${text}\n`
+}
+
+/** A log of one run of toolmock, without a line break at its end. */
+export function sarifLog(
+  tool: { readonly name: string; readonly version: string },
+  rules: ReportingDescriptor[],
+  run: Pick<Run, 'invocations' | 'results' | 'properties'>,
+): string {
+  const driver = { ...tool, semanticVersion: tool.version, rules }
+  const originalUriBaseIds = { [PACKAGE]: { description: { text: 'The folder of the package toolmock' } } }
+  const log: Log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [{ tool: { driver }, originalUriBaseIds, columnKind: 'utf16CodeUnits', ...run }],
+  }
+  // Clients may send lone surrogates, which some JSON readers refuse.
+  const wellFormed = (_key: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
+  return JSON.stringify(log, wellFormed, 2)
 }
 
 /** The findings of both reports and the minima that were not reached. */
@@ -98,7 +106,7 @@ function ofFinding(ruleId: RuleId, sentence: string, finding: Finding): Result {
   const fullyQualifiedName = `${operation}/${path}`
   return result(ruleId, {
     sentence,
-    location: placed(SPEC, OPERATION_LINES[operation] ?? 1, { name: path, fullyQualifiedName, kind: 'member' }),
+    location: inOperation(operation, path, fullyQualifiedName),
     origin: finding,
     properties: { constraint, error_code, found, allowed, basis },
   })
@@ -118,7 +126,6 @@ function result(
   ruleId: RuleId,
   { sentence, location, origin, tests = origin?.tests ?? [], properties }: ResultParts,
 ): Result {
-  const fingerprint = fingerprintOf(ruleId, location, properties)
   // Where the finding can be fixed: in the test that is known by its file, else beside the contract.
   const places = tests.flatMap(placeOfTest)
   return {
@@ -129,8 +136,7 @@ function result(
     locations: [places[0] ?? location],
     ...(places.length === 0 ? {} : { relatedLocations: [...places.slice(1), location] }),
     ...(origin ? { occurrenceCount: origin.count } : {}),
-    // GitHub identifies an alert by the second one and cannot compute it for a file outside the repository.
-    partialFingerprints: { 'toolmockFinding/v1': fingerprint, primaryLocationLineHash: `${fingerprint}:1` },
+    partialFingerprints: fingerprints(identityOf(ruleId, location, properties)),
     properties: origin ? { ...properties, requests: origin.requests, tests, examples: origin.examples } : properties,
   }
 }
@@ -150,25 +156,31 @@ function placeOfTest({ label, file, line }: TestName): Location[] {
 }
 
 /** A line of a file of the package. */
-export function placed(
-  uri: string,
-  startLine: number,
-  logical: NonNullable<Location['logicalLocations']>[number],
-): Location {
+function placed(uri: string, startLine: number, logical: NonNullable<Location['logicalLocations']>[number]): Location {
   const artifactLocation = { uri: encodeURI(uri.toWellFormed()), uriBaseId: PACKAGE }
   return { physicalLocation: { artifactLocation, region: { startLine } }, logicalLocations: [logical] }
 }
 
+/** A part of an operation in the spec. */
+export function inOperation(operation: string, name: string, fullyQualifiedName: string): Location {
+  return placed(SPEC, OPERATION_LINES[operation] ?? 1, { name, fullyQualifiedName, kind: 'member' })
+}
+
+/** GitHub identifies an alert by the second one and cannot compute it for a file outside the repository. */
+export function fingerprints(identity: string): NonNullable<Result['partialFingerprints']> {
+  const fingerprint = createHash('sha256').update(identity).digest('hex').slice(0, 32)
+  return { 'toolmockFinding/v1': fingerprint, primaryLocationLineHash: `${fingerprint}:1` }
+}
+
 /** Equal for the same finding in every run; does not depend on what was sent, nor on how often. */
-function fingerprintOf(
+function identityOf(
   ruleId: RuleId,
   { logicalLocations = [] }: Location,
   properties: ResultParts['properties'],
 ): string {
   const names = logicalLocations.map(({ fullyQualifiedName = '' }) => fullyQualifiedName.replace(/\[\d+\]/g, '[]'))
   const { constraint = null, error_code = null, status = null, environment = null } = properties
-  const parts = [ruleId, ...names, constraint, error_code, status, environment]
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
+  return JSON.stringify([ruleId, ...names, constraint, error_code, status, environment])
 }
 
 /** In a message `[text](target)` would be a link; text from clients must not make one. */
