@@ -1,12 +1,9 @@
-import type { Account } from '../domain/account.ts'
 import type { Connector, RateLimit } from '../domain/connector.ts'
-import type { Grant } from '../domain/grant.ts'
 import { pathParts } from '../domain/path-pattern.ts'
 import { plural } from '../domain/text.ts'
-import type { Model } from '../state/model/model.ts'
 import { rateCountersOf } from '../state/collections.ts'
 import { ACCOUNT_HEADER, headerOf, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
-import { answerBy, ERROR_BODY, rendered, requestView, type ResponderCall } from './responders.ts'
+import { answerBy, failureAnswer, requestView, type ResponderCall } from './responders.ts'
 import { type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountView } from './template.ts'
 
@@ -22,9 +19,11 @@ export function answerApi(context: SchemeContext, request: ReceivedRequest): Thi
   if (!path) return jsonAnswer(400, { error: 'malformed_path', message: 'the path is not well-formed' })
   const view = requestView(request, path)
   if (!view) return jsonAnswer(400, { error: 'malformed_body', message: 'the body is not JSON' })
-  const account = callingAccount(environment.model, request, authentication.grant)
+  const { grant } = authentication
+  // For a call without a credential, the account that the service names.
+  const account = environment.model.tables.accounts.get(grant?.account_id ?? headerOf(request, ACCOUNT_HEADER))
   const accountSeen = account ? accountView(account) : null
-  const person = authentication.grant?.person ?? null
+  const person = grant?.person ?? null
   const call: ResponderCall = { request, view, path, accountId: account?.id ?? '', account: accountSeen, person }
   if (!connector.rate_limit) return answerBy(context, call)
   const { isOver, headers } = countCall(environment, connector, connector.rate_limit, call.accountId)
@@ -71,10 +70,10 @@ function tooManyCalls(
   { view, account, person }: ResponderCall,
   limit: Record<string, string>,
 ): ThirdPartyAnswer {
-  const { status = 429, headers = {}, body = context.connector.error_body ?? ERROR_BODY } = otherwise
+  const { status = 429, headers = {} } = otherwise
   const message = `more than ${plural(calls, 'call')} in ${plural(every / 1000, 'second')}`
-  const error = { status, code: 'rate_limited', message }
-  return rendered(context, { status, headers: under(headers, limit), body }, { request: view, account, person, error })
+  const said = { ...otherwise, headers: under(headers, limit) }
+  return failureAnswer(context, { status, code: 'rate_limited', message }, said, { request: view, account, person })
 }
 
 /** The headers of an answer, and the usual ones whose names it does not have in any case of letters. */
@@ -82,10 +81,4 @@ function under(own: Record<string, string>, usual: Record<string, string>): Reco
   const names = new Set(Object.keys(own).map((name) => name.toLowerCase()))
   const others = Object.entries(usual).filter(([name]) => !names.has(name.toLowerCase()))
   return { ...Object.fromEntries(others), ...own }
-}
-
-/** The account of the credential; for a call without one, the account that the service names. */
-function callingAccount(model: Model, request: ReceivedRequest, grant: Grant | undefined): Account | undefined {
-  const id = grant ? grant.account_id : headerOf(request, ACCOUNT_HEADER)
-  return id === '' ? undefined : model.tables.accounts.get(id)
 }

@@ -6,7 +6,14 @@ import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { type PageParts, recordAnswer } from '../request-journal/page-journal.ts'
 import type { Environment } from '../state/environment.ts'
-import { ACCOUNT_HEADER, headerOf, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
+import {
+  ACCOUNT_HEADER,
+  headerOf,
+  jsonAnswer,
+  receivedRequest,
+  type ReceivedRequest,
+  type ThirdPartyAnswer,
+} from './http-messages.ts'
 import { accountIdIn, clientIdIn } from './tokens.ts'
 import { SCHEMES } from './schemes.ts'
 import type { EnvironmentRegistry } from '../state/environment-registry.ts'
@@ -58,7 +65,8 @@ async function answer(
   response.setHeader('Content-Security-Policy', 'sandbox')
   await services.thirdParties.serve(request, response, (body) => {
     entry.requestBody = body
-    const received = receivedRequest(request, body)
+    const address = { origin: baseUrlOf(request, undefined), target: request.originalUrl }
+    const received = receivedRequest(request, { ...address, body })
     const found = foundAt(services, String(request.params['connector']), received, kind)
     if ('status' in found) return found
     const { environment, connector } = found
@@ -68,20 +76,6 @@ async function answer(
     trace.account ??= account
     return { environment, connector, kind, request: received, account, tool: undefined, trace, ticket: '' }
   })
-}
-
-function receivedRequest(request: Request, body: Buffer): ReceivedRequest {
-  const [rawPath = '/', ...search] = request.originalUrl.split('?')
-  return {
-    method: request.method,
-    rawPath,
-    url: `${baseUrlOf(request, undefined).toLowerCase()}${rawPath}`,
-    // Below /third-party/{connector}/api, as it was sent.
-    apiPath: `/${rawPath.split('/').slice(4).join('/')}`,
-    query: new URLSearchParams(search.join('?')),
-    headers: request.headers,
-    body,
-  }
 }
 
 const ISSUED: ReadonlySet<string> = new Set(['expired', 'revoked', 'bad_signature'])

@@ -25,6 +25,26 @@ export interface ReceivedRequest {
   body: Buffer
 }
 
+/**
+ * A request at a third party. Where it was sent is `target` below `origin`; the path inside the API begins after three parts:
+ * `/{environment}/{connector}/api`, or `/third-party/{connector}/api`.
+ */
+export function receivedRequest(
+  { method = 'GET', headers }: IncomingMessage,
+  { origin, target, body }: { readonly origin: string; readonly target: string; readonly body: Buffer },
+): ReceivedRequest {
+  const [rawPath = '/', ...search] = target.split('?')
+  return {
+    method,
+    rawPath,
+    url: `${origin.toLowerCase()}${rawPath}`,
+    apiPath: `/${rawPath.split('/').slice(4).join('/')}`,
+    query: new URLSearchParams(search.join('?')),
+    headers,
+    body,
+  }
+}
+
 export interface OutgoingRequest {
   method: string
   /** `http://127.0.0.1:4711`. */
@@ -114,20 +134,20 @@ function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length
 }
 
-/** The whole body; undefined when it is too large. @throws Error when the connection breaks */
-export function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+/** The whole body; undefined when it is larger than `most` bytes. @throws Error when the connection breaks */
+export function readBody(message: IncomingMessage, most = MAX_BODY): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    request.on('data', (chunk: Buffer) => {
+    message.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size <= MAX_BODY) chunks.push(chunk)
+      if (size <= most) chunks.push(chunk)
       else resolve(undefined)
     })
-    request.on('end', () => {
+    message.on('end', () => {
       resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
     })
-    request.on('error', reject)
+    message.on('error', reject)
   })
 }
 
@@ -251,10 +271,22 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
       finish({ kind: 'broken', message, sent: true })
       request.destroy()
     }
+    const answered = (response: IncomingMessage, body: Buffer | undefined): void => {
+      const { statusCode: status = 0, headers } = response
+      if (body) finish({ kind: 'answer', status, headers, body })
+      else {
+        finish({ kind: 'broken', message: `the answer is larger than ${String(MAX_ANSWER)} bytes`, sent: true })
+        response.destroy()
+      }
+    }
     request.on('response', (response) => {
       const { statusCode: status = 0 } = response
       if (status < 200 || status > 599) refuse(status)
-      else collect(response, finish)
+      else
+        readBody(response, MAX_ANSWER).then(
+          (body) => answered(response, body),
+          (error: unknown) => fail(error, true),
+        )
     })
     for (const event of ['information', 'upgrade']) {
       request.on(event, ({ statusCode }: IncomingMessage) => refuse(statusCode))
@@ -267,26 +299,6 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
     rest.on('data', () => timer.refresh())
     rest.on('error', (error) => fail(error, false))
     rest.pipe(request)
-  })
-}
-
-function collect(response: IncomingMessage, finish: (received: Received) => void): void {
-  const chunks: Buffer[] = []
-  let size = 0
-  response.on('data', (chunk: Buffer) => {
-    size += chunk.length
-    if (size <= MAX_ANSWER) chunks.push(chunk)
-    else {
-      finish({ kind: 'broken', message: `the answer is larger than ${String(MAX_ANSWER)} bytes`, sent: true })
-      response.destroy()
-    }
-  })
-  response.on('error', (error) => {
-    finish({ kind: 'broken', message: reason(error), sent: true })
-  })
-  response.on('end', () => {
-    const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
-    finish({ kind: 'answer', status: response.statusCode ?? 0, headers: response.headers, body })
   })
 }
 

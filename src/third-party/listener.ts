@@ -1,6 +1,5 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Account } from '../domain/account.ts'
 import type { Connector, Latency } from '../domain/connector.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { percentDecoded } from '../domain/text.ts'
@@ -19,6 +18,7 @@ import {
   headerOf,
   jsonAnswer,
   readBody,
+  receivedRequest,
   sendThirdPartyAnswer,
 } from './http-messages.ts'
 
@@ -203,10 +203,12 @@ function answerAsTokenEndpoint(
 /** What the path of a request names, or the answer that refuses it. */
 function requestOf(
   { registry, calls }: ListenerOptions,
-  { method = 'GET', url: target = '/', headers }: IncomingMessage,
+  incoming: IncomingMessage,
   body: Buffer,
 ): ThirdPartyRequest | ThirdPartyAnswer {
-  const [rawPath, search] = splitOnce(target, '?')
+  const { url: target = '/', headers } = incoming
+  const request = receivedRequest(incoming, { origin: `http://${headers.host ?? ''}`, target, body })
+  const { rawPath } = request
   const [, environmentPart = '', connectorPart = '', kindPart, ...rest] = rawPath.split('/')
   const environmentName = percentDecoded(environmentPart)
   const connectorName = percentDecoded(connectorPart)
@@ -215,20 +217,8 @@ function requestOf(
   const connector = environment?.connector(connectorName)
   const kind = kindPart === 'api' ? 'api' : kindPart === 'oauth' && rest.join('/') === 'token' ? 'token' : undefined
   if (!environment || !connector || !kind) return jsonAnswer(404, { error: 'not_found', path: rawPath })
-  const url = `http://${(headers.host ?? '').toLowerCase()}${rawPath}`
-  const query = new URLSearchParams(search)
-  const request = { method, rawPath, url, apiPath: `/${rest.join('/')}`, query, headers, body }
   const ticket = headerOf(request, CALL_HEADER)
   const { trace, tool } = calls.find(ticket) ?? {}
-  return { environment, connector, kind, request, account: accountOf(environment, request), tool, trace, ticket }
-}
-
-function accountOf(environment: Environment, request: ReceivedRequest): Account | undefined {
-  const id = headerOf(request, ACCOUNT_HEADER)
-  return id === '' ? undefined : environment.model.tables.accounts.get(id)
-}
-
-function splitOnce(text: string, mark: string): [string, string] {
-  const at = text.indexOf(mark)
-  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+  const account = environment.model.tables.accounts.get(headerOf(request, ACCOUNT_HEADER))
+  return { environment, connector, kind, request, account, tool, trace, ticket }
 }

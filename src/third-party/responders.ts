@@ -1,4 +1,4 @@
-import { plainText } from '../domain/collection.ts'
+import { plainText, type Step } from '../domain/collection.ts'
 import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
 import { fieldsOf, nestsDeeper, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
 import { matchPath, NO_CAPTURES } from '../domain/path-pattern.ts'
@@ -111,18 +111,26 @@ function takeSteps(
     )
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error
-    const { status, code, message, step } = error
-    if (!(step.otherwise?.body ?? context.connector.error_body)) context.refuse?.(error)
-    const { headers = {}, body = context.connector.error_body ?? ERROR_BODY } = step.otherwise ?? {}
-    const seen = { ...values, ...error.values, error: { status, code, message } }
-    return rendered(context, { status, headers, body }, seen)
+    const { otherwise } = error.step
+    if (!(otherwise?.body ?? context.connector.error_body)) context.refuse?.(error)
+    return failureAnswer(context, error, otherwise, { ...values, ...error.values })
   }
 }
 
 const NO_ANSWER: ResponderAnswer = { status: 204, headers: {}, body: null }
-export const ERROR_BODY: JsonObject = { error: '{{error.code}}', message: '{{error.message}}' }
+const ERROR_BODY: JsonObject = { error: '{{error.code}}', message: '{{error.message}}' }
 
-export function rendered(
+/** What a call that fails is answered: the body of `otherwise`, of the file, or the usual one, whose templates see the error. */
+export function failureAnswer(
+  context: ResponderContext,
+  { status, code, message }: { readonly status: number; readonly code: string; readonly message: string },
+  { headers = {}, body = context.connector.error_body ?? ERROR_BODY }: Step['otherwise'] & object = {},
+  values: JsonObject,
+): ThirdPartyAnswer {
+  return rendered(context, { status, headers, body }, { ...values, error: { status, code, message } })
+}
+
+function rendered(
   { environment, templates }: ResponderContext,
   answer: ResponderAnswer,
   values: JsonObject,
