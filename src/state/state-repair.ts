@@ -127,43 +127,40 @@ async function documentOf(bytes: Buffer, file: string, leaveOut: LeaveOut): Prom
   }
 }
 
-/** A member of an object, or a part of one. */
+/** A member of an object, or where its value begins. */
 const MEMBER = /^(?<name>"(?:[^"\\]|\\.)*"): (?<value>.+)$/
 
-/**
- * Every line of a damaged state file that can be read: each says by its indentation and its name where it belongs. Snapshots
- * and origins have several lines, and are left out.
- */
+/** What the members are part of where the line is lost that says so, by their indentation. */
+const FRAMES: Readonly<Record<number, string>> = { 2: 'environments', 4: 'tables' }
+
+/** Every line of a damaged state file that can be read: each says by its indentation where it belongs. */
 function documentOfLines(bytes: Buffer, leaveOut: LeaveOut): JsonObject {
-  const environments = byName<JsonValue>([])
-  const state: JsonObject = { environments }
-  let environment: { tables: JsonObject; [part: string]: JsonValue } | undefined
-  let rows: { readonly list: JsonValue[]; readonly depth: number } | undefined
+  const state = byName<JsonValue>([])
+  /** The objects and lists that are open, by the indentation of what is in them. */
+  let open: (JsonValue | undefined)[] = [undefined, state]
   const mayHaveLostBytes = !isUtf8(bytes)
 
-  const readMember = (name: string, value: string, depth: number): boolean => {
-    if (depth === 2 && value === '{') {
-      environments[name] = environment = { tables: {} }
-      return true
-    }
-    const frame = { 1: 'environments', 3: 'tables' }[depth]
-    if (name === frame && value === '{') return true
-    const holder = depth === 1 ? state : depth === 3 ? environment : depth === 4 ? environment?.tables : undefined
-    if (value === '[') rows = { list: [], depth: depth + 1 }
-    const read = value === '[' ? rows?.list : parsedJson(value)
-    if (!holder || read === undefined) return false
-    holder[name] = read
-    return true
+  const holderAt = (depth: number): JsonValue | undefined => {
+    const [outer, frame] = [open[depth - 1], FRAMES[depth]]
+    if (open[depth] !== undefined || frame === undefined || !isJsonObject(outer)) return open[depth]
+    return (outer[frame] ??= byName<JsonValue>([]))
   }
   /** Undefined for a line that says nothing by itself. */
   const read = (text: string, depth: number): boolean | undefined => {
-    if (rows && depth < rows.depth) rows = undefined
-    if (/^[{[\]}]?$/.test(text)) return undefined
-    const { name, value } = MEMBER.exec(text)?.groups ?? {}
-    if (name !== undefined && value !== undefined) return readMember(parsedJson(name) as string, value, depth)
-    const row = parsedJson(text)
-    if (!isJsonObject(row) || rows?.depth !== depth || (mayHaveLostBytes && text.includes('\ufffd'))) return false
-    rows.list.push(row)
+    if (text === '' || (text === '{' && depth === 0)) return undefined
+    if (text === '}' || text === ']') {
+      open = open.slice(0, depth + 1)
+      return undefined
+    }
+    const { name, value = text } = MEMBER.exec(text)?.groups ?? {}
+    const key = parsedJson(name ?? '') as string | undefined
+    const begun = { '{': byName<JsonValue>([]), '[': [] }[value]
+    const [holder, content] = [holderAt(depth), begun ?? parsedJson(value)]
+    if (content === undefined || (mayHaveLostBytes && text.includes('\ufffd'))) return false
+    if (Array.isArray(holder) && key === undefined) holder.push(content)
+    else if (isJsonObject(holder) && key !== undefined && !(key in holder)) holder[key] = content
+    else return false
+    open = [...open.slice(0, depth), holder, begun]
     return true
   }
 

@@ -2,6 +2,7 @@ import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { repairState } from '../../src/state/state-repair.ts'
+import { takeSnapshot } from '../../src/state/snapshots.ts'
 import { checkState } from '../../src/state/state-report.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { nodeFileSystem } from '../../src/state/wal/file-system.ts'
@@ -194,6 +195,37 @@ describe('a repair of a state file', () => {
       expect(await opened(out, accountIds)).toEqual(['ca_1', 'ca_3'])
       expect(await opened(out, (registry) => registry.byClient.get(CLIENT.id)?.client)).toEqual(CLIENT)
       expect(await opened(out, (registry) => registry.environment('default')?.idsPosition)).toBe(0)
+    }),
+  )
+
+  it.each([
+    ['a row', '"id":"ca_2"', ['ca_1', 'ca_3']],
+    ['the beginning of the tables', '"tables": {', ['ca_1', 'ca_2', 'ca_3']],
+    ['the beginning of the environments', '"environments": {', ['ca_1', 'ca_2', 'ca_3']],
+  ])('keeps every other row of the table when %s is overwritten', (_, found, expected) =>
+    withDirectory(async (directory) => {
+      const [file, out] = [join(directory, 'state.json'), join(directory, 'saved.json')]
+      const lines = (await stopped(file)).split('\n')
+      const at = lines.findIndex((line) => line.includes(found))
+      await writeFile(file, lines.with(at, '<<<<<<< mine').join('\n'))
+      expect((await repairState(file, out)).leftOut).toEqual([`line ${at + 1}: what cannot be read`])
+      expect(await opened(out, accountIds)).toEqual(expected)
+    }),
+  )
+
+  it(
+    'keeps the snapshots of a damaged file',
+    inDirectory(async ({ file, out }) => {
+      const registry = await openTestRegistry({ file })
+      takeSnapshot(createEnvironment(registry, 'default', { clients: [CLIENT] }), 'empty')
+      addAccount(registry)
+      await registry.close()
+      const text = await readFile(file, 'utf8')
+      await writeFile(file, text.replace('"grants": []', '"grants": ['))
+      expect((await repairState(file, out)).leftOut).toEqual([])
+      const names = ({ byClient }: EnvironmentRegistry) =>
+        byClient.get(CLIENT.id)?.environment.model.tables.snapshots.ids()
+      expect(await opened(out, names)).toEqual(['empty'])
     }),
   )
 
