@@ -68,7 +68,7 @@ export function openJournalFile(path: string, warn: (message: string) => void): 
       return
     }
     if (lost > 0 && entries.length > 0) {
-      warn(`the journal file ${path} is written again; ${plural(lost, 'entry', 'entries')} are missing from it`)
+      warn(`the journal file ${path} is written again; it lacks ${plural(lost, 'entry', 'entries')}`)
       lost = 0
     }
     isFailing = false

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { constants } from 'node:fs'
-import { mkdir, open, readFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type JournalFile, openJournalFile } from '../../src/request-journal/journal-file.ts'
@@ -40,6 +40,25 @@ describe('a journal file', () => {
       await file.close()
       expect(warnings).toHaveLength(1)
       expect(warnings[0]).toContain(`the journal file ${path} cannot be written`)
+    }))
+
+  it('that can be written again says how many entries it lacks', () =>
+    withDirectory(async (directory) => {
+      const path = join(directory, 'folder')
+      await mkdir(path)
+      const warnings: string[] = []
+      const file = openJournalFile(path, (message) => warnings.push(message))
+      await new Promise<void>((begun) => {
+        file.append(recorded(), () => {
+          begun()
+          return undefined
+        })
+      })
+      for (let turn = 0; turn < 50; turn++) await readdir(path)
+      await rmdir(path)
+      file.append(recorded())
+      await file.close()
+      expect(warnings[1]).toBe(`the journal file ${path} is written again; it lacks 1 entry`)
     }))
 
   it('contains the requests of a server once it is closed', () =>
