@@ -283,6 +283,8 @@ async function answerCall(
       reject(isLate ? reason : new ConnectError('the client cancelled the call', Code.Canceled))
     })
   })
+  // A client can also leave while its answer is sent, when nothing waits for this any more.
+  cancelled.catch(() => undefined)
   const request = createContext(rest.route, asked, services)
   exchange.requestId = request.requestId
   const done = runRoute(request, services)

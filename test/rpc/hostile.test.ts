@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ConnectedAccounts } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
-import { clientOf, type RpcMock, withRpc } from './fixture.ts'
+import { clientOf, entriesOf, type RpcMock, withRpc } from './fixture.ts'
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 const SETTINGS = Buffer.of(0, 0, 0, 4, 0, 0, 0, 0, 0)
@@ -233,6 +233,45 @@ describe('very many streams', () => {
       }
       await servesOthers(mock)
       session.destroy()
+    })
+  })
+})
+
+describe('a client that leaves', () => {
+  it('while a large answer is sent to it, which it does not read, ends only its connection', async () => {
+    await withRpc({}, async (mock) => {
+      const unhandled: unknown[] = []
+      const note = (reason: unknown) => unhandled.push(reason)
+      process.on('unhandledRejection', note)
+      const call = { method: 'GET', path: '/' }
+      for (const connector of ['one', 'two', 'three']) {
+        const input_schema = { type: 'object', description: 'x'.repeat(8_000_000) }
+        const tools = [{ name: `${connector}_tool`, description: 'Large.', input_schema, call }]
+        const put = await fetch(`${mock.url}/_mock/connectors/${connector}`, {
+          method: 'PUT',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ connector, authorization_type: 'API_KEY', tools }),
+        })
+        expect(put.status).toBe(200)
+      }
+      const message = '{"pageSize":1000}'
+      const socket = socketTo(mock).pause()
+      const lines = [
+        'POST /acme.tools.v1.Tools/ListTools HTTP/1.1',
+        'Host: localhost',
+        'Content-Type: application/grpc-web+json',
+        `Authorization: ${mock.headers.authorization}`,
+        `Content-Length: ${message.length + 5}`,
+      ]
+      socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+      socket.write(Buffer.of(0, 0, 0, 0, message.length))
+      socket.write(message)
+      while (!entriesOf(mock).some(({ operation }) => operation === 'list_tools')) await servesOthers(mock)
+      await servesOthers(mock)
+      socket.resetAndDestroy()
+      for (let turn = 0; turn < 5; turn++) await servesOthers(mock)
+      process.off('unhandledRejection', note)
+      expect(unhandled).toEqual([])
     })
   })
 })
