@@ -19,7 +19,7 @@ const MODULES = {
   verdict: ['domain', 'state', 'contract', 'request-journal', 'scenarios', 'pages'],
   operations: ['domain', 'state', 'contract'],
   scenarios: ['domain', 'state', 'schema', 'contract'],
-  http: ['domain', 'state', 'contract', 'request-journal', 'operations', 'scenarios', 'verdict'],
+  http: ['domain', 'state', 'contract', 'request-journal', 'operations', 'scenarios'],
   rpc: ['domain', 'contract', 'http', 'request-journal'],
   mcp: ['domain', 'state', 'contract', 'http', 'request-journal', 'operations', 'verdict'],
   webhooks: ['domain', 'state', 'request-journal', 'scenarios'],

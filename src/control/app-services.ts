@@ -4,6 +4,7 @@ import type { Instant } from '../domain/instant.ts'
 import type { ServiceParts } from '../http/services.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import type { ThirdParties } from '../third-party/client.ts'
+import type { ContractRecords } from '../verdict/contract-record.ts'
 import type { Reports } from '../verdict/reports.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { AdmissionRules } from './admission.ts'
@@ -14,6 +15,7 @@ export interface AppServices extends ServiceParts {
   /** When the server was started, in real time. */
   readonly startedAt: Instant
   readonly thirdParties: ThirdParties
+  readonly records: ContractRecords
   /** Loaded when they are first asked for. */
   readonly reports: () => Promise<Reports>
   readonly webhooks: Webhooks

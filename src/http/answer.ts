@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
+import type { ContractUseRecord } from '../contract/contract-use.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { BoundedCache } from '../domain/bounded-cache.ts'
 import { type ErrorContent, ServiceError, TokenError } from '../domain/errors.ts'
 import type { Reply } from '../operations/operation.ts'
-import type { EnvironmentContractRecord } from '../verdict/contract-record.ts'
 
 export interface WireAnswer {
   readonly status: number
@@ -55,7 +55,7 @@ interface CachedBody {
   /** The operation and status for which its contract check passed. */
   checkedAs: { readonly operation: Operation; readonly status: number } | undefined
   /** The contract record that has its fields already, and the operation. */
-  recordedAs: { readonly operation: Operation; readonly record: EnvironmentContractRecord } | undefined
+  recordedAs: { readonly operation: Operation; readonly record: ContractUseRecord } | undefined
 }
 
 /** Cache of bodies of replies that are marked `cacheable`. It saves such a GET a fifth of its time. */

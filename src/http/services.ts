@@ -1,3 +1,4 @@
+import type { ContractUseRecord } from '../contract/contract-use.ts'
 import type { ToolSchemas } from '../contract/tool-schemas.ts'
 import type { Extension, ExtensionAnswer, ExtensionRequest } from '../domain/extension.ts'
 import type { Ids, ThirdParty } from '../domain/ports.ts'
@@ -9,7 +10,6 @@ import type { Pauses } from '../scenarios/pauses.ts'
 import type { Environment } from '../state/environment.ts'
 import type { EnvironmentRegistry } from '../state/environment-registry.ts'
 import type { EnvironmentProvisioner } from '../state/provisioning.ts'
-import type { ContractRecords } from '../verdict/contract-record.ts'
 import type { ResponseCache } from './answer.ts'
 import type { Extensions } from './extensions.ts'
 import type { Log } from './log.ts'
@@ -37,7 +37,8 @@ export interface ServiceParts {
   readonly toolSchemas: ToolSchemas
   readonly responseCache: ResponseCache
   readonly journals: Journals
-  readonly records: ContractRecords
+  /** By the name of an environment; empty for requests of none. */
+  readonly records: { of(environment: string): ContractUseRecord }
   /** For `X-Request-Id` (G18). Those of operations and pages repeat with `--id-seed`. */
   readonly requestIds: { readonly operations: Ids; readonly pages: Ids; readonly control: Ids }
   /** Largest body of an operation in bytes (G7). */

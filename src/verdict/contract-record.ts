@@ -6,9 +6,8 @@ import {
   QUERY_FIELDS,
 } from '../contract/generated/field-tables.ts'
 import { isJsonObject } from '../domain/json.ts'
-import type { CheckedRequest } from '../contract/contract.ts'
+import type { ContractUseRecord, OperationUse, RecordedUse } from '../contract/contract-use.ts'
 import type { Operation } from '../contract/shapes.ts'
-import type { FieldViolation } from '../domain/errors.ts'
 import type { NotedRule, RequestTrace } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
@@ -23,7 +22,6 @@ import {
   MAX_PATH,
   type NewFinding,
   type NewWarning,
-  type RequestUse,
   findingKey,
   violationsOf,
   warningsOf,
@@ -100,31 +98,6 @@ export class ContractRecords {
   }
 }
 
-export interface RecordedUse extends RequestUse {
-  readonly request: string
-  readonly method: string
-  readonly url: string
-  /** Of its environment; undefined without one. */
-  readonly clock: { now(): number } | undefined
-}
-
-/** A request to an operation with its answer, in the document's words (G48). */
-export interface OperationUse extends RecordedUse {
-  readonly operation: Operation
-  /** Undefined when the request was refused before the contract check. */
-  readonly checked: CheckedRequest<Operation> | undefined
-  readonly body: unknown
-  readonly error: unknown
-  /** 0 when the connection ended without an answer. */
-  readonly status: number
-  readonly errorCode: string | null
-  readonly answer: unknown
-  readonly answerViolations: readonly FieldViolation[]
-  /** A scenario gave, cut or changed the answer. */
-  readonly injected: boolean
-  readonly trace: RequestTrace
-}
-
 /** How often something happened: by the mock itself, and because a scenario or the control API forced it. */
 export interface Times {
   own: number
@@ -155,7 +128,7 @@ const WEBHOOK_RULES = {
 type UnservedPath = Omit<UnknownPath, keyof FindingOrigin>
 
 /** How clients used the contract in one environment, since its first request; a reset does not clear it. */
-export class EnvironmentContractRecord {
+export class EnvironmentContractRecord implements ContractUseRecord {
   requests = 0
   injected = 0
   /** When records of earlier requests were lost with the replica that had them. */
@@ -202,7 +175,6 @@ export class EnvironmentContractRecord {
     }
   }
 
-  /** Adds a request of the proxy, which covers nothing of the contract. */
   addProxyUse(use: RecordedUse): void {
     this.requests += 1
     this.#addFindings(use)

@@ -1,4 +1,4 @@
-import type { CheckedRequest } from '../contract/contract.ts'
+import type { RequestUse } from '../contract/contract-use.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import { foundValue, valueOfField } from '../contract/violation.ts'
 import { errorTraits, type FieldViolation, partsOf, ServiceError, TokenError } from '../domain/errors.ts'
@@ -14,15 +14,6 @@ import type { Finding, FindingOrigin, Warning } from './report-types.ts'
 /** One rule that a request broke, or one field that had no effect, before it is counted. */
 export type NewFinding = Omit<Finding, keyof FindingOrigin | 'basis'>
 export type NewWarning = NewFinding & Pick<Warning, 'kind'>
-
-export interface RequestUse {
-  readonly operation: ServedOperation
-  readonly authorization: string | undefined
-  readonly checked: CheckedRequest<Operation> | undefined
-  readonly body: unknown
-  readonly error: unknown
-  readonly trace: { readonly warnings: readonly RequestWarning[] }
-}
 
 /** Constraints of a 400 that say no more than a 404 elsewhere: the account does not exist (G34). */
 const ABOUT_STATE: ReadonlySet<string> = new Set(['existing_account'])
