@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
-import { inColumnOrder, type Snapshot, type TableName } from '../model/model.ts'
+import { inColumnOrder, type Origin, type Snapshot, type TableName } from '../model/model.ts'
 import { type EnvironmentImage, STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import { ROWS_AT_ONCE, type Steps } from '../model/slices.ts'
 
@@ -35,6 +35,7 @@ function members(parts: Readonly<Record<string, Part>>, other: Part = line): Par
     const inside = `${margin}  `
     let count = 0
     for (const [name, member] of Object.entries(value as object) as [string, unknown][]) {
+      if (member === undefined) continue
       yield `${count++ > 0 ? ',' : start}\n${inside}${start === '{' ? `${JSON.stringify(name)}: ` : ''}`
       yield* (Object.hasOwn(parts, name) ? (parts[name] ?? other) : other)(member, inside, name)
     }
@@ -50,12 +51,13 @@ const image = members(IMAGE)
 const NAMED = { id: '', taken_at: '' }
 /** A seed may have as many accounts as the tables. */
 const seed = members({}, (value, margin, name) => (Array.isArray(value) ? rows : line)(value, margin, name))
+const origin = members({ seed, exact: seed })
 const STATE = members({
   environments: members(
     {},
     members({
       ...IMAGE,
-      origins: members({}, members({ seed, exact: seed })),
+      origins: members({}, origin),
       scenario_definitions: rows,
       scenario_runs: rows,
       // Replay puts the name behind the rest.
@@ -63,6 +65,10 @@ const STATE = members({
     }),
   ),
 }) as Part<StateImage & { version: number }>
+
+export function originText(row: Origin): Iterable<string> {
+  return origin(row, '', '')
+}
 
 /** The text of the state of one environment, part by part. */
 export function* imageText(state: EnvironmentImage): Generator<string> {

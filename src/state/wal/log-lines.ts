@@ -2,10 +2,11 @@ import { basename, dirname } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { type JsonValue, parsedJson } from '../../domain/json.ts'
-import type { Snapshot, TableName } from '../model/model.ts'
+import type { Origin, Snapshot, TableName } from '../model/model.ts'
 import { ROWS_AT_ONCE } from '../model/slices.ts'
 import type { EnvironmentRecord } from '../model/state-image.ts'
 import type { Change, Row } from '../model/table.ts'
+import { originText } from '../state-file/state-text.ts'
 import type { FileSystem } from './file-system.ts'
 
 /*
@@ -91,11 +92,11 @@ function* changesText(changes: readonly Change[]): Generator<string> {
   let text = ''
   for (const [at, change] of changes.entries()) {
     if (at > 0) text += ','
-    if (change.table === 'origins') {
-      for (const part of jsonParts(walChange(change), 3)) {
-        yield text + part
-        text = ''
-      }
+    if (change.table === 'origins' && change.after) {
+      yield `${text}{"put":"origins","row":`
+      // It may have as many accounts as their table. No value of JSON has a line break: those of the layout go.
+      for (const part of originText(change.after as Origin)) yield part.replaceAll(/\n */g, '')
+      text = '}'
     } else text += JSON.stringify(walChange(change))
     if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) {
       yield text
@@ -103,27 +104,6 @@ function* changesText(changes: readonly Change[]): Generator<string> {
     }
   }
   yield text
-}
-
-/** A value with the lists in it in parts: the origin of an environment may have as many accounts as its table. */
-function* jsonParts(value: unknown, depth: number): Generator<string> {
-  if (Array.isArray(value)) {
-    yield '['
-    for (let at = 0; at < value.length; at += ROWS_AT_ONCE)
-      yield (at > 0 ? ',' : '') + JSON.stringify(value.slice(at, at + ROWS_AT_ONCE)).slice(1, -1)
-    yield ']'
-  } else if (isObject(value) && depth > 0) {
-    const members = Object.entries(value).filter(([, member]) => member !== undefined)
-    for (const [at, [name, member]] of members.entries()) {
-      yield `${at > 0 ? ',' : '{'}${JSON.stringify(name)}:`
-      yield* jsonParts(member, depth - 1)
-    }
-    yield members.length > 0 ? '}' : '{}'
-  } else yield JSON.stringify(value)
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }
 
 function walChange({ table, id, after }: Change): WalChange {
