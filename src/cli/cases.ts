@@ -8,7 +8,7 @@ import { loadSeeds } from '../documents/load-seeds.ts'
 import { DocumentError, type FileProblem } from '../documents/problem.ts'
 import { located } from '../documents/read.ts'
 import { connectorsIn } from '../documents/seed-checks.ts'
-import { textOf } from '../documents/text-files.ts'
+import { readTextFile } from '../documents/text-files.ts'
 import { SourceText } from '../documents/source-text.ts'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { collectionNamed } from '../domain/collection.ts'
@@ -137,7 +137,7 @@ export interface Case extends Omit<Written, keyof CaseDefaults>, CaseDefaults {
 
 /** Reads a file of cases and everything that it names. @throws DocumentError with every problem; UnreadableFileError */
 export async function loadCases(file: string, defaults: CaseDefaults): Promise<readonly Case[]> {
-  const { cases, problems } = await readCases(new SourceText(await textOf(file), file), defaults)
+  const { cases, problems } = await readCases(new SourceText(await readTextFile(file), file), defaults)
   if (problems.length > 0) throw new DocumentError(problems)
   return cases
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { openapiConnector } from '../app/openapi-connector.ts'
-import { textOf } from '../documents/text-files.ts'
+import { readTextFile } from '../documents/text-files.ts'
 import { StartError } from '../domain/start-error.ts'
 import { plural, shellQuote } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
@@ -63,7 +63,7 @@ async function made(
   only: string | undefined,
   context: CommandContext,
 ): ReturnType<typeof openapiConnector> {
-  const text = await textOf(file)
+  const text = await readTextFile(file)
   try {
     return await withProgress(context, `Making a connector of ${file}`, (say) => {
       const name = basename(file, extname(file))

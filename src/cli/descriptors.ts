@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { textOf } from '../documents/text-files.ts'
+import { readTextFile } from '../documents/text-files.ts'
 import { plural } from '../domain/text.ts'
 import { readArguments } from './arguments.ts'
 import type { CommandContext } from './command.ts'
@@ -34,7 +34,7 @@ export async function descriptors(argv: readonly string[], context: CommandConte
 async function writeWords(seed: string, words: Readonly<Record<string, string>>): Promise<string> {
   const { withVocabulary } = await import('../documents/vocabulary-lines.ts')
   if (!/\.ya?ml$/.test(seed)) throw new UsageError(`--seed ${seed}: expected a seed in YAML.`)
-  const text = existsSync(seed) ? await textOf(seed) : withSchema('seed', seed, '')
+  const text = existsSync(seed) ? await readTextFile(seed) : withSchema('seed', seed, '')
   await writeOver(seed, withVocabulary(text, words, seed))
   return `wrote ${plural(Object.keys(words).length, 'word')} of settings.vocabulary to ${seed}`
 }

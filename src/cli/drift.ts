@@ -6,7 +6,7 @@ import type { AppOptions } from '../app/app.ts'
 import { documentText } from '../documents/document-text.ts'
 import { DocumentError } from '../documents/problem.ts'
 import { located } from '../documents/read.ts'
-import { textOf } from '../documents/text-files.ts'
+import { readTextFile } from '../documents/text-files.ts'
 import { SourceText } from '../documents/source-text.ts'
 import { mayBeCalled } from '../domain/base-url.ts'
 import { type JsonObject, parsedJson } from '../domain/json.ts'
@@ -107,7 +107,7 @@ function optionsOf(configuration: JsonObject): AppOptions {
 
 /** @throws StartError for a file that is no HAR */
 async function readRecording(file: string): Promise<readonly Exchange[]> {
-  const value = parsedJson(await textOf(file))
+  const value = parsedJson(await readTextFile(file))
   const { data, error } = harSchema.safeParse(value)
   const [problem] = error ? problemsOf(error.issues, value) : []
   if (problem)
@@ -139,7 +139,7 @@ const acceptedSchema = z.array(
 
 /** The findings that a file accepts. @throws DocumentError with line and column; UnreadableFileError */
 async function readAccepted(file: string): Promise<readonly Accepted[]> {
-  const source = new SourceText(await textOf(file), file)
+  const source = new SourceText(await readTextFile(file), file)
   const { data, error } = acceptedSchema.safeParse(source.value)
   if (!data) throw new DocumentError(located(source, problemsOf(error.issues, source.value)))
   return data

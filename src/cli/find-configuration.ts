@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { CONFIGURATION_FILES, textOf } from '../documents/text-files.ts'
+import { CONFIGURATION_FILES, readTextFile } from '../documents/text-files.ts'
 import { isJsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { Configuration } from './arguments.ts'
@@ -31,7 +31,7 @@ export async function configurationFiles(): Promise<readonly { readonly file: st
 async function configurationIn(path: string): Promise<{ readonly file: string; readonly text: string } | undefined> {
   if (!existsSync(path)) return undefined
   const file = relative(process.cwd(), path)
-  const text = await textOf(file)
+  const text = await readTextFile(file)
   return !path.endsWith('package.json') || hasKey(text) ? { file, text } : undefined
 }
 
@@ -49,7 +49,7 @@ export function configurationsAt(path: string): string[] {
 
 /** @throws StartError; DocumentError with every problem of the file */
 export async function configurationOf(file: string): Promise<Configuration> {
-  return read(file, await textOf(file))
+  return read(file, await readTextFile(file))
 }
 
 async function read(file: string, text: string): Promise<Configuration> {

@@ -1,6 +1,6 @@
 import { replaceFile } from '../disk/replace-file.ts'
 import { isJsonObject, type JsonObject, parsedJson } from '../domain/json.ts'
-import { textOf } from '../documents/text-files.ts'
+import { readTextFile } from '../documents/text-files.ts'
 import { StartError } from '../domain/start-error.ts'
 import { systemReason } from '../domain/system-error.ts'
 import { HttpClient } from '../http-client.ts'
@@ -136,7 +136,7 @@ async function mergeReportFiles(
 /** @throws StartError for a file that is no such report */
 async function reportIn(file: string): Promise<ReportPair> {
   const { reportPairIn } = await import('../verdict/merge-reports.ts')
-  const pair = await reportPairIn(parsedJson(await textOf(file)))
+  const pair = await reportPairIn(parsedJson(await readTextFile(file)))
   if (pair) return pair
   throw new StartError(`${file} is no report of \`toolmock run --report FILE.json\` by this version`)
 }

@@ -124,11 +124,6 @@ function plain(value: unknown): unknown {
   return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown)
 }
 
-/** A value that is a text; empty when it is none. */
-export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
 function shown(value: unknown): string {
   return value === undefined ? 'nothing' : excerpt(JSON.stringify(value))
 }

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../domain/json.ts'
-import { type Answer, Skipped, textOf } from './answer.ts'
+import { type JsonObject, textOf } from '../domain/json.ts'
+import { type Answer, Skipped } from './answer.ts'
 import type { ControlApi, Decision, TestEnvironment } from './control-api.ts'
 import { Catalog, credentialsOf, storing } from './catalog.ts'
 import { TestResources } from './resources.ts'

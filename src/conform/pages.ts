@@ -1,4 +1,5 @@
-import { type Answer, must, textOf } from './answer.ts'
+import { type Answer, must } from './answer.ts'
+import { textOf } from '../domain/json.ts'
 
 /** Every page of a list, first to last, by its page tokens. @throws Broken for a list without an end */
 export async function everyPage(ask: (page_token: string | undefined) => Promise<Answer>): Promise<Answer[]> {

@@ -1,6 +1,6 @@
-import { type JsonValue, parsedJson } from '../domain/json.ts'
+import { type JsonValue, parsedJson, textOf } from '../domain/json.ts'
 import { valueAt } from '../domain/value-match.ts'
-import { type Answer, textOf } from './answer.ts'
+import type { Answer } from './answer.ts'
 import { everyPage } from './pages.ts'
 import type { Api } from './target.ts'
 

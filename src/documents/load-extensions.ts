@@ -4,7 +4,7 @@ import { StartError } from '../domain/start-error.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { BUNDLED, bundledFileNamed } from './package-files.ts'
-import { textOf, textsIn } from './text-files.ts'
+import { readTextFile, textsIn } from './text-files.ts'
 
 /** The parser and its schemas are loaded when the first extension is read. */
 const loadParser = lazyImport(() => import('./read.ts'))
@@ -32,7 +32,7 @@ export async function loadExtensions(
   }
   for (const name of names) {
     const file = isScenarioPath(name) ? name : await bundledFileNamed('extension', name)
-    await add(file, await textOf(file))
+    await add(file, await readTextFile(file))
   }
   for (const { file, text } of (await Promise.all(folders.map(textsIn))).flat()) {
     // Other files of a seed need not be read for this.

@@ -6,7 +6,7 @@ import { lazyImport } from '../lazy-import.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { bundledFile, bundledFileNamed, bundledNames } from './package-files.ts'
 import type { KnownConnectors } from './seed-checks.ts'
-import { textOf } from './text-files.ts'
+import { readTextFile } from './text-files.ts'
 
 /** The parser and its schemas are loaded when the first scenario is read. */
 const loadParser = lazyImport(() => import('./scenario-files.ts'))
@@ -66,5 +66,5 @@ async function fileNamed(name: string, seeds: readonly string[]): Promise<string
 
 async function readScenarioFile(file: string, { checks, connectors }: ScenarioContext): Promise<Scenario> {
   const { parseScenario } = await loadParser()
-  return parseScenario({ file, text: await textOf(file) }, checks, connectors)
+  return parseScenario({ file, text: await readTextFile(file) }, checks, connectors)
 }

@@ -32,7 +32,7 @@ export async function textsBeside(path: string): Promise<TextFile[]> {
   return (await isFolder(path)) ? [] : textsIn(join(dirname(path), 'connectors'))
 }
 
-export async function textOf(file: string): Promise<string> {
+export async function readTextFile(file: string): Promise<string> {
   const bytes = await readFile(file).catch(unreadable(file))
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -61,7 +61,7 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 function textsOf(files: readonly string[]): Promise<TextFile[]> {
-  return Promise.all(files.map(async (file) => ({ file, text: await textOf(file) })))
+  return Promise.all(files.map(async (file) => ({ file, text: await readTextFile(file) })))
 }
 
 function unreadable(path: string): (error: unknown) => never {

@@ -1,7 +1,7 @@
 import { type AuthorizationType, type ConnectionType, isAuthorizationType, TRAITS } from './authorization-type.ts'
 import type { Connection } from './connection.ts'
 import type { Connector, CredentialField } from './connector.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own, present } from './json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own, present, textAt } from './json.ts'
 import { authorizationTypeOf, type Provider } from './provider.ts'
 import { capitalised } from './text.ts'
 
@@ -149,10 +149,7 @@ function patternFields(pattern: JsonObject): CredentialField[] | undefined {
 function patternField(field: JsonValue): CredentialField | undefined {
   if (typeof field === 'string') return field === '' ? undefined : credentialField(field)
   if (!isJsonObject(field)) return undefined
-  const text = (key: string): string => {
-    const value = own(field, key)
-    return typeof value === 'string' ? value : ''
-  }
+  const text = (key: string): string => textAt(field, key)
   const name = text('name') || text('field_name')
   if (name === '') return undefined
   const plain = credentialField(name)

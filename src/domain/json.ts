@@ -20,6 +20,32 @@ export function setOwn(object: JsonObject, key: string, value: JsonValue): void 
 }
 const OWN = { configurable: true, enumerable: true, writable: true }
 
+/** A value that is a text; empty when it is none. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** The text of this name in an object; empty where there is none. */
+export function textAt(object: JsonObject, key: string): string {
+  return textOf(own(object, key))
+}
+
+export function objectAt(object: JsonObject, key: string): JsonObject {
+  const value = own(object, key)
+  return isJsonObject(value) ? value : {}
+}
+
+export function listAt(object: JsonObject, key: string): JsonValue[] {
+  const value = own(object, key)
+  return Array.isArray(value) ? value : []
+}
+
+/** The type of a value in the words of JSON Schema. */
+export function jsonType(value: JsonValue | undefined): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
 /** The parameters of a query, or the fields of a form; a list where one was sent more than once. It has no prototype. */
 export function fieldsOf(parameters: URLSearchParams): Record<string, string | string[]> {
   const fields = Object.create(null) as Record<string, string | string[]>

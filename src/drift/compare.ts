@@ -1,6 +1,6 @@
-import { type Answer, textOf } from '../conform/answer.ts'
+import type { Answer } from '../conform/answer.ts'
 import { isErrorCode } from '../domain/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonType, type JsonValue, own, parsedJson, textOf } from '../domain/json.ts'
 import { valueAt } from '../domain/value-match.ts'
 import type { AnswerNode, AnswerSchemas } from './answer-schema.ts'
 import type { ValueMap } from './value-map.ts'
@@ -151,7 +151,7 @@ export class Comparison {
     theirs: JsonValue | undefined,
   ): void {
     if (node) this.#bases.add(node.basis)
-    const [ours, other] = [typeOf(mine), typeOf(theirs)]
+    const [ours, other] = [jsonType(mine), jsonType(theirs)]
     if (ours !== other) this.#add('type', place, node?.presence ?? 'document:1', mine, theirs)
     else if (isJsonObject(mine) && isJsonObject(theirs)) this.#members(node, place, mine, theirs)
     else if (Array.isArray(mine) && Array.isArray(theirs)) this.#items(node, place, mine, theirs)
@@ -197,7 +197,7 @@ export class Comparison {
     const [added, ...more] = Object.keys(theirs).filter((name) => !Object.hasOwn(mine, name))
     if (!node || lacking === undefined || added === undefined || others.length + more.length > 0) return undefined
     const isKnown = this.#context.schemas.member(node, added) !== undefined
-    return isKnown || typeOf(mine[lacking]) !== typeOf(theirs[added]) ? undefined : [lacking, added]
+    return isKnown || jsonType(mine[lacking]) !== jsonType(theirs[added]) ? undefined : [lacking, added]
   }
 
   #items(node: AnswerNode | undefined, place: string, mine: readonly JsonValue[], theirs: readonly JsonValue[]): void {
@@ -335,9 +335,4 @@ function fits(schema: JsonObject, text: string): boolean {
 /** The parsed body; a text that is no JSON as it is, undefined where there is none. */
 function bodyOf({ text }: Answer): JsonValue | undefined {
   return text === '' ? undefined : (parsedJson(text) ?? text)
-}
-
-function typeOf(value: JsonValue | undefined): string {
-  if (value === null) return 'null'
-  return Array.isArray(value) ? 'array' : typeof value
 }

@@ -1,8 +1,7 @@
-import { textOf } from '../conform/answer.ts'
 import { Api, type ClientCredentials, type Target } from '../conform/target.ts'
 import { CONNECTION_TYPES, TRAITS } from '../domain/authorization-type.ts'
 import { DEFAULT_PEOPLE, typeOfConnection } from '../domain/connector-defaults.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own, textAt, textOf } from '../domain/json.ts'
 
 /** A seed with the connectors and tools that a service lists; undefined where a mock has the same ones already. */
 export async function mirrorOf(api: Api, mock: Api): Promise<JsonObject | undefined> {
@@ -26,10 +25,10 @@ function isOtherType(type: JsonValue | undefined, own: JsonObject | undefined): 
 
 /** A connection without a tool needs no connector of its own. */
 function connectorOf(connection: JsonObject, tools: readonly JsonObject[]): JsonObject[] {
-  const [name, provider] = [textIn(connection, 'key_id'), textIn(connection, 'provider')]
+  const [name, provider] = [textAt(connection, 'key_id'), textAt(connection, 'provider')]
   const type = CONNECTION_TYPES.find((each) => each === connection['type'])
   const authorization_type = type && typeOfConnection(type)
-  const listed = tools.filter((tool) => [name, provider].includes(textIn(tool, 'provider')))
+  const listed = tools.filter((tool) => [name, provider].includes(textAt(tool, 'provider')))
   const [{ provider: ofTools = name } = {}] = listed
   if (authorization_type === undefined || listed.length === 0) return []
   return [
@@ -60,7 +59,7 @@ const CONNECTION_FIELDS = [
 /** A listed connection as a seed has it. A connector of its name gives it its type. */
 export function seedConnection(connection: JsonObject, hasConnector: boolean): JsonObject {
   const kept = fieldsIn(connection, CONNECTION_FIELDS)
-  if (!/^[A-Z][A-Z0-9_]*$/.test(textIn(kept, 'provider'))) delete kept['provider']
+  if (!/^[A-Z][A-Z0-9_]*$/.test(textAt(kept, 'provider'))) delete kept['provider']
   if (hasConnector) delete kept['type']
   return kept
 }
@@ -69,10 +68,6 @@ export function seedConnection(connection: JsonObject, hasConnector: boolean): J
 export function fieldsIn(object: JsonObject, names: readonly string[]): JsonObject {
   const given = names.map((name) => [name, own(object, name)] as const)
   return Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== '')) as JsonObject
-}
-
-export function textIn(object: JsonObject, key: string): string {
-  return textOf(own(object, key))
 }
 
 /** Whether both list the same connections and providers, and as many accounts. */

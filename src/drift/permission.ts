@@ -1,6 +1,6 @@
-import { Skipped, textOf } from '../conform/answer.ts'
+import { Skipped } from '../conform/answer.ts'
 import { operationAt } from '../contract/route.ts'
-import { type JsonValue, parsedJson } from '../domain/json.ts'
+import { type JsonValue, parsedJson, textOf } from '../domain/json.ts'
 import { valueAt } from '../domain/value-match.ts'
 import type { HttpRequest } from '../http-client.ts'
 

@@ -158,14 +158,16 @@ function refuseServerOptions(options: object, isUnderRun: boolean): void {
 
 /** Files are read here: the server may run on another machine. @throws ToolmockError NOT_STARTED */
 async function readScenarios(names: readonly string[]): Promise<(string | ScenarioDocument)[]> {
-  const [{ textOf }, { SourceText }] = await Promise.all([
+  const [{ readTextFile }, { SourceText }] = await Promise.all([
     import('../documents/text-files.ts'),
     import('../documents/source-text.ts'),
   ])
   try {
     return await Promise.all(
       names.map(async (name) =>
-        isScenarioPath(name) ? (new SourceText(await textOf(name), name).value as unknown as ScenarioDocument) : name,
+        isScenarioPath(name)
+          ? (new SourceText(await readTextFile(name), name).value as unknown as ScenarioDocument)
+          : name,
       ),
     )
   } catch (error) {

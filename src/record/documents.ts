@@ -2,9 +2,17 @@ import { AUTHORIZATION_TYPES, type AuthorizationType, TRAITS } from '../domain/a
 import { DEFAULT_PEOPLE, typeOfConnection } from '../domain/connector-defaults.ts'
 import type { ConnectionType } from '../domain/authorization-type.ts'
 import { SEED_ACCOUNT_FIELDS } from '../domain/generated/tables.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import { fieldsIn, seedConnection, textIn } from '../drift/mirror.ts'
-import { objectAt } from '../documents/openapi/api-document.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  jsonType,
+  type JsonValue,
+  listAt,
+  objectAt,
+  own,
+  textAt,
+} from '../domain/json.ts'
+import { fieldsIn, seedConnection } from '../drift/mirror.ts'
 import { literal } from '../documents/openapi/generated-values.ts'
 import { headerIn, type Recorded } from './recorded.ts'
 import { type Observed, observe, toolErrorOf } from './observed.ts'
@@ -57,25 +65,25 @@ class Seen {
       this.#made.add(nameOf(asked))
     const [account, provider] = [objectAt(answered, 'connected_account'), objectAt(answered, 'provider')]
     if (operation === 'create_connected_account') {
-      this.#made.add(textIn(account, 'id'))
+      this.#made.add(textAt(account, 'id'))
       const details = 'connected_account.authorization_details.static_auth.details'.split('.').reduce(objectAt, body)
-      const name = textIn(account, 'connector')
+      const name = textAt(account, 'connector')
       this.#fields.set(name, new Set([...(this.#fields.get(name) ?? []), ...Object.keys(details)]))
     }
-    if (operation === 'create_custom_provider') this.#made.add(textIn(provider, 'identifier'))
+    if (operation === 'create_custom_provider') this.#made.add(textAt(provider, 'identifier'))
     for (const each of [account, ...objectsIn(answered, 'connected_accounts')]) {
       const scoped = { ...each, ...fieldsIn(asked, ['organization_id', 'user_id']) }
       const { scopes = [] } = ['authorization_details', 'oauth_token'].reduce(objectAt, each)
-      if (Array.isArray(scopes) && scopes.length > 0) this.#scopes.set(textIn(each, 'connector'), scopes)
-      if (this.#made.has(nameOf(textsOf(each)))) this.#made.add(textIn(each, 'id'))
-      keep(this.#accounts, scoped, textIn(each, 'id'))
+      if (Array.isArray(scopes) && scopes.length > 0) this.#scopes.set(textAt(each, 'connector'), scopes)
+      if (this.#made.has(nameOf(textsOf(each)))) this.#made.add(textAt(each, 'id'))
+      keep(this.#accounts, scoped, textAt(each, 'id'))
     }
-    for (const each of objectsIn(answered, 'connections')) keep(this.#connections, each, textIn(each, 'key_id'))
+    for (const each of objectsIn(answered, 'connections')) keep(this.#connections, each, textAt(each, 'key_id'))
     for (const each of [provider, ...objectsIn(answered, 'providers')])
-      keep(this.#providers, each, textIn(each, 'identifier'))
+      keep(this.#providers, each, textAt(each, 'identifier'))
     for (const each of objectsIn(answered, 'tools')) {
       const tool = isJsonObject(own(each, 'tool')) ? objectAt(each, 'tool') : each
-      keep(this.#tools, tool, textIn(objectAt(tool, 'definition'), 'name'))
+      keep(this.#tools, tool, textAt(objectAt(tool, 'definition'), 'name'))
     }
   }
 
@@ -114,7 +122,7 @@ class Seen {
     locator: Texts,
     { answered, status, code }: Pick<Observed, 'answered' | 'status' | 'code'>,
   ): void {
-    const tool = textIn(body, 'tool_name')
+    const tool = textAt(body, 'tool_name')
     // A tool that the service does not have is none of the mock's.
     if (tool === '' || code === 'TOOL_NOT_FOUND') return
     const input = own(body, 'tool_input') ?? own(body, 'params')
@@ -137,7 +145,7 @@ class Seen {
   /** In the order in which the service lists them. */
   #connectorNames(): string[] {
     const used = [
-      ...[...this.#accounts.values()].map((account) => textIn(account, 'connector')),
+      ...[...this.#accounts.values()].map((account) => textAt(account, 'connector')),
       ...[...this.#tools.keys(), ...this.#calls.map(({ tool }) => tool)].map((tool) => this.#connectorOfTool(tool)),
     ]
     const listed = [...this.#connections.keys()].filter((name) => used.includes(name))
@@ -145,12 +153,12 @@ class Seen {
   }
 
   #connectorOfTool(tool: string): string {
-    const provider = textIn(this.#tools.get(tool) ?? {}, 'provider')
+    const provider = textAt(this.#tools.get(tool) ?? {}, 'provider')
     const caller = this.#calls.find((call) => call.tool === tool)?.locator
     const account =
       (caller && this.#account(caller)) ??
       [...this.#accounts.values()].find((each) => provider !== '' && own(each, 'provider') === provider)
-    if (account) return textIn(account, 'connector')
+    if (account) return textAt(account, 'connector')
     return caller?.['connector'] ?? (provider === '' ? tool.split('_', 1).join() : provider.toLowerCase())
   }
 
@@ -160,14 +168,14 @@ class Seen {
     const type = this.#typeOf(name, accounts)
     const names = new Set([...this.#tools.keys(), ...this.#calls.map(({ tool }) => tool)])
     const tools = [...names].filter((tool) => this.#connectorOfTool(tool) === name)
-    const provider = accounts.map((account) => textIn(account, 'provider')).find((each) => each !== '')
-    const people = [...new Set(accounts.map((account) => textIn(account, 'identifier')))].slice(0, 50)
+    const provider = accounts.map((account) => textAt(account, 'provider')).find((each) => each !== '')
+    const people = [...new Set(accounts.map((account) => textAt(account, 'identifier')))].slice(0, 50)
     const fields = [...(this.#fields.get(name) ?? [])]
     const isOfProvider = custom?.['is_custom'] === true
     return {
       connector: name,
       ...(isOfProvider
-        ? { custom_provider: textIn(custom, 'display_name') }
+        ? { custom_provider: textAt(custom, 'display_name') }
         : provider !== undefined && provider !== name && { provider }),
       authorization_type: type,
       ...(TRAITS[type].source === 'consent' && { people: people.length > 0 ? people : DEFAULT_PEOPLE }),
@@ -180,8 +188,8 @@ class Seen {
   }
 
   #typeOf(name: string, accounts: readonly JsonObject[]): AuthorizationType {
-    const said = accounts.map((account) => textIn(account, 'authorization_type'))
-    const connection = textIn(this.#connections.get(name) ?? {}, 'type')
+    const said = accounts.map((account) => textAt(account, 'authorization_type'))
+    const connection = textAt(this.#connections.get(name) ?? {}, 'type')
     const candidates = [...said, typeOfConnection(connection as ConnectionType) ?? '']
     return AUTHORIZATION_TYPES.find((type) => candidates.includes(type)) ?? 'OAUTH'
   }
@@ -193,7 +201,7 @@ class Seen {
     return {
       name,
       ...fieldsIn(definition, ['display_name']),
-      description: this.#tools.has(name) ? textIn(definition, 'description') : inferred,
+      description: this.#tools.has(name) ? textAt(definition, 'description') : inferred,
       input_schema: own(definition, 'input_schema') ?? inferredSchema(inputs),
       call: { method: 'POST', path: `/tools/${name}`, body: '{{input}}' },
     }
@@ -229,7 +237,7 @@ function seedAccount(account: JsonObject): JsonObject {
   const kept = fieldsIn(account, SEED_ACCOUNT_FIELDS)
   // The mock gives the token of any other account a lifetime of its own.
   if (kept['status'] !== 'EXPIRED') delete kept['token_expires_at']
-  if (!textIn(kept, 'id').startsWith('ca_')) delete kept['id']
+  if (!textAt(kept, 'id').startsWith('ca_')) delete kept['id']
   return kept
 }
 
@@ -274,8 +282,7 @@ function leaves(value: JsonValue | undefined): number {
 function inferredSchema(inputs: readonly JsonObject[]): JsonObject {
   const types = new Map<string, Set<string>>()
   for (const [key, value] of inputs.flatMap((input) => Object.entries(input))) {
-    const type = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value
-    types.set(key, (types.get(key) ?? new Set()).add(type))
+    types.set(key, (types.get(key) ?? new Set()).add(jsonType(value)))
   }
   const properties = [...types].map(([key, found]) => [key, { type: found.size === 1 ? [...found][0] : [...found] }])
   return { type: 'object', properties: Object.fromEntries(properties) as JsonObject }
@@ -305,6 +312,5 @@ function textsOf(object: Record<string, unknown>): Record<string, string> {
 }
 
 function objectsIn(object: JsonObject, key: string): JsonObject[] {
-  const value = own(object, key)
-  return Array.isArray(value) ? value.filter(isJsonObject) : []
+  return listAt(object, key).filter(isJsonObject)
 }

@@ -1,8 +1,7 @@
-import { textOf } from '../conform/answer.ts'
 import { checkRequest, checkResponse } from '../contract/contract.ts'
 import { operationAt, routeOf } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
-import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
+import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, parsedJson, textOf } from '../domain/json.ts'
 import { valueAt } from '../domain/value-match.ts'
 import { headerIn, type Recorded, textOfBody } from './recorded.ts'
 

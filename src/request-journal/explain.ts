@@ -2,7 +2,7 @@ import type { components } from '../contract/generated/control-types.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import { errorTraits, isErrorCode, violationText } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
-import { isJsonObject, own } from '../domain/json.ts'
+import { isJsonObject, own, textOf } from '../domain/json.ts'
 import type { Environment } from '../state/environment.ts'
 import { RETRY_AFTER, type WebhookDelivery } from '../domain/webhook.ts'
 import type { RecordedEntry } from './entry.ts'
@@ -162,7 +162,7 @@ function messageOf(entry: RecordedEntry): string {
     own(answer, 'message') ??
     own(answer, 'error_description') ??
     (isJsonObject(error) ? own(error, 'message') : undefined)
-  return typeof message === 'string' ? message : ''
+  return textOf(message)
 }
 
 /** What decides problems of links that are not the service's own decision. */

@@ -2,7 +2,7 @@ import type { components } from '../contract/generated/control-types.ts'
 import { errorTraits } from '../domain/errors.ts'
 import { SEED_ACCOUNT_FIELDS } from '../domain/generated/tables.ts'
 import { milliseconds } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, textAt } from '../domain/json.ts'
 import { plural } from '../domain/text.ts'
 import type { AccountState, JournalEntry } from './entry.ts'
 
@@ -221,8 +221,7 @@ function hasExpiredToken({ error_code, response }: JournalEntry): boolean {
 }
 
 function messageOf(body: unknown): string {
-  const message = isJsonObject(body) ? own(body, 'message') : undefined
-  return typeof message === 'string' ? message : ''
+  return isJsonObject(body) ? textAt(body, 'message') : ''
 }
 
 /** Where a rule acts on an entry, and what it matches; undefined where none can. */

@@ -1,7 +1,7 @@
 import type { DescMessage, Registry } from '@bufbuild/protobuf'
 import { Code, ConnectError } from '@connectrpc/connect'
 import { codeOf, codesOfStatus } from '../domain/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parsedJson, textOf } from '../domain/json.ts'
 import { ErrorInfoSchema } from './generated/google/rpc/error_details_pb.ts'
 import { type MessageContext, messageOf } from './transcoding.ts'
 
@@ -51,11 +51,7 @@ function googleErrorInfo(info: JsonObject) {
   const metadata = texts.flatMap(([name, value]): [string, string][] =>
     value === null ? [] : [[name, typeof value === 'string' ? value : JSON.stringify(value)]],
   )
-  return {
-    reason: typeof reason === 'string' ? reason : '',
-    domain: 'toolmock',
-    metadata: Object.fromEntries(metadata),
-  }
+  return { reason: textOf(reason), domain: 'toolmock', metadata: Object.fromEntries(metadata) }
 }
 
 /** Headers that belong to the JSON body, or to HTTP/1.1. */

@@ -6,7 +6,7 @@ import type { CollectionOwner, Connector, Tool } from '../domain/connector.ts'
 import type { Credentials, StoredByCallers } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Extension, ExtensionAnswer, ExtensionRequest } from '../domain/extension.ts'
-import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own, parsedJson } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own, parsedJson, textAt } from '../domain/json.ts'
 import type { ForwardedAnswer, ForwardedRequest, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
@@ -504,10 +504,7 @@ function readTokenAnswer(received: Received, connector: Connector, account: Acco
   if (received.kind !== 'answer') return unavailable(received.message)
   const body = parsedJson(received.body.toString('utf8'))
   if (!isJsonObject(body)) return unavailable('the token endpoint did not answer with JSON')
-  const text = (name: string): string => {
-    const value = own(body, name)
-    return typeof value === 'string' ? value : ''
-  }
+  const text = (name: string): string => textAt(body, name)
   if (received.status !== 200) {
     const description = text('error_description') || `the token endpoint answered ${String(received.status)}`
     return { granted: false, status: received.status, error: text('error') || 'server_error', description }

@@ -1,6 +1,6 @@
 import { CONNECTION_TYPES } from '../../domain/authorization-type.ts'
-import type { JsonObject } from '../../domain/json.ts'
-import { must, same, textOf } from '../answer.ts'
+import { type JsonObject, textOf } from '../../domain/json.ts'
+import { must, same } from '../answer.ts'
 import { checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'

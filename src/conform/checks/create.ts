@@ -1,6 +1,6 @@
 import { CREDENTIAL_KINDS, type CredentialKind } from '../../domain/authorization-type.ts'
-import type { JsonObject } from '../../domain/json.ts'
-import { must, same, textOf } from '../answer.ts'
+import { type JsonObject, textOf } from '../../domain/json.ts'
+import { must, same } from '../answer.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import { credentialsOf, storing } from '../catalog.ts'
 

@@ -1,6 +1,6 @@
-import { own } from '../../domain/json.ts'
+import { own, textOf } from '../../domain/json.ts'
 import { valueAt } from '../../domain/value-match.ts'
-import { type Answer, must, same, textOf } from '../answer.ts'
+import { type Answer, must, same } from '../answer.ts'
 import { type Check, type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'

@@ -1,5 +1,5 @@
-import { own } from '../../domain/json.ts'
-import { type Answer, same, sameMembers, textOf } from '../answer.ts'
+import { own, textOf } from '../../domain/json.ts'
+import { type Answer, same, sameMembers } from '../answer.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../domain/json.ts'
-import { must, same, textOf } from '../answer.ts'
+import { type JsonObject, textOf } from '../../domain/json.ts'
+import { must, same } from '../answer.ts'
 import { type CheckRun, checksOf, statusChecks } from '../check.ts'
 import { VERIFY_URL } from '../context.ts'
 

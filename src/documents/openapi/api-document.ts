@@ -1,4 +1,13 @@
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  listAt,
+  objectAt,
+  own,
+  textAt,
+  textOf,
+} from '../../domain/json.ts'
 import { METHODS } from '../../domain/path-pattern.ts'
 import { percentDecoded, quote } from '../../domain/text.ts'
 
@@ -96,8 +105,8 @@ class Version3 {
     }
     const info = objectAt(this.root, 'info')
     return {
-      title: textOf(info, 'title'),
-      description: textOf(info, 'description'),
+      title: trimmedAt(info, 'title'),
+      description: trimmedAt(info, 'description'),
       basePath: this.basePath(),
       operations,
       leftOut,
@@ -133,20 +142,21 @@ class Version3 {
     const parameters = new Map<string, JsonObject>()
     for (const each of [...listAt(item, 'parameters'), ...listAt(operation, 'parameters')]) {
       const parameter = this.follow(each)
-      if (isJsonObject(parameter)) parameters.set(`${textOf(parameter, 'in')} ${textOf(parameter, 'name')}`, parameter)
+      if (isJsonObject(parameter))
+        parameters.set(`${trimmedAt(parameter, 'in')} ${trimmedAt(parameter, 'name')}`, parameter)
     }
     const all = [...parameters.values()]
     const security = Array.isArray(own(operation, 'security')) ? operation : this.root
-    const texts = [textOf(operation, 'summary'), textOf(operation, 'description')]
+    const texts = [trimmedAt(operation, 'summary'), trimmedAt(operation, 'description')]
     return {
       place: `${method} ${path}`,
-      id: textOf(operation, 'operationId'),
+      id: trimmedAt(operation, 'operationId'),
       method,
       path,
       summary: texts.filter((text) => text !== '').join('\n\n'),
       tags: listAt(operation, 'tags').filter((tag) => typeof tag === 'string'),
       parameters: all
-        .filter((each) => !['body', 'formData'].includes(textOf(each, 'in')))
+        .filter((each) => !['body', 'formData'].includes(trimmedAt(each, 'in')))
         .map((each) => this.parameter(each)),
       body: this.body(operation, all),
       responses: new Map(
@@ -163,9 +173,9 @@ class Version3 {
     const [content = {}] = Object.values(objectAt(parameter, 'content'))
     const described = own(parameter, 'schema') ?? (isJsonObject(content) ? own(content, 'schema') : undefined)
     return {
-      name: textOf(parameter, 'name'),
-      in: textOf(parameter, 'in'),
-      description: textOf(parameter, 'description'),
+      name: trimmedAt(parameter, 'name'),
+      in: trimmedAt(parameter, 'in'),
+      description: trimmedAt(parameter, 'description'),
       isRequired: own(parameter, 'required') === true,
       schema: this.follow(described ?? {}) ?? {},
     }
@@ -195,8 +205,8 @@ class Version3 {
     const [server] = listAt(this.root, 'servers')
     if (!isJsonObject(server)) return ''
     const variables = objectAt(server, 'variables')
-    const url = textOf(server, 'url').replaceAll(/\{([^{}]*)\}/g, (_whole, name: string) =>
-      textOf(objectAt(variables, name), 'default'),
+    const url = trimmedAt(server, 'url').replaceAll(/\{([^{}]*)\}/g, (_whole, name: string) =>
+      trimmedAt(objectAt(variables, name), 'default'),
     )
     return pathOf(url.replace(/^([a-z][\w+.-]*:)?\/\/[^/]*/i, ''))
   }
@@ -212,13 +222,13 @@ class Version2 extends Version3 {
   /** `in: body` is the body, and `in: formData` are the fields of one. */
   protected override body(operation: JsonObject, parameters: readonly JsonObject[]): ApiOperation['body'] {
     const [consumed] = this.#types('consumes', operation)
-    const body = parameters.find((each) => textOf(each, 'in') === 'body')
+    const body = parameters.find((each) => trimmedAt(each, 'in') === 'body')
     if (body) {
       const isRequired = own(body, 'required') === true
       const schema = own(body, 'schema') ?? {}
       return { mediaType: consumed ?? 'application/json', schema, example: undefined, isRequired }
     }
-    const fields = parameters.filter((each) => textOf(each, 'in') === 'formData').map((each) => this.parameter(each))
+    const fields = parameters.filter((each) => trimmedAt(each, 'in') === 'formData').map((each) => this.parameter(each))
     if (fields.length === 0) return undefined
     const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, schema]))
     const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => name)
@@ -243,7 +253,7 @@ class Version2 extends Version3 {
   }
 
   protected override basePath(): string {
-    return pathOf(textOf(this.root, 'basePath'))
+    return pathOf(trimmedAt(this.root, 'basePath'))
   }
 
   #types(key: 'consumes' | 'produces', operation: JsonObject): string[] {
@@ -264,25 +274,15 @@ function pathOf(text: string): string {
   return path.startsWith('/') ? path : ''
 }
 
-export function objectAt(object: JsonObject, key: string): JsonObject {
-  const value = own(object, key)
-  return isJsonObject(value) ? value : {}
-}
-
-export function listAt(object: JsonObject, key: string): JsonValue[] {
-  const value = own(object, key)
-  return Array.isArray(value) ? value : []
-}
-
-export function textOf(object: JsonObject, key: string): string {
-  const value = own(object, key)
-  return typeof value === 'string' ? value.trim() : ''
+/** A text of the document without blanks around it. */
+export function trimmedAt(object: JsonObject, key: string): string {
+  return textAt(object, key).trim()
 }
 
 /** The first type of a schema. */
 export function typeOf(schema: JsonObject): string {
   const [type] = [own(schema, 'type')].flat()
-  return typeof type === 'string' ? type : ''
+  return textOf(type)
 }
 
 export function isNumberType(type: JsonValue): boolean {

@@ -1,6 +1,6 @@
 import { DEFAULT_PEOPLE } from '../../domain/connector-defaults.ts'
-import { isJsonObject, type JsonObject, own } from '../../domain/json.ts'
-import { type ApiDocument, type ApiOperation, objectAt, textOf } from './api-document.ts'
+import { isJsonObject, type JsonObject, objectAt, own } from '../../domain/json.ts'
+import { type ApiDocument, type ApiOperation, trimmedAt } from './api-document.ts'
 import { snakeCase } from './generated-values.ts'
 import type { Note } from './resources.ts'
 
@@ -37,7 +37,7 @@ interface Scheme {
 }
 
 function typeOfSchemes(schemes: readonly Scheme[]): JsonObject | undefined {
-  const oauth = schemes.find(({ scheme }) => ['oauth2', 'openIdConnect'].includes(textOf(scheme, 'type')))
+  const oauth = schemes.find(({ scheme }) => ['oauth2', 'openIdConnect'].includes(trimmedAt(scheme, 'type')))
   if (oauth) return oauthType(oauth.scheme)
   const [only, ...others] = schemes
   if (!only) return undefined
@@ -56,7 +56,7 @@ function typeOfSchemes(schemes: readonly Scheme[]): JsonObject | undefined {
 function oauthType(scheme: JsonObject): JsonObject {
   const flows = objectAt(scheme, 'flows')
   // Version 2.0 has one flow, beside its type.
-  const names = textOf(scheme, 'flow') === '' ? Object.keys(flows) : [textOf(scheme, 'flow')]
+  const names = trimmedAt(scheme, 'flow') === '' ? Object.keys(flows) : [trimmedAt(scheme, 'flow')]
   const described = [scheme, ...Object.values(flows).filter(isJsonObject)].map((flow) => objectAt(flow, 'scopes'))
   const scopes = Object.keys(Object.assign({}, ...described) as JsonObject).filter((scope) => scope !== '')
   const isMachine = names.length > 0 && names.every((name) => name === 'clientCredentials' || name === 'application')
@@ -68,8 +68,8 @@ function oauthType(scheme: JsonObject): JsonObject {
 
 /** `apiKey`, or the scheme of HTTP in small letters; empty for one of which a request carries nothing. */
 function kindOf(scheme: JsonObject): string {
-  const type = textOf(scheme, 'type')
-  return type === 'apiKey' || type === 'basic' ? type : textOf(scheme, 'scheme').toLowerCase()
+  const type = trimmedAt(scheme, 'type')
+  return type === 'apiKey' || type === 'basic' ? type : trimmedAt(scheme, 'scheme').toLowerCase()
 }
 
 /** Several that travel together, or one of a kind that no other type has. */
@@ -92,13 +92,13 @@ function customType(schemes: readonly Scheme[]): JsonObject | undefined {
 
 /** How a request carries the credential of a scheme. */
 function sent(scheme: JsonObject, field: string): JsonObject {
-  const [kind, name, value] = [kindOf(scheme), textOf(scheme, 'name'), `{{credentials.${field}}}`]
+  const [kind, name, value] = [kindOf(scheme), trimmedAt(scheme, 'name'), `{{credentials.${field}}}`]
   if (kind === 'basic') {
     return { headers: { Authorization: `{{basic credentials.${field}_username credentials.${field}_password}}` } }
   }
   if (kind !== 'apiKey') {
-    return { headers: { Authorization: `${kind === 'bearer' ? 'Bearer' : textOf(scheme, 'scheme')} ${value}` } }
+    return { headers: { Authorization: `${kind === 'bearer' ? 'Bearer' : trimmedAt(scheme, 'scheme')} ${value}` } }
   }
-  if (textOf(scheme, 'in') === 'query') return { query: { [name]: value } }
-  return { headers: textOf(scheme, 'in') === 'cookie' ? { Cookie: `${name}=${value}` } : { [name]: value } }
+  if (trimmedAt(scheme, 'in') === 'query') return { query: { [name]: value } }
+  return { headers: trimmedAt(scheme, 'in') === 'cookie' ? { Cookie: `${name}=${value}` } : { [name]: value } }
 }

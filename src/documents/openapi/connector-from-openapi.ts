@@ -3,10 +3,13 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  listAt,
   MAX_KEYS,
   MAX_VALUES,
+  objectAt,
   own,
   setOwn,
+  textAt,
 } from '../../domain/json.ts'
 import { nearest } from '../../domain/suggestion.ts'
 import { plural, shorten } from '../../domain/text.ts'
@@ -16,10 +19,7 @@ import {
   type ApiDocument,
   type ApiOperation,
   isJsonType,
-  listAt,
-  objectAt,
   readApiDocument,
-  textOf,
   typeOf,
 } from './api-document.ts'
 import { authorizationOf } from './authorization.ts'
@@ -158,7 +158,7 @@ function summaryOf(connector: JsonObject): string {
   const collections =
     names.length === 0 ? 'no collections' : `${plural(names.length, 'collection')} (${shorten(names.join(', '), 200)})`
   const tools = plural(listAt(connector, 'tools').length, 'tool')
-  return `${textOf(connector, 'connector')}: ${tools}, ${collections}, ${textOf(connector, 'authorization_type')}`
+  return `${textAt(connector, 'connector')}: ${tools}, ${collections}, ${textAt(connector, 'authorization_type')}`
 }
 
 const MAX_PLACES = 10
@@ -327,7 +327,7 @@ class Draft {
         additionalProperties: false,
       },
       call: {
-        path: full.replaceAll(/\{([^{}]+)\}/g, (_whole, name: string) => textOf(path ?? {}, name)),
+        path: full.replaceAll(/\{([^{}]+)\}/g, (_whole, name: string) => textAt(path ?? {}, name)),
         ...Object.fromEntries(filled),
         ...(body !== undefined && { body: `{{input.${body}}}` }),
       } as JsonObject,

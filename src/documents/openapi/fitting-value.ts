@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
-import { type Follow, listAt, objectAt } from './api-document.ts'
+import { isJsonObject, type JsonObject, type JsonValue, listAt, objectAt, own } from '../../domain/json.ts'
+import type { Follow } from './api-document.ts'
 import { fits, isAllowed, typesOf } from './inline-schema.ts'
 
 /** Makes a value of a schema of the document. `level` counts made values inside made values. */

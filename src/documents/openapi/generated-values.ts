@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
-import { isNumberType, listAt, objectAt, textOf, typeOf } from './api-document.ts'
+import { isJsonObject, type JsonObject, type JsonValue, listAt, objectAt, own } from '../../domain/json.ts'
+import { isNumberType, trimmedAt, typeOf } from './api-document.ts'
 
 /**
  * The value of a property by its name and schema, often a template; undefined leaves it to Prism's generator. `written` is
@@ -68,7 +68,7 @@ export function valuesOf(resource: string): ValueOf {
     if (type === 'boolean') return false
     if (type === 'integer' || type === 'number') return numberOf(type, schema)
     if (type !== 'string' || own(schema, 'pattern') !== undefined) return undefined
-    const format = textOf(schema, 'format')
+    const format = trimmedAt(schema, 'format')
     const isPlain = Number(own(schema, 'minLength') ?? 0) <= 1 && Number(own(schema, 'maxLength') ?? 255) >= 100
     if (format !== '' && format in FORMATS) return FORMATS[format]
     if (!isPlain || (format !== '' && !['string', 'text'].includes(format))) return undefined

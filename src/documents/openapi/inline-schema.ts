@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, listAt, objectAt, own } from '../../domain/json.ts'
 import { shorten } from '../../domain/text.ts'
 import { linearPattern } from '../../linear-pattern.ts'
-import { type Follow, listAt, objectAt, textOf } from './api-document.ts'
+import { type Follow, trimmedAt } from './api-document.ts'
 import type { ValueOf } from './generated-values.ts'
 
 /** How much of a schema is kept: levels of objects and lists, and schemas in all. */
@@ -66,7 +66,7 @@ class Inlining {
   /** Undefined for a schema that is left out. */
   inline(given: JsonValue, place: Place): JsonObject | undefined {
     if (!isJsonObject(given)) return {}
-    const ref = textOf(given, '$ref')
+    const ref = trimmedAt(given, '$ref')
     const isNew = ref !== '' && !place.refs.includes(ref)
     const target = isNew ? this.follow({ $ref: ref }) : undefined
     if (target !== undefined) return this.inline(target, { ...place, refs: [...place.refs, ref] })
@@ -176,7 +176,7 @@ function ownKeywords(given: JsonObject, purpose: Purpose, limits: Bounds): JsonO
   const result: JsonObject = {}
   const types = typesOf(given)
   if (types.length > 0) result['type'] = types.length === 1 ? (types[0] ?? 'object') : types
-  const description = textOf(given, 'description')
+  const description = trimmedAt(given, 'description')
   if (purpose === 'input' && description !== '') result['description'] = shorten(description, limits.description)
   for (const key of ['default', 'const'] as const) {
     const value = own(given, key)
@@ -185,7 +185,7 @@ function ownKeywords(given: JsonObject, purpose: Purpose, limits: Bounds): JsonO
   const values = listAt(given, 'enum').filter((value) => value === null || fits(types, value))
   if (values.length > 0)
     result['enum'] = own(given, 'nullable') === true && !values.includes(null) ? [...values, null] : values
-  const format = textOf(given, 'format')
+  const format = trimmedAt(given, 'format')
   if (format !== '') result['format'] = format
   const pattern = own(given, 'pattern')
   if (typeof pattern === 'string' && linearPattern(pattern)) result['pattern'] = pattern

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
-import { isNumberType, objectAt, typeOf } from './api-document.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '../../domain/json.ts'
+import { isNumberType, typeOf } from './api-document.ts'
 import { snakeCase } from './generated-values.ts'
 
 const LIMITS = /^(limit|page_?size|per_?page|count|max_?results|max|take|size|top|first|page_limit)$/

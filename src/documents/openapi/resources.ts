@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../domain/json.ts'
-import { isNumberType, objectAt, textOf, typeOf } from './api-document.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '../../domain/json.ts'
+import { isNumberType, trimmedAt, typeOf } from './api-document.ts'
 import { snakeCase, valueOfItem } from './generated-values.ts'
 import { listBody, listStep, type SentParameter } from './list-query.ts'
 
@@ -145,13 +145,13 @@ const OTHER_KEYS = ['gid', 'sid', 'uuid', 'uid', 'key', 'number', 'name']
 function isKey(schema: JsonValue | undefined): boolean {
   if (!isJsonObject(schema) || own(schema, 'enum') !== undefined || own(schema, 'pattern') !== undefined) return false
   const type = typeOf(schema)
-  return type === 'integer' || (type === 'string' && ['', 'uuid', 'string'].includes(textOf(schema, 'format')))
+  return type === 'integer' || (type === 'string' && ['', 'uuid', 'string'].includes(trimmedAt(schema, 'format')))
 }
 
 function keyValue(schema: JsonObject): string {
   if (typeOf(schema) === 'integer') return '{{sequence}}'
-  if (textOf(schema, 'format') === 'uuid') return '{{uuid}}'
-  const [, prefix = ''] = /^([A-Za-z]{1,8}_)\w+$/.exec(textOf(schema, 'example')) ?? []
+  if (trimmedAt(schema, 'format') === 'uuid') return '{{uuid}}'
+  const [, prefix = ''] = /^([A-Za-z]{1,8}_)\w+$/.exec(trimmedAt(schema, 'example')) ?? []
   return `${prefix}{{id}}`
 }
 
