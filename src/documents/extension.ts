@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Extension, servesSame } from '../domain/extension.ts'
-import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonValue, objectAt, own } from '../domain/json.ts'
 import { METHODS, partsOverlap } from '../domain/path-pattern.ts'
 import { type Path, type Problem, shown, valuesAt } from '../schema/problems.ts'
 import { schemaReference, strict, text, unique, withRule } from '../schema/parts.ts'
@@ -66,8 +66,7 @@ export function servedProblems(document: JsonValue, { operations, routes }: Docu
   const name = own(document, 'extension')
   const isTaken = typeof name === 'string' && routes.some(({ operation }) => operation === name)
   const taken = { path: ['extension'], found: `${shown(name)}, which is an operation`, allowed: 'another name' }
-  const collections = own(document, 'collections')
-  const perAccount = Object.entries(isJsonObject(collections) ? collections : {}).filter(
+  const perAccount = Object.entries(objectAt(document, 'collections')).filter(
     ([, collection]) => isJsonObject(collection) && own(collection, 'per') === 'account',
   )
   const isProxy = name === 'proxy_request' && operations.has(name)

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '../domain/json.ts'
 import type { Scenario } from '../domain/scenario.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
@@ -38,15 +38,13 @@ const STATUSES_OF_EVERY_OPERATION: readonly number[] = [429, 500, 503, 504]
 export function checkScenario(document: JsonValue, around: ScenarioReferences): Problem[] {
   return valuesAt(document, ['rules', '*']).flatMap(({ path, value: rule }) => {
     if (!isJsonObject(rule)) return []
-    const on = own(rule, 'on') ?? {}
-    const match = isJsonObject(on) ? on : {}
+    const match = objectAt(rule, 'on')
     return [...nameProblems(match, [...path, 'on'], around), ...statusProblems(rule, match, path, around)]
   })
 }
 
 function nameProblems(on: JsonObject, path: Path, { operations, connectors }: ScenarioReferences): Problem[] {
-  const account = own(on, 'account') ?? {}
-  const ofAccount = isJsonObject(account) ? own(account, 'connector') : undefined
+  const ofAccount = own(objectAt(on, 'account'), 'connector')
   const connector = own(on, 'connector') ?? ofAccount
   const named = typeof connector === 'string' ? connectors.get(connector) : undefined
   const tools = (named ? [named] : [...connectors.values()]).flatMap(

@@ -3,7 +3,7 @@ import { collectionNamed, type Collection, keyOf } from '../domain/collection.ts
 import type { Connector } from '../domain/connector.ts'
 import { bareConnector, typeOfConnection } from '../domain/connector-defaults.ts'
 import { isErrorCode } from '../domain/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectAt, own, textAt } from '../domain/json.ts'
 import { authorizationTypeOf } from '../domain/provider.ts'
 import type { SeedBundle } from '../domain/seed.ts'
 import { didYouMean, nearest } from '../domain/suggestion.ts'
@@ -85,8 +85,7 @@ export function checkSeed(document: JsonValue, known: KnownConnectors, files: Re
 }
 
 function connectionProblems(item: JsonObject, path: Path, known: KnownConnectors): Problem[] {
-  const name = own(item, 'key_id')
-  if (own(item, 'type') !== undefined || (typeof name === 'string' && known.has(name))) return []
+  if (own(item, 'type') !== undefined || known.has(textAt(item, 'key_id'))) return []
   const allowed = 'a type, because no connector has the name of this connection'
   return [{ path: [...path, 'type'], found: 'nothing', allowed }]
 }
@@ -98,23 +97,20 @@ function connectorProblems(item: JsonObject, path: Path, known: KnownConnectors)
   return [{ path: [...path, 'connector'], found, allowed: `a connector that there is (${listed(known.keys())})` }]
 }
 
-function connectorOf(item: JsonObject, known: KnownConnectors): Connector | undefined {
-  const name = own(item, 'connector')
-  return typeof name === 'string' ? known.get(name) : undefined
-}
-
 function accountProblems(item: JsonObject, path: Path, known: KnownConnectors): Problem[] {
-  const connector = connectorOf(item, known)
+  const connector = known.get(textAt(item, 'connector'))
   if (!connector) return connectorProblems(item, path, known)
   const type = connector.authorization_type
   const given = own(item, 'authorization_type')
-  const problems = detailProblems(own(item, 'authorization_details'), connector, [...path, 'authorization_details'])
+  const problems = detailProblems(objectAt(item, 'authorization_details'), connector, [
+    ...path,
+    'authorization_details',
+  ])
   if (given !== undefined && given !== type) {
     const allowed = `${type}, the type of connector ${connector.connector}`
     problems.push({ path: [...path, 'authorization_type'], found: shown(given), allowed })
   }
-  const collections = own(item, 'collections')
-  for (const [name, items] of Object.entries(isJsonObject(collections) ? collections : {})) {
+  for (const [name, items] of Object.entries(objectAt(item, 'collections'))) {
     const at = [...path, 'collections', name]
     problems.push(...itemProblems(connector, { name, items, per: 'account', at, key: true, path: at }))
   }
@@ -123,7 +119,7 @@ function accountProblems(item: JsonObject, path: Path, known: KnownConnectors): 
 
 /** The items of a collection that accounts share. */
 function collectionProblems(document: JsonObject, path: Path, known: KnownConnectors): Problem[] {
-  const connector = connectorOf(document, known)
+  const connector = known.get(textAt(document, 'connector'))
   if (!connector) return connectorProblems(document, path, known)
   const [name, items = []] = [own(document, 'collection'), own(document, 'items')]
   if (typeof name !== 'string') return []
@@ -178,16 +174,14 @@ export function keyProblems(collection: Collection, items: readonly JsonValue[],
 }
 
 /** An account has the one sub-object of its type, and `db_user` where its cluster is provisioned (G23). */
-function detailProblems(details: JsonValue | undefined, connector: Connector, path: Path): Problem[] {
-  const given = isJsonObject(details) ? details : {}
+function detailProblems(given: JsonObject, connector: Connector, path: Path): Problem[] {
   const { authorization_type: type, cluster } = connector
   const fitting = TRAITS[type].kind
   const allowed = fitting === null ? `no credentials for ${type}` : `${fitting} for ${type}`
   const problems = CREDENTIAL_KINDS.filter((kind) => kind !== fitting && own(given, kind) !== undefined).map(
     (kind): Problem => ({ path: [...path, kind], found: `set for an account of type ${type}`, allowed, atKey: true }),
   )
-  const login = own(given, 'trusted_idp')
-  if (type === 'TRUSTED_IDP' && cluster === 'provisioned' && !(isJsonObject(login) && own(login, 'db_user'))) {
+  if (type === 'TRUSTED_IDP' && cluster === 'provisioned' && !own(objectAt(given, 'trusted_idp'), 'db_user')) {
     const needed = 'the database user, because the cluster is provisioned'
     problems.push({ path: [...path, 'trusted_idp', 'db_user'], found: 'nothing', allowed: needed })
   }

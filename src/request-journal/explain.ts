@@ -2,7 +2,7 @@ import type { components } from '../contract/generated/control-types.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import { errorTraits, isErrorCode, violationText } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
-import { isJsonObject, own, textOf } from '../domain/json.ts'
+import { objectAt, textAt } from '../domain/json.ts'
 import type { Environment } from '../state/environment.ts'
 import { RETRY_AFTER, type WebhookDelivery } from '../domain/webhook.ts'
 import type { RecordedEntry } from './entry.ts'
@@ -157,12 +157,9 @@ function summaryOf({ kind, method, url, operation, status, errorCode, client }: 
 function messageOf(entry: RecordedEntry): string {
   if (entry.status < 400) return ''
   const answer = answerOf(entry)
-  const error = own(answer, 'error')
-  const message =
-    own(answer, 'message') ??
-    own(answer, 'error_description') ??
-    (isJsonObject(error) ? own(error, 'message') : undefined)
-  return textOf(message)
+  return (
+    textAt(answer, 'message') || textAt(answer, 'error_description') || textAt(objectAt(answer, 'error'), 'message')
+  )
 }
 
 /** What decides problems of links that are not the service's own decision. */

@@ -6,7 +6,16 @@ import type { CollectionOwner, Connector, Tool } from '../domain/connector.ts'
 import type { Credentials, StoredByCallers } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
 import type { Extension, ExtensionAnswer, ExtensionRequest } from '../domain/extension.ts'
-import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own, parsedJson, textAt } from '../domain/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  nestsDeeper,
+  objectAt,
+  own,
+  parsedJson,
+  textAt,
+} from '../domain/json.ts'
 import type { ForwardedAnswer, ForwardedRequest, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
@@ -440,15 +449,9 @@ function errorOf(status: number, body: JsonValue, retryAfter: string | null): To
 function errorText(body: JsonValue): string {
   if (typeof body === 'string') return body === '' ? '' : `: ${body.slice(0, MAX_MESSAGE)}`
   if (!isJsonObject(body)) return ''
-  const error = own(body, 'error')
-  const candidates = [
-    own(body, 'message'),
-    own(body, 'error_description'),
-    error,
-    isJsonObject(error) ? own(error, 'message') : null,
-  ]
-  const text = candidates.find((candidate) => typeof candidate === 'string' && candidate !== '')
-  return typeof text === 'string' ? `: ${text.slice(0, MAX_MESSAGE)}` : ''
+  const ownText = textAt(body, 'message') || textAt(body, 'error_description') || textAt(body, 'error')
+  const text = ownText || textAt(objectAt(body, 'error'), 'message')
+  return text === '' ? '' : `: ${text.slice(0, MAX_MESSAGE)}`
 }
 
 /** JSON as a value, other types as text, null for no body; undefined for a body that claims to be JSON and is not. */
