@@ -54,6 +54,8 @@ export const tables: Step = {
           `\nexport const SECTION_NAMES: readonly (keyof Sections)[] = ${JSON.stringify(Object.keys(sections.shape))}`,
           `\n/** The fields of its row that a seed file gives an account. */`,
           `export const SEED_ACCOUNT_FIELDS: readonly string[] = ${JSON.stringify(Object.keys(seedShape(accountFields)))}`,
+          `\n/** Those that an account may lack as well. */`,
+          `export const OPTIONAL_SEED_FIELDS = ${JSON.stringify(optionalIn(account.shape, seedShape(accountFields)))} as const`,
           accountObjects(accountFields, account.shape, printer),
           '',
         ].join('\n'),
@@ -61,6 +63,11 @@ export const tables: Step = {
       [CHECKS, new CheckPrinter().file(stateSchema)],
     ])
   },
+}
+
+/** The fields of a seed that are optional in a row. */
+function optionalIn(rows: Readonly<Record<string, z.ZodType>>, seed: object): string[] {
+  return Object.keys(seed).filter((name) => (rows[name] as unknown as Schema)._zod.def.type === 'optional')
 }
 
 /** The interface of the object that `tables.ts` exports by a name. */

@@ -1,3 +1,4 @@
+import { TEMPLATE_FIELDS } from '../domain/account.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { percentDecoded } from '../domain/text.ts'
@@ -18,7 +19,7 @@ export interface WrittenTemplate {
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   request: ['method', 'path', 'params', 'query', 'headers', 'body'],
   response: ['status', 'headers', 'body'],
-  account: ['id', 'identifier', 'connector', 'organization_id', 'user_id', 'api_config'],
+  account: TEMPLATE_FIELDS,
   error: ['status', 'code', 'message'],
   page: ['limit', 'number', 'offset', 'has_more', 'next', 'previous', 'next_url', 'previous_url', 'total'],
 }

@@ -21,6 +21,9 @@ export function scopeOf(named: { [Field in keyof Scope]?: Scope[Field] | undefin
   return { organization_id: named.organization_id ?? '', user_id: named.user_id ?? '' }
 }
 
+/** What templates and matches see of an account. */
+export const TEMPLATE_FIELDS = ['id', 'identifier', 'connector', 'organization_id', 'user_id', 'api_config'] as const
+
 /** Credentials with the time at which their token expires. */
 export interface Issued {
   credentials: Credentials

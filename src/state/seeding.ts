@@ -5,6 +5,7 @@ import { collectionNamed, type CollectionPlace, keyOf } from '../domain/collecti
 import { type Connection, newConnection } from '../domain/connection.ts'
 import { type Connector, providerOf } from '../domain/connector.ts'
 import { areLive, type Credentials, mergeCredentials, takenBy } from '../domain/credentials.ts'
+import { OPTIONAL_SEED_FIELDS } from '../domain/generated/tables.ts'
 import { instant } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Ids, ThirdParty } from '../domain/ports.ts'
@@ -202,14 +203,6 @@ function* putAccount(
   }
 }
 
-type OptionalField = keyof {
-  [F in keyof SeedAccount & keyof Account as object extends Pick<Account, F> ? F : never]: 0
-}
-
-/** The fields that a seed may leave out, and an account too. The compiler names one that is missing here. */
-const GIVEN = { token_expires_at: 0, last_used_at: 0 } satisfies Record<OptionalField, 0>
-const OPTIONAL_FIELDS = Object.keys(GIVEN) as OptionalField[]
-
 function withCredentials(
   environment: Environment,
   connector: Connector,
@@ -236,7 +229,8 @@ function withCredentials(
     api_config: seed.api_config,
     ...(seed.status === 'PENDING_VERIFICATION' ? { credentials: obtained, pending: live } : live),
   }
-  for (const field of OPTIONAL_FIELDS) if (seed[field] !== undefined) Object.assign(account, { [field]: seed[field] })
+  for (const field of OPTIONAL_SEED_FIELDS)
+    if (seed[field] !== undefined) Object.assign(account, { [field]: seed[field] })
   return account
 }
 

@@ -1,5 +1,5 @@
 import { parse } from '@handlebars/parser'
-import type { Account } from '../domain/account.ts'
+import { type Account, TEMPLATE_FIELDS } from '../domain/account.ts'
 import { plainText } from '../domain/collection.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { type Instant, instant } from '../domain/instant.ts'
@@ -667,8 +667,7 @@ function mayUseFakeData(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(mayUseFakeData)
 }
 
-/** What templates and matches see of an account: everything but its credentials. */
+/** What templates and matches see of an account. */
 export function accountView(account: Account): JsonObject {
-  const { id, identifier, connector, organization_id, user_id, api_config } = account
-  return { id, identifier, connector, organization_id, user_id, api_config }
+  return Object.fromEntries(TEMPLATE_FIELDS.map((name) => [name, account[name]]))
 }

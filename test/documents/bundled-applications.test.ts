@@ -5,16 +5,10 @@ import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import { applySeed } from '../support/apply-seed.ts'
 import { startThirdParties, type ThirdParties } from '../../src/third-party/client.ts'
 import { testEnvironment } from '../support/environment.ts'
+import { seedAccount } from '../support/rows.ts'
 
 const bundle = await loadSeeds(['bundled'], DOCUMENT_CHECKS)
-const accounts = ['mail', 'calendar', 'files', 'tracker'].map((connector) => ({
-  connector,
-  identifier: 'ada@example.com',
-  organization_id: '',
-  user_id: '',
-  status: 'ACTIVE' as const,
-  api_config: {},
-}))
+const accounts = ['mail', 'calendar', 'files', 'tracker'].map((connector) => seedAccount(connector))
 
 /** Rules of the bundled applications that take several calls to test. */
 describe('a bundled application', () => {

@@ -9,6 +9,7 @@ import type { ThirdParty, ToolAnswer } from '../../src/domain/ports.ts'
 import { applySeed } from '../support/apply-seed.ts'
 import { startThirdParties, type ThirdParties } from '../../src/third-party/client.ts'
 import { testEnvironment } from '../support/environment.ts'
+import { seedAccount } from '../support/rows.ts'
 import { CALLS, REFUSED_CALLS } from './bundled-calls.ts'
 
 const bundle = await loadSeeds(['bundled'], DOCUMENT_CHECKS)
@@ -16,14 +17,7 @@ const bundle = await loadSeeds(['bundled'], DOCUMENT_CHECKS)
 const tools = bundle.connectors
   .flatMap((connector) => connector.tools.map((tool) => [tool.name, connector, tool] as const))
   .filter(([name]) => Object.hasOwn(CALLS, name))
-const accounts = bundle.connectors.map(({ connector }) => ({
-  connector,
-  identifier: 'ada@example.com',
-  organization_id: '',
-  user_id: '',
-  status: 'ACTIVE' as const,
-  api_config: {},
-}))
+const accounts = bundle.connectors.map(({ connector }) => seedAccount(connector))
 
 describe('a bundled tool, called at its third party over HTTP with the account of a seed', () => {
   const environment = testEnvironment()

@@ -14,6 +14,7 @@ import type { ThirdParty, ToolAnswer } from '../../src/domain/ports.ts'
 import { applySeed } from '../support/apply-seed.ts'
 import { startThirdParties, type ThirdParties } from '../../src/third-party/client.ts'
 import { testEnvironment } from '../support/environment.ts'
+import { seedAccount } from '../support/rows.ts'
 import { connectorOf, withFiles } from './files.ts'
 
 const LIBRARY = readFileSync(new URL('../fixtures/openapi/library.yaml', import.meta.url), 'utf8')
@@ -36,14 +37,7 @@ async function withCalls(connector: Connector, work: (call: Call) => Promise<voi
   const parties: ThirdParties = await startThirdParties({ registry: { environment: () => environment } })
   try {
     const thirdParty: ThirdParty = parties.client(environment)
-    const account = {
-      connector: connector.connector,
-      identifier: 'ada@example.com',
-      organization_id: '',
-      user_id: '',
-      status: 'ACTIVE' as const,
-      api_config: {},
-    }
+    const account = seedAccount(connector.connector)
     await applySeed(environment, thirdParty, { ...emptyBundle(), connectors: [connector], accounts: [account] })
     const [row] = environment.model.accountIndex.named(connector.connector, 'ada@example.com')
     await work((name, input) => {

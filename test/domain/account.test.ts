@@ -10,6 +10,7 @@ import {
 } from '../../src/domain/account.ts'
 import { CLOCK_RANGE, instant, isClockTime, isStorableInstant, milliseconds } from '../../src/domain/instant.ts'
 import { moved, nextStatus } from '../../src/domain/lifecycle.ts'
+import { accountRow } from '../support/rows.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
 const LATER = '2026-01-01T01:00:00.000Z'
@@ -18,22 +19,7 @@ const token = (access_token: string) => ({
 })
 
 function account(changes: Partial<Account> = {}): Account {
-  return {
-    id: 'ca_1',
-    sequence: 1,
-    connection_id: 'conn_1',
-    connector: 'mail',
-    provider: 'mail',
-    identifier: 'ada',
-    organization_id: '',
-    user_id: '',
-    authorization_type: 'OAUTH',
-    status: 'ACTIVE',
-    updated_at: NOW,
-    api_config: {},
-    credentials: token('at'),
-    ...changes,
-  }
+  return accountRow({ credentials: token('at'), ...changes })
 }
 
 describe('the scope of a request', () => {

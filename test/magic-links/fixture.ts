@@ -12,6 +12,7 @@ import type { LinkFlow } from '../../src/magic-links/consent-flow.ts'
 import { magicLinkRoutes } from '../../src/magic-links/routes.ts'
 import { Pauses } from '../../src/scenarios/pauses.ts'
 import { testEnvironment, type TestEnvironment } from '../support/environment.ts'
+import { accountRow } from '../support/rows.ts'
 
 export const BASE = 'http://mock.example'
 export const VERIFY = 'http://app.example/back?tab=1#top'
@@ -134,22 +135,13 @@ function ofType({ authorization_type: type }: Connector, answer: TokenAnswer): T
 }
 
 function anAccount(connector: Connector, fields: Partial<Account> = {}): Account {
-  return {
-    id: 'ca_1',
-    sequence: 1,
-    connection_id: 'conn_1',
-    connector: 'mail',
-    provider: 'mail',
+  return accountRow({
     identifier: 'grace@example.com',
-    organization_id: '',
-    user_id: '',
     authorization_type: connector.authorization_type,
     status: 'PENDING_AUTH',
     updated_at: '2025-12-31T00:00:00.000Z',
-    api_config: {},
-    credentials: {},
     ...fields,
-  }
+  })
 }
 
 function aLink(environment: TestEnvironment, fields: Partial<MagicLink>): MagicLink {

@@ -6,16 +6,10 @@ import type { EnvironmentRegistry } from '../../src/state/environment-registry.t
 import { EnvironmentProvisioner } from '../../src/state/provisioning.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { openTestRegistry, withDirectory } from '../support/registry.ts'
+import { seedAccount } from '../support/rows.ts'
 
 const connection = (key_id: string): SeedBundle['connections'][number] => ({ key_id, type: 'API_KEY' })
-const account = (identifier: string): SeedBundle['accounts'][number] => ({
-  connector: 'app',
-  identifier,
-  organization_id: '',
-  user_id: '',
-  status: 'PENDING_AUTH',
-  api_config: {},
-})
+const account = (identifier: string) => seedAccount('app', { identifier, status: 'PENDING_AUTH' })
 const SERVER: SeedBundle = {
   ...emptyBundle(),
   clients: [{ id: 'c', client_secret: 's' }],

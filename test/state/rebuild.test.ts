@@ -10,21 +10,16 @@ import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { readState, replaceState } from '../../src/state/state-replacement.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { account, addAccount, createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
+import { seedAccount } from '../support/rows.ts'
 
 const MANY = 3000
-const seedAccount = (identifier: string, connector = 'app'): SeedBundle['accounts'][number] => ({
-  connector,
-  identifier,
-  organization_id: '',
-  user_id: '',
-  status: 'PENDING_AUTH',
-  api_config: {},
-})
+const pending = (identifier: string, connector = 'app') =>
+  seedAccount(connector, { identifier, status: 'PENDING_AUTH' })
 const SERVER: SeedBundle = {
   ...emptyBundle(),
   clients: [{ id: 'c', client_secret: 's' }],
   connections: [{ key_id: 'app', type: 'API_KEY' }],
-  accounts: [seedAccount('ada')],
+  accounts: [pending('ada')],
 }
 const generating = (accounts: number): SeedBundle => ({
   ...emptyBundle(),
@@ -159,7 +154,7 @@ describe('a large seed that is added', () => {
 
   it('changes nothing when a request makes an account of the same name meanwhile, and says so', () =>
     withMock(async ({ environments, environment, registry, restarted }) => {
-      const accounts = Array.from({ length: MANY }, (_, at) => seedAccount(`user${at}`))
+      const accounts = Array.from({ length: MANY }, (_, at) => pending(`user${at}`))
       const adding = environments.add(environment, { ...emptyBundle(), accounts })
       await meanwhile(adding, (turn) => {
         if (turn === 60) addAccount(registry, 'default', { connector: 'app', identifier: 'user3' })
@@ -175,7 +170,7 @@ describe('a large seed that is added', () => {
   it('changes nothing when its last account cannot be put', () =>
     withMock(async ({ environments, environment, registry }) => {
       const before = tablesOf(environment)
-      const accounts = [...Array.from({ length: MANY }, (_, at) => seedAccount(`user${at}`)), seedAccount('x', 'none')]
+      const accounts = [...Array.from({ length: MANY }, (_, at) => pending(`user${at}`)), pending('x', 'none')]
       await expect(environments.add(environment, { ...emptyBundle(), accounts })).rejects.toThrow('no connector')
       await registry.flushed()
       expect(tablesOf(environment)).toEqual(before)
@@ -247,7 +242,7 @@ describe('a large seed that is added', () => {
     withMock(async ({ environments, registry }) => {
       await environments.create({ name: 'removed' })
       await environments.create({ name: 'kept' })
-      const accounts = Array.from({ length: MANY }, (_, at) => seedAccount(`user${at}`))
+      const accounts = Array.from({ length: MANY }, (_, at) => pending(`user${at}`))
       const changing = environments.reseed({ ...SERVER, accounts }, 'default')
       await meanwhile(changing, () => {
         const isBefore = registry.environment('default')!.model.tables.accounts.size > 1
@@ -368,7 +363,7 @@ describe('a reset to a large seed', () => {
       const { tables } = environment.image()
       const sizes: number[] = []
       const note = (): void => void sizes.push(identifiers(environment).length)
-      const one = { ...emptyBundle(), accounts: [seedAccount('grace')] }
+      const one = { ...emptyBundle(), accounts: [pending('grace')] }
       await Promise.all([
         environments.reset(environment).then(note),
         environments.add(environment, one).then(note),

@@ -10,6 +10,7 @@ import type { Environment } from '../../src/state/environment.ts'
 import { TABLE_NAMES } from '../../src/state/model/model.ts'
 import { applySeed } from '../support/apply-seed.ts'
 import { testEnvironment } from '../support/environment.ts'
+import { seedAccount } from '../support/rows.ts'
 import { TWELVE_CONNECTORS } from '../support/twelve-connectors.ts'
 
 const bundled = await loadSeeds(['bundled'], DOCUMENT_CHECKS)
@@ -327,7 +328,7 @@ function recorder(accepted: [string, Credentials][]): ThirdParty {
 }
 
 function account(connector: string, more: Partial<SeedAccount>): SeedAccount {
-  return { connector, identifier: 'ada', organization_id: '', user_id: '', status: 'ACTIVE', api_config: {}, ...more }
+  return seedAccount(connector, { identifier: 'ada', ...more })
 }
 
 function onlyAccount(environment: Environment) {

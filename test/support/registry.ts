@@ -7,6 +7,7 @@ import { DEFAULT_SETTINGS, type Settings } from '../../src/domain/settings.ts'
 import { draftOf, type Environment } from '../../src/state/environment.ts'
 import { openRegistry, type EnvironmentRegistry, type RegistryOptions } from '../../src/state/environment-registry.ts'
 import type { ClockState } from '../../src/state/model/time-and-ids.ts'
+import { accountRow } from './rows.ts'
 
 /** Runs `work` with a directory that is removed afterwards. */
 export async function withDirectory<R>(work: (directory: string) => Promise<R>): Promise<R> {
@@ -45,22 +46,13 @@ export function createEnvironment(registry: EnvironmentRegistry, name: string, g
 }
 
 export function account(sequence: number, fields: Partial<Account> = {}): Account {
-  return {
+  return accountRow({
     id: `ca_${sequence}`,
     sequence,
-    organization_id: '',
-    user_id: '',
     connection_id: 'conn_mail',
-    connector: 'mail',
-    provider: 'mail',
     identifier: `user${sequence}@example.com`,
-    authorization_type: 'OAUTH',
-    status: 'ACTIVE',
-    updated_at: '2026-01-01T00:00:00.000Z',
-    api_config: {},
-    credentials: {},
     ...fields,
-  }
+  })
 }
 
 /** Puts the account with the next sequence into an environment, in a transaction of its own. */

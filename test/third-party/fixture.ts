@@ -10,6 +10,7 @@ import { decide } from '../../src/third-party/consent.ts'
 import { connectorPath } from '../../src/third-party/listener.ts'
 import { type ThirdParties, type ThirdPartiesOptions, startThirdParties } from '../../src/third-party/client.ts'
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts'
+import { accountRow } from '../support/rows.ts'
 
 /** A connector of a type, with the tools and responders of the test. */
 export function connectorOf(type: AuthorizationType, changes: Partial<Connector> = {}): Connector {
@@ -44,22 +45,14 @@ export function accountOf(
   credentials: Credentials = {},
   changes: Partial<Account> = {},
 ): Account {
-  return {
-    id: 'ca_1',
-    sequence: 1,
-    connection_id: 'conn_1',
+  return accountRow({
     connector: connector.connector,
     provider: connector.connector,
-    identifier: 'ada@example.com',
     organization_id: 'org_1',
-    user_id: '',
     authorization_type: connector.authorization_type,
-    status: 'ACTIVE',
-    updated_at: '2026-01-01T00:00:00.000Z',
-    api_config: {},
     credentials,
     ...changes,
-  }
+  })
 }
 
 /** A third party that listens on a port, and requests of one account to it. */
