@@ -96,7 +96,7 @@ async function withMock<Result>(
 
 /** The options of a server that lines of a configuration file stand for. */
 function optionsOf(configuration: JsonObject): AppOptions {
-  const { 'documented-only': documentedOnly, strict, mcp, 'body-limit': bodyLimit } = configuration
+  const { documented_only: documentedOnly, strict, mcp, body_limit: bodyLimit } = configuration
   return {
     documentedOnly: documentedOnly === true,
     strict: strict === true,

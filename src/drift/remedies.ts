@@ -9,10 +9,10 @@ export const OTHER_WAYS: readonly Choices[] = [
   { settings: { require_user_verification: true } },
   { settings: { revocation: 'final' } },
   { settings: { virtual_mcp: true } },
-  { configuration: { 'documented-only': true } },
+  { configuration: { documented_only: true } },
   { configuration: { strict: true } },
   { configuration: { mcp: true } },
-  { configuration: { 'body-limit': 64 * 1024 * 1024 } },
+  { configuration: { body_limit: 64 * 1024 * 1024 } },
 ]
 
 export interface Trial {

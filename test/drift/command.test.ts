@@ -100,8 +100,8 @@ describe('toolmock drift', () => {
   it('names the line of the configuration that fixes a difference, and writes it with --write-settings', async () => {
     const file = join(FOLDER, 'settings.yaml')
     const ended = await against(['--only', 'discovery/*', '--write-settings', file], { documentedOnly: true })
-    expect(ended.stdout).toContain('fix: {"configuration":{"documented-only":true}}')
-    expect(await readFile(file, 'utf8')).toContain('#   documented-only: true')
+    expect(ended.stdout).toContain('fix: {"configuration":{"documented_only":true}}')
+    expect(await readFile(file, 'utf8')).toContain('#   documented_only: true')
   })
 
   it('writes the words and lifetimes of the service, with which nothing differs', async () => {
@@ -280,7 +280,7 @@ const CHOICES: readonly (readonly [what: string, service: AppOptions, checks: st
     'settings: {}',
     { bodyLimit: 16 * 1024 * 1024 },
     ['errors/too-large'],
-    ['mock G7 {"configuration":{"body-limit":67108864}}'],
+    ['mock G7 {"configuration":{"body_limit":67108864}}'],
   ],
 ]
 
@@ -366,7 +366,7 @@ describe('a recording', () => {
     expect([...left]).toEqual([])
     const other = await against(['--recording', file, '--format', 'json'], { documentedOnly: true })
     expect(JSON.parse(other.stdout).findings).toMatchObject([
-      { operation: 'list_tools', kind: 'status', settings: { configuration: { 'documented-only': true } } },
+      { operation: 'list_tools', kind: 'status', settings: { configuration: { documented_only: true } } },
     ])
     const ended = await against(['--recording', file, '--format', 'json'], {}, ({ reply }) => {
       reply((answer, { path }) => {

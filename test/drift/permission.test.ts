@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Skipped } from '../../src/conform/answer.ts'
 import { readDocument } from '../../src/contract/generated/document.js'
 import { Permission } from '../../src/drift/permission.ts'
+import { configurationSchema } from '../../src/cli/configuration.ts'
 import { OTHER_WAYS } from '../../src/drift/remedies.ts'
 import { settingsFields } from '../../src/schema/tables.ts'
 import { driftOf } from './broken-service.ts'
@@ -91,6 +92,12 @@ it('every setting of a seed with a choice of its own is tried', () => {
   // No answer tells how long an auth request lives; the last two are the mock's own.
   const unknowable = ['auth_request_lifetime', 'consent', 'post_user_verify_redirect_url']
   expect([...new Set(tried), ...measured, ...unknowable].sort()).toEqual(Object.keys(settingsFields).sort())
+})
+
+it('every line of a configuration file that is tried is one that the file can have', () => {
+  const lines = OTHER_WAYS.flatMap(({ configuration = [] }) => configuration)
+  expect(lines.length).toBeGreaterThan(0)
+  for (const line of lines) expect(configurationSchema.parse(line)).toEqual(line)
 })
 
 it('every duration of the contract that a setting holds names one that there is', () => {
