@@ -19,5 +19,7 @@ export function withVocabulary(text: string, words: VocabularyWords, file: strin
       throw new StartError(`${file} is no seed: settings.vocabulary is no map`)
     }
   }
+  // An empty document would be null, which is no seed.
+  if (document.contents === null) document.set('settings', {})
   return document.toString()
 }

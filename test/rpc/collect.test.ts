@@ -76,6 +76,16 @@ describeWith('protoc', 'toolmock descriptors', () => {
     })
   })
 
+  it('writes a seed that can be used when no word differs', async () => {
+    const seed = toolmock.path('no-words.yaml')
+    const file = toolmock.path('annotations.binpb')
+    const folder = toolmock.path('es/google')
+    const { code, stdout } = await toolmock.run(['descriptors', folder, '--out', file, '--seed', seed])
+    expect(stdout).toMatch(/wrote 0 words of settings\.vocabulary to \S+no-words\.yaml\n$/)
+    expect(code).toBe(0)
+    expect(await toolmock.run(['validate', 'bundled', seed])).toMatchObject({ code: 0 })
+  })
+
   it('writes a file that toolmock start accepts by flag or variable, and that lists what it serves after its first line', async () => {
     const file = toolmock.path('start.binpb')
     await toolmock.run(['descriptors', toolmock.path('es'), '--out', file])
