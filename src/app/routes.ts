@@ -12,7 +12,7 @@ import {
   mountOauthMetadata,
   mountOperations,
   mountProxy,
-  servesMcp,
+  onlyWithMcp,
   setRequestId,
 } from '../http/routes.ts'
 import { lazyImport } from '../lazy-import.ts'
@@ -59,9 +59,8 @@ function mountMcp(app: ExpressApp, services: AppServices): void {
     ['connections', MCP_CONNECTIONS],
     ['servers', MCP_SERVERS],
   ] as const) {
-    app.route(`${place}/:key`).all(async (request, response, next) => {
-      if (!servesMcp(services)) next()
-      else await (await load()).serve(request, response, { path: request.path, kind, key: request.params.key })
+    app.route(`${place}/:key`).all(onlyWithMcp(services), async (request, response) => {
+      await (await load()).serve(request, response, { path: request.path, kind, key: request.params.key })
     })
   }
 }

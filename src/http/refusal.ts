@@ -14,13 +14,15 @@ interface Refusal {
   readonly ids: Ids
   /** Instead of the error's own status. */
   readonly status?: number
+  /** A flag serves the path, which is therefore not mistyped. */
+  readonly isSwitchedOff?: boolean
 }
 
 /** Answers a request that no operation, page or control call takes, and records it in the request journal. */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  { error, ids, status }: Refusal,
+  { error, ids, status, isSwitchedOff = false }: Refusal,
   services: ServiceParts,
 ): void {
   const { registry, journals } = services
@@ -47,7 +49,7 @@ export function refuse(
     responseHeaders: answer.headers,
     responseBody: answer.text,
     client: known?.token.client_id,
-    didYouMean: isUnserved ? nearestRoute(servedRoutes(services), method, path) : null,
+    didYouMean: isUnserved && !isSwitchedOff ? nearestRoute(servedRoutes(services), method, path) : null,
     failure: failureOf(error),
   })
   // For the 503 in place of this answer.
@@ -74,7 +76,7 @@ export function unservedPath(services: ServiceParts, isOfMcp = false): RequestHa
     : 'with --documented-only, because the service document does not list it'
   return (request, response) => {
     const error = new ServiceError('PATH_NOT_FOUND', `${request.method} ${request.path} is not served ${reason}`)
-    refuse(request, response, { error, ids: services.requestIds.pages }, services)
+    refuse(request, response, { error, ids: services.requestIds.pages, isSwitchedOff: true }, services)
   }
 }
 

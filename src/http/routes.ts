@@ -190,6 +190,15 @@ export function servesMcp({ mcp, documentedOnly, registry }: ServiceParts): bool
   return mcp || (!documentedOnly && registry.environments().some(({ settings }) => settings.virtual_mcp === true))
 }
 
+/** Passes a request on when there are virtual MCP servers; else the answer is 404. */
+export function onlyWithMcp(services: ServiceParts): RequestHandler {
+  const refuseIt = unservedPath(services, !services.documentedOnly)
+  return (request, response, next) => {
+    if (servesMcp(services)) next()
+    else refuseIt(request, response, next)
+  }
+}
+
 /** In front of the path of a virtual MCP server: its metadata (RFC 9728). */
 export const PROTECTED_RESOURCE_PATH = '/.well-known/oauth-protected-resource'
 const AUTHORIZATION_PATH = '/oauth/authorize'
@@ -200,19 +209,22 @@ const KEYS_PATH = '/keys'
  * keys of session tokens, of all environments (G61).
  */
 export function mountMcpMetadata(app: Express, services: ServiceParts): void {
-  const onlyWithMcp: RequestHandler = (_request, _response, next) => next(servesMcp(services) ? undefined : 'route')
+  const served = onlyWithMcp(services)
+  // The answer to an unknown path names POST /oauth/token, which such a client looks for.
+  const ifThereAreServers: RequestHandler = (_request, _response, next) =>
+    next(servesMcp(services) ? undefined : 'route')
   const record = recordPages(services)
-  app.get(`${PROTECTED_RESOURCE_PATH}/mcp/v3/:kind/:key`, onlyWithMcp, record, (request, response) => {
+  app.get(`${PROTECTED_RESOURCE_PATH}/mcp/v3/:kind/:key`, served, record, (request, response) => {
     const issuer = baseUrlOf(request, services.baseUrl)
     const resource = issuer + request.path.slice(PROTECTED_RESOURCE_PATH.length)
     const metadata = { resource, authorization_servers: [issuer], bearer_methods_supported: ['header'] }
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(metadata))
   })
-  app.get(KEYS_PATH, onlyWithMcp, record, (_request, response) => {
+  app.get(KEYS_PATH, served, record, (_request, response) => {
     const keys = services.registry.environments().flatMap(({ model }) => [...model.tables.mcp_keys.values()])
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ keys: keys.map(publicKey) }))
   })
-  app.get(AUTHORIZATION_PATH, onlyWithMcp, record, (_request, response) => {
+  app.get(AUTHORIZATION_PATH, ifThereAreServers, record, (_request, response) => {
     const error_description = 'no client gets a token here: send client_credentials to POST /oauth/token'
     const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
     response.writeHead(400, headers).end(JSON.stringify({ error: 'unauthorized_client', error_description }))

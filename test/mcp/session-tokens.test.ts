@@ -226,7 +226,9 @@ describe('a session token of a connection', () => {
 
   it('has keys that are not served without --mcp', async () => {
     await withMcp({ mcp: false }, async ({ url }) => {
-      expect((await fetch(`${url}/keys`)).status).toBe(404)
+      const answer = await fetch(`${url}/keys`)
+      expect(answer.status).toBe(404)
+      expect(await answer.json()).toMatchObject({ message: expect.stringContaining('without --mcp') })
     })
   })
 })

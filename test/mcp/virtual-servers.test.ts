@@ -56,13 +56,18 @@ describe('the MCP server of a connection', () => {
   })
 
   it('is not there without the flag, and there with the setting virtual_mcp of an environment', async () => {
-    await withMcp({ mcp: false }, async ({ call, url, token, app, connect }) => {
+    await withMcp({ mcp: false }, async ({ call, url, token, app, connect, journal }) => {
       const mail = async () =>
         (await call<{ connections: { mcp_server_url: string }[] }>('GET', '/connections')).connections
       expect((await mail()).every(({ mcp_server_url }) => mcp_server_url === '')).toBe(true)
       const headers = { Authorization: `Bearer ${token}` }
       const answer = await fetch(`${url}/mcp/v3/connections/mail`, { method: 'POST', headers, body: '{}' })
       expect(answer.status).toBe(404)
+      expect(await answer.json()).toMatchObject({
+        message:
+          'POST /mcp/v3/connections/mail is not served without --mcp, because the service document does not list it',
+      })
+      expect((await journal('path=/mcp/*'))[0]).toMatchObject({ did_you_mean: null })
       app.services.defaultEnvironment()?.configure({ virtual_mcp: true })
       expect((await mail())[0]?.mcp_server_url).not.toBe('')
       expect((await (await connect()).listTools()).tools).not.toEqual([])
