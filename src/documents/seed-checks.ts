@@ -94,7 +94,9 @@ function connectorProblems(item: JsonObject, path: Path, known: KnownConnectors)
   const name = own(item, 'connector')
   if (typeof name !== 'string' || known.has(name)) return []
   const found = `${shown(name)}${didYouMean(name, known.keys())}`
-  return [{ path: [...path, 'connector'], found, allowed: `a connector that there is (${listed(known.keys())})` }]
+  const names =
+    known.size > 0 ? listed(known.keys()) : 'there is none; give the seed `bundled` too for the bundled ones'
+  return [{ path: [...path, 'connector'], found, allowed: `a connector that there is (${names})` }]
 }
 
 function accountProblems(item: JsonObject, path: Path, known: KnownConnectors): Problem[] {
