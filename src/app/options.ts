@@ -18,6 +18,11 @@ export function isDatabaseUrl(state: string | null | undefined): state is string
   return state !== null && state !== undefined && /^postgres(ql)?:/i.test(state)
 }
 
+/** Whether a state is named by a URL of any kind, and not by a file. */
+export function isUrl(state: string): boolean {
+  return /^[a-z][a-z\d+.-]*:\/\//i.test(state)
+}
+
 /** How the server is started; everything may be left out. */
 export interface AppOptions {
   /** The state file, or the URL of a PostgreSQL database; null or absent keeps everything in memory. */

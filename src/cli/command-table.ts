@@ -1,5 +1,5 @@
 import { CONTRACT_FORMATS } from '../verdict/formats/formats.ts'
-import { isDatabaseUrl } from '../app/options.ts'
+import { isUrl } from '../app/options.ts'
 import type { Instant } from '../domain/instant.ts'
 import { isScenarioPath } from '../domain/scenario.ts'
 import { LOG_LEVELS } from './log.ts'
@@ -205,7 +205,7 @@ const TABLE = {
       ...settable({
         ...ADDRESS,
         'base-url': url('URL')("what links and redirects are built on (from the request's Host by default)"),
-        state: text('FILE', { default: '.toolmock/state.json', isPath: (state) => !isDatabaseUrl(state) })(
+        state: text('FILE', { default: '.toolmock/state.json', isPath: (state) => !isUrl(state) })(
           'the whole model, one JSON file; or postgres://USER:PASSWORD@HOST/DATABASE, for several replicas of which one is active',
         ),
         ...STATE_SCHEMA,

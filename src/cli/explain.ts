@@ -53,7 +53,7 @@ async function explanationIn(file: string, id: string): Promise<Explanation> {
 function ruleId(text: string): string | undefined {
   const [, gap] = /^(?:(?:convention|choice):)?(g\d{1,3})$/i.exec(text) ?? []
   if (gap !== undefined) return gap.toUpperCase()
-  const [, part] = /^(?:document:)?(\d(?:\.\d{1,2})?)$/.exec(text) ?? []
+  const [, part] = /^(?:document:)?(\d{1,2}(?:\.\d{1,2})?)$/.exec(text) ?? []
   if (part !== undefined) return `document:${part}`
   return ['document', 'convention', 'choice', 'transport'].find((word) => word === text.toLowerCase())
 }

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import type { AppOptions } from '../app/app.ts'
-import { isDatabaseUrl } from '../app/options.ts'
+import { isDatabaseUrl, isUrl } from '../app/options.ts'
 import { quote } from '../domain/text.ts'
 import { type Arguments, firstOperand, outranks, readArguments, type Surroundings } from './arguments.ts'
 import { UsageError } from './failure.ts'
-import { flagsOf } from './command-table.ts'
+import { COMMAND_NAMES, flagsOf } from './command-table.ts'
 
 export type StartArguments = Arguments<'start'>
 
@@ -21,7 +21,12 @@ export function readStart(argv: readonly string[], surroundings: Surroundings): 
   const read = readArguments('start', argv, surroundings)
   const { values, given, operands } = read
   if (operands.length > 0) {
-    throw new UsageError(`start takes flags only; found ${operands.join(' ')}. A seed file is given as --seed PATH.`)
+    const command = COMMAND_NAMES.find((name) => name === operands[0])
+    const hint =
+      command === undefined
+        ? 'A seed file is given as --seed PATH.'
+        : `Flags come after the command: npx toolmock ${command} FLAG….`
+    throw new UsageError(`start takes flags only; found ${operands.join(' ')}. ${hint}`)
   }
   const [state, inMemory] = [given.get('state'), given.get('in-memory')]
   if (values['in-memory'] && inMemory === state && state !== 'variable') {
@@ -49,6 +54,11 @@ function refuseWithDatabase({ values, given }: StartArguments, state: string | n
       throw new UsageError('--detach keeps a server of this folder, and a replica is one of several: start it without.')
     }
     return
+  }
+  if (state !== null && isUrl(state)) {
+    throw new UsageError(
+      '--state names neither a file nor a PostgreSQL database: give FILE, or postgres://USER:PASSWORD@HOST/DATABASE.',
+    )
   }
   for (const name of ['state-schema', 'lease', 'replica-url'] as const) {
     if (given.get(name) === 'flag')

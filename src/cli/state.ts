@@ -21,6 +21,11 @@ export async function state(argv: readonly string[], context: CommandContext): P
   if (place === undefined || more.length > 0) {
     throw new UsageError(`state ${name} takes one ${name === 'export' ? 'postgres://… URL' : 'FILE'}.`)
   }
+  if (name !== 'export' && isDatabaseUrl(place)) {
+    throw new UsageError(
+      `state ${name} takes a file, and this is a database: npx toolmock state export URL --out FILE copies its state into one.`,
+    )
+  }
   return action(place, given, context)
 }
 

@@ -125,6 +125,24 @@ describe('flags and variables of start', () => {
     )
   })
 
+  it('refuse a command after the flags, and say where flags go', () => {
+    expect(() => readStart(['--port', '1', 'logs'], { variables: {} })).toThrow(
+      'found logs. Flags come after the command: npx toolmock logs FLAG….',
+    )
+  })
+
+  it.each([
+    [['--state', 'mysql://root:geheim@127.0.0.1/x'], {}],
+    [[], { TOOLMOCK_STATE: 'https://geheim.example/x' }],
+  ])(
+    'refuse with %j and %j a state that is neither a file nor a PostgreSQL database, without its password',
+    (argv, variables) => {
+      const refused = () => readStart(argv, { variables })
+      expect(refused).toThrow('--state names neither a file nor a PostgreSQL database')
+      expect(refused).not.toThrow('geheim')
+    },
+  )
+
   it('refuse --in-memory together with --state', () => {
     expect(() => readStart(['--in-memory', '--state', 'x.json'], { variables: {} })).toThrow(
       '--in-memory keeps no file',

@@ -375,6 +375,11 @@ describe('a command about a running server', () => {
       '- search_connected_accounts: Accounts whose identifier, provider or connector contains the text, in upper or lower case',
     )
     expect(stdout).toContain('- search_connected_accounts: query: type string, minLength 3\n')
+    const unknown = await toolmock.run(['explain', 'document:99'])
+    expect(unknown).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is no rule document:99; there are G1'),
+    })
   })
 
   it.each<[readonly string[], string]>([

@@ -29,6 +29,17 @@ async function sound(): Promise<string> {
 }
 
 describe('toolmock state', () => {
+  it.each([
+    ['check', 'postgres://user:geheim@127.0.0.1/x'],
+    ['repair', 'postgres://user:geheim@127.0.0.1/x', '--out', 'new.json'],
+    ['import', 'postgresql://user:geheim@127.0.0.1/x', '--out', 'postgres://user@127.0.0.1/y'],
+  ])('%s refuses a database in place of a file, without its password', async (...argv) => {
+    const { code, out, err } = await run(...argv)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain(`state ${argv[0]} takes a file, and this is a database: npx toolmock state export URL`)
+    expect(err).not.toContain('geheim')
+  })
+
   it('check exits 0 for a valid file, 1 for one that a start would refuse, 2 for a missing one', async () => {
     const file = await sound()
     expect(await run('check', file)).toEqual({
