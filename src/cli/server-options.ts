@@ -44,6 +44,11 @@ export function readStart(argv: readonly string[], surroundings: Surroundings): 
 /** @throws UsageError for flags that contradict a state in a database, or mean nothing without one */
 function refuseWithDatabase({ values, given }: StartArguments, state: string | null): void {
   checkSchema(values['state-schema'])
+  if (state !== null && isUrl(state) && !isDatabaseUrl(state)) {
+    throw new UsageError(
+      '--state names neither a file nor a PostgreSQL database: give FILE, or postgres://USER:PASSWORD@HOST/DATABASE.',
+    )
+  }
   if (isDatabaseUrl(state)) {
     if (values.fresh) {
       throw new UsageError(
@@ -54,11 +59,6 @@ function refuseWithDatabase({ values, given }: StartArguments, state: string | n
       throw new UsageError('--detach keeps a server of this folder, and a replica is one of several: start it without.')
     }
     return
-  }
-  if (state !== null && isUrl(state)) {
-    throw new UsageError(
-      '--state names neither a file nor a PostgreSQL database: give FILE, or postgres://USER:PASSWORD@HOST/DATABASE.',
-    )
   }
   for (const name of ['state-schema', 'lease', 'replica-url'] as const) {
     if (given.get(name) === 'flag')
