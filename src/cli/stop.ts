@@ -2,20 +2,23 @@ import { constants } from 'node:os'
 import { stopSignals } from '../platform.ts'
 import { monotonicTime } from '../state/model/time-and-ids.ts'
 
-/** `npx` passes a Ctrl-C on that the terminal has given to this process already: two signals within this time are one. */
-const SAME_KEY_MS = 500
+/**
+ * The same signal twice within this time is one: `npx` passes a Ctrl-C on that the terminal has given to this process already,
+ * and `timeout` signals the process and then its group.
+ */
+const SAME_REQUEST_MS = 500
 
 /** What a command does when it is asked to stop: by the first SIGINT or SIGTERM. A later one ends the process at once. */
 export class StopRequest {
   readonly #asked = new AbortController()
   readonly #listener = (signal: NodeJS.Signals): void => {
-    const now = monotonicTime()
-    const isSameKey = signal === 'SIGINT' && now - (this.#since ?? now) <= SAME_KEY_MS
-    if (this.#since !== undefined && !isSameKey) process.exit(128 + constants.signals[signal])
-    this.#since ??= now
+    const at = monotonicTime()
+    const first = (this.#first ??= { signal, at })
+    const isSameRequest = signal === first.signal && at - first.at <= SAME_REQUEST_MS
+    if (!isSameRequest) process.exit(128 + constants.signals[signal])
     this.ask()
   }
-  #since: number | undefined
+  #first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined
 
   constructor() {
     for (const signal of stopSignals()) process.on(signal, this.#listener)

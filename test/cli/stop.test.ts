@@ -25,13 +25,16 @@ it('asks the command to stop at the first signal, and leaves the process to it',
 })
 
 it.each([
-  ['SIGINT', 'is the same Ctrl-C, which npx passes on, within half a second', 500, []],
-  ['SIGINT', 'ends the process after it', 501, [[130]]],
-  ['SIGTERM', 'ends the process', 0, [[143]]],
-] as const)('a second %s %s', (signal, _what, after, calls) => {
-  process.emit(signal, signal)
+  ['SIGINT', 'SIGINT', 'is the same Ctrl-C, which npx passes on, within half a second', 500, []],
+  ['SIGINT', 'SIGINT', 'ends the process after it', 501, [[130]]],
+  ['SIGTERM', 'SIGTERM', 'is the same stop, which timeout sends twice, within half a second', 500, []],
+  ['SIGTERM', 'SIGTERM', 'ends the process after it', 501, [[143]]],
+  ['SIGINT', 'SIGTERM', 'ends the process', 0, [[143]]],
+  ['SIGTERM', 'SIGINT', 'ends the process', 0, [[130]]],
+] as const)('after %s, %s %s', (first, second, _what, after, calls) => {
+  process.emit(first, first)
   vi.advanceTimersByTime(after)
-  process.emit(signal, signal)
+  process.emit(second, second)
   expect(exit.mock.calls).toEqual(calls)
 })
 
