@@ -95,7 +95,7 @@ async function serve(
     else await universalResponseToNodeResponse(answer, response)
   } catch (error) {
     // A client that goes away in the middle is no defect.
-    if (exchange.isOver || response.destroyed) return
+    if (exchange.isOver || response.destroyed || request.socket.destroyed) return
     services.log.error('a call failed outside the request pipeline', { path: request.url, error: String(error) })
     response.destroy()
   }
