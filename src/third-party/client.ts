@@ -19,6 +19,7 @@ import {
 import type { ForwardedAnswer, ForwardedRequest, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
+import { removed } from '../state/wal/state-errors.ts'
 import { fillCollection } from './collections.ts'
 import { answerByExtension } from './extensions.ts'
 import {
@@ -287,7 +288,10 @@ class ThirdPartyClient implements ThirdParty {
     }, this.#trace)
   }
 
-  /** @throws StorageError when a commit that the call rests on was rolled back, before it or meanwhile */
+  /**
+   * @throws StorageError when a commit that the call rests on was rolled back, before it or meanwhile; ServiceError
+   * UNAUTHENTICATED when the environment was removed: there may be another one of its name
+   */
   async #send(
     connector: Connector,
     account: Account,
@@ -295,6 +299,7 @@ class ThirdPartyClient implements ThirdParty {
   ): Promise<{ received: Received; apply: OpenCall['apply'] }> {
     const { http, calls, listenerOrigin } = this.#parts
     this.#readGuard.assertValid()
+    if (this.#environment.isRemoved) throw removed(this.#environment.name)
     const { request, tool, timeout } = sending
     const start = performance.now()
     const inProcess = request.origin === listenerOrigin
