@@ -1,6 +1,10 @@
-import { AUTHORIZATION_TYPES, type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
-import { DEFAULT_PEOPLE, typeOfConnection } from '../domain/connector-defaults.ts'
-import type { ConnectionType } from '../domain/authorization-type.ts'
+import {
+  AUTHORIZATION_TYPES,
+  type AuthorizationType,
+  type ConnectionType,
+  TRAITS,
+} from '../domain/authorization-type.ts'
+import { credentialField, DEFAULT_PEOPLE, defaultCredentials, typeOfConnection } from '../domain/connector-defaults.ts'
 import { SEED_ACCOUNT_FIELDS } from '../domain/generated/tables.ts'
 import {
   isJsonObject,
@@ -181,7 +185,7 @@ class Seen {
       ...(TRAITS[type].source === 'consent' && { people: people.length > 0 ? people : DEFAULT_PEOPLE }),
       ...(TRAITS[type].kind === 'oauth_token' &&
         this.#scopes.has(name) && { oauth: { scopes: this.#scopes.get(name) ?? [] } }),
-      ...(type === 'CUSTOM' && { credentials: credentialsOf(fields.length > 0 ? fields : ['api_key']) }),
+      ...(type === 'CUSTOM' && { credentials: credentialsOf(fields) }),
       ...(tools.length > 0 && { tools: tools.map((tool) => this.#toolOf(tool)) }),
       ...(tools.length > 0 && { responders: tools.flatMap((tool) => this.#responders(tool, secrets)) }),
     }
@@ -288,14 +292,10 @@ function inferredSchema(inputs: readonly JsonObject[]): JsonObject {
   return { type: 'object', properties: Object.fromEntries(properties) as JsonObject }
 }
 
+/** Fields of these names, and the headers that they travel in where a file does not say it. */
 function credentialsOf(names: readonly string[]): JsonObject {
-  const headers = names
-    .filter((name) => /^[A-Za-z_][\w-]*$/.test(name))
-    .map((name) => [`X-${name.replaceAll('_', '-')}`, `{{credentials.${name}}}`])
-  return {
-    fields: names.map((name) => ({ name })),
-    send: { headers: Object.fromEntries(headers) as JsonObject },
-  }
+  const { fields, send } = defaultCredentials('CUSTOM', names.map(credentialField))
+  return { fields: fields.map(({ name }) => ({ name })), send: { headers: send.headers } }
 }
 
 function keep(into: Map<string, JsonObject>, item: JsonObject, key: string): void {
