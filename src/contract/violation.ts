@@ -1,4 +1,5 @@
 import { type FieldViolation, ruleAndFound } from '../domain/errors.ts'
+import { pointerParts } from '../domain/json.ts'
 import { maskText } from '../domain/masking.ts'
 import { isSecretAt, isTextAsName } from '../domain/secret.ts'
 import { plural, quote, shorten } from '../domain/text.ts'
@@ -200,8 +201,7 @@ export function valueOfField(root: unknown, name: string): unknown {
 function walk(root: unknown, pointer: string): { path: FieldPath; value: unknown } {
   const path: (string | number)[] = []
   let value = root
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+  for (const key of pointerParts(pointer)) {
     path.push(Array.isArray(value) ? Number(key) : key)
     value = child(value, key)
   }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Ajv2020, ErrorObject, Options } from 'ajv/dist/2020.js'
 import { mayBeCalled } from '../domain/base-url.ts'
 import { COLLECTION_NAME } from '../domain/collection.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own, pointerParts } from '../domain/json.ts'
 import { patternsIn } from '../domain/schema-patterns.ts'
 import { isWebhookUrl } from '../domain/webhook.ts'
 import { lazyImport } from '../lazy-import.ts'
@@ -190,14 +190,9 @@ function metaSchemaProblems(errors: readonly ErrorObject[], schema: JsonObject, 
     (error, at) => listed.findIndex((each) => each.instancePath === error.instancePath) === at,
   )
   return first.map(({ instancePath, keyword, params, message = 'something else' }) => {
-    const parts = instancePath.split('/').slice(1).map(unescaped)
-    const path = parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+    const path = pointerParts(instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part))
     const values: unknown = keyword === 'enum' ? (params as { allowedValues?: unknown }).allowedValues : undefined
     const allowed = `JSON Schema 2020-12: ${Array.isArray(values) ? values.join(', ') : message}`
     return { path: [...base, ...path], found: shown(valueAtPath(schema, path)), allowed }
   })
-}
-
-function unescaped(part: string): string {
-  return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
 }

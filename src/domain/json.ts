@@ -40,6 +40,12 @@ export function listAt(object: JsonObject, key: string): JsonValue[] {
   return Array.isArray(value) ? value : []
 }
 
+/** The parts of a JSON Pointer (RFC 6901). */
+export function pointerParts(pointer: string): string[] {
+  const parts = pointer.split('/').slice(1)
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
 /** The type of a value in the words of JSON Schema. */
 export function jsonType(value: JsonValue | undefined): string {
   if (value === null) return 'null'

@@ -1,5 +1,5 @@
 import { isOperation } from '../contract/route.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own, pointerParts } from '../domain/json.ts'
 
 /** A part of an answer as `spec/openapi.yaml` declares it. */
 export interface AnswerNode {
@@ -87,10 +87,10 @@ function resolved(document: JsonObject, value: JsonValue | undefined): JsonObjec
   if (!isJsonObject(value)) return {}
   const { $ref: ref, ...own } = value
   if (typeof ref !== 'string') return value
-  const target = ref
-    .split('/')
-    .slice(1)
-    .reduce<JsonValue | undefined>((at, part) => (isJsonObject(at) ? at[part] : undefined), document)
+  const target = pointerParts(ref).reduce<JsonValue | undefined>(
+    (at, part) => (isJsonObject(at) ? at[part] : undefined),
+    document,
+  )
   return { ...resolved(document, target), ...own }
 }
 

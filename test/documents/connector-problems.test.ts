@@ -126,6 +126,11 @@ describe('a problem of a connector file names file, line, column, place, what wa
       'c.yaml:5:46: `tools[0].input_schema.properties.n.type` is "text"; allowed: JSON Schema 2020-12: array, boolean, integer, null, number, object, string',
     ],
     [
+      'a JSON Schema with a type that does not exist, at a name with a percent sign',
+      `${HEAD}tools:\n  - name: t\n    input_schema: { properties: { 50%: { type: text } } }\n    call: { method: GET, path: / }\n`,
+      'c.yaml:5:48: `tools[0].input_schema.properties["50%"].type` is "text"; allowed: JSON Schema 2020-12: array,',
+    ],
+    [
       'a JSON Schema of something else than an object',
       `${HEAD}tools: [{ name: t, input_schema: { type: array }, call: { method: GET, path: / } }]\n`,
       'c.yaml:3:42: `tools[0].input_schema.type` is "array"; allowed: object, because tool_input is an object',

@@ -5,11 +5,13 @@ import {
   listAt,
   objectAt,
   own,
+  pointerParts,
   textAt,
   textOf,
 } from '../../domain/json.ts'
 import { METHODS } from '../../domain/path-pattern.ts'
 import { percentDecoded, quote } from '../../domain/text.ts'
+import { valueAtPath } from '../../schema/problems.ts'
 
 /** An OpenAPI document of version 2.0, 3.0 or 3.1, read as far as a connector needs it. */
 export interface ApiDocument {
@@ -128,13 +130,7 @@ class Version3 {
   }
 
   #inside(ref: string): JsonValue | undefined {
-    return ref
-      .split('/')
-      .slice(1)
-      .reduce<JsonValue | undefined>((inside, part) => {
-        const name = (percentDecoded(part) ?? part).replaceAll('~1', '/').replaceAll('~0', '~')
-        return typeof inside === 'object' && inside !== null ? own(inside as JsonObject, name) : undefined
-      }, this.root)
+    return valueAtPath(this.root, pointerParts(percentDecoded(ref) ?? ref)) as JsonValue | undefined
   }
 
   #operation(path: string, method: Method, item: JsonObject, operation: JsonObject): ApiOperation {
