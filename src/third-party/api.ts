@@ -5,7 +5,7 @@ import { rateCountersOf } from '../state/collections.ts'
 import { ACCOUNT_HEADER, headerOf, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
 import { answerBy, failureAnswer, requestView, type ResponderCall } from './responders.ts'
 import { type SchemeContext, SCHEMES } from './schemes.ts'
-import { accountView } from './template.ts'
+import { accountInTemplates } from './template.ts'
 
 /** A third party's API: authenticates the call, then the first matching responder answers. Its templates have to be prepared. */
 export function answerApi(context: SchemeContext, request: ReceivedRequest): ThirdPartyAnswer {
@@ -22,7 +22,7 @@ export function answerApi(context: SchemeContext, request: ReceivedRequest): Thi
   const { grant } = authentication
   // For a call without a credential, the account that the service names.
   const account = environment.model.tables.accounts.get(grant?.account_id ?? headerOf(request, ACCOUNT_HEADER))
-  const accountSeen = account ? accountView(account) : null
+  const accountSeen = account ? accountInTemplates(account) : null
   const person = grant?.person ?? null
   const call: ResponderCall = { request, view, path, accountId: account?.id ?? '', account: accountSeen, person }
   if (!connector.rate_limit) return answerBy(context, call)

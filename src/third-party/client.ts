@@ -44,7 +44,7 @@ import {
 import { signJwt } from './jwt.ts'
 import { answerToken } from './tokens.ts'
 import { acceptCredentials, applicationOf, type SchemeContext, SCHEMES } from './schemes.ts'
-import { accountView, Templates, type TemplateScope } from './template.ts'
+import { accountInTemplates, Templates, type TemplateScope } from './template.ts'
 
 export interface ThirdPartiesOptions extends Omit<ListenerOptions, 'templates' | 'calls'> {
   /** Called after every request of the service to a third party. */
@@ -156,7 +156,7 @@ class ThirdPartyClient implements ThirdParty {
     const environment = this.#environment
     const { clock, ids } = environment
     const scopeWith = (response: JsonObject): TemplateScope => {
-      return { values: { input, account: accountView(account), ...response }, clock, ids }
+      return { values: { input, account: accountInTemplates(account), ...response }, clock, ids }
     }
     let arrived = false
     try {

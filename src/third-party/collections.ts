@@ -28,7 +28,7 @@ import {
   positionOf,
   type SortField,
 } from '../state/model/collection-index.ts'
-import { accountView, type Templates } from './template.ts'
+import { accountInTemplates, type Templates } from './template.ts'
 
 /** Whose responders answer, and whose collections their steps act on. */
 export interface ResponderContext {
@@ -119,7 +119,7 @@ export function fillCollection(
   const collection = collectionNamed(connector, place.collection)
   if (!collection || model.tables.counters.get(counterOf(place))) return
   const account = model.tables.accounts.get(place.account_id)
-  const values = { account: account ? accountView(account) : null, person: account?.identifier ?? null }
+  const values = { account: account ? accountInTemplates(account) : null, person: account?.identifier ?? null }
   model.transact(() => {
     model.tables.counters.put({ id: counterOf(place), value: 0 })
     for (let at = 0; at < collection.seed.length + collection.generate; at++) {

@@ -668,6 +668,6 @@ function mayUseFakeData(value: unknown): boolean {
 }
 
 /** What templates and matches see of an account. */
-export function accountView(account: Account): JsonObject {
+export function accountInTemplates(account: Account): JsonObject {
   return Object.fromEntries(TEMPLATE_FIELDS.map((name) => [name, account[name]]))
 }
