@@ -6,7 +6,7 @@ import { contradictions } from './contradictions.ts'
 import { inSlices } from '../model/slices.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import { StateError } from '../wal/state-errors.ts'
-import { decode, parseRowByRow } from './state-text.ts'
+import { decode, parseRowByRow } from '../model/state-text.ts'
 
 /**
  * Reads the bytes of a state file.

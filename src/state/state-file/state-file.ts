@@ -3,7 +3,7 @@ import { Low } from 'lowdb'
 import { type FileSystem, type OpenFile, writeFully } from '../wal/file-system.ts'
 import { byName, type StateImage } from '../model/state-image.ts'
 import { parseState } from './read-state.ts'
-import { stateText } from './state-text.ts'
+import { stateText } from '../model/state-text.ts'
 
 /** Characters per write. */
 const WRITE_SIZE = 64 * 1024

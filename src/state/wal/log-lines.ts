@@ -6,7 +6,7 @@ import type { Origin, Snapshot, TableName } from '../model/model.ts'
 import { ROWS_AT_ONCE } from '../model/slices.ts'
 import type { EnvironmentRecord } from '../model/state-image.ts'
 import type { Change, Row } from '../model/table.ts'
-import { originText } from '../state-file/state-text.ts'
+import { originText } from '../model/state-text.ts'
 import type { FileSystem } from './file-system.ts'
 
 /*

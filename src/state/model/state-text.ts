@@ -1,9 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts'
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
-import { inColumnOrder, type Origin, type Snapshot, type TableName } from '../model/model.ts'
-import { type EnvironmentImage, STATE_VERSION, type StateImage } from '../model/state-image.ts'
-import { ROWS_AT_ONCE, type Steps } from '../model/slices.ts'
+import { inColumnOrder, type Origin, type Snapshot, type TableName } from './model.ts'
+import { type EnvironmentImage, STATE_VERSION, type StateImage } from './state-image.ts'
+import { ROWS_AT_ONCE, type Steps } from './slices.ts'
 
 /*
  * The text of the state file: JSON, indented by two spaces, with every row of a table on a line of its own. A diff so
