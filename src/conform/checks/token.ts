@@ -56,7 +56,7 @@ export const TOKEN_CHECKS = checksOf('token', 'create_token', {
   'repeated-field (convention:G14): a repeated field is invalid_request': refused('invalid_request', {
     grant_type: ['client_credentials', 'client_credentials'],
   }),
-  'json-body (document:5.1): a token request in JSON is invalid_request': async ({ api }) => {
+  'json-body (document:5.1): a token request in JSON is a 400': async ({ api }) => {
     const { id, secret } = api.client
     const body = JSON.stringify({ client_id: id, client_secret: secret, grant_type: 'client_credentials' })
     const headers = { 'Content-Type': 'application/json' }
