@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { milliseconds } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
+import { isScenarioPath } from '../domain/scenario.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { plural, quote, thereAre } from '../domain/text.ts'
 import type { AccountView, ClockView, LinkView, ScenarioView, SentEvent, WebhookView } from '../library/types.ts'
@@ -156,6 +157,11 @@ export const scenario = actionCommand('scenario', (session) => {
       named.length === 0 ? listScenarios(session) : showScenario(session, oneOperand(what, 'NAME', named)),
     from: async (named) => (await import('./scenario-from.ts')).scenarioFrom(session, named),
     start: one('NAME', async (name) => {
+      if (isScenarioPath(name)) {
+        throw new UsageError(
+          `scenario start takes the name of a scenario, and ${name} is a file: PUT /_mock/scenarios/{name} brings one to a running server, start --scenario FILE to a new one.`,
+        )
+      }
       const answer = await call('POST /scenarios/{name}/start', { path: { name } })
       print(answer, () => `${answer.scenario.name} is running: ${answer.scenario.description}`)
     }),

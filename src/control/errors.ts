@@ -143,8 +143,9 @@ const SERVICE_CODES: Readonly<Record<string, ControlErrorCode>> = {
   MALFORMED_BODY: 'MALFORMED_BODY',
 }
 
-export function pathNotFound(path: string): ControlError {
-  const message = `${shownPath(path)} is not part of the control API; GET /_mock/openapi describes it`
+export function pathNotFound(path: string, meant?: string): ControlError {
+  const hint = meant === undefined ? '' : ` (did you mean ${shownPath(meant)}?)`
+  const message = `${shownPath(path)} is not part of the control API${hint}; GET /_mock/openapi describes it`
   return new ControlError('PATH_NOT_FOUND', message)
 }
 

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Request, RequestHandler, Response } from 'express'
 import { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
 import { matchPath, pathParts } from '../domain/path-pattern.ts'
+import { nearest } from '../domain/suggestion.ts'
 import { hasBody } from '../http/body.ts'
 import { sendAnswer } from '../http/answer.ts'
 import { lazyImport } from '../lazy-import.ts'
@@ -17,6 +18,8 @@ const loadDashboard = lazyImport(() => import('./dashboard.ts'))
 
 /** The dashboard is a page and no part of the control API, which feeds it. */
 const DASHBOARD_PATHS = ['/ui', '/ui/app.js', '/ui/on-demand.js', '/ui/editor.js', '/ui/style.css']
+
+const KNOWN_PATHS: ReadonlySet<string> = new Set(['/ui', ...CONTROL_ROUTES.map(({ path }) => path)])
 
 /** The control API under `/_mock`. No answer has a CORS header: pages of other origins cannot read it. */
 export function controlRoutes(services: AppServices): RequestHandler {
@@ -73,7 +76,7 @@ function observeCall(
 
 function notServed({ method, path }: Request, parts: readonly string[]): ControlError {
   const routes = CONTROL_ROUTES.filter((route) => matchPath(route.path, parts))
-  if (routes.length === 0) return pathNotFound(path)
+  if (routes.length === 0) return pathNotFound(path, nearest(path, KNOWN_PATHS))
   const methods: string[] = routes.map((route) => route.method)
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
   const message = `${method} is not served on ${shownPath(path)}; allowed: ${allow}`

@@ -222,6 +222,21 @@ describeInBrowser('the requests of the dashboard', (open) => {
     },
   )
 
+  it('has room between the marks of a request in a narrow window', async () => {
+    const { page, session } = await opened('#/timeline', { viewport: { width: 390, height: 900 } })
+    const misspelt = { connector: 'mail', identifier: 'new@example.com', user_verify_ulr: 'http://localhost:3000' }
+    await session.api('POST', '/connected_accounts/magic_link', misspelt)
+    await page.locator('.line', { hasText: 'violation' }).filter({ hasText: 'state changed' }).first().waitFor()
+    const gaps = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('.line .marks')].flatMap((marks) => {
+        const edges = [...marks.children].filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect())
+        return edges.slice(1).map(({ left }, index) => left - edges[index].right)
+      })`,
+    )
+    expect(gaps.length).toBeGreaterThan(0)
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(8)
+  })
+
   it('shows the rows of a table as cards where it is narrow: whole names, all at the left edge', async () => {
     const { page, session } = await opened('#/timeline', { viewport: { width: 390, height: 900 } })
     const edges = (cells: string) =>

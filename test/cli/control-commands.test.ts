@@ -385,6 +385,7 @@ describe('a command about a running server', () => {
   it.each<[readonly string[], string]>([
     [['clock', 'advanse', '2h'], 'clock advanse is not known. Did you mean advance? See npx toolmock clock --help.'],
     [['clock', 'advance'], 'clock advance takes one DURATION, such as 90s or 2h. See npx toolmock clock --help.'],
+    [['scenario', 'start', 'mine.yaml'], 'scenario start takes the name of a scenario, and mine.yaml is a file: PUT '],
     [['accounts', 'explode', 'x'], 'accounts explode is not known. Actions are list, expire, disconnect, '],
     [['accounts', 'expire', 'a', 'b'], 'accounts expire takes one ACCOUNT. See npx toolmock accounts --help.'],
     [['links', '--as', 'ada'], '--as goes with links approve and links deny. See npx toolmock links --help.'],

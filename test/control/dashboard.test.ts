@@ -39,6 +39,20 @@ describe('GET /', () => {
 
 describe('GET /_mock/ui', () => {
   it.each([
+    ['/_mock/ui/', '"/_mock/ui"'],
+    ['/_mock/ready/', '"/_mock/ready"'],
+    ['/_mock/scenario', '"/_mock/scenarios"'],
+  ])('%s is not served, and the answer names the path that was meant', async (path, meant) => {
+    await withControl({}, async ({ http }) => {
+      const { status, body } = await http('get', path)
+      expect([status, (body as { error: { message: string } }).error.message]).toEqual([
+        404,
+        expect.stringContaining(`(did you mean ${meant}?)`),
+      ])
+    })
+  })
+
+  it.each([
     ['/_mock/ui', 'text/html', '<div id="app">'],
     ['/_mock/ui/app.js', 'text/javascript', 'toolmock-admin-token'],
     ['/_mock/ui/on-demand.js', 'text/javascript', 'clock-face'],
