@@ -186,7 +186,7 @@ export function mountOauthMetadata(app: Express, services: ServiceParts): void {
 }
 
 /** Whether any environment has virtual MCP servers (G61). */
-export function servesMcp({ mcp, documentedOnly, registry }: ServiceParts): boolean {
+function servesMcp({ mcp, documentedOnly, registry }: ServiceParts): boolean {
   return mcp || (!documentedOnly && registry.environments().some(({ settings }) => settings.virtual_mcp === true))
 }
 
