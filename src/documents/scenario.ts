@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { parseDuration, DURATION_FORMS } from '../domain/duration.ts'
 import { isJsonObject, type JsonObject, type JsonValue, present } from '../domain/json.ts'
+import { headersByName } from '../domain/request-headers.ts'
 import {
   RULE_PLACES,
   type RuleMatch,
@@ -308,8 +309,6 @@ function toMatch({ account: wanted, body, headers, ...on }: ParsedRule['on']): R
     ...present(on),
     ...(wanted && { account: present(wanted) }),
     ...(body && { body: dottedPaths(body) }),
-    ...(headers && {
-      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
-    }),
+    ...(headers && { headers: headersByName(Object.entries(headers)) }),
   }
 }

@@ -52,8 +52,10 @@ export function jsonType(value: JsonValue | undefined): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** The parameters of a query, or the fields of a form; a list where one was sent more than once. It has no prototype. */
-export function fieldsOf(parameters: URLSearchParams): Record<string, string | string[]> {
+/** The parameters of a query, headers, or the fields of a form; a list where one was sent more than once. It has no prototype. */
+export function fieldsOf(
+  parameters: Iterable<readonly [name: string, value: string]>,
+): Record<string, string | string[]> {
   const fields = Object.create(null) as Record<string, string | string[]>
   for (const [name, value] of parameters) {
     const known = fields[name]

@@ -73,6 +73,11 @@ export function headerPairs(raw: readonly string[]): [name: string, value: strin
   return Array.from({ length: raw.length / 2 }, (_, at) => [raw[2 * at] ?? '', raw[2 * at + 1] ?? ''])
 }
 
+/** Headers by their names in small letters. Of one that was sent more than once the last counts. */
+export function headersByName(pairs: readonly (readonly [name: string, value: string])[]): Record<string, string> {
+  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]))
+}
+
 /** What a proxy passes on of them, without others that it `drops`. */
 export function passedOn(
   { rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Answer } from '../conform/answer.ts'
+import { headersByName } from '../domain/request-headers.ts'
 import type { HttpRequest } from '../http-client.ts'
 import type { AskingCheck } from './findings.ts'
 
@@ -82,8 +83,8 @@ export function exchangeOf(
   const asked = `${method} ${path.split('?', 1).join()}`
   const kept = headers.filter(([name]) => !NOT_REPLAYED.test(name))
   return {
-    request: { method, path, headers: byName(kept), ...(body === undefined ? {} : { body }) },
-    answer: new Answer(asked, answer.status, byName(answer.headers), answer.text),
+    request: { method, path, headers: headersByName(kept), ...(body === undefined ? {} : { body }) },
+    answer: new Answer(asked, answer.status, headersByName(answer.headers), answer.text),
   }
 }
 
@@ -91,8 +92,4 @@ function bodyOf(postData: HarEntry['request']['postData']): string | undefined {
   if (postData === undefined) return undefined
   const fields = (postData.params ?? []).map(({ name, value = '' }): [string, string] => [name, value])
   return postData.text ?? new URLSearchParams(fields).toString()
-}
-
-function byName(headers: Pairs): Record<string, string> {
-  return Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]))
 }

@@ -2,10 +2,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { fieldsOf } from '../domain/json.ts'
 import { headerPairs, passedOn } from '../domain/request-headers.ts'
 import { StartError } from '../domain/start-error.ts'
 import { failureReason, HttpClient } from '../http-client.ts'
-import { type Headers, MAX_KEPT, type Recorded, type RecordedAnswer, type RecordedBody } from './recorded.ts'
+import { MAX_KEPT, type Recorded, type RecordedAnswer, type RecordedBody } from './recorded.ts'
 
 export interface ProxyOptions {
   /** The base URL of the service. */
@@ -132,7 +133,7 @@ export class RecordingProxy {
       incoming = await this.#client.open({
         method: request.method ?? 'GET',
         path: request.url ?? '/',
-        headers: byName(passedOn(request, ['host', 'expect'])),
+        headers: fieldsOf(passedOn(request, ['host', 'expect'])),
         body,
         signal: aborted.signal,
       })
@@ -186,11 +187,4 @@ function drained(request: IncomingMessage): Promise<void> {
     request.once('close', resolve)
     request.resume()
   })
-}
-
-/** A header that came more than once has a list of values. */
-function byName(pairs: Headers): Record<string, string | string[]> {
-  const values = new Map<string, string[]>()
-  for (const [name, value] of pairs) values.set(name, [...(values.get(name) ?? []), value])
-  return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? (all[0] ?? '') : all]))
 }

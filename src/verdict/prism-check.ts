@@ -8,7 +8,7 @@ import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from
 import type { PrismCheck } from './report-types.ts'
 import { errorTraits, type FieldViolation } from '../domain/errors.ts'
 import type { JsonValue } from '../domain/json.ts'
-import { headerPairs } from '../domain/request-headers.ts'
+import { headerPairs, headersByName } from '../domain/request-headers.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import { pathOf, queryOf, requestText, responseHeadersOf, responseText } from '../request-journal/view.ts'
 
@@ -143,9 +143,5 @@ function inDocumentWords({ violations, vocabulary }: RecordedEntry): readonly Fi
 
 /** Of a header that was sent twice the first counts. */
 function headersOf({ requestHeaders }: RecordedEntry): Record<string, string> {
-  return lowerCase(headerPairs(requestHeaders).reverse())
-}
-
-function lowerCase(pairs: readonly (readonly [string, string])[]): Record<string, string> {
-  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]))
+  return headersByName(headerPairs(requestHeaders).reverse())
 }
