@@ -13,6 +13,9 @@ interface Context {
   readonly trace: RequestTrace
 }
 
+/** How often the rows had been replaced when a call began: its answer changes none that have come since. */
+type Begun = Context & Pick<Environment, 'replacements'>
+
 /** What a third party answered to the call of a tool, or to a request of the proxy. */
 type Answer = ToolAnswer | ForwardedAnswer
 
@@ -22,14 +25,16 @@ type Answer = ToolAnswer | ForwardedAnswer
  * @throws ServiceError ACCOUNT_NOT_ACTIVE when the renewal is refused, TOOL_ERROR when it is not possible
  */
 export async function callThirdParty<A extends Answer>(
-  context: Context,
+  given: Context,
   located: Account,
   call: (account: Account) => Promise<A>,
   { isRepeated = true }: { readonly isRepeated?: boolean } = {},
 ): Promise<A> {
-  const account = isExpired(context.environment, located) ? await renewedAccount(context, located) : located
+  const { environment, thirdParty, trace } = given
+  const context = { environment, thirdParty, trace, replacements: environment.replacements }
+  const account = isExpired(environment, located) ? await renewedAccount(context, located) : located
   const first = await send(context, account, call)
-  if (!isUnauthorized(first)) return first
+  if (!isUnauthorized(first) || environment.replacements !== context.replacements) return first
   if (!isRenewable(account)) return refused(context, account, first)
   const renewal = await renew(context, account)
   if (renewal.outcome !== 'renewed' || !isRepeated) return first
@@ -66,13 +71,13 @@ async function renewedAccount(context: Context, account: Account): Promise<Accou
 
 /** Sends once; a call that arrived at the third party sets `last_used_at`, a failed one too (G26). */
 async function send<A extends Answer>(
-  { environment }: Context,
+  { environment, replacements }: Begun,
   account: Account,
   call: (account: Account) => Promise<A>,
 ): Promise<A> {
   const answer = await call(account)
   const arrived = 'arrived' in answer ? answer.arrived : answer.kind !== 'unsendable'
-  if (arrived) {
+  if (arrived && environment.replacements === replacements) {
     environment.model.transact(() => {
       const current = environment.model.tables.accounts.get(account.id)
       if (!current) return
@@ -89,7 +94,8 @@ function isUnauthorized(answer: Answer): boolean {
   return 'status' in answer && answer.status === 401
 }
 
-function refused<A extends Answer>({ environment, trace }: Context, account: Account, answer: A): A {
+function refused<A extends Answer>({ environment, trace, replacements }: Begun, account: Account, answer: A): A {
+  if (environment.replacements !== replacements) return answer
   environment.model.transact(() => {
     const current = environment.model.tables.accounts.get(account.id)
     // The account was deleted or given other credentials before the answer came: that change is kept.

@@ -75,6 +75,8 @@ export class Environment {
   readonly responderHits = new WeakMap<Responder, number>()
   /** How many of its commits were rolled back because the disk refused them. */
   rollbacks = 0
+  /** How often its rows were replaced: by a reset, a snapshot, or a state that was loaded. */
+  replacements = 0
   /** How many commits there have been; by a new number the timeline sees that the environment has changed. */
   commits = 0
   /** Whether the registry no longer has it. */

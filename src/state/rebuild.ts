@@ -52,7 +52,9 @@ export async function rebuild<R>(environment: Environment, rebuilding: Rebuildin
     guard.assertValid()
     const finishAll = (): void => {
       finish(filled, draft.environment)
-      if (emptied.size > 0) endDeliveries(environment)
+      if (emptied.size === 0) return
+      endDeliveries(environment)
+      environment.replacements++
     }
     environment.change(finishAll, undefined, draft)
   } finally {

@@ -1,3 +1,6 @@
+import { EventEmitter, once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -392,5 +395,46 @@ describe('documents that are sent', () => {
     await withControl({ bodyLimit: 100 }, async ({ call }) => {
       expect(codeOf(await call('post', '/seed', { clients: 'x'.repeat(200) }))).toBe('BODY_TOO_LARGE')
     })
+  })
+})
+
+describe('a call of a tool that is under way', () => {
+  it.each([
+    ['a reset', 'post', '/reset'],
+    ['a snapshot that is restored', 'post', '/snapshots/before/restore'],
+    ['a state that is loaded', 'put', '/state'],
+  ] as const)('changes no account of %s', async (_title, method, path) => {
+    const asked = new EventEmitter()
+    const outside = createServer((_request, response) => {
+      asked.emit('asked', () => response.writeHead(401, { 'Content-Type': 'application/json' }).end('{}'))
+    })
+    await new Promise<void>((resolve) => outside.listen(0, '127.0.0.1', resolve))
+    const base_url = `http://127.0.0.1:${(outside.address() as AddressInfo).port}`
+    const tool = { name: 'ext_get', description: 'Gets.', input_schema: {}, call: { method: 'GET', path: '/x' } }
+    const connector = { connector: 'ext', authorization_type: 'API_KEY', base_url, tools: [tool] }
+    const details = { static_auth: { details: { api_key: 'key_1' } } }
+    const seeded = { id: 'ca_seeded', connector: 'ext', identifier: 'ada', authorization_details: details }
+    await withControl({}, async (mock) => {
+      const seed = { connectors: [connector], accounts: [seeded] }
+      const { body } = await mock.call('post', '/environments', { name: 'worker', seed })
+      const { client_id, client_secret } = body as Record<string, string>
+      const token = await mock.token(String(client_id), String(client_secret))
+      await mock.call('put', '/snapshots/before?environment=worker')
+      const state = (await mock.call('get', '/state?environment=worker')).body as object
+      const called = once(asked, 'asked')
+      const tried = { connector: 'ext', identifier: 'ada', tool_name: 'ext_get', tool_input: {} }
+      const calling = mock.api(token, 'post', '/execute_tool', tried).then((answer) => answer.status)
+      const [answer] = (await called) as [() => void]
+      await mock.call(method, `${path}?environment=worker`, method === 'put' ? state : undefined)
+      answer()
+      expect(await calling).toBe(401)
+      const { connected_accounts } = (await mock.api(token, 'get', '/connected_accounts')).body as {
+        connected_accounts: { status: string; last_used_at?: string }[]
+      }
+      expect(connected_accounts).toMatchObject([{ id: 'ca_seeded', status: 'ACTIVE' }])
+      expect(connected_accounts[0]?.last_used_at).toBeUndefined()
+    })
+    outside.closeAllConnections()
+    outside.close()
   })
 })
