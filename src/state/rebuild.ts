@@ -41,7 +41,7 @@ export async function rebuild<R>(environment: Environment, rebuilding: Rebuildin
     for (const change of meanwhile.splice(0)) if (isKept(change.table)) takeOver(model, next, change)
   }
   try {
-    await inSlices(copy(model, next, [...TABLE_NAMES, ...SECTION_NAMES].filter(isKept)))
+    await inSlices(copy(model, next, isKept))
     const filled = await inSlices(fill(draft.environment), () => {
       follow()
       writeOut()
@@ -81,11 +81,11 @@ export function* putRows(
   }
 }
 
-/** Copies the rows of some tables, those of the moment in which it begins. */
-function* copy(from: Model, to: Model, names: readonly (keyof Model['tables'])[]): Steps {
-  const tables = names.map((name) => {
+/** Copies the rows of the tables that are kept, those of the moment in which it begins. No new row gets the place of an old one. */
+function* copy(from: Model, to: Model, isKept: (table: string) => boolean): Steps {
+  const tables = [...TABLE_NAMES, ...SECTION_NAMES].map((name) => {
     const [source, target]: readonly [Table<Row>, Table<Row>] = [from.tables[name], to.tables[name]]
-    return { source, target, rows: [...source.placed()] }
+    return { source, target, rows: isKept(name) ? [...source.placed()] : [] }
   })
   for (const { source, target, rows } of tables) {
     target.continueAfter(source)

@@ -377,6 +377,15 @@ describe('a reset to a large seed', () => {
       expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
     }))
 
+  it('gives no row the place of an earlier one, which page tokens name', () =>
+    withMock(async ({ environments, environment }) => {
+      const places = (): number[] => [...environment.model.tables.connections.placed()].map(([place]) => place)
+      const before = places()
+      await environments.reset(environment)
+      expect(places()).toHaveLength(before.length)
+      expect(Math.min(...places())).toBeGreaterThan(Math.max(...before))
+    }))
+
   it('brings the same rows back each time, and the state of before when the disk refuses it', () =>
     withMock(async (mock) => {
       const { environments, environment, registry, disk } = mock
