@@ -154,7 +154,7 @@ describe('toolmock start', () => {
 
     serving.child.kill('SIGTERM')
     while (await listens(port));
-    expect((await serving.stop('SIGTERM')).code).toBe(128 + 15)
+    expect((await serving.stop('SIGINT')).code).toBe(128 + 2)
     client.destroy()
   })
 
