@@ -12,6 +12,7 @@ import express, { type Express } from 'express'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
 import { callableHost } from '../domain/loopback.ts'
 import { continueWhenRead, endAfterBody, isUnread } from './body.ts'
+import { type Listener, TurnLimit } from './turn-limit.ts'
 
 export type ExpressApp = Express
 
@@ -173,8 +174,6 @@ function isWaitingForServer(socket: Socket): boolean {
   return pendingResponse(socket) !== undefined && socket.writableLength === 0
 }
 
-type Listener = (request: IncomingMessage, response: ServerResponse) => void
-
 /**
  * Passes the requests of each connection on one after another. Node reads all requests that a client has sent ahead
  * (pipelined), and would have the answers to all of them wait in memory for a client that reads none. A request waits here
@@ -183,12 +182,13 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void
  */
 class RequestQueue {
   readonly #waiting = new Map<Duplex, number>()
+  readonly #turns = new TurnLimit()
 
   of(listener: Listener): Listener {
     return (request, response) => {
       const { socket } = request
       if (pendingResponse(socket) === response) {
-        listener(request, response)
+        this.#turns.begin(listener, request, response)
         return
       }
       this.#wait(socket)
@@ -196,7 +196,7 @@ class RequestQueue {
       response.once('socket', () => {
         setImmediate(() => {
           this.#resume(socket)
-          listener(request, response)
+          this.#turns.begin(listener, request, response)
         })
       })
     }
