@@ -194,8 +194,9 @@ class Seen {
   #typeOf(name: string, accounts: readonly JsonObject[]): AuthorizationType {
     const said = accounts.map((account) => textAt(account, 'authorization_type'))
     const connection = textAt(this.#connections.get(name) ?? {}, 'type')
-    const candidates = [...said, typeOfConnection(connection as ConnectionType) ?? '']
-    return AUTHORIZATION_TYPES.find((type) => candidates.includes(type)) ?? 'OAUTH'
+    const types: readonly string[] = AUTHORIZATION_TYPES
+    const ofAccounts = said.find((type) => types.includes(type)) as AuthorizationType | undefined
+    return ofAccounts ?? typeOfConnection(connection as ConnectionType) ?? 'OAUTH'
   }
 
   #toolOf(name: string): JsonObject {

@@ -7,21 +7,25 @@ import { documentsOf } from '../../src/record/documents.ts'
 import type { Recorded, RecordedBody } from '../../src/record/recorded.ts'
 import { Secrets } from '../../src/record/secrets.ts'
 
+const bodyOf = (value: JsonObject): RecordedBody => {
+  const bytes = Buffer.from(JSON.stringify(value))
+  return { bytes, size: bytes.length }
+}
+
+function recorded(method: string, target: string, asked: JsonObject, status: number, answered: JsonObject): Recorded {
+  const headers = [['content-type', 'application/json']] as const
+  return {
+    ...{ startedAt: 0, durationMs: 1, method, target, requestHeaders: headers, requestBody: bodyOf(asked) },
+    answer: { status, reason: '', headers, body: bodyOf(answered), isTorn: false },
+  }
+}
+
 /** A created account of a connector that asks for these fields, as it was recorded. */
 function created(details: JsonObject): Recorded {
   const account = { connector: 'vault', identifier: 'ada@example.com' }
-  const body = (value: JsonObject): RecordedBody => {
-    const bytes = Buffer.from(JSON.stringify(value))
-    return { bytes, size: bytes.length }
-  }
-  const headers = [['content-type', 'application/json']] as const
   const asked = { ...account, connected_account: { authorization_details: { static_auth: { details } } } }
   const answered = { connected_account: { id: 'ca_1', ...account, authorization_type: 'CUSTOM' } }
-  return {
-    ...{ startedAt: 0, durationMs: 1, method: 'POST', target: '/api/v1/connected_accounts' },
-    ...{ requestHeaders: headers, requestBody: body(asked) },
-    answer: { status: 201, reason: 'Created', headers, body: body(answered), isTorn: false },
-  }
+  return recorded('POST', '/api/v1/connected_accounts', asked, 201, answered)
 }
 
 it.each([
@@ -36,4 +40,12 @@ it.each([
   const text = documentText(connectors.get('vault')!, 'recorded')
   const { credentials } = await parseConnector(text, 'vault.yaml', DOCUMENT_CHECKS)
   expect(credentials.send).toEqual({ headers, query: {} })
+})
+
+it('a connector has the type of its accounts, where its connection has the type of several', () => {
+  const connections = [{ id: 'conn_1', key_id: 'vault', type: 'API_KEY' }]
+  const listed = recorded('GET', '/api/v1/connections', {}, 200, { connections })
+  const secrets = new Secrets({ names: [], maskIdentifiers: false })
+  const { connectors } = documentsOf([listed, created({})], secrets)
+  expect(connectors.get('vault')).toMatchObject({ authorization_type: 'CUSTOM' })
 })
