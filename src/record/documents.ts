@@ -2,6 +2,7 @@ import {
   AUTHORIZATION_TYPES,
   type AuthorizationType,
   type ConnectionType,
+  type CredentialKind,
   TRAITS,
 } from '../domain/authorization-type.ts'
 import { credentialField, DEFAULT_PEOPLE, defaultCredentials, typeOfConnection } from '../domain/connector-defaults.ts'
@@ -77,8 +78,9 @@ class Seen {
     if (operation === 'create_custom_provider') this.#made.add(textAt(provider, 'identifier'))
     for (const each of [account, ...objectsIn(answered, 'connected_accounts')]) {
       const scoped = { ...each, ...fieldsIn(asked, ['organization_id', 'user_id']) }
-      const { scopes = [] } = ['authorization_details', 'oauth_token'].reduce(objectAt, each)
-      if (Array.isArray(scopes) && scopes.length > 0) this.#scopes.set(textAt(each, 'connector'), scopes)
+      const details = objectAt(each, 'authorization_details')
+      const scopes = WITH_SCOPES.flatMap((kind) => listAt(objectAt(details, kind), 'scopes'))
+      if (scopes.length > 0) this.#scopes.set(textAt(each, 'connector'), scopes)
       if (this.#made.has(nameOf(textsOf(each)))) this.#made.add(textAt(each, 'id'))
       keep(this.#accounts, scoped, textAt(each, 'id'))
     }
@@ -183,7 +185,7 @@ class Seen {
         : provider !== undefined && provider !== name && { provider }),
       authorization_type: type,
       ...(TRAITS[type].source === 'consent' && { people: people.length > 0 ? people : DEFAULT_PEOPLE }),
-      ...(TRAITS[type].kind === 'oauth_token' &&
+      ...(WITH_SCOPES.some((kind) => kind === TRAITS[type].kind) &&
         this.#scopes.has(name) && { oauth: { scopes: this.#scopes.get(name) ?? [] } }),
       ...(type === 'CUSTOM' && { credentials: credentialsOf(fields) }),
       ...(tools.length > 0 && { tools: tools.map((tool) => this.#toolOf(tool)) }),
@@ -232,6 +234,9 @@ class Seen {
     return [...groups.map(({ on, answers }) => ({ on, ...inSequence(answers) })), { on: request, respond: other }]
   }
 }
+
+/** The kinds of credentials that have scopes. */
+const WITH_SCOPES: readonly CredentialKind[] = ['oauth_token', 'workspace_dwd']
 
 const PROVIDER_FIELDS = [
   ...['id', 'identifier', 'display_name', 'description', 'icon_src', 'auth_patterns', 'metadata', 'proxy_enabled'],

@@ -49,3 +49,12 @@ it('a connector has the type of its accounts, where its connection has the type 
   const { connectors } = documentsOf([listed, created({})], secrets)
   expect(connectors.get('vault')).toMatchObject({ authorization_type: 'CUSTOM' })
 })
+
+it('a connector of delegated access has the scopes that its accounts show', () => {
+  const account = { id: 'ca_1', connector: 'vault', identifier: 'ada@example.com', authorization_type: 'WORKSPACE_DWD' }
+  const authorization_details = { workspace_dwd: { subject: 'ada@example.com', scopes: ['calendar'] } }
+  const answered = { connected_account: { ...account, authorization_details } }
+  const shown = recorded('GET', '/api/v1/connected_accounts/details?id=ca_1', {}, 200, answered)
+  const { connectors } = documentsOf([shown], new Secrets({ names: [], maskIdentifiers: false }))
+  expect(connectors.get('vault')).toMatchObject({ oauth: { scopes: ['calendar'] } })
+})
