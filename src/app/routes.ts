@@ -16,19 +16,26 @@ import {
   setRequestId,
 } from '../http/routes.ts'
 import { lazyImport } from '../lazy-import.ts'
-import { magicLinkRoutes } from '../magic-links/routes.ts'
+import { holdPages, magicLinkRoutes, showProblem } from '../magic-links/routes.ts'
 import { MCP_CONNECTIONS } from '../operations/connections.ts'
 import { MCP_SERVERS } from '../operations/mcp-configs.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { directApiRoutes } from '../third-party/direct-api.ts'
 import { authorizeRoutes } from '../third-party/authorize.ts'
 
+const PAGES = ['/magic', '/connect', '/third-party/:connector/authorize']
+
 /** Mounts all routes of the server, in the order in which they are tried. @returns what answers every request */
 export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | undefined): RequestListener {
-  app.use(holdAnswers(services.registry))
-  mountMcp(app, services)
+  // An answer waits once until it is durable: in the pipeline, in a call of the control API, or held back.
   const listener = mountOperations(app, services)
   mountProxy(app, services)
+  app.use('/_mock', setRequestId(services.requestIds.control), controlRoutes(services))
+  app.use(PAGES, setRequestId(services.requestIds.pages), recordPages(services), holdPages(services))
+  app.use('/third-party', authorizeRoutes(services), showProblem)
+  app.use(magicLinkRoutes(services))
+  app.use(holdAnswers(services.registry))
+  mountMcp(app, services)
   mountOauthMetadata(app, services)
   if (rpc) {
     app.use((request, response, next) => {
@@ -36,12 +43,8 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
     })
   }
   app.get('/', setRequestId(services.requestIds.control), home(services))
-  app.use('/_mock', setRequestId(services.requestIds.control), controlRoutes(services))
   app.use(setRequestId(services.requestIds.pages))
   app.use('/third-party', directApiRoutes(services))
-  app.use(['/magic', '/connect', '/third-party'], recordPages(services))
-  app.use('/third-party', authorizeRoutes(services))
-  app.use(magicLinkRoutes(services))
   mountExtensions(app, services)
   app.use(unknownPath(services))
   app.use(unexpectedError(services))

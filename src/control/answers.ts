@@ -11,6 +11,7 @@ import {
   type ControlHandlers,
   type ControlReply,
   environmentNamed,
+  onceDurable,
   type ServerCall,
 } from './call.ts'
 import { clockHandlers } from './clock.ts'
@@ -47,7 +48,7 @@ const HANDLERS: ControlHandlers = {
   call_mcp: (call) => callMcp(call, callFrom(call)),
 }
 
-/** The query and the body are checked, the handler runs, and what it changed is durable before it is answered. */
+/** The query and the body are checked, and the handler runs. */
 export async function answer(
   services: AppServices,
   route: ControlRoute,
@@ -61,25 +62,9 @@ export async function answer(
   if (route.environment) environmentNamed(services, name)
   const limit = route.operation === 'put_state' ? services.stateLimit : services.controlBodyLimit
   const body = await readBody(route, request, limit)
-  return perform(route, { services, request, response, path, query, body }, name)
+  return handle(route, { services, request, response, path, query, body }, name)
 }
 
-/** What a call changed is durable before it is answered. */
-async function perform(route: ControlRoute, call: AnyCall, environment: string): Promise<ControlReply | undefined> {
-  const { services } = call
-  // Health and readiness change nothing.
-  const durable = route.open ? () => undefined : () => services.registry.durable()
-  try {
-    const reply = await handle(route, route.environment ? { ...call, ...inEnvironment(services, environment) } : call)
-    await durable()
-    reply?.onceDurable?.()
-    return reply
-  } catch (error) {
-    // An error can rest on a commit that the disk refuses in the end; then that is the answer.
-    await durable()
-    throw error
-  }
-}
 type AnyCall = Omit<ServerCall<ControlOperation>, 'path' | 'query' | 'body'> &
   Record<'path' | 'query' | 'body', unknown>
 
@@ -99,7 +84,7 @@ function callFrom({ services, request, response, query: { environment } }: Serve
         query: readQuery(route, new URLSearchParams([...given, ['environment', environment]])),
         body: await readDocumentBody(route, document),
       }
-      const reply = await perform(route, call, environment)
+      const reply = await onceDurable(services, handle(route, call, environment))
       return (reply && 'body' in reply ? reply.body : undefined) as never
     } catch (error) {
       throw failure(services, asked, error)
@@ -118,7 +103,7 @@ function inEnvironment(services: AppServices, name: string) {
 }
 
 /** The route says which type the call has; its query and body were read by the schemas of that type. */
-function handle({ operation }: ControlRoute, call: object): ReturnType<ControlHandler<ControlOperation>> {
-  const handler = HANDLERS[operation] as (call: object) => ReturnType<ControlHandler<ControlOperation>>
-  return handler(call)
+async function handle(route: ControlRoute, call: AnyCall, environment: string): Promise<ControlReply | undefined> {
+  const handler = HANDLERS[route.operation] as (call: object) => ReturnType<ControlHandler<ControlOperation>>
+  return handler(route.environment ? { ...call, ...inEnvironment(call.services, environment) } : call)
 }

@@ -46,6 +46,16 @@ export type ControlReply = (
   readonly onceDurable?: () => void
 }
 
+/** What a call answers, once what it changed is durable; also its error, which can rest on a commit that the disk refuses. */
+export async function onceDurable(
+  { registry }: Pick<AppServices, 'registry'>,
+  answering: Promise<ControlReply | undefined>,
+): Promise<ControlReply | undefined> {
+  const reply = await answering.finally(() => registry.durable())
+  reply?.onceDurable?.()
+  return reply
+}
+
 /** Undefined when the handler writes the answer itself. */
 export type ControlHandler<Op extends ControlOperation> = (
   call: CallOf<Op>,

@@ -6,6 +6,7 @@ import { maskJson } from '../domain/masking.ts'
 import type { Provider } from '../domain/provider.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import { quote } from '../domain/text.ts'
+import { holdAnswer } from '../http/held-answers.ts'
 import type { JournalEntry } from '../request-journal/entry.ts'
 import { explain } from '../request-journal/explain.ts'
 import { eventsOf, type Journal, type JournalEvent } from '../request-journal/journal.ts'
@@ -194,7 +195,7 @@ const MAX_UNREAD = 4 * 1024 * 1024
  * @throws ControlError TOO_MANY_STREAMS
  */
 function beginStream(
-  { eventStreams, closing }: AppServices,
+  { eventStreams, closing, registry }: AppServices,
   { method }: IncomingMessage,
   response: ServerResponse,
 ): void {
@@ -203,6 +204,7 @@ function beginStream(
     const message = `${most} event streams are open, and no more may be; close one of them`
     throw new ControlError('TOO_MANY_STREAMS', message)
   }
+  holdAnswer(response, registry)
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' })
   const end = (): void => void response.end()
   if (method === 'HEAD' || closing.aborted) {

@@ -5,11 +5,12 @@ import { matchPath, pathParts } from '../domain/path-pattern.ts'
 import { nearest } from '../domain/suggestion.ts'
 import { hasBody } from '../http/body.ts'
 import { sendAnswer } from '../http/answer.ts'
+import { holdAnswer } from '../http/held-answers.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { recordedEntry } from '../request-journal/journal.ts'
 import { admit } from './admission.ts'
 import type { AppServices } from './app-services.ts'
-import type { ControlReply } from './call.ts'
+import { type ControlReply, onceDurable } from './call.ts'
 import { ControlError, failure, pathNotFound, shownPath } from './errors.ts'
 import { PROBES } from './probes.ts'
 
@@ -18,6 +19,9 @@ const loadDashboard = lazyImport(() => import('./dashboard.ts'))
 
 /** The dashboard is a page and no part of the control API, which feeds it. */
 const DASHBOARD_PATHS = ['/ui', '/ui/app.js', '/ui/on-demand.js', '/ui/editor.js', '/ui/style.css']
+
+/** These say nothing of what a commit changes, and a server that lets a probe wait is started again. */
+const PROBE_PATHS = ['/health', '/ready']
 
 const KNOWN_PATHS: ReadonlySet<string> = new Set(['/ui', ...CONTROL_ROUTES.map(({ path }) => path)])
 
@@ -28,7 +32,8 @@ export function controlRoutes(services: AppServices): RequestHandler {
     response.setHeader('X-Content-Type-Options', 'nosniff')
     if (services.observeControl) observeCall(services, services.observeControl, request, response)
     try {
-      sendReply(response, await routed(services, request, response))
+      const answering = routed(services, request, response)
+      sendReply(response, await (PROBE_PATHS.includes(request.path) ? answering : onceDurable(services, answering)))
     } catch (error) {
       sendReply(response, failure(services, `${request.method} /_mock${request.path}`, error))
     }
@@ -43,6 +48,7 @@ async function routed(services: AppServices, request: Request, response: Respons
     // A browser opens the page without the admin token. The page asks for it: nothing can be read or changed without.
     if (services.admission.adminToken === undefined) admit(request, services.admission)
     const { sendDashboard } = await loadDashboard()
+    holdAnswer(response, services.registry)
     await sendDashboard(request, response)
     return undefined
   }

@@ -53,21 +53,20 @@ const OPERATION: Pipeline<OperationContext> = {
     checkRequestContract,
     applyScenarios,
     operate,
-    commit,
   ],
-  answer: [checkAnswer, recordContractUse, translateAnswer, serialize, record, send],
+  answer: [commit, checkAnswer, recordContractUse, translateAnswer, serialize, record, send],
 }
 
 /** A request of the proxy has no contract: only what the service itself answers, its errors, is in the words of the wire. */
 const PROXY: Pipeline<ProxyContext> = {
-  request: [checkBearer, readSentBody, applyDue, checkHeaders, applyScenarios, forward, commit],
-  answer: [recordProxyUse, translateAnswer, serialize, record, send],
+  request: [checkBearer, readSentBody, applyDue, checkHeaders, applyScenarios, forward],
+  answer: [commit, recordProxyUse, translateAnswer, serialize, record, send],
 }
 
 /** A request that an extension answers has no contract either. */
 const EXTENSION: Pipeline<ExtensionContext> = {
-  request: [checkBearer, readAnyBody, applyDue, applyScenarios, extend, commit],
-  answer: [translateAnswer, serialize, record, send],
+  request: [checkBearer, readAnyBody, applyDue, applyScenarios, extend],
+  answer: [commit, translateAnswer, serialize, record, send],
 }
 
 /**
@@ -96,9 +95,9 @@ function run<Context extends RequestContext>(
   const answer = (): Promise<void> | undefined => runSteps(answerSteps, context, services)
   try {
     const pending = runSteps(request, context, services)
-    if (pending) return pending.catch((error: unknown) => replyWithError(error, context, services)).then(answer)
+    if (pending) return pending.catch((error: unknown) => replyWithError(error, context)).then(answer)
   } catch (error) {
-    return replyWithError(error, context, services).then(answer)
+    replyWithError(error, context)
   }
   return answer()
 }
@@ -116,17 +115,8 @@ function runSteps<Context extends RequestContext>(
   return undefined
 }
 
-/** An error says something about the state (an account exists, or does not), so it waits for durability like every answer. */
-async function replyWithError(thrown: unknown, context: RequestContext, services: ServiceParts): Promise<void> {
-  let error = thrown
-  if (isStorageError(thrown)) context.trace.markRolledBack()
-  else {
-    try {
-      await commit(context, services)
-    } catch (refusal) {
-      error = refusal
-    }
-  }
+function replyWithError(error: unknown, context: RequestContext): void {
+  if (errorCodeOf(error) === 'STORAGE_UNAVAILABLE') context.trace.markRolledBack()
   context.error = context.route.bearer ? error : asTokenError(error)
   context.reply = errorReply(context.error, context.requestId)
 }
@@ -346,28 +336,12 @@ function schemasOf({ name, body_schema }: ExtensionResponder): NamedSchema[] {
   return body_schema ? [{ name, input_schema: body_schema }] : []
 }
 
-/** Waits until everything that the answer says is durable. @throws ServiceError STORAGE_UNAVAILABLE (503) */
+/**
+ * Waits until everything that the answer says is durable, also that of an error: it says something about the state (an account
+ * exists, or does not). When the disk refuses, the answer is 503.
+ */
 function commit(context: RequestContext, { registry }: ServiceParts): Promise<void> | undefined {
-  const pending = registry.durable()
-  if (pending)
-    return pending.then(() => context.readGuard?.assertValid()).catch((error: unknown) => refuse(error, context))
-  try {
-    context.readGuard?.assertValid()
-  } catch (error) {
-    refuse(error, context)
-  }
-  return undefined
-}
-
-function refuse(error: unknown, { trace }: RequestContext): never {
-  trace.markRolledBack()
-  if (isStorageError(error)) throw error
-  const cause = error instanceof Error ? error.message : String(error)
-  throw new ServiceError('STORAGE_UNAVAILABLE', `the state could not be written and nothing was changed: ${cause}`)
-}
-
-function isStorageError(error: unknown): boolean {
-  return error instanceof ServiceError && error.errorCode === 'STORAGE_UNAVAILABLE'
+  return registry.durable(context.readGuard)?.catch((error: unknown) => replyWithError(error, context))
 }
 
 /** Checks the mock's own answer by the spec. A violation is a defect of the mock: it is logged and kept in the journal. */

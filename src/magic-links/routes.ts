@@ -2,8 +2,8 @@ import express, { type ErrorRequestHandler, type Request, type RequestHandler, t
 import type { ServiceParts } from '../http/services.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
-import type { RequestTrace } from '../domain/request-trace.ts'
 import { readBody } from '../http/body.ts'
+import { holdAnswer } from '../http/held-answers.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { pageFacts, pageVisit } from '../request-journal/page-journal.ts'
 import { applyDueEvents } from '../state/account-events.ts'
@@ -152,7 +152,7 @@ function personOf(query: URLSearchParams): string | undefined {
   return given[0]
 }
 
-/** Finds the link, applies due events, answers, and sends the answer once what it says is durable. */
+/** Finds the link, applies due events, and answers. */
 function linkHandler(
   services: LinkServices,
   find: (request: Request) => FoundLink | undefined,
@@ -165,7 +165,7 @@ function linkHandler(
     const visit = pageVisit(response)
     visit.environment = environment
     const { trace } = visit
-    const readGuard = new ReadGuard(environment)
+    visit.readGuard = new ReadGuard(environment)
     applyDueEvents(environment, trace)
     trace.account = environment.model.tables.accounts.get(link.account_id)
     const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
@@ -176,9 +176,7 @@ function linkHandler(
       baseUrl: baseUrlOf(request, services.baseUrl),
       trace,
     }
-    const handled = handle({ flow, linkId: link.id, query: queryOf(request), form, facts: pageFacts(response) })
-    // A problem waits too: it was found in what the request read, which may not be durable yet.
-    const answer = await handled.finally(() => stored(services, trace, readGuard))
+    const answer = await handle({ flow, linkId: link.id, query: queryOf(request), form, facts: pageFacts(response) })
     if ('redirect' in answer) {
       // The page at the end of the flow has no link in its address (G31, G33).
       response.setHeader('Set-Cookie', `${FOLLOWED}=${link.id}; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax`)
@@ -202,14 +200,21 @@ function followedLink({ registry }: LinkServices, { headers }: Request) {
   return { environment, account, connector, person }
 }
 
-/** @throws LinkProblem when a commit of this request, or one that it has read, could not be written */
-async function stored({ registry }: LinkServices, trace: RequestTrace, readGuard: ReadGuard): Promise<void> {
-  try {
-    await registry.durable()
-    readGuard.assertValid()
-  } catch (error) {
-    trace.markRolledBack()
-    throw new LinkProblem('not_stored', error instanceof Error ? error.message : String(error))
+/**
+ * Holds pages back until everything that they say is durable. When a commit of the request, or one that it has read, could not be
+ * written, a page says that.
+ */
+export function holdPages({ registry }: Pick<LinkServices, 'registry'>): RequestHandler {
+  return (request, response, next) => {
+    const visit = pageVisit(response)
+    const refuse = (error: unknown): void => {
+      visit.trace.markRolledBack()
+      response.removeHeader('Set-Cookie')
+      const problem = new LinkProblem('not_stored', error instanceof Error ? error.message : String(error))
+      void showProblem(problem, request, response, next)
+    }
+    holdAnswer(response, registry, { refuse, readGuard: () => visit.readGuard })
+    next()
   }
 }
 
@@ -227,7 +232,7 @@ function notAllowed(allow: string): RequestHandler {
 }
 
 /** Turns an error into its page; what is a defect of the mock goes on to the last error handler. */
-const showProblem: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+export const showProblem: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   const visit = pageVisit(response)
   const problem = problemPage(error, (text) => visit.environment?.vocabulary?.prose(text) ?? text, pageFacts(response))
   if (!problem || response.headersSent) {

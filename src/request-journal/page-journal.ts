@@ -4,12 +4,13 @@ import type { Ids } from '../domain/ports.ts'
 import { requestIdOf } from '../domain/request-headers.ts'
 import type { EntryInput } from './entry.ts'
 import type { Journals } from './journal.ts'
-import type { Environment } from '../state/environment.ts'
+import type { Environment, ReadGuard } from '../state/environment.ts'
 
 /** What the journal says of one request for a page; the page's handler fills in what it finds out. */
 export interface PageVisit {
   readonly trace: RequestTrace
   environment?: Environment
+  readGuard?: ReadGuard
   /** The form that the handler has read by itself. */
   form?: string
   problem?: { readonly code: string; readonly message: string }

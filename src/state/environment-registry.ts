@@ -4,7 +4,7 @@ import type { MagicLink } from '../domain/magic-link.ts'
 import type { McpKey } from '../domain/session-token.ts'
 import type { Ids } from '../domain/ports.ts'
 import { type Capture, type DiskStore, openDisk, type Stored } from './disk-store.ts'
-import { type Draft, Environment, type EventSender } from './environment.ts'
+import { type Draft, Environment, type EventSender, type ReadGuard } from './environment.ts'
 import { RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import { byName, type EnvironmentRecord, type StateContent } from './model/state-image.ts'
@@ -166,19 +166,26 @@ export class EnvironmentRegistry {
   }
 
   /**
-   * Every answer waits for this before it leaves. It resolves when every commit made so far is durable; undefined when nothing is pending.
+   * Every answer waits for this before it leaves, once: what a later commit does is no matter of it. It resolves when every commit
+   * made so far is durable; undefined when nothing is pending.
+   * @param readGuard of a request that has waited for something else since it began to read
    * @throws StorageError (503) when the disk refused; by then the model shows again what is durable. Also when the lease is
    * over: another replica may have changed what the answer says.
    */
-  durable(): Promise<void> | undefined {
-    const lease = this.#lease
+  durable(readGuard?: ReadGuard): Promise<void> | undefined {
+    const assertValid = (): void => {
+      this.#lease?.assertHeld()
+      readGuard?.assertValid()
+    }
     try {
-      lease?.assertHeld()
+      this.#lease?.assertHeld()
+      const pending = this.#log?.durable()
+      if (pending) return pending.then(assertValid)
+      assertValid()
+      return undefined
     } catch (error) {
       return Promise.reject(error instanceof Error ? error : new Error(String(error)))
     }
-    const pending = this.#log?.durable()
-    return lease ? pending?.then(() => lease.assertHeld()) : pending
   }
 
   /** Whether another process may have the state: an answer that was begun does not go on. */

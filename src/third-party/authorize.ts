@@ -7,7 +7,6 @@ import { consentAnswer, consentPage } from '../pages/consent-page.ts'
 import { noticePage } from '../pages/notice-page.ts'
 import { PAGE_HEADERS, sendPage } from '../pages/page-headers.ts'
 import type { Environment } from '../state/environment.ts'
-import { StorageError } from '../state/wal/state-errors.ts'
 import { applicationOf, environmentOfClientId } from './schemes.ts'
 import { type AuthorizationRequest, type ConsentParts, decideWithScenarios, withQuery } from './consent.ts'
 import { readBody } from './http-messages.ts'
@@ -79,9 +78,7 @@ async function answerForm(
     return
   }
   const answer = { ...valid.request, decision, person }
-  const location = await decideWithScenarios(services, valid, answer, pageVisit(response).trace)
-  await services.registry.durable()
-  redirect(response, location)
+  redirect(response, await decideWithScenarios(services, valid, answer, pageVisit(response).trace))
 }
 
 /** @throws RefusedAuthorization */
@@ -142,16 +139,15 @@ function redirect(response: Response, location: string): void {
   response.writeHead(303, { ...PAGE_HEADERS, Location: location }).end()
 }
 
-/** Shows an invalid request, and a code that could not be stored, as a page. */
+/** Shows an invalid request as a page. */
 async function withProblemPage(response: Response, show: () => void | Promise<void>): Promise<void> {
   try {
     await show()
   } catch (error) {
-    const refused = error instanceof RefusedAuthorization
-    if (!refused && !(error instanceof StorageError)) throw error
+    if (!(error instanceof RefusedAuthorization)) throw error
     const { status, message } = error
-    pageVisit(response).problem = { code: refused ? 'AUTHORIZATION_REFUSED' : 'LINK_NOT_STORED', message }
-    const title = refused ? 'This request cannot be authorized' : 'The state could not be written'
+    pageVisit(response).problem = { code: 'AUTHORIZATION_REFUSED', message }
+    const title = 'This request cannot be authorized'
     sendPage(response, status, noticePage({ title, text: message, tone: 'error', facts: pageFacts(response) }))
   }
 }

@@ -73,6 +73,74 @@ describe.each(REQUESTS)('the answer to %s %s', (method, path) => {
     }))
 })
 
+/** The path and query of a link whose consent waits. */
+async function pathOfLink({ api }: TestToolmock): Promise<string> {
+  const { body } = await api.post('/connected_accounts/magic_link', {
+    connector: 'mail',
+    identifier: 'grace@example.com',
+  })
+  return new URL((body as { link: string }).link).pathname
+}
+
+/** Requests that change the state, with what has to be there before. */
+const CHANGES: readonly (readonly [string, (mock: TestToolmock) => Promise<() => PromiseLike<Response>>, number])[] = [
+  [
+    'an operation',
+    async ({ api }) => {
+      const { body } = await api.post('/custom-providers', { display_name: 'App' })
+      const { identifier } = (body as { provider: { identifier: string } }).provider
+      return () => api.delete(`/custom-providers/${identifier}`)
+    },
+    200,
+  ],
+  ['a control call', ({ http }) => Promise.resolve(() => http('put', '/_mock/clock').send({ advance: '1h' })), 200],
+  [
+    'a link',
+    async (mock) => {
+      const path = await pathOfLink(mock)
+      return () => mock.http('get', `${path}?decision=approve`)
+    },
+    302,
+  ],
+  [
+    'a consent',
+    async (mock) => {
+      const { headers } = await mock.http('get', await pathOfLink(mock))
+      const { pathname, search } = new URL(String(headers['location']))
+      const form = `${search.slice(1)}&decision=approve&person=ada`
+      return () => mock.http('post', pathname).type('form').send(form)
+    },
+    303,
+  ],
+]
+
+it.each(CHANGES)(
+  'the answer to %s that is stored does not change when the disk refuses a later commit',
+  (_, prepare, status) =>
+    withDirectory((directory) => {
+      const disk = new MemoryDisk()
+      return withToolmock({ state: join(directory, 'state.json'), fileSystem: disk }, async (mock) => {
+        const send = await prepare(mock)
+        let open = (): void => undefined
+        disk.gate = new Promise((resolve) => (open = resolve))
+        const { commits } = mock.environment
+        const answering = Promise.resolve(send())
+        while (mock.environment.commits === commits) await nextTurn()
+        for (let turn = 0; turn < 50; turn++) await nextTurn()
+        mock.environment.configure({ consent: 'deny' })
+        let isStored = false
+        disk.fails = (_, name) => {
+          if (isStored) return new Error('ENOSPC: no space left')
+          isStored = name.startsWith('datasync')
+          return undefined
+        }
+        open()
+        expect((await answering).status).toBe(status)
+        disk.fails = () => undefined
+      })
+    }),
+)
+
 it.each(['/_mock/health', '/_mock/ready'])('GET %s answers while the disk is busy', (path) =>
   whileCommitting(async ({ http }, end) => {
     expect((await http('get', path)).status).toBe(200)

@@ -240,7 +240,10 @@ describe('an answer that depends on a commit that the disk refuses', () => {
       const refused = await mock.follow(String(body.link), { decision: 'approve' })
       expect(refused.status).toBe(503)
       expect(refused.text).toContain('The state could not be written')
+      expect(refused.headers).not.toHaveProperty('set-cookie')
       refusing(disk, false)
+      const { requests } = (await mock.http('get', '/_mock/requests?kind=page')).body as { requests: object[] }
+      expect(requests).toMatchObject([{ status: 503, error_code: 'LINK_NOT_STORED', transitions: [] }])
       expect((await mock.follow(String(body.link), { decision: 'approve' })).status).toBe(302)
     }))
 

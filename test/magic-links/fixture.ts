@@ -9,7 +9,7 @@ import type { ThirdParty, TokenAnswer } from '../../src/domain/ports.ts'
 import { RequestTrace, type Transition } from '../../src/domain/request-trace.ts'
 import type { Settings } from '../../src/domain/settings.ts'
 import type { LinkFlow } from '../../src/magic-links/consent-flow.ts'
-import { magicLinkRoutes } from '../../src/magic-links/routes.ts'
+import { holdPages, magicLinkRoutes } from '../../src/magic-links/routes.ts'
 import { Pauses } from '../../src/scenarios/pauses.ts'
 import { testEnvironment, type TestEnvironment } from '../support/environment.ts'
 import { accountRow } from '../support/rows.ts'
@@ -64,7 +64,7 @@ export function setUp(options: FixtureOptions = {}): Fixture {
   const flow: LinkFlow = { services, environment, thirdParty: client, baseUrl: BASE, trace: new RequestTrace() }
   return {
     environment,
-    app: express().use(magicLinkRoutes(services)),
+    app: express().use(holdPages(services), magicLinkRoutes(services)),
     flow,
     events: () => flow.trace.transitions,
     accepted,
