@@ -106,15 +106,17 @@ function injected(evidence: Evidence): Cause {
 }
 
 function succeeded(evidence: Evidence): Cause {
-  const { refreshes, transitions } = evidence.entry.trace
+  const { status, failure, trace } = evidence.entry
+  const { refreshes, transitions } = trace
   const moves = transitions.map(({ account_id, event, from, to }) =>
     from === to
       ? `${event} left account ${account_id} ${to}.`
       : `${event} moved account ${account_id} from ${from} to ${to}.`,
   )
   const refreshed = refreshes.some(({ outcome }) => outcome === 'renewed')
+  const because = refreshed ? 'It succeeded after a refresh of the account’s token.' : 'No check refused it.'
   return {
-    because: refreshed ? 'It succeeded after a refresh of the account’s token.' : 'No check refused it.',
+    because: status === 0 && failure !== null ? `No answer was sent: ${failure}.` : because,
     basis: refreshed ? 'G45, G46, G56' : '',
     facts: [...upstreamFacts(evidence), ...moves, ...accountFacts(evidence)],
     advice: [],
@@ -151,6 +153,7 @@ function summaryOf({ kind, method, url, operation, status, errorCode, client }: 
   const what = method === '' ? 'An unreadable request' : `${method} ${maskUrl(url)}`
   const request = `${what}${operation === null ? '' : ` (${operation})`}`
   const by = client === null ? '' : ` by client ${client}`
+  if (status === 0) return `${request}${by} got no answer.`
   return `${request}${by} was answered with ${status}${errorCode === null ? '' : ` ${errorCode}`}.`
 }
 

@@ -224,6 +224,14 @@ describe('explaining an entry without its environment', () => {
     },
   )
 
+  it.each([null, 'ACCOUNT_NOT_FOUND'])('says why an answer (%s) was not sent', (errorCode) => {
+    const failure = 'its deadline of 300 ms passed'
+    expect(explain(journal({ status: 0, errorCode, failure }), 'req_1', undefined)).toMatchObject({
+      summary: 'POST /api/v1/execute_tool (execute_tool) by client test_client got no answer.',
+      because: 'No answer was sent: its deadline of 300 ms passed.',
+    })
+  })
+
   it('names the rule of the scenario that answered', () => {
     const entry = recorded({ status: 429, errorCode: 'TOOL_ERROR' })
     const sentence = 'answers 429 the third time'
