@@ -326,7 +326,7 @@ export const accountFields = {
       .describe('An id that starts with ca_. Absent: a generated one.'),
     shown: 'always',
   },
-  sequence: { row: z.int().describe('Position in creation order, which is the order of lists; never reused.') },
+  sequence: { row: z.int().min(1).describe('Position in creation order, which is the order of lists; never reused.') },
   organization_id: text.default('').describe('The organization that the account belongs to.'),
   user_id: text.default('').describe('The user that the account belongs to.'),
   connection_id: { row: text, shown: 'always' },
