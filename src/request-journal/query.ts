@@ -230,7 +230,7 @@ function laterThan(entries: readonly RecordedEntry[], since: string): readonly R
   }
   const index = entries.findLastIndex(({ id }) => id === since)
   if (index < 0) {
-    const here = 'of an entry that this journal has: it drops its oldest entries, and a reset empties it'
+    const here = 'that this journal has: it drops its oldest entries, and a reset empties it'
     throw wrongValue('since', `${SINCE} ${here}`, since)
   }
   return entries.slice(index + 1)
