@@ -8,10 +8,10 @@ import { IllegalMoveError } from '../state/account-events.ts'
 import { connectionOf, type Environment } from '../state/environment.ts'
 import type { Call, Reply } from './operation.ts'
 
-/** GET /connections (4.10): all that match the filters, in seed order (G42). */
+/** GET /connections (4.10): all that match the filters, in seed order (G42). The document shows no filter. */
 export function listConnections(call: Call<'list_connections'>): Reply {
-  const { environment, query } = call
-  const { organization_id, domain } = query
+  const { environment, query, documentedOnly } = call
+  const { organization_id, domain }: typeof query = documentedOnly ? {} : query
   const connections = [...environment.model.tables.connections.values()].filter(
     (each) =>
       (!organization_id || each.organization_id === organization_id) && (!domain || each.domains.includes(domain)),

@@ -135,6 +135,13 @@ describe('GET /connections (4.10)', () => {
     ),
   )
 
+  it('filters nothing with --documented-only, since the document shows no filter (4.10)', () =>
+    withToolmock({ documentedOnly: true }, async (mock) => {
+      const { body } = await mock.api.get('/connections', 'organization_id=org_1&domain=a.example')
+
+      expect((body as { connections: Connection[] }).connections).toEqual(await connections(mock))
+    }))
+
   it.each(['organization_id=a&organization_id=b', 'domain=a&domain=a', 'domain=%'])('refuses %s (G5, G59)', (query) =>
     withToolmock({}, async ({ api }) => {
       expect((await api.get('/connections', query)).status).toBe(400)
