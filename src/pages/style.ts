@@ -87,9 +87,6 @@ const BASICS = css`
     --tone: var(--error);
     --tint: var(--error-tint);
   }
-  .never {
-    --tone: var(--quiet);
-  }
   .overline {
     color: var(--tone, var(--accent));
     font-size: var(--small);
@@ -144,14 +141,6 @@ const BASICS = css`
   .problem {
     color: var(--error);
     font-weight: 600;
-  }
-  .visually-hidden {
-    position: absolute;
-    width: 1px;
-    height: 1px;
-    overflow: hidden;
-    clip-path: inset(50%);
-    white-space: nowrap;
   }
   :focus-visible {
     outline: 3px solid var(--focus);
@@ -273,7 +262,7 @@ const COMPONENTS = css`
     background: var(--card);
   }
   .reach {
-    color: var(--tone);
+    color: var(--tone, var(--quiet));
     white-space: nowrap;
   }
   .reach::before {
@@ -295,9 +284,7 @@ const COMPONENTS = css`
   @container (max-width: 479px) {
     .stacked :is(tbody, tr, th, td) {
       display: block;
-      width: auto;
       min-width: 0;
-      max-width: none;
       padding: 1px 0;
       border: 0;
       text-align: left;

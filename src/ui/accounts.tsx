@@ -9,10 +9,10 @@ import { fieldsOf, inputOf, type InputField } from './input-form.ts'
 import { linkCommand } from './links.tsx'
 import { change, changeClock, clockNow, timeline } from './live.ts'
 import {
-  Choice,
   Detail,
   Empty,
   Facts,
+  Field,
   Form,
   Id,
   Json,
@@ -20,10 +20,9 @@ import {
   Problem,
   SearchField,
   Section,
-  Small,
+  SmallButton,
   Status,
   Table,
-  TextField,
 } from './parts.tsx'
 import { setParameters, go, linkTo, route } from './hash-route.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
@@ -39,13 +38,7 @@ export function AccountsView() {
   const { id, parameters } = route.value
   const { q = '', status = '', from = '0' } = parameters
   const offset = Math.max(0, Math.floor(Number(from)) || 0)
-  const query = {
-    query: q === '' ? undefined : q,
-    status: status === '' ? undefined : status,
-    order: 'newest',
-    limit: PAGE,
-    offset,
-  }
+  const query = { query: q, status, order: 'newest', limit: PAGE, offset }
   const { value, error } = useApi<Schemas['Accounts']>('/accounts', query)
   const accounts = value?.accounts ?? []
   useListNavigation(accounts.length, () => go('accounts', '', parameters))
@@ -55,14 +48,14 @@ export function AccountsView() {
       <div class="column list-side">
         <div class="buttons controls" role="search" aria-label="Accounts">
           <SearchField label="Search accounts" value={q} onInput={(text) => setParameters({ q: text, from: '' })} />
-          <Choice
+          <Field
             label="Status"
             value={status}
             options={[
               ['', `any status (${all})`],
               ...ACCOUNT_STATUSES.map((name) => [name, `${name} (${value?.statuses[name] ?? 0})`] as const),
             ]}
-            onChange={(next) => setParameters({ status: next, from: '' })}
+            onInput={(next) => setParameters({ status: next, from: '' })}
           />
           <span class="space" />
           <small>{plural(value?.total_size ?? 0, 'account')}</small>
@@ -147,7 +140,7 @@ function Pages({ total, offset }: Readonly<{ total: number; offset: number }>) {
   if (total <= PAGE) return null
   return (
     <p class="row pages">
-      <Small
+      <SmallButton
         label="Newer"
         disabled={offset === 0}
         onClick={() => setParameters({ from: String(Math.max(0, offset - PAGE)) })}
@@ -155,7 +148,7 @@ function Pages({ total, offset }: Readonly<{ total: number; offset: number }>) {
       <span class="quiet number">
         {offset + 1} to {Math.min(total, offset + PAGE)} of {total}
       </span>
-      <Small
+      <SmallButton
         label="Older"
         disabled={offset + PAGE >= total}
         onClick={() => setParameters({ from: String(offset + PAGE) })}
@@ -216,7 +209,7 @@ function Lifecycle({ value }: Readonly<{ value: AccountWithTools }>) {
       <LifecyclePicture account={account} />
       <div class="buttons" role="group" aria-label="Events">
         {events.map((event) => (
-          <Small
+          <SmallButton
             key={event}
             label={EVENTS[event][0]}
             title={EVENTS[event][1]}
@@ -292,7 +285,7 @@ function JumpToExpiry({ value: { account, renewable, renewal_refused } }: Readon
         : renewal_refused
           ? '; the third party refuses its renewal then.'
           : '; the next use then renews it.'}{' '}
-      <Small label="Jump there" disabled={busy} onClick={() => run(() => changeClock({ now: at }))} />
+      <SmallButton label="Jump there" disabled={busy} onClick={() => run(() => changeClock({ now: at }))} />
       <Problem error={error} />
     </p>
   )
@@ -310,11 +303,11 @@ function Tools({ id, tools }: Readonly<{ id: string; tools: readonly Tool[] }>) 
   }
   return (
     <Section title="Try a tool">
-      <Choice
+      <Field
         label="Tool"
         value={chosen.name}
         options={tools.map(({ name }) => [name, name])}
-        onChange={(tool) => setParameters({ tool })}
+        onInput={(tool) => setParameters({ tool })}
       />
       <p class="quiet">{chosen.description}</p>
       <ToolForm key={chosen.name} id={id} tool={chosen} />
@@ -371,17 +364,16 @@ function ToolField({
       {name} {!required && <span class="quiet">optional</span>} {kind === 'json' && <span class="quiet">as JSON</span>}
     </>
   )
-  const shared = { label, value, hint: description, wrap: 'field' } as const
-  if (choices) {
-    const options = ['', ...choices].map((choice) => [choice, choice] as const)
-    return <Choice {...shared} options={options} onChange={onInput} />
-  }
   return (
-    <TextField
-      {...shared}
+    <Field
+      label={label}
+      value={value}
+      hint={description}
+      wrap="field"
+      options={choices && ['', ...choices].map((choice) => [choice, choice])}
       rows={kind === 'json' ? 3 : undefined}
       inputMode={kind === 'number' ? 'decimal' : 'text'}
-      onText={onInput}
+      onInput={onInput}
     />
   )
 }

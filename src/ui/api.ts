@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { components } from '../contract/generated/control-types.ts'
+import { parsedJson } from '../domain/json.ts'
 import { inEnvironment } from './hash-route.ts'
 
 export type Schemas = components['schemas']
@@ -42,9 +43,9 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** The address of a path of the control API, relative to the page at `/_mock/ui`. */
+/** The address of a path of the control API, relative to the page at `/_mock/ui`. An empty parameter is left out. */
 function addressOf(path: string, query: Query): string {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  const given = Object.entries(query).flatMap(([name, value = '']) => (value === '' ? [] : [[name, String(value)]]))
   const search = new URLSearchParams(given).toString()
   return `.${path}${search === '' ? '' : `?${search}`}`
 }
@@ -78,11 +79,6 @@ export async function call<T>(method: string, path: string, options?: CallOption
 }
 
 async function errorOf(response: Response): Promise<ApiError> {
-  const text = await response.text()
-  try {
-    const { error } = JSON.parse(text) as Schemas['Error']
-    return new ApiError(response.status, error.message)
-  } catch {
-    return new ApiError(response.status, `The server answered ${response.status}.`)
-  }
+  const answer = parsedJson(await response.text()) as Partial<Schemas['Error']> | undefined
+  return new ApiError(response.status, answer?.error?.message ?? `The server answered ${response.status}.`)
 }

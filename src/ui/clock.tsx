@@ -6,15 +6,15 @@ import {
   Button,
   commandOf,
   Empty,
+  Field,
   Form,
   Items,
   Loading,
   Problem,
   Section,
-  Small,
+  SmallButton,
   Table,
   Tag,
-  TextField,
 } from './parts.tsx'
 import { linkTo } from './hash-route.ts'
 import { useAction, useApi } from './use-api.ts'
@@ -139,7 +139,7 @@ function SetClock({ busy, change }: Readonly<{ busy: boolean; change: (body: Sch
   const [text, setText] = useState('')
   return (
     <Form class="row" submit={() => change({ now: new Date(`${text}Z`).toISOString() })}>
-      <TextField label="Set to (UTC)" wrap="choice" type="datetime-local" step={1} value={text} onText={setText} />
+      <Field label="Set to (UTC)" wrap="choice" type="datetime-local" step={1} value={text} onInput={setText} />
       <button disabled={busy || text === ''}>Set</button>
     </Form>
   )
@@ -169,7 +169,7 @@ function DueList({
           <>
             <Subject item={item} />: {item.effect}
           </>,
-          <Small
+          <SmallButton
             label="Jump there"
             disabled={busy}
             aria-label={`Jump there: ${item.subject}, ${item.effect}`}

@@ -144,16 +144,14 @@ function steps(one: Request, other: Request): Difference[] {
       return `${from === to ? from : `${from} → ${to}`}: ${text}${known === '' ? '' : ` (${known})`}`
     }),
   ) as [string[], string[]]
-  const onlyIn = (list: string[], rest: string[]): string[] => list.filter((step) => !take(rest, step))
+  const onlyIn = (list: string[], rest: string[]): string[] =>
+    list.filter((step) => {
+      const at = rest.indexOf(step)
+      if (at >= 0) rest.splice(at, 1)
+      return at < 0
+    })
   const [mine, theirs] = [onlyIn(a, [...b]), onlyIn(b, [...a])]
   return Array.from({ length: Math.max(mine.length, theirs.length) }, (_, at) => {
     return { where: `difference ${at + 1}`, one: mine[at], other: theirs[at], isIdentity: false }
   })
-}
-
-/** Removes a step from the list. @returns whether it was there */
-function take(list: string[], step: string): boolean {
-  const at = list.indexOf(step)
-  if (at >= 0) list.splice(at, 1)
-  return at >= 0
 }

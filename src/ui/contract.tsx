@@ -3,7 +3,7 @@ import { plural } from '../domain/text.ts'
 import type { Schemas } from './api.ts'
 import { download } from './download.ts'
 import { environments } from './live.ts'
-import { Empty, Loading, Path, Problem, Section, Small, Table, Tag } from './parts.tsx'
+import { Empty, Loading, Path, Problem, Section, SmallButton, Table, Tag } from './parts.tsx'
 import { ALL, environment, linkTo } from './hash-route.ts'
 import { useAction, useApi } from './use-api.ts'
 
@@ -40,7 +40,7 @@ export function ContractView() {
         <span class="space" />
         <span class="buttons" role="group" aria-label="Downloads">
           {DOWNLOADS.map(([format, text, file]) => (
-            <Small
+            <SmallButton
               key={format}
               label={text}
               disabled={busy}

@@ -5,7 +5,7 @@ import { environment, go, NEW_SCENARIO } from './hash-route.ts'
 import { coloured } from './highlight.ts'
 import { change } from './live.ts'
 import { notice } from './notice.tsx'
-import { Button, Problem, Small } from './parts.tsx'
+import { Button, Problem, SmallButton } from './parts.tsx'
 import { pathOf, useAction } from './use-api.ts'
 
 /** The text of a scenario that is not saved. It is kept until the tab is closed. */
@@ -89,7 +89,7 @@ export function Editor({ of, text: given }: Readonly<{ of: string; text: string 
         The scenario as YAML
       </label>
       <div class="code editor-text">
-        <div class="gutter mono" ref={gutter} aria-hidden="true">
+        <div class="gutter mono quiet" ref={gutter} aria-hidden="true">
           {lines.map((_, index) => (
             <div key={index} class={wrong.has(index + 1) ? 'wrong' : ''}>
               {index + 1}
@@ -166,12 +166,12 @@ function ProblemLine({
       {areWords ? (
         <>
           <code>{path}</code> is {found.replace(/ \(did you mean .+\)$/, '')}{' '}
-          {meant !== undefined && <Small label={`Write ${meant}`} onClick={() => replace(meant)} />}
+          {meant !== undefined && <SmallButton label={`Write ${meant}`} onClick={() => replace(meant)} />}
           <details>
             <summary class="quiet">{plural(values.length, 'allowed value')}</summary>
             <div class="buttons">
               {values.map((value) => (
-                <Small key={value} label={value} onClick={() => replace(value)} />
+                <SmallButton key={value} label={value} onClick={() => replace(value)} />
               ))}
             </div>
           </details>

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals'
+import { percentDecoded } from '../domain/text.ts'
 
 /*
  * The route of the dashboard: view, open item and parameters, all in the hash of the URL, so that links and the back button work:
@@ -37,22 +38,15 @@ export function readHash(hash: string): HashRoute {
   const [name = '', ...rest] = path.split('/')
   const known = VIEW_NAMES.find((each) => each === name)
   const parameters = Object.fromEntries(new URLSearchParams(search))
-  const unknown = known === undefined && name !== '' ? { unknown: decode(name) } : {}
-  return { view: known ?? 'timeline', id: decode(rest.join('/')), parameters, ...unknown }
+  const unknown = known === undefined && name !== '' ? { unknown: percentDecoded(name) ?? name } : {}
+  const id = rest.join('/')
+  return { view: known ?? 'timeline', id: percentDecoded(id) ?? id, parameters, ...unknown }
 }
 
 export function hashOf({ view, unknown, id, parameters }: HashRoute): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== '')
   const search = new URLSearchParams(given).toString()
   return `#/${unknown === undefined ? view : encodeURIComponent(unknown)}${id === '' ? '' : `/${encodeURIComponent(id)}`}${search === '' ? '' : `?${search}`}`
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 export const route = signal<HashRoute>(readHash(''))

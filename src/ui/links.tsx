@@ -3,7 +3,7 @@ import { shellQuote } from '../domain/text.ts'
 import type { Schemas } from './api.ts'
 import { distanceOf } from './format.ts'
 import { change, clockNow } from './live.ts'
-import { Choice, CopyButton, Empty, Form, Problem, serverUrl, Small, Tag, TextField } from './parts.tsx'
+import { CopyButton, Empty, Field, Form, Problem, serverUrl, SmallButton, Tag } from './parts.tsx'
 import { inEnvironment, linkTo, route, setParameters } from './hash-route.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
 
@@ -79,23 +79,23 @@ function NewLink({ connectors }: Readonly<{ connectors: readonly Connector[] }>)
     })
   return (
     <Form class="row wrap card row-form" aria-label="New link" submit={create}>
-      <Choice
+      <Field
         label="Connector"
         wrap="field"
         value={chosen}
         options={connectors.map(({ connector: name, display_name: shown }) => {
           return [name, shown === name ? name : `${shown} (${name})`]
         })}
-        onChange={(next) => setParameters({ connector: next })}
+        onInput={(next) => setParameters({ connector: next })}
       />
-      <TextField
+      <Field
         label="Identifier of the account"
         value={identifier}
         among={people}
         placeholder={people[0] ?? 'ada@example.com'}
-        onText={(text) => setParameters({ identifier: text })}
+        onInput={(text) => setParameters({ identifier: text })}
       />
-      <TextField
+      <Field
         label={
           <>
             Verify URL <span class="quiet">optional</span>
@@ -104,7 +104,7 @@ function NewLink({ connectors }: Readonly<{ connectors: readonly Connector[] }>)
         type="url"
         value={verifyUrl}
         placeholder="http://localhost:3000/verified"
-        onText={setVerifyUrl}
+        onInput={setVerifyUrl}
       />
       <button class="primary" disabled={busy || identifier === '' || chosen === ''}>
         Create link
@@ -138,15 +138,15 @@ function LinkCard({
       </p>
       <div class="buttons">
         {link.signs_in_as !== null && (
-          <TextField label="Sign in as" wrap="choice" value={as} among={people} onText={setAs} />
+          <Field label="Sign in as" wrap="choice" value={as} among={people} onInput={setAs} />
         )}
-        <Small
+        <SmallButton
           label="Approve"
           class="primary"
           disabled={busy || (link.signs_in_as !== null && as === '')}
           onClick={() => complete('approve')}
         />
-        <Small label="Deny" disabled={busy} onClick={() => complete('deny')} />
+        <SmallButton label="Deny" disabled={busy} onClick={() => complete('deny')} />
         <a class="button small" href={link.link} target="_blank" rel="noreferrer">
           Open
         </a>

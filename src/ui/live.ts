@@ -2,7 +2,7 @@ import { batch, computed, signal } from '@preact/signals'
 import { ApiError, call, type CallOptions, open, type Schemas, type TimelineEntry } from './api.ts'
 import { ALL, environment } from './hash-route.ts'
 import { distanceOf } from './format.ts'
-import { Timeline } from './timeline-entries.ts'
+import { MAX_ENTRIES, Timeline } from './timeline-entries.ts'
 
 /*
  * The stream of the server: new requests, the clock and changes of the state. `fetch` reads it, because an EventSource cannot
@@ -64,9 +64,6 @@ function realTime(): number {
   return performance.timeOrigin + performance.now()
 }
 
-/** The most entries that the stream sends first. */
-const NEWEST = 10_000
-
 /** Reads the stream of the environment in the URL, and connects again after the stream ends. */
 export function follow(): void {
   environment.subscribe(() => {
@@ -123,7 +120,7 @@ interface StreamState {
 let startedAt: string | undefined
 
 async function read(name: string, stop: AbortSignal, connected: () => void): Promise<void> {
-  const query = { newest: NEWEST, environment: name === ALL ? undefined : name }
+  const query = { newest: MAX_ENTRIES, environment: name === ALL ? undefined : name }
   const response = await open('GET', '/timeline', { query, signal: stop })
   connected()
   batch(() => {
@@ -181,11 +178,8 @@ async function* eventsOf(
     const parts = (rest + value).split('\n\n')
     rest = parts.pop() ?? ''
     for (const part of parts) {
-      const lines = part.split('\n')
-      const field = (name: string): string =>
-        lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? ''
-      const event = field('event')
-      if (event !== '') yield { event, data: field('data') }
+      const [, event, data] = /^event: (.*)\ndata: (.*)$/m.exec(part) ?? []
+      if (event !== undefined && data !== undefined) yield { event, data }
     }
   }
 }

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { Small } from './parts.tsx'
+import { SmallButton } from './parts.tsx'
 
 /** What has happened and can be undone, or waits for a decision. It stays until it is answered, or another takes its place. */
 export const notice = signal<
@@ -21,7 +21,7 @@ export function Notice() {
         <>
           <span>{shown.text}</span>
           {shown.actions.map(([label, act]) => (
-            <Small
+            <SmallButton
               key={label}
               label={label}
               onClick={() => {
@@ -30,7 +30,7 @@ export function Notice() {
               }}
             />
           ))}
-          <Small label="✕" aria-label="Close the message" onClick={close} />
+          <SmallButton label="✕" aria-label="Close the message" onClick={close} />
         </>
       )}
     </div>

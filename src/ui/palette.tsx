@@ -1,20 +1,15 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { allActions, dialog } from './actions.ts'
+import { type Action, allActions, dialog } from './actions.ts'
 import { call, type Schemas, type TimelineEntry } from './api.ts'
 import { show, titleOf } from './entry.ts'
 import { ALL, enter, environment, go } from './hash-route.ts'
-import { Icon, type IconName } from './icons.tsx'
+import { Icon } from './icons.tsx'
 import { environments, timeline } from './live.ts'
 import { Dialog, Problem } from './parts.tsx'
 import { pathOf, useAction, useApi } from './use-api.ts'
 
-interface Command {
-  readonly icon: IconName
-  readonly text: string
-  /** Said in quiet letters, and searched. */
-  readonly about: string
-  readonly act: () => unknown
-}
+/** An action of the list. `about` is said in quiet letters, and searched. */
+type Command = Required<Omit<Action, 'keys'>> & { readonly about: string }
 
 /** The most accounts and requests in the list. */
 const MAX_SHOWN = 6

@@ -78,7 +78,7 @@ export function Button({ label, ...attributes }: ButtonAttributes) {
   )
 }
 
-export function Small({ class: tone = '', ...attributes }: ButtonAttributes) {
+export function SmallButton({ class: tone = '', ...attributes }: ButtonAttributes) {
   return <Button {...attributes} class={`small ${tone}`} />
 }
 
@@ -98,24 +98,27 @@ export function Form({
   )
 }
 
-/** An input with its label, or a text area with `rows`. `among` are values that the browser suggests. */
-export function TextField({
+/** A field with its label and, below it, a hint: a choice with `options`, a text area with `rows`, else an input. */
+export function Field({
   label,
-  wrap = 'field',
-  onText,
+  options,
+  rows,
   among,
   hint = '',
-  rows,
+  wrap = options ? 'choice' : 'field',
   type = 'text',
+  onInput,
   ...attributes
 }: Readonly<{
   label: ComponentChildren
   value: string
-  onText: (text: string) => void
-  wrap?: 'field' | 'choice'
+  onInput: (value: string) => void
+  options?: readonly (readonly [value: string, text: string])[] | undefined
+  rows?: number | undefined
+  /** Values that the browser suggests. */
   among?: readonly string[]
   hint?: string
-  rows?: number | undefined
+  wrap?: 'field' | 'choice' | 'choice environment'
   type?: 'text' | 'url' | 'password' | 'datetime-local'
   inputMode?: 'decimal' | 'text'
   placeholder?: string
@@ -123,79 +126,41 @@ export function TextField({
   'aria-invalid'?: boolean
 }>) {
   const id = useId()
-  const shared = { ...attributes, id, 'aria-describedby': hint === '' ? undefined : `${id}-hint` }
+  const [hintId, listId] = [`${id}-hint`, `${id}-list`]
+  const shared = {
+    ...attributes,
+    id,
+    'aria-describedby': hint === '' ? undefined : hintId,
+    onInput: (event: { currentTarget: { value: string } }) => onInput(event.currentTarget.value),
+  }
   return (
     <span class={wrap}>
       <label for={id}>{label}</label>
-      {rows === undefined ? (
-        <input
-          {...shared}
-          {...(among && { list: `${id}-list` })}
-          {...({ type } as { type: 'text' })}
-          autocomplete="off"
-          onInput={(event) => onText(event.currentTarget.value)}
-        />
+      {options ? (
+        <select {...shared}>
+          {options.map(([name, text]) => (
+            <option key={name} value={name}>
+              {text}
+            </option>
+          ))}
+        </select>
+      ) : rows !== undefined ? (
+        <textarea {...shared} class="mono" rows={rows} spellcheck={false} />
       ) : (
-        <textarea
-          {...shared}
-          class="mono"
-          rows={rows}
-          spellcheck={false}
-          onInput={(event) => onText(event.currentTarget.value)}
-        />
+        <input {...shared} {...({ type } as { type: 'text' })} list={among && listId} autocomplete="off" />
       )}
-      <Hint id={id} text={hint} />
+      {hint !== '' && (
+        <span class="quiet" id={hintId}>
+          {hint}
+        </span>
+      )}
       {among && (
-        <datalist id={`${id}-list`}>
+        <datalist id={listId}>
           {among.map((each) => (
             <option key={each} value={each} />
           ))}
         </datalist>
       )}
-    </span>
-  )
-}
-
-function Hint({ id, text }: Readonly<{ id: string; text: string }>) {
-  return text === '' ? null : (
-    <span class="quiet" id={`${id}-hint`}>
-      {text}
-    </span>
-  )
-}
-
-export function Choice({
-  label,
-  wrap = 'choice',
-  value,
-  options,
-  hint = '',
-  onChange,
-}: Readonly<{
-  label: ComponentChildren
-  hint?: string
-  wrap?: 'field' | 'choice' | 'choice environment'
-  value: string
-  options: readonly (readonly [value: string, text: string])[]
-  onChange: (value: string) => void
-}>) {
-  const id = useId()
-  return (
-    <span class={wrap}>
-      <label for={id}>{label}</label>
-      <select
-        id={id}
-        value={value}
-        aria-describedby={hint === '' ? undefined : `${id}-hint`}
-        onChange={(event) => onChange(event.currentTarget.value)}
-      >
-        {options.map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-      <Hint id={id} text={hint} />
     </span>
   )
 }
@@ -281,14 +246,14 @@ export function CopyButton({ text, label = 'Copy' }: Readonly<{ text: () => stri
       setTimeout(() => setCopied(false), 1500)
     })
   }
-  return <Small label={<span aria-live="polite">{copied ? 'Copied' : label}</span>} onClick={copy} />
+  return <SmallButton label={<span aria-live="polite">{copied ? 'Copied' : label}</span>} onClick={copy} />
 }
 
 /** An id, which a click copies. */
 export function Id({ id }: Readonly<{ id: string }>) {
   return (
     <span class="row wrap">
-      <code>{id}</code> <CopyButton text={() => id} label="Copy" />
+      <code>{id}</code> <CopyButton text={() => id} />
     </span>
   )
 }
@@ -379,7 +344,7 @@ export function Detail({
     <section ref={section} class="column detail" aria-label={label} tabIndex={-1}>
       <header class="row detail-head">
         <div class="row wrap detail-title">{title}</div>
-        <Small label="Close" onClick={close} />
+        <SmallButton label="Close" onClick={close} />
       </header>
       {children}
     </section>
@@ -425,7 +390,7 @@ export function Dialog({
       <div class="column card dialog">
         <header class="row">
           <h2 id={id}>{title}</h2>
-          <Small label="Close" onClick={() => dialog.current?.close()} />
+          <SmallButton label="Close" onClick={() => dialog.current?.close()} />
         </header>
         {children}
       </div>
@@ -508,7 +473,7 @@ export function Facts({
     <dl class="column facts">
       {known.map(([name, value], at) => (
         <div key={at}>
-          <dt>{name}</dt>
+          <dt class="quiet">{name}</dt>
           <dd>{value}</dd>
         </div>
       ))}

@@ -16,7 +16,7 @@ import {
   Problem,
   Section,
   serverUrl,
-  Small,
+  SmallButton,
   Status,
   Tag,
 } from './parts.tsx'
@@ -96,7 +96,7 @@ function LoadedRequest({ request, explanation }: Readonly<{ request: Request; ex
               <Sequence steps={stepsOf(request)} />
               {success && (
                 <div class="buttons">
-                  <Small
+                  <SmallButton
                     label={request.status >= 400 ? 'Compare with the last success' : 'Compare with the one before'}
                     onClick={() => compare(request, success)}
                   />
@@ -320,7 +320,7 @@ function NextTime({ request }: Readonly<{ request: Request }>) {
           <span>
             {running.description} The scenario{' '}
             <a href={linkTo('scenarios', running.name, inEnvironment())}>{running.name}</a> is running.{' '}
-            <Small label="Stop it" disabled={busy} onClick={() => stop(running.name)} />
+            <SmallButton label="Stop it" disabled={busy} onClick={() => stop(running.name)} />
           </span>
         </p>
       ) : (
@@ -328,7 +328,7 @@ function NextTime({ request }: Readonly<{ request: Request }>) {
           {running && <p role="status">It failed as asked: {running.description}</p>}
           <div class="buttons">
             {failures.map((failure) => (
-              <Small key={failure} label={FAILURES[failure][0]} disabled={busy} onClick={() => start(failure)} />
+              <SmallButton key={failure} label={FAILURES[failure][0]} disabled={busy} onClick={() => start(failure)} />
             ))}
           </div>
         </>
@@ -357,11 +357,11 @@ function SaveAsScenario({ request }: Readonly<{ request: Request }>) {
           </p>
           {saved.notes.length > 0 && <Items items={saved.notes} />}
           <div class="buttons">
-            <Small
+            <SmallButton
               label="Download the scenario"
               onClick={() => saveDocument(saved.scenario, `${saved.scenario.name}.json`)}
             />
-            <Small
+            <SmallButton
               label="Download its seed"
               onClick={() => saveDocument(saved.seed, `${saved.scenario.name}-seed.json`)}
             />
@@ -369,7 +369,7 @@ function SaveAsScenario({ request }: Readonly<{ request: Request }>) {
         </div>
       ) : (
         <div class="buttons">
-          <Small label="Save as scenario" disabled={busy} onClick={save} />
+          <SmallButton label="Save as scenario" disabled={busy} onClick={save} />
         </div>
       )}
       <Problem error={error} />

@@ -2,7 +2,7 @@ import type { Scenario, Schemas } from './api.ts'
 import { wordsOf } from './format.ts'
 import { later } from './later.tsx'
 import { change } from './live.ts'
-import { Detail, Loading, Problem, Section, Small, Table, Tag } from './parts.tsx'
+import { Detail, Loading, Problem, Section, SmallButton, Table, Tag } from './parts.tsx'
 import { go, linkTo, NEW_SCENARIO, route } from './hash-route.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
 import { useListNavigation } from './keyboard.ts'
@@ -92,13 +92,13 @@ function StartStop({ scenario: { name, running } }: Readonly<{ scenario: Scenari
   const put = (verb: 'start' | 'stop'): void => run(() => change('POST', pathOf('scenarios', name, verb)))
   return (
     <>
-      <Small
+      <SmallButton
         label={running ? 'Restart' : 'Start'}
         disabled={busy}
         aria-label={`${running ? 'Restart' : 'Start'} ${name}`}
         onClick={() => put('start')}
       />
-      {running && <Small label="Stop" disabled={busy} aria-label={`Stop ${name}`} onClick={() => put('stop')} />}
+      {running && <SmallButton label="Stop" disabled={busy} aria-label={`Stop ${name}`} onClick={() => put('stop')} />}
       <Problem error={error} />
     </>
   )

@@ -3,7 +3,7 @@ import { ApiError, call, type Request, type Schemas } from './api.ts'
 import { close } from './entry.ts'
 import { go, route } from './hash-route.ts'
 import { listen } from './keyboard.ts'
-import { CopyButton, Dialog, Form, Problem, serverUrl, Small, TextField } from './parts.tsx'
+import { CopyButton, Dialog, Field, Form, Problem, serverUrl, SmallButton } from './parts.tsx'
 import { bodyOf, formOf, headersOf, LANGUAGES, urlOf } from './snippets.ts'
 import { useAction } from './use-api.ts'
 
@@ -23,8 +23,8 @@ export function SendAndCopy({ request }: Readonly<{ request: Request }>) {
   return (
     <div class="column">
       <div class="buttons">
-        <Small label="Send again" disabled={busy} onClick={() => send()} />
-        <Small label="Edit and send" disabled={busy} onClick={() => setEditing(true)} />
+        <SmallButton label="Send again" disabled={busy} onClick={() => send()} />
+        <SmallButton label="Edit and send" disabled={busy} onClick={() => setEditing(true)} />
         {Object.entries(LANGUAGES).map(([language, textOf]) => (
           <CopyButton key={language} label={`Copy as ${language}`} text={() => textOf(request, serverUrl())} />
         ))}
@@ -56,8 +56,8 @@ function Edit({
   return (
     <Dialog title="Edit and send" onClose={end}>
       <Form submit={() => send(path, body)}>
-        <TextField label={`${request.method} to`} value={path} onText={setPath} />
-        {body !== undefined && <TextField label="Body" rows={12} value={body} onText={setBody} />}
+        <Field label={`${request.method} to`} value={path} onInput={setPath} />
+        {body !== undefined && <Field label="Body" rows={12} value={body} onInput={setBody} />}
         <p class="quiet">A masked secret is sent as it is shown: replace it.</p>
         <Problem error={error} />
         <button class="primary" disabled={busy || !path.startsWith('/')}>

@@ -20,7 +20,7 @@ import {
   timeline,
 } from './live.ts'
 import { Notice } from './notice.tsx'
-import { Choice, Dialog, Empty, Facts, Form, openItem, Problem, Small, TextField } from './parts.tsx'
+import { Dialog, Empty, Facts, Field, Form, openItem, Problem, SmallButton } from './parts.tsx'
 import { ALL, enter, environment, linkTo, route, type View, VIEW_NAMES, VIEWS } from './hash-route.ts'
 import { Palette } from './palette.tsx'
 import { TimelineView } from './timeline.tsx'
@@ -71,7 +71,7 @@ export function Shell() {
         <Clock />
         <span class="space" />
         <ConnectionState />
-        <Small
+        <SmallButton
           label={
             <>
               <Icon name="search" />
@@ -84,7 +84,7 @@ export function Shell() {
           aria-keyshortcuts="Control+K Meta+K"
           onClick={() => open('palette')}
         />
-        <Small label="?" aria-label="Keyboard shortcuts" onClick={() => open('help')} />
+        <SmallButton label="?" aria-label="Keyboard shortcuts" onClick={() => open('help')} />
       </header>
       <nav class="column views" aria-label="Views">
         {VIEW_NAMES.map((each) => (
@@ -167,13 +167,7 @@ function EnvironmentSwitcher() {
   const all = view === 'timeline' || view === 'contract' ? [[ALL, 'all environments'] as const] : []
   const named = shown.map(({ name, label }) => [name, label === null ? name : `${name}: ${label}`] as const)
   return (
-    <Choice
-      label="Environment"
-      wrap="choice environment"
-      value={current}
-      options={[...all, ...named]}
-      onChange={enter}
-    />
+    <Field label="Environment" wrap="choice environment" value={current} options={[...all, ...named]} onInput={enter} />
   )
 }
 
@@ -210,7 +204,7 @@ function ConnectionState() {
   return (
     <span class="connection" role="status">
       {state === 'live' && skipped > 0 ? (
-        <Small label={`${plural(skipped, 'request')} not shown, load them`} class="warning" onClick={reconnect} />
+        <SmallButton label={`${plural(skipped, 'request')} not shown, load them`} class="warning" onClick={reconnect} />
       ) : (
         <small class={`state dot ${state} ${tone}`}>{text}</small>
       )}
@@ -241,7 +235,7 @@ function TokenDialog({ found }: Readonly<{ found: string }>) {
         }}
       >
         <p>It is the value of --admin-token. It is kept in this tab, until the tab is closed.</p>
-        <TextField label="Admin token" type="password" value={token} aria-invalid={found !== ''} onText={setToken} />
+        <Field label="Admin token" type="password" value={token} aria-invalid={found !== ''} onInput={setToken} />
         <Problem error={found === '' ? undefined : { message: found }} />
         <button class="primary" disabled={token === ''}>
           Use it

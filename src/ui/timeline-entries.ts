@@ -3,7 +3,7 @@ import type { TimelineEntry } from './api.ts'
 import { isAnswered } from './entry.ts'
 
 /** The most entries, which the request journal keeps by default. */
-const MAX_ENTRIES = 10_000
+export const MAX_ENTRIES = 10_000
 
 export type Mark = TimelineEntry['marks'][number]
 
@@ -17,14 +17,18 @@ export interface TimelineFilter {
   readonly mark?: string | undefined
 }
 
-/** What the entries are grouped by, with a text for each choice. */
+/** The labels of environments. */
+type Labels = ReadonlyMap<string, string | null>
+
+/** What the entries are grouped by: a text for each choice, and the name of an entry's group. */
 export const GROUPINGS = {
-  '': 'not grouped',
-  test: 'by test',
-  client: 'by client',
-  account: 'by account',
-  operation: 'by operation',
-} as const
+  '': ['not grouped', () => ''],
+  // The fixture for vitest labels an environment with its test; without a label its name is shown.
+  test: ['by test', ({ environment }, labels) => labels.get(environment) ?? (environment || 'no environment')],
+  client: ['by client', ({ client }) => client ?? 'no client'],
+  account: ['by account', (entry) => subjectOf(entry) || 'no account'],
+  operation: ['by operation', ({ operation, kind }) => operation ?? kind],
+} as const satisfies Record<string, readonly [text: string, groupOf: (entry: TimelineEntry, labels: Labels) => string]>
 export type Grouping = keyof typeof GROUPINGS
 
 /** When a request ran within the time of its group: its beginning and its length, as parts of one. */
@@ -52,7 +56,7 @@ export type Line =
 /** What a server found by its own search, by {@link keyOf}, and the labels of environments, which are searched too. */
 export interface SearchResult {
   readonly found: ReadonlyMap<string, TimelineEntry>
-  readonly labels: ReadonlyMap<string, string | null>
+  readonly labels: Labels
 }
 
 /** The entries of a server that is gone. */
@@ -212,7 +216,7 @@ export interface Collapsed {
 export function linesOf(
   entries: readonly TimelineEntry[],
   by: Grouping,
-  { collapsed, labels }: { readonly collapsed: Collapsed; readonly labels: ReadonlyMap<string, string | null> },
+  { collapsed, labels }: { readonly collapsed: Collapsed; readonly labels: Labels },
 ): Line[] {
   const line = (entry: TimelineEntry, barOf?: (entry: TimelineEntry) => Bar): Line => {
     return { kind: 'entry', entry, key: keyOf(entry), ...(barOf && { bar: barOf(entry) }) }
@@ -220,7 +224,7 @@ export function linesOf(
   if (by === '') return entries.map((entry) => line(entry))
   const groups = new Map<string, TimelineEntry[]>()
   for (const entry of entries) {
-    const name = groupOf(entry, by, labels)
+    const name = GROUPINGS[by][1](entry, labels)
     const members = groups.get(name)
     if (members) members.push(entry)
     else groups.set(name, [entry])
@@ -248,20 +252,6 @@ function waterfall(members: readonly TimelineEntry[]): (entry: TimelineEntry) =>
   const first = members.reduce((least, entry) => Math.min(least, endOf(entry) - entry.duration_ms), Infinity)
   const whole = members.reduce((most, entry) => Math.max(most, endOf(entry) - first), 1)
   return (entry) => [(endOf(entry) - entry.duration_ms - first) / whole, entry.duration_ms / whole]
-}
-
-function groupOf(entry: TimelineEntry, by: Exclude<Grouping, ''>, labels: ReadonlyMap<string, string | null>): string {
-  switch (by) {
-    // The fixture for vitest labels an environment with its test; without a label its name is shown.
-    case 'test':
-      return labels.get(entry.environment) ?? (entry.environment || 'no environment')
-    case 'client':
-      return entry.client ?? 'no client'
-    case 'account':
-      return subjectOf(entry) || 'no account'
-    case 'operation':
-      return entry.operation ?? entry.kind
-  }
 }
 
 /** The account of an entry; of one that was not found, what the request names. */

@@ -10,7 +10,7 @@ import { listen } from './keyboard.ts'
 import { environments, timeline } from './live.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { notice } from './notice.tsx'
-import { Button, Choice, Empty, SearchField, serverUrl, Small, Status, Tag } from './parts.tsx'
+import { Button, Empty, Field, SearchField, serverUrl, SmallButton, Status, Tag } from './parts.tsx'
 import { setParameters, ALL, environment, route } from './hash-route.ts'
 import { RequestDetail } from './request.tsx'
 import { useFound, useHits } from './search.ts'
@@ -63,7 +63,7 @@ const FILTERS: readonly {
     label: 'Mark',
     options: [['', 'any mark'], ...Object.entries(MARK_TEXTS).map(([name, [text]]) => [name, text] as const)],
   },
-  { name: 'by', label: 'Group by', options: Object.entries(GROUPINGS) },
+  { name: 'by', label: 'Group by', options: Object.entries(GROUPINGS).map(([name, [text]]) => [name, text] as const) },
 ]
 
 /** How the list is shown, by parameters of the route. */
@@ -103,7 +103,7 @@ export function TimelineView() {
         {marked.value && (
           <p class="notice info" role="status">
             {titleOf(marked.value)} is marked: press x on the request to compare it with.
-            <Small label="Cancel" onClick={() => (marked.value = undefined)} />
+            <SmallButton label="Cancel" onClick={() => (marked.value = undefined)} />
           </p>
         )}
         <Filters
@@ -159,14 +159,14 @@ function Filters({
   return (
     <div class={`buttons controls foldable ${unfolded ? 'unfolded' : ''}`} role="search" aria-label="Requests">
       <SearchField label="Search requests" value={parameters['q'] ?? ''} onInput={(q) => setParameters({ q })} />
-      <Small
+      <SmallButton
         label={chosenFilters === 0 ? 'Filters' : `Filters (${chosenFilters})`}
         class="fold"
         aria-expanded={unfolded}
         onClick={() => setUnfolded(!unfolded)}
       />
       {FILTERS.map(({ name, label, options }) => (
-        <Choice
+        <Field
           key={name}
           label={label}
           value={parameters[name] ?? ''}
@@ -175,24 +175,26 @@ function Filters({
               ? [...options, ...[...new Set([operations, chosen].flat())].map((each) => [each, each] as const)]
               : options
           }
-          onChange={(value) => setParameters({ [name]: value })}
+          onInput={(value) => setParameters({ [name]: value })}
         />
       ))}
       {allCollapsed !== undefined && (
-        <Small label={allCollapsed ? 'Expand all' : 'Collapse all'} onClick={() => collapseAll(!allCollapsed)} />
+        <SmallButton label={allCollapsed ? 'Expand all' : 'Collapse all'} onClick={() => collapseAll(!allCollapsed)} />
       )}
-      {account !== undefined && <Small label={`Account ${account} ✕`} onClick={() => setParameters({ account: '' })} />}
+      {account !== undefined && (
+        <SmallButton label={`Account ${account} ✕`} onClick={() => setParameters({ account: '' })} />
+      )}
       <span class="space" />
       <span class="row">
         <small>
           {isFiltered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}
         </small>
-        <Small
+        <SmallButton
           label={paused ? `Resume${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
           aria-pressed={paused}
           onClick={() => timeline.togglePause()}
         />
-        <Small label="Clear" disabled={environment.value === ALL || clear.busy} onClick={clearAll} />
+        <SmallButton label="Clear" disabled={environment.value === ALL || clear.busy} onClick={clearAll} />
       </span>
     </div>
   )
@@ -412,7 +414,7 @@ const MOCK_TIME = "Mock's time"
 const REAL_TIME = 'Real time'
 
 const CELLS: readonly Cell[] = [
-  { name: 'time', title: MOCK_TIME, class: 'mono', shown: Times, value: ({ at }) => at },
+  { name: 'time', title: MOCK_TIME, class: 'mono quiet', shown: Times, value: ({ at }) => at },
   {
     name: 'cell-status',
     title: 'Status',
@@ -420,7 +422,7 @@ const CELLS: readonly Cell[] = [
     value: (entry) => (isAnswered(entry) ? entry.status : -1),
   },
   { name: 'what', title: 'Request', shown: titleOf, value: titleOf },
-  { name: 'about', title: 'About', shown: aboutOf, value: aboutOf },
+  { name: 'about', title: 'About', class: 'quiet', shown: aboutOf, value: aboutOf },
   { name: 'marks', title: 'Marks', class: 'row', shown: Marks, value: ({ marks }) => marks.length },
   { name: 'waterfall', title: 'When', shown: (_entry, bar) => bar && <Waterfall bar={bar} />, value: began },
   {

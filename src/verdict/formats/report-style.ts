@@ -33,14 +33,11 @@ export const REPORT_STYLE = css`
     overflow: hidden;
   }
   .bar > * {
-    background: var(--tone);
+    background: var(--tone, none);
     print-color-adjust: exact;
   }
   .bar > .injected_only {
     background: repeating-linear-gradient(135deg, var(--tone) 0 2px, transparent 2px 4px);
-  }
-  .bar > .never {
-    background: none;
   }
   /* What is allowed, or has no effect, is a sentence. */
   @container (min-width: 900px) {
