@@ -119,7 +119,7 @@ function EnvironmentFindings({ findings }: Readonly<{ findings: Findings }>) {
           ])}
         />
       )}
-      <FindingTable title="Sent without effect" tone="warning" findings={warnings} in={name} />
+      <FindingTable title="Sent without effect" tone="warning" rule="Effect" findings={warnings} in={name} />
       {count + warnings.length === 0 && <p class="quiet">No finding.</p>}
       {left_out > 0 && <p class="quiet">Left out: {plural(left_out, 'more finding')}.</p>}
     </Section>
@@ -129,9 +129,10 @@ function EnvironmentFindings({ findings }: Readonly<{ findings: Findings }>) {
 function FindingTable({
   title,
   tone,
+  rule = 'Allowed',
   findings,
   in: name,
-}: Readonly<{ title: string; tone: string; findings: readonly Finding[]; in: string }>) {
+}: Readonly<{ title: string; tone: string; rule?: string; findings: readonly Finding[]; in: string }>) {
   if (findings.length === 0) return null
   return (
     <Table
@@ -141,7 +142,7 @@ function FindingTable({
         'Operation',
         ['Where', 'mono'],
         'Found',
-        ['Allowed', 'wide'],
+        [rule, 'wide'],
         'Rule',
         ['Times', 'number'],
         ['Requests', 'number'],

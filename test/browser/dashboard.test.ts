@@ -453,6 +453,11 @@ describeInBrowser('the dashboard', (open) => {
   it('shows findings with their requests, and saves reports', async () => {
     const { page, complaints } = await opened('#/contract')
     await page.getByText('The contract is broken').waitFor()
+    const headsOf = (table: string) =>
+      page.getByRole('region', { name: table }).getByRole('columnheader').allInnerTexts()
+    expect(await headsOf('Violations')).toContain('Allowed')
+    const heads = ['Operation', 'Where', 'Found', 'Effect', 'Rule', 'Times', 'Requests']
+    expect(await headsOf('Sent without effect')).toEqual(heads)
     const saved = page.waitForEvent('download')
     await page.getByRole('button', { name: 'JUnit' }).click()
     expect((await saved).suggestedFilename()).toBe('toolmock-junit.xml')
