@@ -2,11 +2,10 @@ import type { Coverage, Finding, FindingOrigin, Reach, Tally, Warning } from '..
 import { breakable, capitalised, plural } from '../../domain/text.ts'
 import { html, type Html, type HtmlValue } from '../../pages/html.ts'
 import { htmlDocument } from '../../pages/layout.ts'
-import { BASE_STYLE } from '../../pages/style.ts'
+import { REPORT_STYLE } from '../../pages/style.ts'
 import { byOperation, type OperationReport, type Shortfall, tallyOf } from '../report-pair.ts'
 import type { JudgedReports } from '../verdict.ts'
 import { allowedSentences, leftOutSentence, SHOWN, testText } from '../sentences.ts'
-import { REPORT_STYLE } from './report-style.ts'
 
 /** Both reports as one HTML page without scripts, images or fonts from elsewhere. */
 export function reportPage(reports: JudgedReports): string {
@@ -19,7 +18,7 @@ export function reportPage(reports: JudgedReports): string {
         content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"
       />
       <style>
-        ${BASE_STYLE}${REPORT_STYLE}
+        ${REPORT_STYLE}
       </style>`,
     body: html`${pageHeader(reports, findings)}
       <main>
