@@ -3,6 +3,7 @@ import { ServiceError } from '../domain/errors.ts'
 import { credentialsPage } from '../pages/credentials-page.ts'
 import type { Html } from '../pages/html.ts'
 import { noticePage } from '../pages/notice-page.ts'
+import { RefusedAuthorization } from '../third-party/authorize.ts'
 import type { FilledForm } from './credentials-form.ts'
 import { LinkProblem, type OpenLink } from './link-validity.ts'
 
@@ -83,6 +84,10 @@ export function problemPage(
       status,
       page: noticePage({ title, text: [say(text), ...said], tone: status === 410 ? 'warning' : 'error', facts }),
     }
+  }
+  if (error instanceof RefusedAuthorization) {
+    const title = 'This request cannot be authorized'
+    return { status: error.status, page: noticePage({ title, text: error.message, tone: 'error', facts }) }
   }
   if (error instanceof ServiceError) {
     return {

@@ -11,6 +11,7 @@ import type { Html } from '../pages/html.ts'
 import { sendPage, sendRedirect } from '../pages/page-headers.ts'
 import type { Environment } from '../state/environment.ts'
 import { ReadGuard } from '../state/environment.ts'
+import { RefusedAuthorization } from '../third-party/authorize.ts'
 import { authorizeUrl } from '../third-party/consent.ts'
 import {
   approve,
@@ -239,7 +240,12 @@ export const showProblem: ErrorRequestHandler = (error: unknown, _request, respo
     next(error)
     return
   }
-  const code = error instanceof LinkProblem ? `LINK_${error.kind.toUpperCase()}` : 'PAGE_FAILED'
-  visit.problem = { code, message: error instanceof Error ? error.message : '' }
+  visit.problem = { code: problemCode(error), message: error instanceof Error ? error.message : '' }
   sendPage(response, problem.status, problem.page)
+}
+
+/** What the request journal says of a problem. */
+function problemCode(error: unknown): string {
+  if (error instanceof LinkProblem) return `LINK_${error.kind.toUpperCase()}`
+  return error instanceof RefusedAuthorization ? 'AUTHORIZATION_REFUSED' : 'PAGE_FAILED'
 }

@@ -4,7 +4,6 @@ import type { Connector } from '../domain/connector.ts'
 import { pageFacts, pageVisit } from '../request-journal/page-journal.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { consentAnswer, consentPage } from '../pages/consent-page.ts'
-import { noticePage } from '../pages/notice-page.ts'
 import { PAGE_HEADERS, sendPage } from '../pages/page-headers.ts'
 import type { Environment } from '../state/environment.ts'
 import { applicationOf, environmentOfClientId } from './schemes.ts'
@@ -27,7 +26,7 @@ interface ValidRequest {
 }
 
 /** An invalid authorization request. It is shown as a page, because its redirect URI cannot be trusted. */
-class RefusedAuthorization extends Error {
+export class RefusedAuthorization extends Error {
   override readonly name = 'RefusedAuthorization'
 
   constructor(
@@ -42,20 +41,16 @@ class RefusedAuthorization extends Error {
 export function authorizeRoutes(services: AuthorizeParts): Router {
   const router = Router({ caseSensitive: true, strict: true })
   router.get('/:connector/authorize', (request, response) => {
-    return withProblemPage(response, () => {
-      const { search } = new URL(request.originalUrl, 'http://localhost')
-      const valid = validRequest(services, request, response, new URLSearchParams(search))
-      const { redirectUri, state } = valid.request
-      if (valid.parameters['response_type'] === 'code') showConsent(response, valid)
-      else redirect(response, withQuery(redirectUri, { error: 'unsupported_response_type', state }))
-    })
+    const { search } = new URL(request.originalUrl, 'http://localhost')
+    const valid = validRequest(services, request, response, new URLSearchParams(search))
+    const { redirectUri, state } = valid.request
+    if (valid.parameters['response_type'] === 'code') showConsent(response, valid)
+    else redirect(response, withQuery(redirectUri, { error: 'unsupported_response_type', state }))
   })
   router.post('/:connector/authorize', async (request, response) => {
     const body = await readBody(request)
-    await withProblemPage(response, async () => {
-      if (!body) throw new RefusedAuthorization(413, 'The form is too large.')
-      await answerForm(services, request, response, new URLSearchParams(body.toString('utf8')))
-    })
+    if (!body) throw new RefusedAuthorization(413, 'The form is too large.')
+    await answerForm(services, request, response, new URLSearchParams(body.toString('utf8')))
   })
   return router
 }
@@ -137,17 +132,4 @@ function showConsent(
 /** 303: the browser follows a sent form with a GET. */
 function redirect(response: Response, location: string): void {
   response.writeHead(303, { ...PAGE_HEADERS, Location: location }).end()
-}
-
-/** Shows an invalid request as a page. */
-async function withProblemPage(response: Response, show: () => void | Promise<void>): Promise<void> {
-  try {
-    await show()
-  } catch (error) {
-    if (!(error instanceof RefusedAuthorization)) throw error
-    const { status, message } = error
-    pageVisit(response).problem = { code: 'AUTHORIZATION_REFUSED', message }
-    const title = 'This request cannot be authorized'
-    sendPage(response, status, noticePage({ title, text: message, tone: 'error', facts: pageFacts(response) }))
-  }
 }

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Connector } from '../../src/domain/connector.ts'
 import type { Scenario, ScenarioRule } from '../../src/domain/scenario.ts'
 import { type BundledScenarios, ScenarioRegistry } from '../../src/scenarios/environment-scenarios.ts'
+import { showProblem } from '../../src/magic-links/routes.ts'
 import { Pauses } from '../../src/scenarios/pauses.ts'
 import { authorizeRoutes } from '../../src/third-party/authorize.ts'
 import { authorizeUrl, decide } from '../../src/third-party/consent.ts'
@@ -32,7 +33,7 @@ function site(changes: Partial<Connector> = {}, rules: readonly Partial<Scenario
     pauses: new Pauses(),
     baseUrl: BASE,
   }
-  app.use('/third-party', authorizeRoutes(services as unknown as Parameters<typeof authorizeRoutes>[0]))
+  app.use('/third-party', authorizeRoutes(services as unknown as Parameters<typeof authorizeRoutes>[0]), showProblem)
   const path = authorizeUrl('', environment, connector, { ...ASKED, loginHint: '"><script>' })
   return { environment, connector, agent: supertest(app), path }
 }
