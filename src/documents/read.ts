@@ -11,7 +11,7 @@ import {
   ToolSchemaCheck,
 } from './connector-checks.ts'
 import { connectorSchema, toConnector } from './connector.ts'
-import { type Problem, problemsOf, MAX_LISTED, moreProblems, shown, valuesAt } from '../schema/problems.ts'
+import { type Problem, problemsOf, MAX_LISTED, moreProblems, sentence, shown, valuesAt } from '../schema/problems.ts'
 import { DocumentError, type FileProblem, problemAt } from './problem.ts'
 import { type ParsedSeed, seedSchema } from './seed.ts'
 import { extensionSchema, servedProblems, toExtension } from './extension.ts'
@@ -113,15 +113,17 @@ export function fileProblems(
   return 'fileProblems' in read ? read.fileProblems : located(read.source, [...read.problems, ...others])
 }
 
+/** Problems of which the place is looked up, which takes the longer the more keys the document has. */
+const MAX_PLACED = 1000
+
 /** The problems of a source in their order in the file, each place and text once, up to a bound. */
 export function located(source: SourceText, problems: readonly Problem[]): FileProblem[] {
-  const distinct = new Map(
-    problems.map((problem) => source.problem(problem)).map((problem) => [problem.message, problem]),
-  )
-  const sorted = [...distinct.values()].sort((a, b) => a.line - b.line || a.column - b.column)
+  const distinct = [...new Map(problems.map((problem) => [sentence(problem), problem])).values()]
+  const placed = distinct.slice(0, MAX_PLACED).map((problem) => source.problem(problem))
+  const sorted = placed.sort((a, b) => a.line - b.line || a.column - b.column)
   const next = sorted[MAX_LISTED]
   if (!next) return sorted
-  const more = { path: [], subject: 'the document', ...moreProblems(sorted.length - MAX_LISTED) }
+  const more = { path: [], subject: 'the document', ...moreProblems(distinct.length - MAX_LISTED) }
   return [...sorted.slice(0, MAX_LISTED), problemAt(source.file, next, more)]
 }
 

@@ -1,4 +1,4 @@
-import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import {
   type Alias,
   CST,
@@ -15,7 +15,7 @@ import {
   visit,
   type YAMLError,
 } from 'yaml'
-import { excessOf, extentOf, type JsonValue, MAX_KEYS, MAX_VALUES, valuesIn } from '../domain/json.ts'
+import { excessOf, extentOf, type JsonValue, valuesIn } from '../domain/json.ts'
 import { type Problem, type Path, shown } from '../schema/problems.ts'
 import { DocumentError, type FileProblem, problemAt } from './problem.ts'
 
@@ -116,44 +116,20 @@ function treeOf(text: string, file: string, isJson: boolean): Tree {
   return json && yaml.problems.length > 0 && file.endsWith('.json') ? json : yaml
 }
 
-/** Finds the members of objects by their names. The names of an object are indexed when the first of them is looked for. */
-class MemberIndex<Container extends object, Member> {
-  readonly #known = new Map<Container, Map<string, Member>>()
-  readonly #membersOf: (container: Container) => Iterable<readonly [string, Member]>
-
-  constructor(membersOf: (container: Container) => Iterable<readonly [string, Member]>) {
-    this.#membersOf = membersOf
-  }
-
-  find(container: Container, name: string): Member | undefined {
-    let members = this.#known.get(container)
-    if (!members) this.#known.set(container, (members = new Map(this.#membersOf(container))))
-    return members.get(name)
-  }
-}
-
 /** Undefined for a text without a value. */
 function jsonTree(text: string): Tree | undefined {
   const errors: ParseError[] = []
   const root = parseTree(text, errors, { disallowComments: true })
   if (!root) return undefined
-  const members = new MemberIndex(({ children = [] }: Node) =>
-    children.flatMap(({ children: [key, value] = [] }) => (key && value ? [[String(key.value), value] as const] : [])),
-  )
   return {
     value: () => JSON.parse(text) as JsonValue,
     offsetOf: (path, atKey) => {
-      const node = path.reduce<Node | undefined>((at, part) => at && jsonChild(at, part, members), root)
+      const node = findNodeAtLocation(root, [...path])
       return atKey ? (node?.parent?.children?.[0]?.offset ?? node?.offset) : node?.offset
     },
     // One slip makes several errors; the first says where it is.
     problems: [...errors.slice(0, 1).map(jsonProblem), ...repeatedKeys(root)],
   }
-}
-
-function jsonChild(node: Node, part: string | number, members: MemberIndex<Node, Node>): Node | undefined {
-  if (typeof part === 'number') return node.type === 'array' ? node.children?.[part] : undefined
-  return node.type === 'object' ? members.find(node, part) : undefined
 }
 
 function jsonProblem({ error, offset }: ParseError): SyntaxProblem {
@@ -175,43 +151,29 @@ function repeatedKeys({ type, children = [] }: Node): SyntaxProblem[] {
 /** Why a YAML text is too large, by its tokens before they are put together: each takes about five microseconds to read. */
 function yamlExcess(text: string, file: string): { found: string; allowed: string } | undefined {
   const most = file === 'body' ? MAX_BODY_TOKENS : MAX_TOKENS
-  let [keys, scalars, items, tokens] = [0, 0, 0, 0]
+  let [keys, tokens] = [0, 0]
   for (const token of new Lexer().lex(text)) {
     const type = CST.tokenType(token)
+    if (type === 'map-value-ind') keys += 1
     tokens += type === 'directive-line' ? COST_OF_DIRECTIVE : 1
-    if (tokens > most) {
-      const found = `YAML of more than ${most} tokens (keys, values, signs, comments, line ends)`
-      return { found, allowed: `at most ${most}; JSON has no such limit` }
-    }
-    if (type === 'map-value-ind' || type === 'explicit-key-ind') keys++
-    else if (type === 'seq-item-ind') items++
-    else if (type !== null && VALUE_TOKENS.has(type)) scalars++
-    if (keys > MAX_KEYS || items > MAX_VALUES || scalars - keys > MAX_VALUES) break
+    if (tokens <= most) continue
+    const found = `YAML of more than ${most} tokens (keys, values, signs, comments, line ends)`
+    return { found, allowed: `at most ${most}; JSON has no such limit` }
   }
-  return excessOf({ keys, values: Math.max(items, scalars - keys) })
+  return excessOf({ keys, values: 0 })
 }
-const VALUE_TOKENS: ReadonlySet<CST.TokenType> = new Set<CST.TokenType>([
-  'scalar',
-  'single-quoted-scalar',
-  'double-quoted-scalar',
-  'block-scalar-header',
-  'alias',
-  'flow-map-start',
-  'flow-seq-start',
-])
 
 function yamlTree(text: string): Tree {
   // The parser looks for repeated keys in quadratic time, so `nodeProblems` does it. The schema is that of JSON's values.
   const options = { prettyErrors: false, uniqueKeys: false, schema: 'core', resolveKnownTags: false } as const
   const document = parseDocument(text, { ...options, logLevel: 'error' })
   const { problems, targets } = nodeProblems(document, text)
-  const members = new MemberIndex((map: { readonly items: readonly Pair[] }) =>
-    map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])),
-  )
   const child = (node: unknown, part: string | number): { node: unknown; key?: unknown } => {
     const container = isAlias(node) ? targets.get(node) : node
     if (isSeq(container)) return { node: container.items[Number(part)] }
-    const pair = isMap(container) ? members.find(container, String(part)) : undefined
+    const pair = isMap(container)
+      ? container.items.find(({ key }) => isScalar(key) && String(key.value) === String(part))
+      : undefined
     return { node: pair?.value, key: pair?.key }
   }
   return {
