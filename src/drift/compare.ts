@@ -21,6 +21,9 @@ export type Kind =
   | 'header'
   | 'lifetime'
 
+/** A value of an answer; undefined where the answer has none. */
+type Value = JsonValue | undefined
+
 export interface Difference {
   readonly kind: Kind
   /** The path of a member, `[]` for any item; the name of a header; empty for the answer as a whole. */
@@ -28,8 +31,8 @@ export interface Difference {
   readonly basis: string
   /** What depends on the request and not on the form of the answer: the check that asked says more of its basis. */
   readonly behaviour: boolean
-  readonly mock: JsonValue | undefined
-  readonly service: JsonValue | undefined
+  readonly mock: Value
+  readonly service: Value
   /** What the answer holds that was there before this run. */
   readonly data?: boolean
   /** A word of the document, and the one in its place. */
@@ -103,14 +106,7 @@ export class Comparison {
     return { differences: this.#differences, bases: this.#bases }
   }
 
-  #add(
-    kind: Kind,
-    place: string,
-    basis: string,
-    mock: JsonValue | undefined,
-    service: JsonValue | undefined,
-    more: Partial<Difference> = {},
-  ): void {
+  #add(kind: Kind, place: string, basis: string, mock: Value, service: Value, more: Partial<Difference> = {}): void {
     this.#differences.push({ kind, place, basis, behaviour: false, mock, service, ...more })
   }
 
@@ -134,7 +130,7 @@ export class Comparison {
   }
 
   /** The two numbers and words by which clients tell errors apart. */
-  #errorCodes(basis: string, mine: JsonValue | undefined, theirs: JsonValue | undefined): void {
+  #errorCodes(basis: string, mine: Value, theirs: Value): void {
     for (const [kind, path] of ERROR_CODES) {
       const [ours, other] = [valueAt(mine, path), valueAt(theirs, path)]
       if (ours === undefined || other === undefined || ours === other) continue
@@ -144,12 +140,7 @@ export class Comparison {
     }
   }
 
-  #value(
-    node: AnswerNode | undefined,
-    place: string,
-    mine: JsonValue | undefined,
-    theirs: JsonValue | undefined,
-  ): void {
+  #value(node: AnswerNode | undefined, place: string, mine: Value, theirs: Value): void {
     if (node) this.#bases.add(node.basis)
     const [ours, other] = [jsonType(mine), jsonType(theirs)]
     if (ours !== other) this.#add('type', place, node?.presence ?? 'document:1', mine, theirs)
@@ -277,7 +268,7 @@ export class Comparison {
   }
 
   /** Whether the value is a duration, or the end of one, that a setting holds; adds where it differs. */
-  #lifetime(node: AnswerNode, place: string, mine: JsonValue | undefined, theirs: JsonValue | undefined): boolean {
+  #lifetime(node: AnswerNode, place: string, mine: Value, theirs: Value): boolean {
     const setting = own(node.schema, 'x-setting')
     if (typeof setting !== 'string') return false
     const { ahead, mock } = this.#clocks
@@ -295,13 +286,7 @@ export class Comparison {
   }
 
   /** A value, which counts where it follows from what the run has done. */
-  #different(
-    kind: Kind,
-    node: AnswerNode | undefined,
-    place: string,
-    mine: JsonValue | undefined,
-    theirs: JsonValue | undefined,
-  ): void {
+  #different(kind: Kind, node: AnswerNode | undefined, place: string, mine: Value, theirs: Value): void {
     this.#add(kind, place, node?.valueBasis ?? 'choice', mine, theirs, {
       behaviour: true,
       data: !this.#context.own && !this.#isRefusal,
@@ -312,8 +297,8 @@ export class Comparison {
 interface OneSided {
   readonly at: string
   readonly name: string
-  readonly ours: JsonValue | undefined
-  readonly other: JsonValue | undefined
+  readonly ours: Value
+  readonly other: Value
   readonly renamed: readonly [string, string] | undefined
 }
 
@@ -333,6 +318,6 @@ function fits(schema: JsonObject, text: string): boolean {
 }
 
 /** The parsed body; a text that is no JSON as it is, undefined where there is none. */
-function bodyOf({ text }: Answer): JsonValue | undefined {
+function bodyOf({ text }: Answer): Value {
   return text === '' ? undefined : (parsedJson(text) ?? text)
 }
