@@ -1,6 +1,6 @@
 import { type Step, STEP_ACTIONS, type StepAction } from '../domain/collection.ts'
 import type { ResponderAnswer } from '../domain/connector.ts'
-import { isBlank, isJsonObject, type JsonObject, type JsonValue, own, present } from '../domain/json.ts'
+import { isBlank, isJsonObject, type JsonObject, type JsonValue, objectAt, own, present } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import type { ParsedStep } from '../schema/collections.ts'
 import type { Report } from '../schema/parts.ts'
@@ -38,47 +38,44 @@ export function answerAfter(step: Step | undefined): Pick<ResponderAnswer, 'stat
   return { status: step.action === 'create' ? 201 : 200, body: result }
 }
 
-/** Where collections and responders have templates, and the names that they can use there. */
-export function* responderTemplates(document: JsonObject): Generator<TemplatePlace> {
-  for (const [collectionName] of entriesOf(own(document, 'collections'))) {
-    const path = ['collections', collectionName]
-    yield { path: [...path, 'fields'], roots: ['item', ...REQUEST, 'sequence'] }
-    yield { path: [...path, 'seed'], roots: ['account', 'person', 'sequence'] }
-  }
-  yield { path: ['error_body'], roots: [...REQUEST, 'error', 'existing'] }
-  for (const { path: at } of ['headers', 'body'].flatMap((key) =>
-    valuesAt(document, ['responders', '*', 'sequence', '*', key]),
-  )) {
-    yield { path: at, roots: REQUEST }
-  }
-  for (const [at, responder] of entriesOf(own(document, 'responders'))) {
-    const path = ['responders', Number(at)]
-    const roots = [...REQUEST]
-    for (const [index, each] of entriesOf(isJsonObject(responder) ? own(responder, 'steps') : undefined)) {
-      const inStep = [...path, 'steps', Number(index)]
-      const ofItem = [...roots, 'item']
-      for (const key of ['key', 'where', 'item', 'search', 'sort', 'page']) yield { path: [...inStep, key], roots }
-      for (const key of ['set', 'add', 'remove', 'unless', 'show']) {
-        yield {
-          path: [...inStep, key],
-          roots: isJsonObject(each) && own(each, 'create') === undefined ? ofItem : roots,
-        }
-      }
-      yield { path: [...inStep, 'refuse'], roots }
-      yield { path: [...inStep, 'otherwise'], roots: [...REQUEST, 'error', 'existing'] }
-      roots.push(...resultNames(each))
-    }
-    for (const key of ['headers', 'body']) {
-      yield { path: [...path, 'respond', key], roots }
-    }
-  }
-}
-
 const REQUEST = ['request', 'account', 'person']
 
 export interface TemplatePlace {
   readonly path: Path
   readonly roots: readonly string[]
+}
+
+/** Templates whose place alone says which names they can use. */
+const TEMPLATES: readonly { readonly at: readonly string[]; readonly roots: readonly string[] }[] = [
+  { at: ['credentials.send.headers', 'credentials.send.query'], roots: ['credentials'] },
+  { at: ['path', 'query', 'headers', 'body'].map((key) => `tools.*.call.${key}`), roots: ['input', 'account'] },
+  { at: ['tools.*.result'], roots: ['response', 'input', 'account'] },
+  { at: ['rate_limit.otherwise'], roots: [...REQUEST, 'error'] },
+  { at: ['error_body'], roots: [...REQUEST, 'error', 'existing'] },
+  { at: ['headers', 'body'].map((key) => `responders.*.sequence.*.${key}`), roots: REQUEST },
+]
+
+/** Where a connector or an extension has templates, and the names that they can use there. */
+export function* templatePlaces(document: JsonObject): Generator<TemplatePlace> {
+  for (const { at, roots } of TEMPLATES)
+    for (const place of at) for (const { path } of valuesAt(document, place.split('.'))) yield { path, roots }
+  for (const name of Object.keys(objectAt(document, 'collections'))) {
+    yield { path: ['collections', name, 'fields'], roots: ['item', ...REQUEST, 'sequence'] }
+    yield { path: ['collections', name, 'seed'], roots: ['account', 'person', 'sequence'] }
+  }
+  for (const { path, value: responder } of valuesAt(document, ['responders', '*'])) {
+    const roots = [...REQUEST]
+    for (const { path: inStep, value: step } of valuesAt(responder, ['steps', '*'], path)) {
+      const isCreate = isJsonObject(step) && own(step, 'create') !== undefined
+      for (const key of ['key', 'where', 'item', 'search', 'sort', 'page', 'refuse'])
+        yield { path: [...inStep, key], roots }
+      for (const key of ['set', 'add', 'remove', 'unless', 'show'])
+        yield { path: [...inStep, key], roots: isCreate ? roots : [...roots, 'item'] }
+      yield { path: [...inStep, 'otherwise'], roots: [...REQUEST, 'error', 'existing'] }
+      roots.push(...resultNames(step))
+    }
+    for (const key of ['headers', 'body']) yield { path: [...path, 'respond', key], roots }
+  }
 }
 
 /** The variables that templates after a step see. */

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own, pointerParts } from
 import { patternsIn } from '../domain/schema-patterns.ts'
 import { isWebhookUrl } from '../domain/webhook.ts'
 import { lazyImport } from '../lazy-import.ts'
-import { responderTemplates, type TemplatePlace } from './collections.ts'
+import { templatePlaces } from './collections.ts'
 import { type PathsOf, References, textsIn } from './connector-references.ts'
 import { type Problem, type Path, shown, valueAtPath, valuesAt } from '../schema/problems.ts'
 
@@ -43,17 +43,8 @@ export async function checkConnector(document: JsonValue, context: DocumentCheck
   return [
     ...outboundProblems(['base_url'], own(document, 'base_url'), context.allowOutbound),
     ...((await context.toolSchemas?.problems(document)) ?? []),
-    ...templateProblems(document, connectorTemplates(document), context),
-    ...responderProblems(document, context),
+    ...templateProblems(document, context),
     ...new References(document).unansweredCalls(),
-  ]
-}
-
-/** What is wrong with the templates of responders and collections. */
-export function responderProblems(document: JsonObject, checks: DocumentChecks): Problem[] {
-  return [
-    ...templateProblems(document, [...responderTemplates(document)], checks),
-    ...resultNameProblems(document, checks),
   ]
 }
 
@@ -62,34 +53,18 @@ export function outboundProblems(path: Path, url: JsonValue | undefined, allowOu
   return [{ path, found: shown(url), allowed: 'a URL on loopback (or start with --allow-outbound)' }]
 }
 
-/** Where a connector document has templates beside those of its responders, and the names that they can use there. */
-function connectorTemplates(document: JsonObject): TemplatePlace[] {
-  return TEMPLATES.flatMap(({ at, roots }) =>
-    at.flatMap((each) => valuesAt(document, each.split('.')).map(({ path }) => ({ path, roots }))),
-  )
-}
-
-const TEMPLATES: readonly { readonly at: readonly string[]; readonly roots: readonly string[] }[] = [
-  { at: ['credentials.send.headers', 'credentials.send.query'], roots: ['credentials'] },
-  { at: ['path', 'query', 'headers', 'body'].map((key) => `tools.*.call.${key}`), roots: ['input', 'account'] },
-  { at: ['tools.*.result'], roots: ['response', 'input', 'account'] },
-  { at: ['rate_limit.otherwise'], roots: ['request', 'account', 'person', 'error'] },
-]
-
 /** Templates that cannot be read, and variables in them that there are not. */
-function templateProblems(
-  document: JsonObject,
-  places: readonly TemplatePlace[],
-  { checkTemplate, templatePaths }: DocumentChecks,
-): Problem[] {
+export function templateProblems(document: JsonObject, checks: DocumentChecks): Problem[] {
+  const { checkTemplate, templatePaths } = checks
   const references = new References(document)
-  return places.flatMap(({ path, roots }) =>
+  const ofTemplates = [...templatePlaces(document)].flatMap(({ path, roots }) =>
     textsIn(valueAtPath(document, path) as JsonValue | undefined, path).flatMap(({ path: at, text }): Problem[] => {
       const reason = checkTemplate(text, roots)
       if (reason === undefined) return references.problemsOf({ path: at, text, roots }, templatePaths)
       return [{ path: at, found: shown(text), allowed: `a template that can be read; ${reason}` }]
     }),
   )
+  return [...ofTemplates, ...resultNameProblems(document, checks)]
 }
 
 /** Names of results that a template reads as a helper, a literal or a part of its own syntax. */

@@ -7,7 +7,7 @@ import {
   type DocumentCheckContext,
   checkConnector,
   type DocumentChecks,
-  responderProblems,
+  templateProblems,
   ToolSchemaCheck,
 } from './connector-checks.ts'
 import { connectorSchema, toConnector } from './connector.ts'
@@ -142,7 +142,7 @@ async function readConnector(source: SourceText, context: DocumentCheckContext):
 async function readExtension(source: SourceText, checks: DocumentCheckContext): Promise<Read<'extension'>> {
   const { data, shape } = parsed(extensionSchema, source)
   const document = isJsonObject(source.value) ? source.value : {}
-  const inside = responderProblems(document, checks)
+  const inside = templateProblems(document, checks)
   const ofSchemas = (await checks.toolSchemas?.problems(document, ['responders', '*', 'body_schema'])) ?? []
   const problems = [...shape, ...inside, ...ofSchemas, ...servedProblems(source.value, checks)]
   return { kind: 'extension', file: source.file, source, document: data && toExtension(data), problems }

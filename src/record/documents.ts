@@ -132,7 +132,7 @@ class Seen {
     // A tool that the service does not have is none of the mock's.
     if (tool === '' || code === 'TOOL_NOT_FOUND') return
     const input = own(body, 'tool_input') ?? own(body, 'params')
-    const respond = responseOf(answered, status, headerIn(answer?.headers ?? [], 'retry-after'))
+    const respond = responseOf(answered, status, headerIn(answer, 'retry-after'))
     this.#calls.push({ tool, input: isJsonObject(input) ? input : {}, answer: respond, locator })
   }
 

@@ -1,4 +1,4 @@
-import { headerIn, type Headers, MAX_KEPT, type Recorded, type RecordedBody, textOfBody } from './recorded.ts'
+import { bodyText, headerIn, MAX_KEPT, type Message, type Recorded } from './recorded.ts'
 import type { Secrets } from './secrets.ts'
 
 export interface HarOptions {
@@ -20,17 +20,10 @@ export function harOf(exchanges: readonly Recorded[], options: HarOptions) {
   }
 }
 
-const NO_TIMES = { send: 0, receive: 0 }
-const UNKNOWN_SIZES = { headersSize: -1 }
-
 function entryOf(exchange: Recorded, { upstream, secrets, problems }: HarOptions) {
-  const { startedAt, durationMs, method, target, requestHeaders, requestBody, answer } = exchange
+  const { startedAt, durationMs, method, target, request, answer } = exchange
   const url = secrets.url(upstream.replace(/\/+$/, '') + target)
-  const [type, answeredType] = [requestHeaders, answer?.headers ?? []].map((headers) =>
-    secrets.text(headerIn(headers, 'content-type') ?? ''),
-  )
-  const sent = shownBody(requestBody, requestHeaders, secrets)
-  const received = answer && shownBody(answer.body, answer.headers, secrets)
+  const [sent, received] = [shownMessage(request, secrets), shownMessage(answer, secrets)]
   const notes = [
     ...problems(exchange).map((problem) => `contract: ${secrets.text(problem)}`),
     ...(answer ? [] : ['the service gave no answer']),
@@ -41,54 +34,54 @@ function entryOf(exchange: Recorded, { upstream, secrets, problems }: HarOptions
     startedDateTime: new Date(startedAt).toISOString(),
     time: durationMs,
     request: {
-      ...UNKNOWN_SIZES,
+      headersSize: -1,
       method,
       url,
       httpVersion: 'HTTP/1.1',
       cookies: [],
-      headers: shownHeaders(requestHeaders, secrets),
+      headers: sent.headers,
       queryString: queryOf(url),
-      ...(requestBody.size === 0 ? {} : { postData: { mimeType: type ?? '', text: sent.text ?? '' } }),
-      bodySize: requestBody.size,
+      ...(request.body.size === 0 ? {} : { postData: { mimeType: sent.type, text: sent.text ?? '' } }),
+      bodySize: request.body.size,
     },
     response: {
-      ...UNKNOWN_SIZES,
+      headersSize: -1,
       status: answer?.status ?? 0,
       statusText: secrets.text(answer?.reason ?? ''),
       httpVersion: 'HTTP/1.1',
       cookies: [],
-      headers: shownHeaders(answer?.headers ?? [], secrets),
+      headers: received.headers,
       content: {
         size: answer?.body.size ?? 0,
-        mimeType: answeredType || 'x-unknown',
-        ...(received?.text === undefined ? {} : { text: received.text }),
-        ...(received?.note === undefined ? {} : { comment: received.note }),
+        mimeType: received.type || 'x-unknown',
+        ...(received.text === undefined ? {} : { text: received.text }),
+        ...(received.note === undefined ? {} : { comment: received.note }),
       },
-      redirectURL: secrets.url(headerIn(answer?.headers ?? [], 'location') ?? ''),
+      redirectURL: secrets.url(headerIn(answer, 'location') ?? ''),
       bodySize: answer?.body.size ?? -1,
     },
     cache: {},
-    timings: { ...NO_TIMES, wait: durationMs },
+    timings: { send: 0, wait: durationMs, receive: 0 },
     ...(notes.length > 0 ? { comment: notes.join('; ') } : {}),
   }
 }
 
-/** A body without its secrets. One that is no text may hide secrets in any form, and is left out. */
-function shownBody(
-  body: RecordedBody,
-  headers: Headers,
-  secrets: Secrets,
-): { readonly text?: string; readonly note?: string } {
-  if (body.size === 0) return { text: '' }
-  const text = textOfBody(body, headers)
-  if (text === undefined) return { note: `${body.size} bytes that are no text, which are left out` }
-  const shown = secrets.body(text)
-  if (body.size <= MAX_KEPT) return { text: shown }
-  return { text: shown, note: `cut: the first ${MAX_KEPT} of ${body.size} bytes` }
+/** A message without its secrets, with what is to be said of its body. */
+function shownMessage(message: Message | undefined, secrets: Secrets) {
+  const headers = (message?.headers ?? []).map(([name, value]) => {
+    return { name: secrets.text(name), value: secrets.header(name, value) }
+  })
+  return { headers, type: secrets.text(headerIn(message, 'content-type') ?? ''), ...shownBody(message, secrets) }
 }
 
-function shownHeaders(headers: Headers, secrets: Secrets): { name: string; value: string }[] {
-  return headers.map(([name, value]) => ({ name: secrets.text(name), value: secrets.header(name, value) }))
+/** A body without its secrets. One that is no text may hide secrets in any form, and is left out. */
+function shownBody(message: Message | undefined, secrets: Secrets): { readonly text?: string; readonly note?: string } {
+  if (!message) return {}
+  const { size } = message.body
+  if (size === 0) return { text: '' }
+  const text = bodyText(message)
+  if (text === undefined) return { note: `${size} bytes that are no text, which are left out` }
+  return { text: secrets.body(text), ...(size > MAX_KEPT && { note: `cut: the first ${MAX_KEPT} of ${size} bytes` }) }
 }
 
 function queryOf(url: string): { name: string; value: string }[] {

@@ -3,7 +3,7 @@ import { operationAt, routeOf } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, parsedJson, textOf } from '../domain/json.ts'
 import { valueAt } from '../domain/value-match.ts'
-import { headerIn, type Recorded, textOfBody } from './recorded.ts'
+import { bodyText, headerIn, type Recorded } from './recorded.ts'
 
 /** A recorded exchange as the contract sees it. */
 export interface Observed {
@@ -20,11 +20,11 @@ export interface Observed {
   readonly code: string
 }
 
-export function observe({ method, target, requestHeaders, requestBody, answer }: Recorded): Observed {
+export function observe({ method, target, request, answer }: Recorded): Observed {
   const [path = '', query = ''] = target.split('?')
-  const text = textOfBody(requestBody, requestHeaders)
-  const isForm = headerIn(requestHeaders, 'content-type')?.includes('x-www-form-urlencoded') === true
-  const received = answer && textOfBody(answer.body, answer.headers)
+  const text = bodyText(request)
+  const isForm = headerIn(request, 'content-type')?.includes('x-www-form-urlencoded') === true
+  const received = bodyText(answer)
   const answered = received === undefined ? undefined : parsedJson(received)
   return {
     operation: operationAt(method, path),

@@ -113,8 +113,7 @@ export class RecordingProxy {
         durationMs: now() - startedAt,
         method: request.method ?? 'GET',
         target: request.url ?? '/',
-        requestHeaders: headerPairs(request.rawHeaders),
-        requestBody: sent.kept(),
+        request: { headers: headerPairs(request.rawHeaders), body: sent.kept() },
         answer,
       })
     }

@@ -13,6 +13,12 @@ export interface RecordedBody {
   readonly size: number
 }
 
+/** What was sent in one direction. */
+export interface Message {
+  readonly headers: Headers
+  readonly body: RecordedBody
+}
+
 /** A request that came through the proxy, and its answer, with all secrets. */
 export interface Recorded {
   /** Milliseconds since 1970. */
@@ -21,28 +27,27 @@ export interface Recorded {
   readonly method: string
   /** Path and query as they were sent. */
   readonly target: string
-  readonly requestHeaders: Headers
-  readonly requestBody: RecordedBody
+  readonly request: Message
   /** Undefined where no head of an answer came. */
   readonly answer: RecordedAnswer | undefined
 }
 
-export interface RecordedAnswer {
+export interface RecordedAnswer extends Message {
   readonly status: number
   readonly reason: string
-  readonly headers: Headers
-  readonly body: RecordedBody
   /** Whether the connection ended inside the body. */
   readonly isTorn: boolean
 }
 
-export function headerIn(headers: Headers, name: string): string | undefined {
-  return headers.find(([each]) => each.toLowerCase() === name)?.[1]
+export function headerIn(message: Message | undefined, name: string): string | undefined {
+  return message?.headers.find(([each]) => each.toLowerCase() === name)?.[1]
 }
 
-/** A body as text, without its content encoding; undefined where it is none, or where the encoding is broken. */
-export function textOfBody({ bytes, size }: RecordedBody, headers: Headers): string | undefined {
-  const encoding = headerIn(headers, 'content-encoding')?.toLowerCase() ?? 'identity'
+/** The body as text, without its content encoding; undefined where it is none, or where the encoding is broken. */
+export function bodyText(message: Message | undefined): string | undefined {
+  if (!message) return undefined
+  const { bytes, size } = message.body
+  const encoding = headerIn(message, 'content-encoding')?.toLowerCase() ?? 'identity'
   try {
     const decoded = encoding === 'identity' ? bytes : (DECODERS[encoding]?.(bytes) ?? undefined)
     if (!decoded) return undefined

@@ -10,7 +10,7 @@ import { ValueMap } from '../drift/value-map.ts'
 import { type Exchange, exchangeOf } from '../drift/har.ts'
 import type { HttpRequest } from '../http-client.ts'
 import { codeOf, observe } from './observed.ts'
-import { headerIn, type Headers, type Recorded, textOfBody } from './recorded.ts'
+import { bodyText, headerIn, type Message, type Recorded } from './recorded.ts'
 
 /** A mock that has the recorded seed, in which the recording is tried. */
 export interface RehearsalMock {
@@ -163,12 +163,12 @@ class Rehearsing {
 
 /** What may have been behind an answer, the likeliest first. Faults of the model last: what follows from them follows too. */
 function causesOf({ answer }: Recorded, operation: Operation, { status, code, account }: Outcome): JsonObject[][] {
-  const text = (answer && textOfBody(answer.body, answer.headers)) ?? ''
+  const text = bodyText(answer) ?? ''
   if (status === 0) return answer ? [[{ truncate_body: {} }]] : [[{ reset_connection: {} }]]
   if (code === NO_JSON) return [[{ malformed_json: {} }], [{ respond: { status, body: text } }]]
   const ended = [[{ expire_account: {} }], [{ disconnect: {} }]]
   if (/DISCONNECTED/.test(text) || account === 'DISCONNECTED') ended.reverse()
-  const respond = { respond: respondOf(answer?.headers ?? [], status, code, text) }
+  const respond = { respond: respondOf(answer, status, code, text) }
   return [
     ...(code === 'ACCOUNT_NOT_ACTIVE' || account === 'EXPIRED' || account === 'DISCONNECTED' ? ended : []),
     ...(code === 'UNAUTHENTICATED' ? [[{ revoke_bearer_tokens: {} }]] : []),
@@ -180,9 +180,9 @@ function causesOf({ answer }: Recorded, operation: Operation, { status, code, ac
 }
 
 /** The same answer: by its code where the mock makes the rest of it, else as it is. */
-function respondOf(headers: Headers, status: number, code: string, text: string): JsonObject {
+function respondOf(answer: Message | undefined, status: number, code: string, text: string): JsonObject {
   const body = parsedJson(text)
-  const wait = headerIn(headers, 'retry-after')
+  const wait = headerIn(answer, 'retry-after')
   const message = valueAt(body, 'message') ?? valueAt(body, 'error_description')
   return {
     status,
@@ -223,14 +223,10 @@ function noAnswer(): Answer {
 }
 
 /** A recorded exchange as it is sent again. */
-function replayable({ method, target, requestHeaders, requestBody, answer }: Recorded): Exchange {
+function replayable({ method, target, request, answer }: Recorded): Exchange {
   return exchangeOf(
-    { method, path: target, headers: requestHeaders, body: textOfBody(requestBody, requestHeaders) || undefined },
-    {
-      status: answer?.status ?? 0,
-      headers: answer?.headers ?? [],
-      text: (answer && textOfBody(answer.body, answer.headers)) ?? '',
-    },
+    { method, path: target, headers: request.headers, body: bodyText(request) || undefined },
+    { status: answer?.status ?? 0, headers: answer?.headers ?? [], text: bodyText(answer) ?? '' },
   )
 }
 

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../do
 import { masked, Masking } from '../domain/masking.ts'
 import { isSecretParameter } from '../domain/secret.ts'
 import { percentDecoded } from '../domain/text.ts'
-import { headerIn, type Recorded, textOfBody } from './recorded.ts'
+import { bodyText, headerIn, type Message, type Recorded } from './recorded.ts'
 
 /** What is a secret in a recording beside what the journal masks. */
 const MORE_NAMES = ['client_id', 'auth_request_id', 'link']
@@ -46,12 +46,10 @@ export class Secrets {
   }
 
   /** Finds the secrets of an exchange. */
-  learn({ target, requestHeaders, requestBody, answer }: Recorded): void {
+  learn({ target, request, answer }: Recorded): void {
     this.#finding.url(target)
-    for (const [name, value] of [...requestHeaders, ...(answer?.headers ?? [])])
-      this.#learnHeader(name.toLowerCase(), value)
-    this.#learnBody(textOfBody(requestBody, requestHeaders), headerIn(requestHeaders, 'content-type'))
-    if (answer) this.#learnBody(textOfBody(answer.body, answer.headers), headerIn(answer.headers, 'content-type'))
+    this.#learnMessage(request)
+    if (answer) this.#learnMessage(answer)
   }
 
   /** What is hidden, by name, with how many values each. */
@@ -183,6 +181,11 @@ export class Secrets {
       const opaque = [...pathname.split('/').slice(-1), ...searchParams.values()].filter((part) => part.length >= LEAST)
       for (const part of opaque) this.#learn(part, name)
     }
+  }
+
+  #learnMessage(message: Message): void {
+    for (const [name, value] of message.headers) this.#learnHeader(name.toLowerCase(), value)
+    this.#learnBody(bodyText(message), headerIn(message, 'content-type'))
   }
 
   #learnHeader(name: string, value: string): void {

@@ -1,13 +1,15 @@
-import type { AccountStatus } from '../domain/account.ts'
+import type { Account, AccountStatus } from '../domain/account.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
-import { isJsonObject, own } from '../domain/json.ts'
+import { own, textOf } from '../domain/json.ts'
 import type { LifecycleEvent } from '../domain/lifecycle.ts'
 import type { AuthRequest, MagicLink } from '../domain/magic-link.ts'
 import { masked } from '../domain/masking.ts'
+import type { Transition } from '../domain/request-trace.ts'
 import { isSessionToken } from '../domain/session-token.ts'
 import { nearest } from '../domain/suggestion.ts'
 import { plural, quote } from '../domain/text.ts'
+import { valueAt } from '../domain/value-match.ts'
 import type { Table } from '../state/model/table.ts'
 import type { RecordedEntry } from './entry.ts'
 import {
@@ -20,7 +22,7 @@ import {
   sentText,
   upstreamFacts,
 } from './evidence.ts'
-import { pathOf, toolOf } from './view.ts'
+import { pathOf, requestHeadersOf, toolOf } from './view.ts'
 
 const NEW_LINK = 'Create a new magic link and send the user through it.'
 
@@ -173,15 +175,13 @@ const TABLE: Readonly<Record<ErrorCode | OtherError, Cause | ((evidence: Evidenc
   }),
   ACCOUNT_ALREADY_EXISTS: (evidence) => {
     const { entry, earlier } = evidence
-    const existing = resourceOf(answerOf(entry))
-    const maker = earlier.findLast(({ trace }) =>
-      trace.transitions.some(({ from, account_id }) => from === 'none' && account_id === existing),
-    )
+    const existing = textOf(valueAt(answerOf(entry), 'details.0.resource_info.resource_name'))
+    const maker = latestWith(earlier, ({ from, account_id }) => from === 'none' && account_id === existing)
     const origin = maker ? `was created by ${named(maker)}` : 'is older than this journal; it may come from the seed'
     return {
       because: answered(evidence, 'The scope has an account with this identifier at this connector.'),
       basis: '4.3, G20, G55',
-      facts: existing === undefined ? [] : [`The existing account ${existing} ${origin}.`],
+      facts: existing === '' ? [] : [`The existing account ${existing} ${origin}.`],
       advice:
         'Use the account that resource_info.resource_name of the answer names, or send another organization_id or user_id.',
     }
@@ -297,14 +297,11 @@ function accountNotFound(evidence: Evidence): Cause {
   const { entry, earlier, environment } = evidence
   const id = sentText(entry, 'id') ?? sentText(entry, 'connected_account_id')
   const identifier = sentText(entry, 'identifier')
-  const deleted = earlier.findLast(({ trace }) =>
-    trace.transitions.some(
-      ({ event, account_id }) =>
-        event === 'deleted' &&
-        (id === undefined
-          ? account_id === trace.account?.id && trace.account.identifier === identifier
-          : account_id === id),
-    ),
+  const deleted = latestWith(
+    earlier,
+    ({ event, account_id }, account) =>
+      event === 'deleted' &&
+      (id === undefined ? account_id === account?.id && account.identifier === identifier : account_id === id),
   )
   const accounts = [...(environment?.model.tables.accounts.values() ?? [])]
   const same = accounts.filter((account) => identifier !== undefined && account.identifier === identifier).slice(0, 5)
@@ -330,14 +327,6 @@ function accountNotFound(evidence: Evidence): Cause {
     advice:
       'Send the id from the answer of the create, or connector and identifier with the same organization_id and user_id.',
   }
-}
-
-function resourceOf(answer: ReturnType<typeof answerOf>): string | undefined {
-  const details = own(answer, 'details')
-  const info = Array.isArray(details) ? details[0] : undefined
-  const resource = isJsonObject(info) ? own(info, 'resource_info') : undefined
-  const name = isJsonObject(resource) ? own(resource, 'resource_name') : undefined
-  return typeof name === 'string' ? name : undefined
 }
 
 /** 429, 500 and 504 of a tool call. */
@@ -371,6 +360,7 @@ function authRequestNotFound(evidence: Evidence): Cause {
 
 function outcomeFacts({ entry, earlier }: Evidence, request: AuthRequest): string[] {
   const at = instant(entry.at)
+  const isOf = ({ account_id }: Transition): boolean => account_id === request.account_id
   switch (request.outcome) {
     case 'pending':
       return [`It is pending until ${request.expires_at}; the clock said ${at}.`]
@@ -385,11 +375,11 @@ function outcomeFacts({ entry, earlier }: Evidence, request: AuthRequest): strin
       ]
     }
     case 'superseded': {
-      const later = earlier.findLast(({ trace }) => approved(trace.transitions, request.account_id))
+      const later = latestWith(earlier, (each) => isOf(each) && each.event.startsWith('consent_approved'))
       return [later ? `It was superseded by the consent in ${named(later)}.` : 'A later consent superseded it.']
     }
     case 'withdrawn': {
-      const ended = earlier.findLast(({ trace }) => withdrew(trace.transitions, request.account_id))
+      const ended = latestWith(earlier, (each) => isOf(each) && WITHDRAWING.has(each.event))
       return [ended ? `It ended with ${named(ended)}.` : 'It ended when its account was disconnected.']
     }
   }
@@ -407,12 +397,12 @@ const WITHDRAWING: ReadonlySet<LifecycleEvent> = new Set([
   'type_changed_ready',
 ])
 
-function withdrew(transitions: RecordedEntry['trace']['transitions'], account: string): boolean {
-  return transitions.some(({ event, account_id }) => account_id === account && WITHDRAWING.has(event))
-}
-
-function approved(transitions: RecordedEntry['trace']['transitions'], account: string): boolean {
-  return transitions.some(({ event, account_id }) => account_id === account && event.startsWith('consent_approved'))
+/** The latest entry in which something like this happened to an account. */
+function latestWith(
+  entries: readonly RecordedEntry[],
+  isMeant: (transition: Transition, account: Account | undefined) => boolean,
+): RecordedEntry | undefined {
+  return entries.findLast(({ trace }) => trace.transitions.some((each) => isMeant(each, trace.account)))
 }
 
 /** The redirect that carried the auth_request_id to the application. */
@@ -493,8 +483,7 @@ function tokenFacts({ entry, earlier, environment }: Evidence, token: string): s
   ]
 }
 
-function bearerOf({ requestHeaders }: RecordedEntry): string | undefined {
-  const at = requestHeaders.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'authorization')
-  const [scheme = '', token = ''] = (at < 0 ? '' : (requestHeaders[at + 1] ?? '')).split(' ')
+function bearerOf(entry: RecordedEntry): string | undefined {
+  const [scheme = '', token = ''] = (requestHeadersOf(entry)['authorization'] ?? '').split(' ')
   return scheme.toLowerCase() === 'bearer' && token !== '' ? token : undefined
 }

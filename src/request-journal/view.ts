@@ -1,6 +1,7 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { instant } from '../domain/instant.ts'
-import { extentOf, isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own, parsedJson } from '../domain/json.ts'
+import { headerPairs, headersByName } from '../domain/request-headers.ts'
 import type { NotedRule, RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import type { ScenarioFault } from '../domain/scenario.ts'
 import { type AccountState, type JournalEntry, type JournalMessage, KEPT, type RecordedEntry } from './entry.ts'
@@ -145,6 +146,11 @@ function textOf(body: Uint8Array | string): string {
   return typeof body === 'string' ? body : Buffer.from(body).toString()
 }
 
+/** The headers of a request. Of one that was sent twice the first counts. */
+export function requestHeadersOf({ requestHeaders }: RecordedEntry): Record<string, string> {
+  return headersByName(headerPairs(requestHeaders).reverse())
+}
+
 /** The headers of a response; one that was sent more than once is one list. */
 export function responseHeadersOf({ responseHeaders }: RecordedEntry): [name: string, value: string][] {
   return Object.entries(responseHeaders).map(([name, value]) => [name.toLowerCase(), [value].flat().join(', ')])
@@ -193,21 +199,15 @@ function faultDocument({ kind, params }: ScenarioFault): JsonObject {
 }
 
 function requestView(entry: RecordedEntry): JournalMessage {
-  const headers: [string, string][] = []
-  for (let at = 0; at + 1 < entry.requestHeaders.length; at += 2) {
-    const name = (entry.requestHeaders[at] ?? '').toLowerCase()
-    headers.push([name, maskHeader(name, entry.requestHeaders[at + 1] ?? '')])
-  }
+  const headers = headerPairs(entry.requestHeaders).map(([name, value]) => [name.toLowerCase(), value] as const)
   // Every field of the form behind a magic link is a credential; the connector may give it any name.
   const everySecret = entry.kind === 'page' && entry.url.startsWith('/magic/')
-  const isShortened = entry.isRequestShortened
-  return message(headers, requestText(entry), { isShortened, everySecret, documentName: documentNameOf(entry) })
+  return message(headers, requestText(entry), entry, { isShortened: entry.isRequestShortened, everySecret })
 }
 
 function responseView(entry: RecordedEntry): JournalMessage {
-  const headers = responseHeadersOf(entry).map(([name, value]): [string, string] => [name, maskHeader(name, value)])
-  const isShortened = entry.isResponseShortened
-  return message(headers, responseText(entry), { isShortened, everySecret: false, documentName: documentNameOf(entry) })
+  const { isResponseShortened: isShortened } = entry
+  return message(responseHeadersOf(entry), responseText(entry), entry, { isShortened, everySecret: false })
 }
 
 /** Maps a name on the wire to the document's, by which secret fields are known; undefined without a vocabulary. */
@@ -215,22 +215,17 @@ export function documentNameOf({ vocabulary }: RecordedEntry): DocumentName | un
   return vocabulary && ((name) => vocabulary.document(name))
 }
 
-interface MessageOptions {
-  readonly isShortened: boolean
-  readonly everySecret: boolean
-  readonly documentName: DocumentName | undefined
-}
-
 function message(
-  headers: readonly [string, string][],
+  headers: readonly (readonly [string, string])[],
   text: string,
-  { isShortened, everySecret, documentName }: MessageOptions,
+  entry: RecordedEntry,
+  { isShortened, everySecret }: { readonly isShortened: boolean; readonly everySecret: boolean },
 ): JournalMessage {
-  const byName = new Map(headers)
+  const byName = new Map(headers.map(([name, value]) => [name, maskHeader(name, value)]))
   const size = Number(byName.get('content-length') ?? 0)
   // A body that was too large to be read is not there at all.
   const truncated = isShortened || (text === '' && size > KEPT) ? truncation(text, size) : undefined
-  const body = shownBody(text, byName.get('content-type') ?? '', everySecret, documentName)
+  const body = shownBody(text, byName.get('content-type') ?? '', everySecret, documentNameOf(entry))
   return { headers: Object.fromEntries(byName), body, ...(truncated === undefined ? {} : { truncated }) }
 }
 
@@ -275,7 +270,7 @@ const SHORTEST_CUT = KEPT / 4
 
 /** The value of a JSON body, also of one whose end was cut off; undefined for anything else. */
 export function parsedBody(text: string): JsonValue | undefined {
-  if (text.length > MAX_DEPTH && extentOf(text).depth > MAX_DEPTH) return undefined
+  if (nestsDeeper(text, MAX_DEPTH)) return undefined
   return parsedJson(text) ?? (text.length >= SHORTEST_CUT ? parsedJson(closeJson(text)) : undefined)
 }
 

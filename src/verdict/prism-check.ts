@@ -8,9 +8,15 @@ import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from
 import type { PrismCheck } from './report-types.ts'
 import { errorTraits, type FieldViolation } from '../domain/errors.ts'
 import type { JsonValue } from '../domain/json.ts'
-import { headerPairs, headersByName } from '../domain/request-headers.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
-import { pathOf, queryOf, requestText, responseHeadersOf, responseText } from '../request-journal/view.ts'
+import {
+  pathOf,
+  queryOf,
+  requestHeadersOf,
+  requestText,
+  responseHeadersOf,
+  responseText,
+} from '../request-journal/view.ts'
 
 export interface JournalOf {
   readonly environment: string
@@ -91,7 +97,7 @@ export function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
         path: protocol === 'mcp' ? routeOf(operation).path : pathOf(entry),
         query: vocabulary ? queryInDocumentWords(operation, query, vocabulary) : query,
         // A call's own content type is that of its protocol; what was transcoded is JSON.
-        headers: { ...headersOf(entry), ...(protocol === 'http' ? {} : { 'content-type': 'application/json' }) },
+        headers: { ...requestHeadersOf(entry), ...(protocol === 'http' ? {} : { 'content-type': 'application/json' }) },
         body: request ? '' : sentBody(entry, operation),
       },
       requestViolations: request ? undefined : inDocumentWords(entry),
@@ -139,9 +145,4 @@ function inDocumentWords({ violations, vocabulary }: RecordedEntry): readonly Fi
   return violations.map((violation) => {
     return { ...violation, field: violation.field.replaceAll(/\w+/g, (word) => vocabulary.document(word)) }
   })
-}
-
-/** Of a header that was sent twice the first counts. */
-function headersOf({ requestHeaders }: RecordedEntry): Record<string, string> {
-  return headersByName(headerPairs(requestHeaders).reverse())
 }

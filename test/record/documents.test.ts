@@ -15,7 +15,7 @@ const bodyOf = (value: JsonObject): RecordedBody => {
 function recorded(method: string, target: string, asked: JsonObject, status: number, answered: JsonObject): Recorded {
   const headers = [['content-type', 'application/json']] as const
   return {
-    ...{ startedAt: 0, durationMs: 1, method, target, requestHeaders: headers, requestBody: bodyOf(asked) },
+    ...{ startedAt: 0, durationMs: 1, method, target, request: { headers, body: bodyOf(asked) } },
     answer: { status, reason: '', headers, body: bodyOf(answered), isTorn: false },
   }
 }
