@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import { mergeBundles } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
-import { type Problem, valuesAt } from '../schema/problems.ts'
+import { type Path, type Problem, valuesAt } from '../schema/problems.ts'
 import { type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
 import { References } from './connector-references.ts'
 import { connectorSchema } from './connector.ts'
@@ -114,27 +114,20 @@ function warningsOf(documents: readonly ReadDocument[]): FileProblem[] {
 const SCHEMAS = { seed: seedSchema, connector: connectorSchema, scenario: scenarioSchema }
 
 function warningsIn(source: SourceText, durations: readonly Duration[]): FileProblem[] {
-  const judged = (
-    path: readonly string[],
-    judge: (value: JsonValue) => Pick<Problem, 'found' | 'allowed'> | undefined,
-  ) =>
-    valuesAt(source.value, path).flatMap(({ path: at, value }): Problem[] => {
-      const problem = judge(value)
-      return problem ? [{ path: at, ...problem }] : []
-    })
+  const problems: Problem[] = []
+  const judge = (path: Path, problem: Pick<Problem, 'found' | 'allowed'> | undefined): void => {
+    if (problem) problems.push({ ...problem, path })
+  }
   // Connectors are in files of their own, and in a seed.
-  const connectors = [[], ['connectors', '*']].flatMap((base) => valuesAt(source.value, base))
-  const unreached = connectors.flatMap(({ path: base, value }) =>
-    (isJsonObject(value) ? new References(value).unreachedResponders() : []).map((problem) => ({
-      ...problem,
-      path: [...base, ...problem.path],
-    })),
-  )
-  return [
-    ...[[], ['connectors', '*']].flatMap((base) => judged([...base, 'tools', '*', 'name'], nameForModels)),
-    ...durations.flatMap(({ path, unit }) => judged(path, (value) => withoutUnit(value, unit))),
-    ...unreached,
-  ].map((problem) => source.problem(problem))
+  const connectors = [[], ['connectors', '*']].flatMap((at) => valuesAt(source.value, at))
+  for (const { path: base, value: connector } of connectors) {
+    for (const { path, value } of valuesAt(connector, ['tools', '*', 'name'], base)) judge(path, nameForModels(value))
+    if (!isJsonObject(connector)) continue
+    for (const each of new References(connector).unreachedResponders()) judge([...base, ...each.path], each)
+  }
+  for (const { path: at, unit } of durations)
+    for (const { path, value } of valuesAt(source.value, at)) judge(path, withoutUnit(value, unit))
+  return problems.map((problem) => source.problem(problem))
 }
 
 async function scenarioProblems(

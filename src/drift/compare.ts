@@ -41,12 +41,6 @@ export interface Difference {
   readonly lifetime?: readonly [string, number]
 }
 
-export interface Compared {
-  readonly differences: readonly Difference[]
-  /** The basis of everything that was compared. */
-  readonly bases: ReadonlySet<string>
-}
-
 export interface CompareContext {
   readonly schemas: AnswerSchemas
   /** The values of the mock with those of the service. */
@@ -71,8 +65,9 @@ const ZERO: ReadonlySet<string> = new Set(['""', '[]', '{}', 'false', '0'])
 /** Compares two answers to the same request. */
 export class Comparison {
   readonly #context: CompareContext
-  readonly #differences: Difference[] = []
-  readonly #bases = new Set<string>()
+  readonly differences: Difference[] = []
+  /** The basis of everything that was compared. */
+  readonly bases = new Set<string>()
   /** Errors do not depend on what was there before. */
   #isRefusal = false
   /** How far the clock of the service is ahead, and the one of the mock. */
@@ -82,10 +77,10 @@ export class Comparison {
     this.#context = context
   }
 
-  compare(operation: string | undefined, mock: Answer, service: Answer): Compared {
+  compare(operation: string | undefined, mock: Answer, service: Answer): this {
     const schema = this.#context.schemas.of(operation, mock.status)
     this.#isRefusal = mock.status >= 400
-    this.#bases.add(schema.basis)
+    this.bases.add(schema.basis)
     if (mock.status !== service.status) {
       // A resource that only one side has; a path that only one serves is none.
       const isLocated = this.#context.schemas.of(operation, 404).basis !== 'transport'
@@ -95,7 +90,7 @@ export class Comparison {
       const basis =
         schema.basis === 'transport' ? this.#context.schemas.of(operation, service.status).basis : schema.basis
       this.#add('status', '', basis, mock.status, service.status, { behaviour: true, data })
-      return { differences: this.#differences, bases: this.#bases }
+      return this
     }
     const [clock, other] = [mock, service].map(({ headers }) => Date.parse(String(headers['date'])) || 0)
     this.#clocks = { ahead: (other ?? 0) - (clock ?? 0), mock: clock ?? 0 }
@@ -103,11 +98,11 @@ export class Comparison {
     const [mine, theirs] = [bodyOf(mock), bodyOf(service)]
     if (mock.status >= 400) this.#errorCodes(schema.body?.basis ?? schema.basis, mine, theirs)
     this.#value(schema.body, '', mine, theirs)
-    return { differences: this.#differences, bases: this.#bases }
+    return this
   }
 
   #add(kind: Kind, place: string, basis: string, mock: Value, service: Value, more: Partial<Difference> = {}): void {
-    this.#differences.push({ kind, place, basis, behaviour: false, mock, service, ...more })
+    this.differences.push({ kind, place, basis, behaviour: false, mock, service, ...more })
   }
 
   #headers(declared: readonly { name: string; node: AnswerNode }[], mock: Answer, service: Answer): void {
@@ -115,7 +110,7 @@ export class Comparison {
     if (type(mock) !== type(service)) this.#add('header', 'content-type', 'document:1', type(mock), type(service))
     for (const { name, node } of declared) {
       const [mine, theirs] = [mock, service].map(({ headers }) => headers[name]?.toString())
-      this.#bases.add(node.basis)
+      this.bases.add(node.basis)
       if ((mine === undefined) !== (theirs === undefined)) this.#add('header', name, node.basis, mine, theirs)
       else if (theirs !== undefined && !fits(node.schema, theirs)) this.#add('format', name, node.basis, mine, theirs)
       else if (mine !== undefined && theirs !== undefined) this.#echo(name, node.basis, mine, theirs)
@@ -141,7 +136,7 @@ export class Comparison {
   }
 
   #value(node: AnswerNode | undefined, place: string, mine: Value, theirs: Value): void {
-    if (node) this.#bases.add(node.basis)
+    if (node) this.bases.add(node.basis)
     const [ours, other] = [jsonType(mine), jsonType(theirs)]
     if (ours !== other) this.#add('type', place, node?.presence ?? 'document:1', mine, theirs)
     else if (isJsonObject(mine) && isJsonObject(theirs)) this.#members(node, place, mine, theirs)
@@ -161,7 +156,7 @@ export class Comparison {
       const isOpen = node !== undefined && own(node.schema, 'additionalProperties') === true
       if (!declared && isOpen && !this.#context.sent.has(name)) continue
       const member = declared ?? (isOpen ? { ...node, schema: OPEN } : undefined)
-      if (member) this.#bases.add(member.presence)
+      if (member) this.bases.add(member.presence)
       if (ours !== undefined && other !== undefined) this.#value(member, at, ours, other)
       else this.#oneSided(node, member, { at, name, ours, other, renamed })
     }
@@ -275,7 +270,7 @@ export class Comparison {
     const [ours = 0, other = 0] = [mine, theirs].map((value, at) =>
       typeof value === 'number' ? value * 1000 : Date.parse(textOf(value)) - mock - at * ahead,
     )
-    this.#bases.add(node.valueBasis)
+    this.bases.add(node.valueBasis)
     if (Math.abs(ours - other) > CLOCK_TOLERANCE) {
       // The two dates of an answer tell whole seconds, each rounded on its own: an end is known to a few seconds.
       const unit = typeof theirs === 'number' ? 1000 : CLOCK_TOLERANCE

@@ -1,11 +1,8 @@
 import type { JsonObject } from '../domain/json.ts'
 import type { Finding, Remedy } from './findings.ts'
 
-/** What a mock is started with beside its seed: settings of a seed, and lines of a configuration file. */
-export type Choices = Remedy
-
 /** Every other way that the mock can be told to take; a test holds this list against the settings and flags that there are. */
-export const OTHER_WAYS: readonly Choices[] = [
+export const OTHER_WAYS: readonly Remedy[] = [
   { settings: { require_user_verification: true } },
   { settings: { revocation: 'final' } },
   { settings: { virtual_mcp: true } },
@@ -17,7 +14,7 @@ export const OTHER_WAYS: readonly Choices[] = [
 
 export interface Trial {
   /** What differs at a mock with these choices. */
-  readonly findingsWith: (choices: Choices) => Promise<readonly Finding[]>
+  readonly findingsWith: (choices: Remedy) => Promise<readonly Finding[]>
   readonly progress?: ((line: string) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }

@@ -9,13 +9,9 @@ export interface DriftReport {
 }
 
 export function reportOf(findings: readonly Finding[], gaps: Gaps): DriftReport {
-  const count = (wanted: string): number => findings.filter((each) => each.class === wanted).length
-  const [contract, mock, data] = CLASSES.map(count)
-  return {
-    findings,
-    gaps,
-    summary: { total: findings.length, contract: contract ?? 0, mock: mock ?? 0, data: data ?? 0 },
-  }
+  const count = (wanted: Finding['class']): number => findings.filter((each) => each.class === wanted).length
+  const counts = { contract: count('contract'), mock: count('mock'), data: count('data') }
+  return { findings, gaps, summary: { total: findings.length, ...counts } }
 }
 
 /** A report for people, without a line break at its end. */

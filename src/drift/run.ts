@@ -10,10 +10,10 @@ import { type JsonObject, parsedJson } from '../domain/json.ts'
 import { isLoopback } from '../domain/loopback.ts'
 import { StartError } from '../domain/start-error.ts'
 import { failureReason, type HttpRequest } from '../http-client.ts'
-import { type AskingCheck, Findings } from './findings.ts'
+import { type AskingCheck, Findings, type Remedy } from './findings.ts'
 import type { Exchange } from './har.ts'
 import { Permission } from './permission.ts'
-import { type Choices, withRemedies } from './remedies.ts'
+import { withRemedies } from './remedies.ts'
 import { compareExchanges, type ComparedService, learn } from './replay.ts'
 import { type DriftReport, reportOf } from './report.ts'
 import { holdSame, mirrorOf } from './mirror.ts'
@@ -23,7 +23,8 @@ import { ValueMap } from './value-map.ts'
 export const PREFIX = 'toolmock-drift-'
 
 export interface MockOptions {
-  readonly choices: Choices
+  /** Settings of its seed, and lines of a configuration file. */
+  readonly choices: Remedy
   /** What the service lists, where that differs from the seed that was asked for. */
   readonly seed: JsonObject | undefined
 }
@@ -85,7 +86,7 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
     })
     if (service.failure) throw service.failure
     const { exchanges } = service
-    const findingsWith = (choices: Choices) =>
+    const findingsWith = (choices: Remedy) =>
       withMock(options, choices, seed, async (mock) =>
         (await compareExchanges({ exchanges, mock, client, prefix, signal })).list(),
       )
@@ -100,7 +101,7 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
 
 function withMock<T>(
   { withMock: serve }: DriftOptions,
-  choices: Choices,
+  choices: Remedy,
   seed: JsonObject | undefined,
   use: (mock: Target) => Promise<T>,
 ): Promise<T> {

@@ -36,8 +36,11 @@ export async function prismCheck(prism: PrismValidator, journals: readonly Journ
     left_out: 0,
   }
   let seen = 0
-  for (const { environment, entry, exchange, unchecked } of exchangesOf(journals)) {
+  for (const { environment, entry } of journals.flatMap(entriesOf)) {
+    const recorded = exchangeOf(entry)
+    if (!recorded) continue
     if (++seen % BATCH === 0) await turn()
+    const { exchange, unchecked } = recorded
     const { request, answer } = unchecked
     for (const reason of [request, answer]) if (reason) check.not_judged[reason] += 1
     if (!request) check.judged.requests += 1
@@ -50,13 +53,8 @@ export async function prismCheck(prism: PrismValidator, journals: readonly Journ
   return { judge: 'prism', ...check }
 }
 
-function* exchangesOf(journals: readonly JournalOf[]) {
-  for (const { environment, entries } of journals) {
-    for (const entry of entries) {
-      const recorded = exchangeOf(entry)
-      if (recorded) yield { environment, entry, ...recorded }
-    }
-  }
+function entriesOf({ environment, entries }: JournalOf) {
+  return entries.map((entry) => ({ environment, entry }))
 }
 
 function described(environment: string, { id, operation }: RecordedEntry, { part, ours, theirs }: Disagreement) {
