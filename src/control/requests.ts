@@ -7,7 +7,7 @@ import type { Provider } from '../domain/provider.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import { quote } from '../domain/text.ts'
 import { holdAnswer } from '../http/held-answers.ts'
-import type { JournalEntry } from '../request-journal/entry.ts'
+import type { JournalEntry, RecordedEntry } from '../request-journal/entry.ts'
 import { explain } from '../request-journal/explain.ts'
 import { eventsOf, type Journal, type JournalEvent } from '../request-journal/journal.ts'
 import { readJournalQuery, readMatch } from '../request-journal/query.ts'
@@ -77,16 +77,21 @@ export const requestHandlers = {
     beginStream(services, request, response)
     if (response.writableEnded) return
     response.write(': toolmock events\n\n')
-    const stop = journal.subscribe((entry) => {
+    const send = (entry: RecordedEntry): void => {
       response.write(eventsOf(entry).map(serverSentEvent).join(''))
       if (response.writableLength <= MAX_UNREAD || response.destroyed) return
       services.log.warn('an event stream was closed: its client leaves too much unread', {
         unread_bytes: response.writableLength,
       })
       response.destroy()
-    })
+    }
     const heartbeat = setInterval(() => response.write(': still there\n\n'), HEARTBEAT_MS)
     heartbeat.unref()
+    const stop = journal.subscribe(send, () => {
+      // A slow reader takes the end later.
+      clearInterval(heartbeat)
+      response.end()
+    })
     response.on('close', () => {
       stop()
       clearInterval(heartbeat)

@@ -150,9 +150,8 @@ const DEFAULT_TIMEOUT = 5000
 
 /** The entries of one environment, oldest first. Beyond its limits the oldest entries are dropped. */
 export class Journal {
-  /** What ends each wait. */
-  readonly #waits = new Set<() => void>()
-  readonly #subscribers = new Set<(entry: RecordedEntry) => void>()
+  /** Each with what is called when the journal closes. */
+  readonly #subscribers = new Map<(entry: RecordedEntry) => void, () => void>()
   #entries: RecordedEntry[] = []
   /** When the entries of earlier requests were lost with the replica that had them. */
   incompleteSince: string | undefined
@@ -182,7 +181,7 @@ export class Journal {
     this.#appended++
     this.#bytes += bytesOf(entry)
     this.#dropOldest()
-    if (this.#subscribers.size > 0) for (const subscriber of [...this.#subscribers]) subscriber(entry)
+    if (this.#subscribers.size > 0) for (const subscriber of [...this.#subscribers.keys()]) subscriber(entry)
   }
 
   get cleared(): number {
@@ -274,22 +273,23 @@ export class Journal {
       const end = (): void => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', end)
-        this.#waits.delete(end)
         stop()
         resolve()
       }
       const stop = this.subscribe((entry) => {
         if (holds(entry)) end()
-      })
+      }, end)
       const timer = setTimeout(end, timeoutMs)
       signal?.addEventListener('abort', end)
-      this.#waits.add(end)
     })
   }
 
-  /** @returns a function that ends the subscription */
-  subscribe(subscriber: (entry: RecordedEntry) => void): () => void {
-    this.#subscribers.add(subscriber)
+  /**
+   * @param closed is called when the journal closes: its environment is removed, or the server stops
+   * @returns a function that ends the subscription
+   */
+  subscribe(subscriber: (entry: RecordedEntry) => void, closed: () => void = () => undefined): () => void {
+    this.#subscribers.set(subscriber, closed)
     return () => void this.#subscribers.delete(subscriber)
   }
 
@@ -328,7 +328,7 @@ export class Journal {
 
   close(): void {
     this.#dropped = []
-    for (const end of [...this.#waits]) end()
+    for (const closed of [...this.#subscribers.values()]) closed()
     this.#subscribers.clear()
   }
 

@@ -279,6 +279,18 @@ describe('the journal', () => {
     if (stream && !stream.readableEnded) await once(stream, 'end')
     expect(text).toMatch(/^: toolmock events\n\nevent: entry\nid: req_\w+\ndata: \{.*"kind":"clock".*\}\n\n/)
   })
+
+  it('is watched until its environment is removed', async () => {
+    await withControl({}, async ({ app, call }) => {
+      await call('post', '/environments', { name: 'worker' })
+      const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
+      const watched = once(get(`${url}/_mock/events?environment=worker`), 'response')
+      const [stream] = (await watched) as [IncomingMessage]
+      const ended = once(stream.resume(), 'end')
+      await call('delete', '/environments/worker')
+      await ended
+    })
+  })
 })
 
 describe('scenarios', () => {
