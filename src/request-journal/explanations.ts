@@ -305,21 +305,16 @@ function accountNotFound(evidence: Evidence): Cause {
   )
   const accounts = [...(environment?.model.tables.accounts.values() ?? [])]
   const same = accounts.filter((account) => identifier !== undefined && account.identifier === identifier).slice(0, 5)
-  const meant =
-    identifier === undefined || same.length > 0
-      ? undefined
-      : nearest(
-          identifier,
-          accounts.slice(0, 2000).map((each) => each.identifier),
-        )
+  const known = accounts.slice(0, 2000).map((each) => each.identifier)
+  const meant = identifier === undefined || same.length > 0 ? undefined : nearest(identifier, known)
   return {
     because: answered(evidence, 'No account matches the locator.'),
     basis: '4 (locating an account), G2, G21',
     facts: [
       ...(deleted ? [`It was deleted by ${named(deleted)}.`] : []),
       ...same.map(
-        ({ id: known, connector, organization_id, user_id }) =>
-          `${quote(identifier ?? '')} exists at ${connector} as ${known}, organization_id ${quote(organization_id)}, user_id ${quote(user_id)}.`,
+        ({ id: other, connector, organization_id, user_id }) =>
+          `${quote(identifier ?? '')} exists at ${connector} as ${other}, organization_id ${quote(organization_id)}, user_id ${quote(user_id)}.`,
       ),
       ...(meant === undefined ? [] : [`Did you mean the account with the identifier ${quote(meant)}?`]),
       `Environment ${quote(entry.environment)} has ${plural(accounts.length, 'account')} now; each environment has its own.`,

@@ -229,22 +229,16 @@ function unfiredRules(subjects: readonly Subject[]): UnfiredRule[] {
       ...rule,
     })),
   )
-  const ofServerStart = subjects.flatMap(({ scenarios }) => scenarios.filter((scenario) => !scenario.startedManually))
+  const all = subjects.flatMap(({ scenarios }) => scenarios)
   const fired = new Set(
-    subjects
-      .flatMap(({ scenarios }) => scenarios)
-      .flatMap(({ name, rules }) => rules.filter(({ hits }) => hits > 0).map(({ rule }) => `${name}\n${rule}`)),
+    all.flatMap(({ name, rules }) => rules.filter(({ hits }) => hits > 0).map(({ rule }) => `${name}\n${rule}`)),
   )
   const nowhere = new Map<string, UnfiredRule>()
-  for (const rule of unfired(ofServerStart)) {
+  for (const rule of unfired(all.filter((scenario) => !scenario.startedManually))) {
     const key = `${rule.scenario}\n${rule.rule}`
     if (fired.has(key)) continue
-    nowhere.set(key, {
-      environment: null,
-      test: null,
-      ...rule,
-      matched: rule.matched + (nowhere.get(key)?.matched ?? 0),
-    })
+    const matched = rule.matched + (nowhere.get(key)?.matched ?? 0)
+    nowhere.set(key, { environment: null, test: null, ...rule, matched })
   }
   return [...startedManually, ...nowhere.values()]
 }
