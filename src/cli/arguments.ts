@@ -12,7 +12,7 @@ import {
   type FlagKind,
   flagsOf,
   type FlagValues,
-  takesOperands,
+  rowOf,
   variableOf,
 } from './command-table.ts'
 
@@ -22,9 +22,12 @@ export type Variables = Readonly<Record<string, string | undefined>>
 export interface Arguments<Command extends CommandName> {
   readonly values: FlagValues<Command>
   readonly given: ReadonlyMap<string, Origin>
+  /** Of a command that wraps another, its command line, with the `--` before it. */
   readonly operands: readonly string[]
-  /** Those of the configuration file. */
-  readonly webhooks: readonly Webhook[]
+  /** All words after the name of the command. */
+  readonly argv: readonly string[]
+  /** Undefined where there is no file, and for commands that read none. */
+  readonly configuration: Configuration | undefined
 }
 
 /** What sets a value: a flag wins over a variable, which wins over the configuration file. */
@@ -52,7 +55,6 @@ export interface Configuration {
 /** What sets values beside flags. */
 export interface Surroundings {
   readonly variables: Variables
-  /** The configuration file; undefined where there is none, and for commands that read none. */
   readonly configuration?: Configuration | undefined
 }
 
@@ -73,15 +75,32 @@ export function readArguments<Command extends CommandName>(
     if (origin) given.set(flag.name, origin)
     values.set(flag.name, value)
   }
-  const operands = readFlags(flags, argv, (flag, value) => {
-    const earlier = given.get(flag.name) === 'flag' ? values.get(flag.name) : undefined
-    values.set(flag.name, isList(value) && isList(earlier) ? [...earlier, ...value] : value)
-    given.set(flag.name, 'flag')
-  })
-  if (operands.length > 0 && !takesOperands(command)) throw new UsageError(`${command} takes no ${operands.join(' ')}.`)
-  // The table of flags says which type each name has; a Map cannot carry that.
-  const webhooks = surroundings.configuration?.webhooks ?? []
-  return { values: Object.fromEntries(values) as FlagValues<Command>, given, operands, webhooks }
+  const own = ownWords(command, argv)
+  const operands: string[] = []
+  for (const token of tokens(flags, own)) {
+    if (token.kind === 'positional') operands.push(token.value)
+    if (token.kind !== 'option') continue
+    const [{ name }, value] = flagIn(token, flags)
+    const earlier = given.get(name) === 'flag' ? values.get(name) : undefined
+    values.set(name, isList(value) && isList(earlier) ? [...earlier, ...value] : value)
+    given.set(name, 'flag')
+  }
+  if (operands.length > 0 && rowOf(command).operands === undefined)
+    throw new UsageError(`${command} takes no ${operands.join(' ')}.`)
+  return {
+    // The table of flags says which type each name has; a Map cannot carry that.
+    values: Object.fromEntries(values) as FlagValues<Command>,
+    given,
+    operands: [...operands, ...argv.slice(own.length)],
+    argv,
+    configuration: surroundings.configuration,
+  }
+}
+
+/** The words for toolmock itself: all, or those before the first operand or `--` of a command that wraps another. */
+export function ownWords(command: CommandName, argv: readonly string[]): readonly string[] {
+  if (!rowOf(command).wraps) return argv
+  return argv.slice(0, tokens(flagsOf(command), argv).find(({ kind }) => kind !== 'option')?.index)
 }
 
 /** The value of a flag that is not on the command line, and what set it; undefined for a default. @throws UsageError */
@@ -102,7 +121,9 @@ export function namedConfiguration(
   argv: readonly string[],
   variables: Variables,
 ): string | undefined {
-  const named = tokens(flagsOf(command), argv).findLast((token) => token.kind === 'option' && token.name === 'config')
+  const named = tokens(flagsOf(command), ownWords(command, argv)).findLast(
+    (token) => token.kind === 'option' && token.name === 'config',
+  )
   return (named?.kind === 'option' ? named.value : undefined) ?? (variables['TOOLMOCK_CONFIG']?.trim() || undefined)
 }
 
@@ -122,21 +143,12 @@ function variableValue(flag: Flag, variables: Variables): Value | undefined {
   return readValue(flag.kind, text, `${name}=${text}`)
 }
 
-function readFlags(
-  flags: readonly Flag[],
-  argv: readonly string[],
-  found: (flag: Flag, value: Value) => void,
-): string[] {
-  const operands: string[] = []
-  for (const token of tokens(flags, argv)) {
-    if (token.kind === 'positional') operands.push(token.value)
-    if (token.kind !== 'option') continue
-    const negated = token.name.startsWith('no-') ? token.name.slice('no-'.length) : undefined
-    const flag = flags.find(({ name }) => name === token.name || name === negated)
-    if (!flag || (flag.name === negated && flag.kind.type !== 'switch')) throw unknownFlag(flags, token.rawName)
-    found(flag, flag.kind.type === 'switch' ? switchValue(flag, token, negated !== undefined) : textValue(flag, token))
-  }
-  return operands
+/** @throws UsageError for a flag that is not known, and for a value that it does not take */
+function flagIn(token: OptionToken, flags: readonly Flag[]): readonly [flag: Flag, value: Value] {
+  const negated = token.name.startsWith('no-') ? token.name.slice('no-'.length) : undefined
+  const flag = flags.find(({ name }) => name === token.name || name === negated)
+  if (!flag || (flag.name === negated && flag.kind.type !== 'switch')) throw unknownFlag(flags, token.rawName)
+  return [flag, flag.kind.type === 'switch' ? switchValue(flag, token, negated !== undefined) : textValue(flag, token)]
 }
 
 /** Not strict, because the messages of `parseArgs` name neither what is allowed nor what was probably meant. */
@@ -239,9 +251,4 @@ export function mistypedVariables(variables: Variables): string[] {
     )
     return meant === undefined ? [] : [`${name} is not read; did you mean TOOLMOCK_${meant}?`]
   })
-}
-
-/** Where the first operand is; -1 without one. */
-export function firstOperand(argv: readonly string[], flags: readonly Flag[]): number {
-  return tokens(flags, argv).find(({ kind }) => kind === 'positional')?.index ?? -1
 }

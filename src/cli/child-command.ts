@@ -3,13 +3,13 @@ import { constants } from 'node:os'
 import { systemReason } from '../domain/system-error.ts'
 import { commandSignals, hasProcessGroups, isSentToChildren, spawnable, terminalState } from '../platform.ts'
 import type { Variables } from './arguments.ts'
+import { ExitError } from './failure.ts'
 import type { CommandLine } from './server-options.ts'
 
-/** How a command ended, as a shell reports it: 128 and the number of the signal that ended it, 126 and 127 when it did not start. */
-export interface CommandEnd {
+/** How a command ended, as a shell reports it: 128 and the number of the signal that ended it. */
+interface CommandEnd {
   readonly code: number
   readonly failure: string
-  readonly notStarted?: true
 }
 
 /** What of the signals keeps commands from starting that have not started yet. */
@@ -50,17 +50,12 @@ export class ChildCommands {
   /**
    * Runs a command until it ends; a signal that came before keeps it from starting.
    * @param output the file that takes its output; that of this process when absent
+   * @throws ExitError when it is not started, with 126 or 127 as a shell, or the code of the signal
    */
-  run(command: CommandLine, variables: Variables, output?: number): Promise<CommandEnd> {
+  async run(command: CommandLine, variables: Variables, output?: number): Promise<CommandEnd> {
     const early = this.#stopped
-    if (early !== undefined) {
-      return Promise.resolve({
-        code: signalCode(early),
-        failure: `${early} came before the command was started`,
-        notStarted: true,
-      })
-    }
-    return new Promise((resolve) => {
+    if (early !== undefined) throw new ExitError(`${early} came before the command was started`, signalCode(early))
+    return new Promise((resolve, reject) => {
       const { file, args, ...options } = spawnable(command, variables)
       const child = spawn(file, args, {
         stdio: [this.#several ? 'ignore' : 'inherit', output ?? 'inherit', output ?? 'inherit'],
@@ -73,7 +68,7 @@ export class ChildCommands {
         // A signal that cannot be sent is an error as well; the command still runs.
         if (child.pid !== undefined) return
         this.#children.delete(child)
-        resolve(notStarted(command[0], error))
+        reject(notStarted(command[0], error))
       })
       child.on('exit', (code, signal) => {
         this.#children.delete(child)
@@ -108,14 +103,11 @@ function signalCode(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal]
 }
 
-function notStarted(program: string, error: Error): CommandEnd {
+function notStarted(program: string, error: Error): ExitError {
   const reason = systemReason(error)
-  if (reason === 'ENOENT' || reason === 'ENOTDIR') {
-    return {
-      code: 127,
-      failure: `${program}: no program of this name is found, or the interpreter that its first line names is missing`,
-      notStarted: true,
-    }
+  if (reason !== 'ENOENT' && reason !== 'ENOTDIR') {
+    return new ExitError(`${program} cannot be executed (${reason})`, 126)
   }
-  return { code: 126, failure: `${program} cannot be executed (${reason})`, notStarted: true }
+  const missing = 'no program of this name is found, or the interpreter that its first line names is missing'
+  return new ExitError(`${program}: ${missing}`, 127)
 }

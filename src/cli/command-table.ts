@@ -520,8 +520,8 @@ export const COMMANDS = Object.entries(TABLE).map(([name, row]) => ({ name, ...r
 
 export const COMMAND_NAMES = COMMANDS.map(({ name }) => name)
 
-export function takesOperands(command: CommandName): boolean {
-  return (TABLE[command] as CommandRow).operands !== undefined
+export function rowOf(command: CommandName): CommandRow {
+  return TABLE[command]
 }
 
 /** Those of every command, `--help` and `--version`, are the last. */

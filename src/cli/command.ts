@@ -1,11 +1,13 @@
-import type { Surroundings } from './arguments.ts'
+import type { Arguments, Variables } from './arguments.ts'
+import type { CommandName } from './command-table.ts'
 
 export interface Terminal {
   readonly columns: number
   readonly isColoured: boolean
 }
 
-export interface CommandContext extends Surroundings {
+export interface CommandContext {
+  readonly variables: Variables
   readonly out: (line: string) => void
   readonly err: (line: string) => void
   /** Bytes of `out` that its reader has not taken yet. */
@@ -18,5 +20,8 @@ export interface CommandContext extends Surroundings {
   readonly progress?: ((line: string) => void) | undefined
 }
 
-/** Runs a command; the promise is its exit code. */
-export type Run = (argv: readonly string[], context: CommandContext) => Promise<number>
+/** Runs a command with what it was given. The result is its exit code; 0 when it is undefined. */
+export type Run<Name extends CommandName> = (
+  given: Arguments<Name>,
+  context: CommandContext,
+) => Promise<number | undefined> | undefined

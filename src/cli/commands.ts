@@ -2,7 +2,7 @@ import type { CommandName } from './command-table.ts'
 import type { Run } from './command.ts'
 
 /** The code of each command, which is loaded when it is called. */
-export const LOAD: Readonly<Record<CommandName, () => Promise<Run>>> = {
+export const LOAD: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   start: async () => (await import('./start.ts')).start,
   stop: async () => (await import('./detached.ts')).stop,
   env: async () => (await import('./env.ts')).env,

@@ -1,5 +1,4 @@
-import { readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import type { Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import { COMMANDS, type Flag, flagsOf } from './command-table.ts'
 
@@ -18,13 +17,11 @@ compdef _toolmock toolmock`,
 }
 
 /** `completion bash` and `completion zsh`: a script for the shell, out of the tables of commands and flags. */
-export function completion(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { operands } = readArguments('completion', argv, context)
+export const completion: Run<'completion'> = ({ operands }, context) => {
   const [shell = '', ...more] = operands
   const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined
   if (script === undefined || more.length > 0) throw new UsageError('completion takes one of bash, zsh.')
   context.out(`${words()}\n${script}`)
-  return Promise.resolve(0)
 }
 
 /** The shell function that prints the words that may follow others, a line each. */

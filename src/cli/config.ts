@@ -1,6 +1,6 @@
 import { isDatabaseUrl } from '../app/options.ts'
-import { readArguments, settingOf } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import { settingOf } from './arguments.ts'
+import type { Run } from './command.ts'
 import { keyOf } from './configuration.ts'
 import { settings, variableOf } from './command-table.ts'
 import { tableText } from './table.ts'
@@ -8,13 +8,11 @@ import { tableText } from './table.ts'
 const SECRET = ['admin-token', 'client-secret']
 
 /** Prints each setting with its value and what set it. */
-export function config(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { values } = readArguments('config', argv, context)
-  const { configuration, out } = context
+export const config: Run<'config'> = ({ values, configuration }, { variables, out, terminal }) => {
   const rows = settings()
     .filter(({ name }) => name !== 'config')
     .map((flag) => {
-      const { value, origin } = settingOf(flag, context)
+      const { value, origin } = settingOf(flag, { variables, configuration })
       const from = origin === 'variable' ? variableOf(flag) : origin === 'file' ? configuration?.file : 'default'
       return { key: keyOf(flag), value: isSecret(flag.name, value) ? '***' : value, from }
     })
@@ -28,9 +26,8 @@ export function config(argv: readonly string[], context: CommandContext): Promis
       { title: 'value', wraps: true as const, cell: ({ value = '-' }: (typeof rows)[number]) => String(value) },
       { title: 'from', cell: ({ from = '' }: (typeof rows)[number]) => from },
     ]
-    out(tableText(columns, rows, context.terminal))
+    out(tableText(columns, rows, terminal))
   }
-  return Promise.resolve(0)
 }
 
 /** The URL of a database has a password. */

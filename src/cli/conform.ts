@@ -4,15 +4,13 @@ import { prismValidator } from '../conform/response-validator.ts'
 import { conform as runConformance } from '../conform/run.ts'
 import { StartError } from '../domain/start-error.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
-import { readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import type { Run } from './command.ts'
 import { serviceOf } from './service.ts'
 import { StopRequest } from './stop.ts'
 
 /** Checks an implementation of the service against its contract: 0 when every check holds, 1 when one is broken. */
-export async function conform(argv: readonly string[], context: CommandContext): Promise<number> {
+export const conform: Run<'conform'> = async ({ values }, context) => {
   const { out, err, progress } = context
-  const { values } = readArguments('conform', argv, context)
   using stop = new StopRequest()
   const report = await runConformance({
     ...serviceOf('conform', context, values),

@@ -4,8 +4,7 @@ import { openapiConnector } from '../app/openapi-connector.ts'
 import { readTextFile } from '../documents/text-files.ts'
 import { StartError } from '../domain/start-error.ts'
 import { plural, shellQuote } from '../domain/text.ts'
-import { readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import type { CommandContext, Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withProgress } from './progress.ts'
 import { withSchema, writeNew } from './written-document.ts'
@@ -14,9 +13,8 @@ import { withSchema, writeNew } from './written-document.ts'
  * `connector from-openapi FILE`: the connector on stdout, or in `--out` with a seed; the parts of the document that it leaves out, and
  * the next steps, on stderr.
  */
-export async function connector(argv: readonly string[], context: CommandContext): Promise<number> {
+export const connector: Run<'connector'> = async ({ values, operands }, context) => {
   const { out, err } = context
-  const { values, operands } = readArguments('connector', argv, context)
   const [action = '', file, ...more] = operands
   if (action !== 'from-openapi') {
     const found = action === '' ? 'connector needs an action' : `connector ${action} is not known`
@@ -38,7 +36,6 @@ export async function connector(argv: readonly string[], context: CommandContext
   if (target === undefined) err('  write it to a file by --out FILE, with a seed that has an account')
   else for (const line of await nextSteps(target, seed)) err(`  ${line}`)
   err(`  POST /api/v1/execute_tool ${JSON.stringify(firstCall)}`)
-  return 0
 }
 
 /** Writes the seed, unless there is one, and says how to serve it. */

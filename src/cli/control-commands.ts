@@ -4,13 +4,13 @@ import type { JsonObject } from '../domain/json.ts'
 import { isScenarioPath } from '../domain/scenario.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { plural, quote, thereAre } from '../domain/text.ts'
-import type { AccountView, ClockView, LinkView, ScenarioView, SentEvent, WebhookView } from '../library/types.ts'
+import type { AccountView, ClockView, LinkView, ScenarioView, SentEvent } from '../library/types.ts'
 import { browserCommand } from '../platform.ts'
-import type { CommandContext } from './command.ts'
+import type { Run } from './command.ts'
 import { type Action, actionCommand, type ControlSession, controlSession, oneOperand } from './control-session.ts'
 import { RefusedError, UsageError } from './failure.ts'
 import { withProgress } from './progress.ts'
-import { type Column, type Style, tableText } from './table.ts'
+import type { Style } from './table.ts'
 
 const none =
   (run: () => Promise<void>): Action =>
@@ -39,13 +39,12 @@ export const links = actionCommand('links', (session) => {
   return {
     list: none(async () => {
       const [answer, { now }] = [await call('GET /links'), await call('GET /clock')]
-      const columns: readonly Column<LinkView>[] = [
+      printTable({ answer, rows: answer.links, empty: 'no magic link can be followed' }, [
         { title: 'CONNECTOR', cell: ({ connector }) => connector },
         { title: 'IDENTIFIER', wraps: true, cell: ({ identifier }) => identifier },
         { title: 'EXPIRES', cell: ({ expiry }) => fromNow(expiry, now) },
         { title: 'LINK', below: true, cell: ({ link }) => link },
-      ]
-      printTable(answer, columns, answer.links, 'no magic link can be followed')
+      ])
     }),
     open: async (named, what) => openLink(session, await chosenLink(session, what, named)),
     approve: decide('approve', 'approved'),
@@ -106,26 +105,19 @@ export const accounts = actionCommand('accounts', (session) => {
   }
 })
 
-async function listAccounts({ call, print, terminal, values }: ControlSession<'accounts'>): Promise<void> {
+async function listAccounts({ call, printTable, values }: ControlSession<'accounts'>): Promise<void> {
   const answer = await call('GET /accounts', { query: { query: values.query, limit: values.limit } })
   const { now } = await call('GET /clock')
   const { accounts: found, total_size: total } = answer
-  print(answer, () => {
-    if (found.length === 0) return values.query === undefined ? 'there is no account' : 'no account matches'
-    const table = tableText<AccountView>(
-      [
-        { title: 'CONNECTOR', wraps: true, cell: ({ connector }) => connector },
-        { title: 'IDENTIFIER', wraps: true, cell: ({ identifier }) => identifier },
-        { title: 'STATUS', cell: ({ status }) => status, style: ({ status }) => STATUS_STYLES[status] },
-        { title: 'TOKEN EXPIRES', cell: (each) => tokenExpiry(each, now) },
-        { title: 'ACCOUNT', below: true, cell: ({ id }) => id },
-      ],
-      found,
-      terminal,
-    )
-    const more = `${found.length} of ${plural(total, 'account')}; --limit N shows more, --query TEXT selects`
-    return found.length < total ? `${table}\n${more}` : table
-  })
+  const empty = values.query === undefined ? 'there is no account' : 'no account matches'
+  const more = `\n${found.length} of ${plural(total, 'account')}; --limit N shows more, --query TEXT selects`
+  printTable({ answer, rows: found, empty, after: found.length < total ? more : '' }, [
+    { title: 'CONNECTOR', wraps: true, cell: ({ connector }) => connector },
+    { title: 'IDENTIFIER', wraps: true, cell: ({ identifier }) => identifier },
+    { title: 'STATUS', cell: ({ status }) => status, style: ({ status }) => STATUS_STYLES[status] },
+    { title: 'TOKEN EXPIRES', cell: (each) => tokenExpiry(each, now) },
+    { title: 'ACCOUNT', below: true, cell: ({ id }) => id },
+  ])
 }
 
 const STATUS_STYLES: Readonly<Record<string, Style>> = { ACTIVE: 'green', EXPIRED: 'yellow', DISCONNECTED: 'red' }
@@ -175,7 +167,7 @@ export const scenario = actionCommand('scenario', (session) => {
 
 async function listScenarios({ call, printTable }: ControlSession<'scenario'>): Promise<void> {
   const answer = await call('GET /scenarios')
-  const columns: readonly Column<ScenarioView>[] = [
+  printTable({ answer, rows: answer.scenarios }, [
     { title: 'NAME', cell: ({ name }) => name },
     {
       title: 'STATE',
@@ -184,11 +176,10 @@ async function listScenarios({ call, printTable }: ControlSession<'scenario'>): 
     },
     { title: 'FIRED', cell: (each) => (each.started ? String(hitsOf(each)) : '') },
     { title: 'DESCRIPTION', wraps: true, cell: ({ description }) => description },
-  ]
-  printTable(answer, columns, answer.scenarios)
+  ])
 }
 
-async function showScenario({ call, print, terminal }: ControlSession<'scenario'>, name: string): Promise<void> {
+async function showScenario({ call, printTable }: ControlSession<'scenario'>, name: string): Promise<void> {
   const { scenarios: all } = await call('GET /scenarios')
   const found = all.find((each) => each.name === name)
   if (!found) {
@@ -197,20 +188,14 @@ async function showScenario({ call, print, terminal }: ControlSession<'scenario'
       `there is no scenario ${quote(name)}${didYouMean(name, names)}; ${thereAre(names, 'none is defined')}`,
     )
   }
-  print(found, () => {
-    const table = tableText<ScenarioView['rules'][number]>(
-      [
-        { title: 'RULE', wraps: true, cell: (rule) => rule.name },
-        { title: 'AT', cell: ({ at }) => at },
-        { title: 'MATCHED', cell: ({ matched }) => String(matched) },
-        { title: 'FIRED', cell: ({ hits }) => String(hits) },
-        { title: 'WHAT IT DOES', wraps: true, cell: ({ sentence }) => sentence },
-      ],
-      found.rules,
-      terminal,
-    )
-    return `${found.name} (${stateOf(found)}): ${found.description}\n\n${table}`
-  })
+  const before = `${found.name} (${stateOf(found)}): ${found.description}\n\n`
+  printTable({ answer: found, rows: found.rules, before }, [
+    { title: 'RULE', wraps: true, cell: (rule) => rule.name },
+    { title: 'AT', cell: ({ at }) => at },
+    { title: 'MATCHED', cell: ({ matched }) => String(matched) },
+    { title: 'FIRED', cell: ({ hits }) => String(hits) },
+    { title: 'WHAT IT DOES', wraps: true, cell: ({ sentence }) => sentence },
+  ])
 }
 
 /** In the words of the dashboard. */
@@ -227,11 +212,10 @@ function hitsOf({ rules }: ScenarioView): number {
 export const snapshot = actionCommand('snapshot', ({ call, print, printTable }) => ({
   list: none(async () => {
     const answer = await call('GET /snapshots')
-    const columns: readonly Column<{ name: string; taken_at: string }>[] = [
+    printTable({ answer, rows: answer.snapshots, empty: 'there is no snapshot' }, [
       { title: 'NAME', cell: ({ name }) => name },
       { title: 'TAKEN AT', cell: ({ taken_at }) => taken_at },
-    ]
-    printTable(answer, columns, answer.snapshots, 'there is no snapshot')
+    ])
   }),
   save: one('NAME', async (name) => {
     const answer = await call('PUT /snapshots/{name}', { path: { name } })
@@ -253,15 +237,14 @@ export const webhooks = actionCommand('webhooks', ({ call, print, printTable }) 
   return {
     list: none(async () => {
       const [answer, { now }] = [await call('GET /webhooks'), await call('GET /clock')]
-      const columns: readonly Column<WebhookView>[] = [
+      const empty = 'there is no webhook (PUT /_mock/webhooks/{name}, or webhooks in a seed)'
+      printTable({ answer, rows: answer.webhooks, empty }, [
         { title: 'NAME', cell: ({ name }) => name },
         { title: 'URL', wraps: true, cell: ({ url }) => url },
         { title: 'EVENTS', cell: ({ types }) => String(types.length) },
         { title: 'WAITING', cell: ({ waiting }) => String(waiting) },
         { title: 'NEXT ATTEMPT', cell: ({ next_attempts: [next] }) => (next ? fromNow(next.at, now) : '') },
-      ]
-      const empty = 'there is no webhook (PUT /_mock/webhooks/{name}, or webhooks in a seed)'
-      printTable(answer, columns, answer.webhooks, empty)
+      ])
     }),
     send: async ([given = '', account, ...more]) => {
       if (given === '' || more.length > 0)
@@ -273,14 +256,13 @@ export const webhooks = actionCommand('webhooks', ({ call, print, printTable }) 
   }
 })
 
-export async function reset(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { call, print, values } = controlSession('reset', argv, context)
+export const reset: Run<'reset'> = async (given, context) => {
+  const { call, print, values } = controlSession(given, context)
   const { seed: path, environment } = values
   const sent = path === undefined ? {} : { body: { seed: await seedAt(path) } }
   const answer = await withProgress(context, `Resetting ${environment}`, () => call('POST /reset', sent))
   const now = path === undefined ? 'back at its seed' : `at the seed ${path}, and every later reset goes back to it`
   print(answer, () => `environment ${environment} is ${now}`)
-  return 0
 }
 
 async function seedAt(path: string): Promise<JsonObject> {

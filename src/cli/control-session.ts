@@ -5,45 +5,44 @@ import { HttpClient } from '../http-client.ts'
 import { ControlClient, type Server } from '../library/control-client.ts'
 import { ToolmockError } from '../library/toolmock-error.ts'
 import type { JournalEntry } from '../library/types.ts'
-import { readArguments } from './arguments.ts'
+import type { Arguments } from './arguments.ts'
 import type { CommandContext, Run } from './command.ts'
 import { hint, RefusedError, UsageError } from './failure.ts'
-import type { ControlCommandName, FlagValues } from './command-table.ts'
+import type { ControlCommandName } from './command-table.ts'
 import { adminHeaders, adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
 import { type Column, tableText } from './table.ts'
 
 const TIMEOUT_MS = 30_000
 
 /** A command that calls the control API of a running server: what it was given, and how it asks and prints. */
-export interface ControlSession<Name extends ControlCommandName> extends CommandContext {
-  readonly values: FlagValues<Name>
-  readonly operands: readonly string[]
+export interface ControlSession<Name extends ControlCommandName> extends CommandContext, Arguments<Name> {
   /** @throws RefusedError with the server's message; StartError when no toolmock answers */
   readonly call: ControlClient['call']
   /** Each new entry of the request journal, until the server ends the stream. It is open once this resolves. */
   readonly events: () => Promise<AsyncIterable<JournalEntry>>
   /** As JSON the whole answer. */
   readonly print: (answer: unknown, text: () => string) => void
-  /** The same with rows under their titles, or with a sentence where there are none. */
-  readonly printTable: <Row>(
-    answer: unknown,
-    columns: readonly Column<Row>[],
-    rows: readonly Row[],
-    empty?: string,
-  ) => void
+  /** The same with rows under their titles, between other texts, or with a sentence where there are none. */
+  readonly printTable: <Row>(table: PrintedTable<Row>, columns: readonly Column<Row>[]) => void
 }
 
-/** Reads the arguments of a command that calls a running server. Nothing is sent yet. @throws UsageError */
+interface PrintedTable<Row> {
+  readonly answer: unknown
+  readonly rows: readonly Row[]
+  readonly empty?: string
+  readonly before?: string
+  readonly after?: string
+}
+
+/** Nothing is sent yet. */
 export function controlSession<Name extends ControlCommandName>(
-  name: Name,
-  argv: readonly string[],
+  given: Arguments<Name>,
   context: CommandContext,
 ): ControlSession<Name> {
-  const { values, operands, given } = readArguments(name, argv, context)
   // Every control command has these flags; the compiler cannot see it for a name that it does not know yet.
-  const common = values as FlagValues<ControlCommandName>
-  const { json, environment } = common
-  const server = serverOf({ values: common, given })
+  const common = given as Arguments<ControlCommandName>
+  const { json, environment } = common.values
+  const server = serverOf(common)
   const call = controlCall(server, environment)
   const events = async (): Promise<AsyncIterable<JournalEntry>> => {
     // A call that is refused says why; the stream that follows then only has to be read.
@@ -57,9 +56,14 @@ export function controlSession<Name extends ControlCommandName>(
   }
   const print = (answer: unknown, text: () => string): void =>
     context.out(json ? JSON.stringify(answer, null, 2) : text())
-  const printTable: ControlSession<Name>['printTable'] = (answer, columns, rows, empty) =>
-    print(answer, () => (rows.length === 0 && empty !== undefined ? empty : tableText(columns, rows, context.terminal)))
-  return { ...context, values, operands, call, events, print, printTable }
+  const printTable: ControlSession<Name>['printTable'] = (
+    { answer, rows, empty, before = '', after = '' },
+    columns,
+  ) => {
+    const table = (): string => `${before}${tableText(columns, rows, context.terminal)}${after}`
+    print(answer, () => (rows.length === 0 ? (empty ?? table()) : table()))
+  }
+  return { ...context, ...given, call, events, print, printTable }
 }
 
 /** An action of a command, with what follows its name; `what` is the command with that name. */
@@ -69,14 +73,13 @@ export type Action = (operands: readonly string[], what: string) => Promise<void
 export function actionCommand<Name extends ControlCommandName>(
   command: Name,
   actionsOf: (session: ControlSession<Name>) => Readonly<Record<string, Action>>,
-): Run {
-  return async (argv, context) => {
-    const session = controlSession(command, argv, context)
+): Run<Name> {
+  return async (given, context) => {
+    const session = controlSession(given, context)
     const actions = actionsOf(session)
     const [first = ''] = Object.keys(actions)
     const [name = first, ...operands] = session.operands
     await chosenAction(command, name, actions)(operands, `${command} ${name}`)
-    return 0
   }
 }
 

@@ -1,15 +1,12 @@
 import { existsSync } from 'node:fs'
 import { readTextFile } from '../documents/text-files.ts'
 import { plural } from '../domain/text.ts'
-import { readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import type { Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withSchema, writeOver } from './written-document.ts'
 
 /** Collects the protobuf descriptors of generated clients into a file: 0, or 1 and no file when some are missing. */
-export async function descriptors(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { out } = context
-  const { operands: folders, values } = readArguments('descriptors', argv, context)
+export const descriptors: Run<'descriptors'> = async ({ operands: folders, values }, { out }) => {
   const { out: target, seed } = values
   if (folders.length === 0) throw new UsageError('descriptors needs the folder of a generated client.')
   if (target === undefined)

@@ -9,42 +9,45 @@ import { makeDirectory } from '../disk/make-directory.ts'
 import { replaceFile } from '../disk/replace-file.ts'
 import { StartError } from '../domain/start-error.ts'
 import { hasCode } from '../domain/system-error.ts'
-import { HttpClient } from '../http-client.ts'
-import { DETACHED, readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import { type Arguments, DETACHED } from './arguments.ts'
+import type { CommandContext, Run } from './command.ts'
 import { controlCall } from './control-session.ts'
 import { RefusedError } from './failure.ts'
-import { authorityOf, type DetachedServer, detachedServer, FOLDER, SERVER_FILE } from './running-server.ts'
-import type { StartArguments } from './server-options.ts'
+import {
+  authorityOf,
+  type DetachedServer,
+  detachedServer,
+  FOLDER,
+  healthStatus,
+  SERVER_FILE,
+} from './running-server.ts'
 
 const LOG_FILE = join(FOLDER, 'server.log')
 const POLL_MS = 50
-const TIMEOUT_MS = 2_000
 
 /**
  * Starts the server in a process of its own and ends once it is ready. The same start again prints the same and starts nothing.
  * @throws StartError when one with other settings is running
  */
 export async function startDetached(
-  argv: readonly string[],
-  given: StartArguments,
-  context: CommandContext,
-): Promise<number> {
+  given: Arguments<'start'>,
+  { variables, out, err }: CommandContext,
+): Promise<number | undefined> {
   const settings = settingsOf(given)
   await makeDirectory(FOLDER)
   const running = await runningServer(settings)
   if (running) {
-    context.out(alreadyRunning(running, settings))
+    out(alreadyRunning(running, settings))
     return 0
   }
   const log = await open(LOG_FILE, 'w', 0o600)
   const child = spawn(
     process.execPath,
-    [...process.execArgv, process.argv[1] ?? '', 'start', ...argv.filter((word) => !/^--detach(=|$)/.test(word))],
+    [...process.execArgv, process.argv[1] ?? '', 'start', ...given.argv.filter((word) => !/^--detach(=|$)/.test(word))],
     {
       detached: true,
       windowsHide: true,
-      env: { ...context.variables, [DETACHED]: '1' },
+      env: { ...variables, [DETACHED]: '1' },
       stdio: ['ignore', log.fd, log.fd, 'ipc'],
     },
   )
@@ -54,14 +57,14 @@ export async function startDetached(
   ]
   if (typeof ready !== 'object' || ready === null) {
     await rm(SERVER_FILE, { force: true })
-    context.err((await readFile(LOG_FILE, 'utf8')).trimEnd())
+    err((await readFile(LOG_FILE, 'utf8')).trimEnd())
     return ready ?? 1
   }
   const server: DetachedServer = { pid: child.pid ?? 0, settings, ready }
   await replaceFile(SERVER_FILE, `${JSON.stringify(server, null, 2)}\n`)
   child.disconnect()
   child.unref()
-  context.out(ready.text)
+  out(ready.text)
   return 0
 }
 
@@ -98,7 +101,7 @@ function alreadyRunning(
 }
 
 /** As JSON has them, so that they can be compared with those of the file. The admin token is a hash there. */
-function settingsOf({ values }: StartArguments): DetachedServer['settings'] {
+function settingsOf({ values }: Arguments<'start'>): DetachedServer['settings'] {
   const { 'admin-token': token, detach: _detach, help: _help, version: _version, ...others } = values
   const hash = token === undefined ? undefined : createHash('sha256').update(token).digest('hex')
   return JSON.parse(JSON.stringify({ ...others, 'admin-token': hash })) as DetachedServer['settings']
@@ -108,8 +111,7 @@ function settingsOf({ values }: StartArguments): DetachedServer['settings'] {
 async function isUp({ pid, ready }: DetachedServer): Promise<boolean> {
   if (!isAlive(pid)) return false
   if (!ready) return true
-  const client = new HttpClient(ready.url, { timeoutMs: TIMEOUT_MS, anyCertificate: true })
-  return client.send({ method: 'GET', path: '/_mock/health' }).then(
+  return healthStatus(ready.url).then(
     () => true,
     (error: unknown) => !hasCode(error, 'ECONNREFUSED'),
   )
@@ -125,8 +127,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** Stops the server of `start --detach` by the control API, since a signal on Windows would end it without writing the state. */
-export async function stop(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { values } = readArguments('stop', argv, context)
+export const stop: Run<'stop'> = async ({ values }, { out }) => {
   const server = detachedServer()
   if (!server?.ready) throw new RefusedError('no server was started here with `npx toolmock start --detach`')
   const { url, variables } = server.ready
@@ -137,8 +138,7 @@ export async function stop(argv: readonly string[], context: CommandContext): Pr
     )('POST /shutdown')
     // The server removes its file once the state is written.
     while (detachedServer()?.pid === server.pid && isAlive(server.pid)) await pause(POLL_MS)
-    context.out(`stopped ${url}`)
-  } else context.out(`${url} (process ${server.pid}) had ended already`)
+    out(`stopped ${url}`)
+  } else out(`${url} (process ${server.pid}) had ended already`)
   await rm(SERVER_FILE, { force: true })
-  return 0
 }

@@ -20,8 +20,7 @@ import { nonEmpty, strict } from '../schema/parts.ts'
 import { pathText, problemsOf } from '../schema/problems.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
 import { VERSION } from '../version.ts'
-import { readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import type { Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import type { FlagValues } from './command-table.ts'
 import { createLog } from './log.ts'
@@ -34,9 +33,8 @@ import { writeOver } from './written-document.ts'
  * Compares a service with a mock: 0 without findings, 1 with some of the class of `--fail-on`, 3 when something could not be
  * removed from the service.
  */
-export async function drift(argv: readonly string[], context: CommandContext): Promise<number> {
+export const drift: Run<'drift'> = async ({ values, given }, context) => {
   const { out, err, progress } = context
-  const { values, given } = readArguments('drift', argv, context)
   const { baseUrl, client } = serviceOf('drift', context, values)
   if (!mayBeCalled(baseUrl, values['allow-outbound']))
     throw new UsageError(`${baseUrl} is not on loopback: --allow-outbound allows requests to it.`)

@@ -1,6 +1,5 @@
 import { shellQuote } from '../domain/text.ts'
-import { readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import type { Run } from './command.ts'
 import { controlCall } from './control-session.ts'
 import { detachedServer, serverOf } from './running-server.ts'
 
@@ -11,15 +10,13 @@ const FORMATS = {
 }
 
 /** Prints the connection variables of a running server. */
-export async function env(argv: readonly string[], context: CommandContext): Promise<number> {
-  const read = readArguments('env', argv, context)
-  const { environment, format } = read.values
-  const server = serverOf(read)
+export const env: Run<'env'> = async (given, { out }) => {
+  const { environment, format } = given.values
+  const server = serverOf(given)
   const answered = await controlCall(server, environment)('GET /env', { query: { format: 'json' } })
   // A server in the background has also said which certificate authority to trust.
   const detached = detachedServer()?.ready
   const variables = { ...(detached?.url === server.url ? detached.variables : {}), ...answered }
-  if (format === 'json') context.out(JSON.stringify(variables, null, 2))
-  else for (const [name, value] of Object.entries(variables)) context.out(FORMATS[format](name, value))
-  return 0
+  if (format === 'json') out(JSON.stringify(variables, null, 2))
+  else for (const [name, value] of Object.entries(variables)) out(FORMATS[format](name, value))
 }

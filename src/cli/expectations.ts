@@ -4,8 +4,7 @@ import type { JsonObject } from '../domain/json.ts'
 import { maskJson } from '../domain/masking.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { plural, thereAre } from '../domain/text.ts'
-import { differencesText } from '../domain/value-match.ts'
-import type { NearMiss } from '../request-journal/near-miss.ts'
+import { nearMissText } from '../domain/value-match.ts'
 import { readMatch } from '../request-journal/query.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import type { Environment } from '../state/environment.ts'
@@ -34,16 +33,12 @@ function unmetRequests({ requests, never }: Expectations, services: App['service
     const matching = matched === 0 ? [] : journal.query({ match }).map(({ id }) => id)
     const sentence = `${plural(matched, 'request matches', 'requests match')} ${JSON.stringify(sent)}; wanted: ${wanted(times)}`
     const ids = [...matching, ...near_misses.map(({ id }) => id)]
-    return [{ kind, sentence, requests: ids, details: near_misses.map(nearMissLine) }]
+    return [{ kind, sentence, requests: ids, details: near_misses.map(nearMissText) }]
   }
   return [
     ...requests.flatMap(({ times, ...match }) => verified('request', match, times)),
     ...never.flatMap((match) => verified('never', match, 0)),
   ]
-}
-
-function nearMissLine({ id, method, path, status, differences }: NearMiss): string {
-  return `close: ${[method, path, status].join(' ').trim()} (${id}): ${differencesText(differences)}`
 }
 
 function wanted(times: number | undefined): string {

@@ -1,7 +1,7 @@
 import type { Rule } from '../contract/generated/rules.ts'
 import { plural, quote } from '../domain/text.ts'
 import type { Explanation } from '../request-journal/explain.ts'
-import type { CommandContext } from './command.ts'
+import type { CommandContext, Run } from './command.ts'
 import { type ControlSession, controlSession, oneOperand } from './control-session.ts'
 import { RefusedError, UsageError } from './failure.ts'
 import { paintFor, wrap } from './table.ts'
@@ -10,13 +10,12 @@ import { paintFor, wrap } from './table.ts'
  * `explain ID`: why a request was answered as it was, by a running server or by the journal file of one that is gone. `explain RULE`:
  * what a rule says, which needs no server.
  */
-export async function explain(argv: readonly string[], context: CommandContext): Promise<number> {
-  const session = controlSession('explain', argv, context)
+export const explain: Run<'explain'> = async (given, context) => {
+  const session = controlSession(given, context)
   const operand = oneOperand('explain', 'ID_OR_RULE', session.operands)
   const rule = session.values.journal === undefined ? ruleId(operand) : undefined
   if (rule !== undefined) await explainRule(rule, session)
   else await explainRequest(operand, session)
-  return 0
 }
 
 async function explainRequest(

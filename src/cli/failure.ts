@@ -13,14 +13,30 @@ export function hint(word: string, known: readonly string[], others: string, das
   return meant === undefined ? others : `Did you mean ${dashes}${meant}?`
 }
 
-/** A running server refused what it was asked. Exit code 1. */
-export class RefusedError extends Error {
+/** Ends the command with an exit code, for a reason that is no mistake of its caller. */
+export class ExitError extends Error {
+  override readonly name: string = 'ExitError'
+
+  constructor(
+    message: string,
+    readonly code: number,
+  ) {
+    super(message)
+  }
+}
+
+/** A running server refused what it was asked. */
+export class RefusedError extends ExitError {
   override readonly name = 'RefusedError'
+
+  constructor(message: string) {
+    super(message, 1)
+  }
 }
 
 /**
- * Prints what went wrong and answers the exit code: 2 for what the caller can fix, 1 for what a running server refused and for
- * a defect of toolmock, the only failure that is shown with its stack. `help` is the command that explains the usage.
+ * Prints what went wrong and answers the exit code: 2 for what the caller can fix, that of an `ExitError`, and 1 for a defect of
+ * toolmock, the only failure that is shown with its stack. `help` is the command that explains the usage.
  */
 export function reportFailure(error: unknown, help: string, err: (line: string) => void): number {
   if (error instanceof UsageError) {
@@ -28,13 +44,9 @@ export function reportFailure(error: unknown, help: string, err: (line: string) 
     return 2
   }
   const isOfDisk = error instanceof ServiceError && error.errorCode === 'STORAGE_UNAVAILABLE'
-  if (error instanceof StartError || isOfDisk) {
+  if (error instanceof StartError || error instanceof ExitError || isOfDisk) {
     err(`toolmock: ${error.message}`)
-    return 2
-  }
-  if (error instanceof RefusedError) {
-    err(`toolmock: ${error.message}`)
-    return 1
+    return error instanceof ExitError ? error.code : 2
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
   err(`toolmock: an unexpected failure, which is a defect of toolmock itself: ${stack}`)

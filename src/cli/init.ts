@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { packageFolder } from '../documents/package-files.ts'
 import { StartError } from '../domain/start-error.ts'
 import { shellQuote } from '../domain/text.ts'
-import { readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import type { Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import { configurationFiles } from './find-configuration.ts'
 import { writeNew } from './written-document.ts'
@@ -33,9 +32,7 @@ const EXAMPLES = {
 } as const
 
 /** Writes the starter files and prints the next steps; 2 when one of them exists, and nothing is written. */
-export async function init(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { out } = context
-  const { operands, values } = readArguments('init', argv, context)
+export const init: Run<'init'> = async ({ operands, values }, { out }) => {
   const [folder = DEFAULT_FOLDER, ...more] = operands
   if (more.length > 0) throw new UsageError(`init takes one DIR; found ${operands.join(' ')}.`)
   const example = values.connector === 'calendar' ? values.connector : 'bookings'
@@ -65,7 +62,6 @@ export async function init(argv: readonly string[], context: CommandContext): Pr
   out(`  npx toolmock validate ${shellQuote(folder)}`)
   out(`  npx toolmock start${flags} --watch`)
   if (example === 'bookings') out(`  npx toolmock start${flags} --scenario ${shellQuote(scenario)}`)
-  return 0
 }
 
 function configurationText(seed: string, state: string): string {

@@ -1,12 +1,12 @@
 import { matchesValue } from '../domain/value-match.ts'
 import type { JournalEntry } from '../library/types.ts'
-import type { CommandContext } from './command.ts'
+import type { Run } from './command.ts'
 import { type ControlSession, controlSession } from './control-session.ts'
 import { entryFacts, requestLine } from './request-line.ts'
 
 /** `logs`, `logs -f`: the latest requests of an environment, and each new one. */
-export async function logs(argv: readonly string[], context: CommandContext): Promise<number> {
-  const session = controlSession('logs', argv, context)
+export const logs: Run<'logs'> = async (given, context) => {
+  const session = controlSession(given, context)
   const { values, call } = session
   const { operation, status, limit, follow } = values
   // The stream is open before the list is read, so that no entry is missed between the two.

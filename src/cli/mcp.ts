@@ -1,7 +1,7 @@
 import type { Server } from '../library/control-client.ts'
 import { VERSION } from '../version.ts'
-import { mistypedVariables, readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import { mistypedVariables } from './arguments.ts'
+import type { Run } from './command.ts'
 import { controlCall } from './control-session.ts'
 import { createLog } from './log.ts'
 import { detachedServer, isGiven, serverOf } from './running-server.ts'
@@ -11,11 +11,9 @@ import { withApp } from './serve-while.ts'
  * `mcp`: the control API as tools for an MCP client on stdin and stdout, until the client goes away. Everything else that it
  * has to say goes to stderr.
  */
-export async function mcp(argv: readonly string[], context: CommandContext): Promise<number> {
-  const read = readArguments('mcp', argv, context)
-  const { environment, 'admin-token': adminToken } = read.values
-  const { err } = context
-  for (const notice of mistypedVariables(context.variables)) err(`toolmock: ${notice}`)
+export const mcp: Run<'mcp'> = async (given, { variables, err }) => {
+  const { environment, 'admin-token': adminToken } = given.values
+  for (const notice of mistypedVariables(variables)) err(`toolmock: ${notice}`)
   const serve = async (server: Server): Promise<number> => {
     const { serveMcp } = await import('../mcp/control-server.ts')
     const call = controlCall(server, environment)
@@ -23,7 +21,7 @@ export async function mcp(argv: readonly string[], context: CommandContext): Pro
     await serveMcp(options, ({ message }) => err(`toolmock: ${message}`))
     return 0
   }
-  if (isGiven(read) || detachedServer()) return serve(serverOf(read))
+  if (isGiven(given) || detachedServer()) return serve(serverOf(given))
   // A server of the bundled seed on a free port, in memory.
   return withApp({ state: null, adminToken, log: createLog('warn', false, err) }, (_app, url) => {
     err(`toolmock serves ${url} for this client, dashboard ${url}/_mock/ui`)

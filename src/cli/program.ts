@@ -1,8 +1,8 @@
 import { systemReason } from '../domain/system-error.ts'
 import { VERSION } from '../version.ts'
-import { firstOperand, namedConfiguration } from './arguments.ts'
-import type { CommandContext, Terminal } from './command.ts'
-import { type Command, COMMAND_NAMES, COMMANDS, flagsOf } from './command-table.ts'
+import { namedConfiguration, ownWords, readArguments } from './arguments.ts'
+import type { CommandContext, Run, Terminal } from './command.ts'
+import { type Command, COMMAND_NAMES, type CommandName, COMMANDS, flagsOf } from './command-table.ts'
 import { LOAD } from './commands.ts'
 import { hint, reportFailure, UsageError } from './failure.ts'
 import { findConfiguration } from './find-configuration.ts'
@@ -24,14 +24,20 @@ async function dispatch(argv: readonly string[], context: CommandContext): Promi
   if (!isNamed && asksFor(argv, '--help', '-h')) return help([], context)
   const command = isNamed ? find(first) : COMMANDS[0]
   const rest = isNamed ? others : argv
-  const flags = command.wraps ? beforeOperands(rest, command) : rest
+  const flags = ownWords(command.name, rest)
   if (asksFor(flags, '--version', '-v')) return print(VERSION, context)
   if (asksFor(flags, '--help', '-h')) return print(commandHelp(command, context.terminal), context)
-  const run = await LOAD[command.name]()
-  const readsConfiguration = flagsOf(command.name).some(({ name }) => name === 'config')
-  if (!readsConfiguration) return run(rest, context)
-  const configuration = await findConfiguration(namedConfiguration(command.name, flags, context.variables))
-  return run(rest, { ...context, configuration })
+  return runCommand(command.name, rest, context)
+}
+
+async function runCommand(name: CommandName, argv: readonly string[], context: CommandContext): Promise<number> {
+  const { variables } = context
+  // Each takes the arguments of the command with its name; the compiler cannot see it for a name that it does not know.
+  const run = (await LOAD[name]()) as Run<CommandName>
+  const readsConfiguration = flagsOf(name).some((flag) => flag.name === 'config')
+  const named = namedConfiguration(name, argv, variables)
+  const configuration = readsConfiguration ? await findConfiguration(named) : undefined
+  return (await run(readArguments(name, argv, { variables, configuration }), context)) ?? 0
 }
 
 function help([name]: readonly string[], context: CommandContext): number {
@@ -55,11 +61,6 @@ function helpFor([first = '-']: readonly string[]): string {
 function asksFor(argv: readonly string[], ...spellings: readonly string[]): boolean {
   const end = argv.indexOf('--')
   return (end === -1 ? argv : argv.slice(0, end)).some((word) => spellings.includes(word))
-}
-
-function beforeOperands(argv: readonly string[], { name }: Command): readonly string[] {
-  const operand = firstOperand(argv, flagsOf(name))
-  return operand === -1 ? argv : argv.slice(0, operand)
 }
 
 function print(text: string, { out }: CommandContext): number {

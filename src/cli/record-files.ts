@@ -6,7 +6,6 @@ import { ControlApi } from '../conform/control-api.ts'
 import { Target } from '../conform/target.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { plural, shellQuote } from '../domain/text.ts'
-import { documentText } from '../documents/document-text.ts'
 import { Replayed } from '../drift/replay.ts'
 import { driftText, reportOf } from '../drift/report.ts'
 import { HttpClient, type HttpRequest } from '../http-client.ts'
@@ -21,7 +20,7 @@ import { replayOf } from '../request-journal/replay.ts'
 import { viewOf } from '../request-journal/view.ts'
 import { VERSION } from '../version.ts'
 import { withApp } from './serve-while.ts'
-import { withSchema, writeOver } from './written-document.ts'
+import { writeDocument, writeOver } from './written-document.ts'
 
 export interface Recording {
   readonly exchanges: readonly Recorded[]
@@ -84,11 +83,10 @@ async function writeSeed({ secrets, folder, exchanges }: Writing): Promise<void>
   const { seed, connectors } = documentsOf(exchanges, secrets)
   for (const [name, connector] of connectors) {
     const file = join(folder, 'connectors', `${name}.yaml`)
-    await writeOver(file, withSchema('connector', file, documentText(connector, `${MARK} What its tools answered.`)))
+    await writeDocument('connector', file, connector, `${MARK} What its tools answered.`)
   }
-  const file = join(folder, 'seed.yaml')
   const about = `${MARK} What was there when it was first seen. The mock invents the credentials.`
-  await writeOver(file, withSchema('seed', file, documentText(seed, about)))
+  await writeDocument('seed', join(folder, 'seed.yaml'), seed, about)
 }
 
 /** What is left of an earlier recording would be replayed with this one. */
@@ -106,8 +104,7 @@ async function writeScenario({ secrets, folder }: Writing, entries: readonly Rec
   const description = 'What the service refused, and what happened to its accounts meanwhile.'
   const scenario = { ...replay.scenario, name: 'recorded', description }
   const file = join(folder, 'scenarios', 'recorded.yaml')
-  const text = documentText(secrets.hide(scenario as unknown as JsonObject), MARK)
-  await writeOver(file, withSchema('scenario', file, text))
+  await writeDocument('scenario', file, secrets.hide(scenario as unknown as JsonObject), MARK)
 }
 
 /** A mock of this process, by its control API. */

@@ -7,17 +7,14 @@ import { problemsOf } from '../record/observed.ts'
 import { RecordingProxy } from '../record/proxy.ts'
 import type { Recorded } from '../record/recorded.ts'
 import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
-import { readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import type { Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import { writeRecording } from './record-files.ts'
 import { LOOPBACK } from './server-options.ts'
 import { StopRequest } from './stop.ts'
 
 /** Stands in front of the service until Ctrl-C, then writes what came through as files that replay it. */
-export async function record(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { out, err, progress } = context
-  const { values } = readArguments('record', argv, context)
+export const record: Run<'record'> = async ({ values }, { out, err, progress }) => {
   const { upstream, out: folder, mask = [], port } = values
   if (upstream === undefined || folder === undefined)
     throw new UsageError('record needs --upstream URL and --out FOLDER.')

@@ -1,17 +1,16 @@
-import { replaceFile } from '../disk/replace-file.ts'
 import { isJsonObject, type JsonObject, parsedJson } from '../domain/json.ts'
 import { readTextFile } from '../documents/text-files.ts'
 import { StartError } from '../domain/start-error.ts'
-import { systemReason } from '../domain/system-error.ts'
 import { HttpClient } from '../http-client.ts'
 import { COVERAGE_FORMATS, FORMATS, type ReportFormat } from '../verdict/formats/formats.ts'
 import type { ReportPair } from '../verdict/report-pair.ts'
-import { type Arguments, readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import type { Arguments } from './arguments.ts'
+import type { CommandContext, Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import type { FlagValues } from './command-table.ts'
 import { adminHeaders, adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
 import { NOT_WRITTEN, reportFiles, VERDICT_FAILED, verdictOptions, writeReports } from './run-reports.ts'
+import { writeOver } from './written-document.ts'
 
 type ReportValues = FlagValues<'report'>
 
@@ -20,28 +19,25 @@ const TIMEOUT_MS = 30_000
 const MERGE_FLAGS = ['min-operations', 'min-statuses', 'allow-violation', 'fail-on', 'report']
 
 /** Fetches a report of a running server; 1 when `--fail` is given and the contract was broken. */
-export async function report(argv: readonly string[], context: CommandContext): Promise<number> {
+export const report: Run<'report'> = async (given, context) => {
   const { out, err } = context
-  const read = readArguments('report', argv, context)
-  const { values, operands } = read
-  if (operands[0] === 'merge') return mergeReportFiles(operands.slice(1), read, context)
-  const ofMerge = MERGE_FLAGS.find((name) => read.given.get(name) === 'flag')
+  const { values, operands } = given
+  if (operands[0] === 'merge') return mergeReportFiles(given, context)
+  const ofMerge = MERGE_FLAGS.find((name) => given.given.get(name) === 'flag')
   if (ofMerge !== undefined) throw new UsageError(`--${ofMerge} goes with report merge.`)
   const { judge, output } = values
   const isCoverage = operands[0] === 'coverage'
   const format = values.format ?? (isCoverage || judge !== undefined ? 'json' : 'text')
   const name = reportName(operands, format, judge)
-  const text = await fetchReport(read, `${name}?format=${format}${judge === undefined ? '' : `&judge=${judge}`}`)
+  const text = await fetchReport(given, `${name}?format=${format}${judge === undefined ? '' : `&judge=${judge}`}`)
   const content = format === 'json' ? `${JSON.stringify(readJson(text), null, 2)}\n` : checked(text, format)
   if (output === undefined) out(content.replace(/\n$/, ''))
   else {
-    await replaceFile(output, content).catch((error: unknown) => {
-      throw new StartError(`the report ${output} cannot be written (${systemReason(error)})`)
-    })
+    await writeOver(output, content, `the report ${output}`)
     out(`wrote ${output}`)
   }
   if (!values.fail) return 0
-  const { ok, total } = readJson(await fetchReport(read, 'contract?format=json'))
+  const { ok, total } = readJson(await fetchReport(given, 'contract?format=json'))
   if (ok !== true) err('toolmock: the contract was broken; the report says how')
   else if (!values['allow-no-requests'] && isJsonObject(total) && total['requests'] === 0) {
     err('toolmock: no operation was called, so nothing was judged; --allow-no-requests accepts it')
@@ -109,14 +105,12 @@ function refusalText(status: number, text: string): string {
 
 /** `report merge FILE…`: one verdict on the JSON reports of several runs. @throws UsageError, StartError */
 async function mergeReportFiles(
-  files: readonly string[],
-  read: Arguments<'report'>,
-  { out, err, columns, configuration }: CommandContext,
+  { values, operands: [, first, ...others], configuration }: Arguments<'report'>,
+  { out, err, columns }: CommandContext,
 ): Promise<number> {
-  const [first, ...others] = files
   if (first === undefined) throw new UsageError('report merge takes the JSON reports of `run --report FILE.json`.')
-  const options = await verdictOptions(read, configuration?.reasons)
-  const targets = await reportFiles(read.values.report)
+  const options = await verdictOptions(values, configuration)
+  const targets = await reportFiles(values.report)
   const pairs = [await reportIn(first), ...(await Promise.all(others.map(reportIn)))] as const
   const [{ mergeReports }, { judge }, { verdictText }] = await Promise.all([
     import('../verdict/merge-reports.ts'),

@@ -8,13 +8,15 @@ import { plural } from '../domain/text.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
 import type { ReportPair } from '../verdict/report-pair.ts'
 import type { CaseResult } from '../verdict/report-types.ts'
+import type { Arguments } from './arguments.ts'
 import type { Case } from './cases.ts'
 import { reasonOf, unmetExpectations } from './expectations.ts'
+import { ExitError } from './failure.ts'
 import type { DeferredLog } from './log.ts'
-import { explainLine, openRunJournal } from './run-journal.ts'
+import { explainLine } from './run-journal.ts'
 import { publish, VERDICT_FAILED } from './run-reports.ts'
 import { type Running, serveWhile } from './serve-while.ts'
-import { type RunArguments, runOptions } from './server-options.ts'
+import { runOptions } from './server-options.ts'
 import { firstDifference, transcriptOf } from './transcript.ts'
 
 /** Where the clock of a case is frozen that does not say it: a constant, so that a run tomorrow is equal to one today. */
@@ -39,7 +41,7 @@ interface CaseRun {
 
 /** Runs the command once for each case, each beside a mock of its own, and judges them: 3 when one fails. */
 export async function runCases(cases: readonly Case[], running: Running): Promise<number> {
-  const { context, log, commands } = running
+  const { log, commands } = running
   const { values } = running.given
   const { parallel, repeat } = values
   const folder = parallel > 1 ? await mkdtemp(join(tmpdir(), 'toolmock-output-')) : undefined
@@ -48,25 +50,9 @@ export async function runCases(cases: readonly Case[], running: Running): Promis
     const runs = await atMost(parallel, jobs, ({ each, nth }) => runCase(each, nth, { ...running, folder }))
     log.flush()
     if (commands.stopped === undefined) return await conclude(runsByCase(cases, runs), running)
-    throw new NotStartedError('a signal came before all cases had ended', commands.stopped)
-  } catch (error) {
-    if (!(error instanceof NotStartedError)) throw error
-    context.err(`toolmock: ${error.message}`)
-    return error.code
+    throw new ExitError('a signal came before all cases had ended', commands.stopped)
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true })
-  }
-}
-
-/** The command of a case was not started, and that of no other case is then. */
-class NotStartedError extends Error {
-  override readonly name = 'NotStartedError'
-
-  constructor(
-    message: string,
-    readonly code: number,
-  ) {
-    super(message)
   }
 }
 
@@ -96,23 +82,18 @@ async function atMost<Job, Result>(
 async function runCase(each: Case, nth: number, running: RunningCases): Promise<CaseRun> {
   const { given, context, options, log, folder } = running
   const began = systemTime()
-  const journal = await openRunJournal(given.values.journal && journalFile(given.values.journal, each, nth))
   const output = folder === undefined ? undefined : join(folder, `${each.name}.${nth}`)
   const taken = output === undefined ? undefined : openSync(output, 'w')
   const variables = { ...context.variables, ...each.env, TOOLMOCK_CASE: each.name }
-  const served = { ...caseOptions(each, given, log), journalFile: journal?.file }
-  const { end, services } = await serveWhile(served, running, variables, taken).finally(() => {
+  const { end, services, reports, journal } = await serveWhile(caseOptions(each, given, log), running, variables, {
+    journalFile: given.values.journal && journalFile(given.values.journal, each, nth),
+    output: taken,
+  }).finally(() => {
     if (taken !== undefined) closeSync(taken)
   })
   const text = output === undefined ? '' : readFileSync(output, 'utf8').trimEnd()
   if (text !== '') context.out(`--- ${each.name}${nth === 0 ? '' : `, run ${nth + 1}`}\n${text}`)
-  if (end.notStarted) {
-    await journal?.discard()
-    throw new NotStartedError(end.failure, end.code)
-  }
   const { verdictOf } = await import('../verdict/verdict.ts')
-  const made = await services.reports()
-  const reports = { contract: await made.contract(), coverage: await made.coverage() }
   // Minima and allowances are about all cases together. A case that expects no request at all is judged by that.
   const isSilent = each.expect.never.some((match) => Object.keys(match).length === 0)
   const verdict = verdictOf(reports, isSilent ? { ...options, requireRequests: false } : options)
@@ -133,7 +114,7 @@ async function runCase(each: Case, nth: number, running: RunningCases): Promise<
 }
 
 /** The mock of a case is that of `run`: what the case says wins over flags. */
-function caseOptions(each: Case, given: RunArguments, log: DeferredLog): AppOptions {
+function caseOptions(each: Case, given: Arguments<'run'>, log: DeferredLog): AppOptions {
   const { values } = given
   const { name: label, file, line } = each
   return {

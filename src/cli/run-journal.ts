@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { writeText } from '../disk/append.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
-import { StartError } from '../domain/start-error.ts'
-import { systemReason } from '../domain/system-error.ts'
 import { shellQuote } from '../domain/text.ts'
 import type { Verdict } from '../verdict/report-pair.ts'
+import { reported } from './written-document.ts'
 
 /** The file with the request journal of a run, by which its requests are explained once the server is gone. */
 export interface RunJournal {
@@ -23,12 +22,10 @@ export async function openRunJournal(file: string | undefined): Promise<RunJourn
     const discard = (): Promise<void> => rm(folder, { recursive: true, force: true })
     return { file: join(folder, 'journal.jsonl'), discard, isAskedFor: false }
   }
-  try {
+  await reported(`the journal file ${file}`, async () => {
     await makeDirectory(dirname(file))
     await writeText(file, '', 'append', 0o600)
-  } catch (error) {
-    throw new StartError(`the journal file ${file} cannot be written (${systemReason(error)})`)
-  }
+  })
   return { file, discard: () => Promise.resolve(), isAskedFor: true }
 }
 

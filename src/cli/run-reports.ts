@@ -1,14 +1,14 @@
 import { dirname } from 'node:path'
 import { writeText } from '../disk/append.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
-import { StartError } from '../domain/start-error.ts'
-import { systemReason } from '../domain/system-error.ts'
 import { FORMATS, render, type ReportFormat } from '../verdict/formats/formats.ts'
 import type { JudgedReports } from '../verdict/verdict.ts'
 import type { VerdictOptions } from '../verdict/verdict-options.ts'
-import type { Arguments, Variables } from './arguments.ts'
+import type { Configuration, Variables } from './arguments.ts'
 import type { CommandContext } from './command.ts'
+import type { FlagValues } from './command-table.ts'
 import { UsageError } from './failure.ts'
+import { notWritten, reported } from './written-document.ts'
 
 /** Exit codes when the verdict failed, and when a report could not be written. */
 export const [VERDICT_FAILED, NOT_WRITTEN] = [3, 2]
@@ -34,11 +34,7 @@ export async function reportFiles(files: readonly string[] = []): Promise<Report
       `--report ${file}: expected a name that ends in ${ENDINGS.map(([ending]) => ending).join(', ')}.`,
     )
   })
-  for (const { file } of read) {
-    await makeDirectory(dirname(file)).catch((error: unknown) => {
-      throw new StartError(notWritten(file, error))
-    })
-  }
+  for (const { file } of read) await reported(`the report ${file}`, () => makeDirectory(dirname(file)))
   return read
 }
 
@@ -48,7 +44,7 @@ export async function writeReports(files: readonly ReportFile[], judged: JudgedR
     try {
       await writeText(file, await reportText(format, judged), 'replace')
     } catch (error) {
-      problems.push(notWritten(file, error))
+      problems.push(notWritten(`the report ${file}`, error))
     }
   }
   return problems
@@ -68,10 +64,6 @@ async function annotationLines(judged: JudgedReports): Promise<string> {
   return (await render('github', judged)).text
 }
 
-function notWritten(file: string, error: unknown): string {
-  return `the report ${file} cannot be written (${systemReason(error)})`
-}
-
 /** Adds Markdown to the summary of a CI step where there is one; answers a message when that fails. */
 async function addToStepSummary({ GITHUB_STEP_SUMMARY: file }: Variables, markdown: () => string): Promise<string[]> {
   if (file === undefined || file === '') return []
@@ -80,7 +72,7 @@ async function addToStepSummary({ GITHUB_STEP_SUMMARY: file }: Variables, markdo
     await writeText(file, `\n\n${markdown()}\n`, 'append')
     return []
   } catch (error) {
-    return [`the summary ${file} of GITHUB_STEP_SUMMARY cannot be written (${systemReason(error)})`]
+    return [notWritten(`the summary ${file} of GITHUB_STEP_SUMMARY`, error)]
   }
 }
 
@@ -125,8 +117,8 @@ function isSet(value: string | undefined): boolean {
 
 /** What flags say about the verdict. The code that reads them is loaded where there are some: the command waits for it. @throws UsageError */
 export async function verdictOptions(
-  { values }: Pick<Arguments<'run'> | Arguments<'report'>, 'values'>,
-  reasons: ReadonlyMap<string, string> = new Map(),
+  values: FlagValues<'run'> | FlagValues<'report'>,
+  { reasons }: Partial<Configuration> = {},
 ): Promise<VerdictOptions> {
   const { 'allow-violation': allow, 'fail-on': failOn, 'allow-no-requests': allowNoRequests } = values
   const { 'min-operations': minOperations, 'min-statuses': minStatuses } = values

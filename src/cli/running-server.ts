@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isJsonObject } from '../domain/json.ts'
 import { callableHost } from '../domain/loopback.ts'
 import { systemCode } from '../domain/system-error.ts'
-import { failureReason } from '../http-client.ts'
+import { failureReason, HttpClient } from '../http-client.ts'
 import type { Server } from '../library/control-client.ts'
 import type { Arguments } from './arguments.ts'
 
@@ -60,6 +60,14 @@ export function isGiven({ given }: Pick<ServerArguments, 'given'>): boolean {
 export function authorityOf(variables: Readonly<Record<string, string>>): string | undefined {
   const file = variables['NODE_EXTRA_CA_CERTS']
   return file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
+
+const HEALTH_TIMEOUT_MS = 2_000
+
+/** The status of its health check. Nothing secret is sent, so the certificate need not be trusted. @throws Error without an answer */
+export async function healthStatus(url: string): Promise<number> {
+  const client = new HttpClient(url, { timeoutMs: HEALTH_TIMEOUT_MS, anyCertificate: true })
+  return (await client.send({ method: 'GET', path: '/_mock/health' })).status
 }
 
 /** The header by which a request of a command is allowed to the control API. */

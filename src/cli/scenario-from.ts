@@ -5,7 +5,7 @@ import type { JournalEntry } from '../request-journal/entry.ts'
 import type { Replay } from '../request-journal/replay.ts'
 import { type ControlSession, oneOperand } from './control-session.ts'
 import { RefusedError } from './failure.ts'
-import { withSchema, writeOver } from './written-document.ts'
+import { writeDocument } from './written-document.ts'
 
 type Session = ControlSession<'scenario'>
 
@@ -61,7 +61,6 @@ function chosenEnvironment(entries: readonly JournalEntry[], { request, environm
 
 /** Writes the documents, and answers how to use them. @throws StartError */
 async function writeReplay({ scenario, seed, clock, mcp, notes }: Replay, folder: string): Promise<string> {
-  const { documentText } = await import('../documents/document-text.ts')
   const { name, rules } = scenario
   const [scenarioFile, seedFile] = [join(folder, `${name}.yaml`), join(folder, `${name}.seed.yaml`)]
   const hasSeed = Object.keys(seed).length > 0
@@ -74,12 +73,9 @@ async function writeReplay({ scenario, seed, clock, mcp, notes }: Replay, folder
   ].join(' ')
   const how = `To reproduce it with the same client:\n${replaying}`
   const limits = notes.map((note) => `It cannot reproduce: ${note}.`)
-  await writeOver(
-    scenarioFile,
-    withSchema('scenario', scenarioFile, documentText(scenario, [how, ...limits].join('\n'))),
-  )
+  await writeDocument('scenario', scenarioFile, scenario, [how, ...limits].join('\n'))
   const about = 'What was there at the start, without credentials. Give it after the seeds of the run.'
-  if (hasSeed) await writeOver(seedFile, withSchema('seed', seedFile, documentText(seed, about)))
+  if (hasSeed) await writeDocument('seed', seedFile, seed, about)
   const wrote = `wrote ${hasSeed ? `${scenarioFile} and ${seedFile}` : scenarioFile}`
   return [`${wrote} (${plural(rules.length, 'rule')})`, ...limits, how].join('\n')
 }

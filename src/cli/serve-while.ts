@@ -1,16 +1,18 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import type { App, AppOptions } from '../app/app.ts'
 import type { VerdictOptions } from '../verdict/verdict-options.ts'
-import type { Variables } from './arguments.ts'
-import type { ChildCommands, CommandEnd } from './child-command.ts'
+import type { Arguments, Variables } from './arguments.ts'
+import type { ChildCommands } from './child-command.ts'
 import type { CommandContext } from './command.ts'
 import type { DeferredLog } from './log.ts'
+import { openRunJournal } from './run-journal.ts'
 import type { ReportFile } from './run-reports.ts'
-import { LOOPBACK, type RunArguments } from './server-options.ts'
+import { type CommandLine, LOOPBACK } from './server-options.ts'
 
 /** What a command, or the commands of all cases, run and are judged with. */
 export interface Running {
-  readonly given: RunArguments
+  readonly given: Arguments<'run'>
+  readonly command: CommandLine
   readonly context: CommandContext
   readonly options: VerdictOptions
   readonly files: readonly ReportFile[]
@@ -33,22 +35,36 @@ export async function withApp<Result>(
 }
 
 /**
- * Serves until the command with these variables has ended. What it has caused is complete once the server is closed, with its last
- * requests. `output` is the file that takes what the command prints.
+ * Serves until the command with these variables has ended. What it has caused is complete then, with its last requests, because the
+ * server is closed.
+ * @param journalFile the file that takes the request journal; a temporary one when it is undefined
+ * @param output the file that takes what the command prints
  */
 export async function serveWhile(
   options: AppOptions,
-  { given, log, commands }: Running,
+  { command, log, commands }: Running,
   variables: Variables,
-  output?: number,
-): Promise<{ readonly end: CommandEnd; readonly services: App['services'] }> {
-  return withApp(options, async (app, url) => {
-    for (const notice of app.notices) log.warn(notice)
-    for (const line of app.methodTable?.split('\n') ?? []) log.info(line)
-    const own = await connectionVariables(app, url, variables)
-    const end = await commands.run(given.command, { ...variables, ...own }, output)
-    return { end, services: app.services }
-  })
+  { journalFile, output }: { readonly journalFile: string | undefined; readonly output?: number | undefined },
+) {
+  const journal = await openRunJournal(journalFile)
+  try {
+    const { end, services } = await withApp({ ...options, journalFile: journal?.file }, async (app, url) => {
+      for (const notice of app.notices) log.warn(notice)
+      for (const line of app.methodTable?.split('\n') ?? []) log.info(line)
+      const own = await connectionVariables(app, url, variables)
+      return { end: await commands.run(command, { ...variables, ...own }, output), services: app.services }
+    })
+    const reports = await services.reports()
+    return {
+      end,
+      services,
+      journal,
+      reports: { contract: await reports.contract(), coverage: await reports.coverage() },
+    }
+  } catch (error) {
+    await journal?.discard()
+    throw error
+  }
 }
 
 /**

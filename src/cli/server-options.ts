@@ -2,23 +2,19 @@ import { resolve } from 'node:path'
 import type { AppOptions } from '../app/app.ts'
 import { isDatabaseUrl, isUrl } from '../app/options.ts'
 import { quote } from '../domain/text.ts'
-import { type Arguments, firstOperand, outranks, readArguments, type Surroundings } from './arguments.ts'
+import { type Arguments, outranks } from './arguments.ts'
 import { UsageError } from './failure.ts'
-import { COMMAND_NAMES, flagsOf } from './command-table.ts'
+import { COMMAND_NAMES } from './command-table.ts'
 
-export type StartArguments = Arguments<'start'>
+type StartArguments = Arguments<'start'>
+type RunArguments = Arguments<'run'>
 
 export type CommandLine = readonly [program: string, ...args: string[]]
 
-export interface RunArguments extends Arguments<'run'> {
-  readonly command: CommandLine
-}
-
 export const LOOPBACK = '127.0.0.1'
 
-/** Reads the arguments of `start`. @throws UsageError also for flags that contradict each other */
-export function readStart(argv: readonly string[], surroundings: Surroundings): StartArguments {
-  const read = readArguments('start', argv, surroundings)
+/** @throws UsageError for operands, and for flags that contradict each other */
+export function checkStart(read: StartArguments): void {
   const { values, given, operands } = read
   if (operands.length > 0) {
     const command = COMMAND_NAMES.find((name) => name === operands[0])
@@ -38,7 +34,6 @@ export function readStart(argv: readonly string[], surroundings: Surroundings): 
     throw new UsageError(`--journal and --state both name ${journal}: the journal needs a file of its own.`)
   }
   refuseWithDatabase(read, file)
-  return read
 }
 
 /** @throws UsageError for flags that contradict a state in a database, or mean nothing without one */
@@ -74,26 +69,23 @@ export function checkSchema(name: string): void {
   )
 }
 
-/** Reads the arguments of `run`: flags before the first `--`, the command after it. @throws UsageError */
-export function readRun(argv: readonly string[], surroundings: Surroundings): RunArguments {
-  const end = argv.indexOf('--')
-  const own = end === -1 ? argv : argv.slice(0, end)
-  const commandAt = firstOperand(own, flagsOf('run'))
-  const read = readArguments('run', commandAt === -1 ? own : own.slice(0, commandAt), surroundings)
-  if (commandAt !== -1) {
-    const meant = ['npx toolmock run', ...argv.slice(0, commandAt), '--', ...argv.slice(commandAt)]
+/** The command of `run`. @throws UsageError also for flags that contradict each other */
+export function commandOf(read: RunArguments): CommandLine {
+  const { values, given, operands, argv } = read
+  const [separator = '--', program, ...args] = operands
+  if (separator !== '--') {
+    const meant = ['npx toolmock run', ...argv.slice(0, argv.length - operands.length), '--', ...operands]
     throw new UsageError(`run takes its command after --: ${meant.join(' ')}.`)
   }
-  const [program, ...args] = end === -1 ? [] : argv.slice(end + 1)
   if (program === undefined || program === '') {
     throw new UsageError('run needs a command after --, as in npx toolmock run -- npm test.')
   }
   refuseTlsConflict(read)
   for (const name of ['parallel', 'repeat'] as const) {
-    if (read.given.get(name) !== 'flag' || read.values.cases !== undefined) continue
+    if (given.get(name) !== 'flag' || values.cases !== undefined) continue
     throw new UsageError(`--${name} says how cases are run: give --cases FILE with it.`)
   }
-  return { ...read, command: [program, ...args] }
+  return [program, ...args]
 }
 
 export function startOptions(read: StartArguments, log: AppOptions['log']): AppOptions {
@@ -128,9 +120,9 @@ export function runOptions(read: RunArguments, log: AppOptions['log']): AppOptio
   }
 }
 
-function commonOptions({ values, given, webhooks }: StartArguments | RunArguments): AppOptions {
+function commonOptions({ values, given, configuration }: StartArguments | RunArguments): AppOptions {
   return {
-    webhooks,
+    webhooks: configuration?.webhooks ?? [],
     scenarios: values.scenario,
     extensions: values.extension,
     clock: values.clock,
@@ -153,9 +145,7 @@ function stateOf(read: StartArguments): string | null {
   return read.values['in-memory'] && !outranks(read, 'state', 'in-memory') ? null : read.values.state
 }
 
-type TlsArguments = Arguments<'start'> | Arguments<'run'>
-
-function refuseTlsConflict({ values, given }: TlsArguments): void {
+function refuseTlsConflict({ values, given }: StartArguments | RunArguments): void {
   const [cert, key] = [values['tls-cert'], values['tls-key']]
   // A flag wins over the variable of the other one; two flags, or two variables, contradict each other.
   if (values.tls && cert !== undefined && given.get('tls') === given.get('tls-cert')) {
@@ -167,7 +157,7 @@ function refuseTlsConflict({ values, given }: TlsArguments): void {
   }
 }
 
-function tlsOf(read: TlsArguments, temporary: () => AppOptions['tls']): AppOptions['tls'] {
+function tlsOf(read: StartArguments | RunArguments, temporary: () => AppOptions['tls']): AppOptions['tls'] {
   const { values } = read
   const [cert, key] = [values['tls-cert'], values['tls-key']]
   const isOwn = cert !== undefined && key !== undefined && !(values.tls && outranks(read, 'tls', 'tls-cert'))

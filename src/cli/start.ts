@@ -7,24 +7,24 @@ import { StartError } from '../domain/start-error.ts'
 import { systemCode } from '../domain/system-error.ts'
 import { shellQuote } from '../domain/text.ts'
 import { VERSION } from '../version.ts'
-import { DETACHED, mistypedVariables } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import { type Arguments, DETACHED, mistypedVariables } from './arguments.ts'
+import type { CommandContext, Run } from './command.ts'
 import { createLog } from './log.ts'
 import { withProgress } from './progress.ts'
 import { RequestLog } from './request-log.ts'
 import { SERVER_FILE } from './running-server.ts'
-import { readStart, type StartArguments, startOptions } from './server-options.ts'
+import { checkStart, startOptions } from './server-options.ts'
 import { StopRequest } from './stop.ts'
 
 /** Serves until SIGINT or SIGTERM, then closes, which writes the state. */
-export async function start(argv: readonly string[], context: CommandContext): Promise<number> {
-  const given = readStart(argv, context)
-  if (given.values.detach) return (await import('./detached.ts')).startDetached(argv, given, context)
+export const start: Run<'start'> = async (given, context) => {
+  checkStart(given)
+  if (given.values.detach) return (await import('./detached.ts')).startDetached(given, context)
   // On one core, V8's threads that look for garbage take the processor from requests. It is set before they first run.
   if (availableParallelism() === 1) setFlagsFromString('--no-concurrent-marking')
   using stop = new StopRequest()
   const { createApp } = await import('../app/app.ts')
-  const requests = requestLogOf(given.values, context)
+  const requests = requestLogOf(given, context)
   const app = await serve(given, context, createApp, { requests, stop })
   await stop.asked
   await app.close()
@@ -35,14 +35,14 @@ export async function start(argv: readonly string[], context: CommandContext): P
 }
 
 /** Undefined where no line is wanted: with `--quiet`, and where the log leaves out what is no warning. */
-function requestLogOf(values: StartArguments['values'], context: CommandContext): RequestLog | undefined {
+function requestLogOf({ values }: Arguments<'start'>, context: CommandContext): RequestLog | undefined {
   const { quiet, json, 'log-level': level } = values
   if (quiet || level === 'error' || level === 'warn') return undefined
   return new RequestLog(context, { json, withControl: level === 'debug' })
 }
 
 async function serve(
-  given: StartArguments,
+  given: Arguments<'start'>,
   context: CommandContext,
   create: typeof createApp,
   { requests, stop }: { readonly requests: RequestLog | undefined; readonly stop: StopRequest },
@@ -79,12 +79,12 @@ async function serve(
   }
   for (const notice of [...app.notices, ...openNotice(given)]) log.warn(notice)
   for (const notice of mistypedVariables(context.variables)) log.warn(notice)
-  if (context.configuration) log.info(`the configuration is that of ${context.configuration.file}`)
+  if (given.configuration) log.info(`the configuration is that of ${given.configuration.file}`)
   return app
 }
 
 /** The image, whose variable is no flag, says it in its documentation. */
-function openNotice({ values, given }: StartArguments): string[] {
+function openNotice({ values, given }: Arguments<'start'>): string[] {
   const { host, 'admin-token': adminToken } = values
   if (given.get('host') !== 'flag' || isLoopback(host) || adminToken !== undefined) return []
   return [

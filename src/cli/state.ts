@@ -1,8 +1,9 @@
 import { isDatabaseUrl } from '../app/options.ts'
+import { StartError } from '../domain/start-error.ts'
 import { repairState } from '../state/state-repair.ts'
 import { checkState } from '../state/state-report.ts'
-import { type Arguments, readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import type { Arguments } from './arguments.ts'
+import type { CommandContext, Run } from './command.ts'
 import { chosenAction } from './control-session.ts'
 import { UsageError } from './failure.ts'
 import { checkSchema } from './server-options.ts'
@@ -12,8 +13,7 @@ type Action = (file: string, given: StateArguments, context: CommandContext) => 
 
 const ACTIONS: Readonly<Record<string, Action>> = { check, repair, export: exportFrom, import: importFrom }
 
-export async function state(argv: readonly string[], context: CommandContext): Promise<number> {
-  const given = readArguments('state', argv, context)
+export const state: Run<'state'> = async (given, context) => {
   const [name = '', file, ...more] = given.operands
   if (name === '') throw new UsageError(`state needs an action. Actions are ${Object.keys(ACTIONS).join(', ')}.`)
   const action = chosenAction('state', name, ACTIONS)
@@ -30,13 +30,10 @@ export async function state(argv: readonly string[], context: CommandContext): P
 }
 
 /** 0 when a start would accept the file, 1 when it would refuse it, 2 when there is no file to look at. */
-async function check(file: string, { values }: StateArguments, { out, err }: CommandContext): Promise<number> {
+async function check(file: string, { values }: StateArguments, { out }: CommandContext): Promise<number> {
   if (values.out !== undefined) throw new UsageError('state check writes nothing: --out belongs to state repair.')
   const report = await checkState(file)
-  if (report.kind === 'unreadable') {
-    err(`toolmock: ${report.message}`)
-    return 2
-  }
+  if (report.kind === 'unreadable') throw new StartError(report.message)
   if (report.kind === 'refused') {
     out(report.message)
     return 1

@@ -4,15 +4,12 @@ import { leftOutNote } from '../documents/seed-files.ts'
 import { DocumentError, type FileProblem } from '../documents/problem.ts'
 import { loadExtensions, withExtensions } from '../documents/load-extensions.ts'
 import { plural } from '../domain/text.ts'
-import { readArguments } from './arguments.ts'
-import type { CommandContext } from './command.ts'
+import type { Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import { configurationOf, configurationsAt } from './find-configuration.ts'
 
 /** Prints each problem of the files; 0 without one, 1 with problems, 2 when a file could not be read. */
-export async function validate(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { out, err } = context
-  const { operands, values } = readArguments('validate', argv, context)
+export const validate: Run<'validate'> = async ({ operands, values }, { out, err }) => {
   if (operands.length === 0) throw new UsageError('validate needs at least one FILE or folder.')
   const extensions = await loadExtensions({ extensions: values.extension }, DOCUMENT_CHECKS)
   const names = extensions.map(({ extension }) => extension)

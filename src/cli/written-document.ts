@@ -22,15 +22,26 @@ export async function writeNew(kind: Kind, file: string, text: string): Promise<
   })
 }
 
-/** Writes a file in place of the one that is there. @throws StartError */
-export async function writeOver(file: string, content: string | Uint8Array): Promise<void> {
-  await reported(file, () => replaceFile(file, content))
+/** Writes a document as YAML below a comment, in place of the file that is there. @throws StartError */
+export async function writeDocument(kind: Kind, file: string, document: object, comment: string): Promise<void> {
+  const { documentText } = await import('../documents/document-text.ts')
+  await writeOver(file, withSchema(kind, file, documentText(document, comment)))
 }
 
-async function reported(file: string, write: () => Promise<void>): Promise<void> {
+/** Writes a file in place of the one that is there; `what` is how messages name it. @throws StartError */
+export async function writeOver(file: string, content: string | Uint8Array, what = file): Promise<void> {
+  await reported(what, () => replaceFile(file, content))
+}
+
+/** Writes what messages call `what`. @throws StartError */
+export async function reported(what: string, write: () => Promise<void>): Promise<void> {
   try {
     await write()
   } catch (error) {
-    throw new StartError(`${file} cannot be written (${systemReason(error)})`)
+    throw new StartError(notWritten(what, error))
   }
+}
+
+export function notWritten(what: string, error: unknown): string {
+  return `${what} cannot be written (${systemReason(error)})`
 }

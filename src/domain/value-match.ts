@@ -54,13 +54,23 @@ export function matchesTexts(
   return Object.keys(globs).every((name) => [valueOf(name) ?? []].flat().some((text) => fits(globs[name] ?? '', text)))
 }
 
-/** How values differ from those that a match asks for: `status is 404, not 200; tool is null, not "send"`. */
-export function differencesText(
-  differences: readonly { readonly field: string; readonly wanted?: unknown; readonly found?: unknown }[],
-): string {
-  return differences
-    .map(({ field, wanted, found }) => `${field} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`)
-    .join('; ')
+interface Close {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly differences: readonly { readonly field: string; readonly wanted?: unknown; readonly found?: unknown }[]
+}
+
+/**
+ * A request that comes close to a match: `close: GET /x 404 (req_1): status is 404, not 200; tool is null, not "send"`. What is no
+ * request, such as an event of the control API, has no method.
+ */
+export function nearMissText({ id, method, path, status, differences }: Close): string {
+  const texts = differences.map(
+    ({ field, wanted, found }) => `${field} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`,
+  )
+  return `close: ${[method, path, status].join(' ').trim()} (${id}): ${texts.join('; ')}`
 }
 
 /** Whether two values are the same JSON, whatever the order of keys. */

@@ -1,6 +1,6 @@
 import type { components, paths } from '../contract/generated/control-types.ts'
 import { plural } from '../domain/text.ts'
-import { differencesText } from '../domain/value-match.ts'
+import { nearMissText } from '../domain/value-match.ts'
 import { ANYTHING, checkOptions, type Rule } from './arguments.ts'
 import type { ControlClient } from './control-client.ts'
 import { ToolmockError } from './toolmock-error.ts'
@@ -74,7 +74,7 @@ export function journalOf(control: ControlClient): MockJournal {
       if (verdict.ok) return verdict
       const { matched, near_misses } = verdict
       const wanted = times === undefined ? 'at least 1' : `exactly ${times}`
-      const lines = [matchedText(matched, match, wanted), ...near_misses.map(nearMissText)]
+      const lines = [matchedText(matched, match, wanted), ...near_misses.map(nearMissLine)]
       throw new ToolmockError('NOT_VERIFIED', lines.join('\n'), { details: [{ matched, near_misses }] })
     },
     wait: async (match, options = {}) => {
@@ -99,15 +99,13 @@ function timedOut(error: unknown, match: JournalMatch, times = 1): unknown {
   const { details, status } = error
   const { matched = 0, near_misses = [] } = (details as readonly Partial<JournalVerdict>[])[0] ?? {}
   const head = `${matchedText(matched, match, `at least ${times}`)}, and the time to wait is over`
-  return new ToolmockError('TIMED_OUT', [head, ...near_misses.map(nearMissText)].join('\n'), { details, status })
+  return new ToolmockError('TIMED_OUT', [head, ...near_misses.map(nearMissLine)].join('\n'), { details, status })
 }
 
 function matchedText(matched: number, match: JournalMatch, wanted: string): string {
   return `${plural(matched, 'request matches', 'requests match')} ${JSON.stringify(match)}; wanted: ${wanted}`
 }
 
-function nearMissText({ id, method, path, status, differences }: NearMiss): string {
-  // What is no request, such as an event of the control API, has no method.
-  const asked = method === '' ? path : `${method} ${path}`
-  return `- close: ${asked} ${status} (${id}): ${differencesText(differences)}`
+function nearMissLine(near: NearMiss): string {
+  return `- ${nearMissText(near)}`
 }

@@ -3,9 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { mistypedVariables, readArguments } from '../../src/cli/arguments.ts'
 import { UsageError } from '../../src/cli/failure.ts'
 import { COMMAND_NAMES, flagsOf } from '../../src/cli/command-table.ts'
-import { readStart, startOptions } from '../../src/cli/server-options.ts'
+import { checkStart, startOptions } from '../../src/cli/server-options.ts'
 
 const read = (argv: string[], variables: Record<string, string> = {}) => readArguments('start', argv, { variables })
+const readStart = (argv: string[], surroundings: { readonly variables: Record<string, string> }) => {
+  const given = readArguments('start', argv, surroundings)
+  checkStart(given)
+  return given
+}
 
 describe('flags and variables of start', () => {
   it('have the defaults of the help text', () => {
