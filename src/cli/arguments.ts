@@ -151,13 +151,23 @@ function flagIn(token: OptionToken, flags: readonly Flag[]): readonly [flag: Fla
   return [flag, flag.kind.type === 'switch' ? switchValue(flag, token, negated !== undefined) : textValue(flag, token)]
 }
 
+/** No flag begins so: a word such as `-2h` or `-PT5M` is an operand. */
+const NEGATIVE = /^-P?T?\d/
+
 /** Not strict, because the messages of `parseArgs` name neither what is allowed nor what was probably meant. */
 function tokens(flags: readonly Flag[], argv: readonly string[]): readonly Token[] {
   const options: NonNullable<ParseArgsConfig['options']> = {}
   for (const { name, short, kind } of flags) {
     options[name] = { type: kind.type === 'switch' ? 'boolean' : 'string', ...(short === undefined ? {} : { short }) }
   }
-  return parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens
+  const found = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens
+  // `parseArgs` takes each letter of such a word for a flag.
+  return found.flatMap((token, at): Token[] => {
+    const { index } = token
+    const value = argv[index] ?? ''
+    if (token.kind !== 'option' || !NEGATIVE.test(value)) return [token]
+    return found[at - 1]?.index === index ? [] : [{ kind: 'positional', index, value }]
+  })
 }
 type Token = ReturnType<typeof parseArgs<{ strict: false; tokens: true }>>['tokens'][number]
 type OptionToken = Extract<Token, { kind: 'option' }>

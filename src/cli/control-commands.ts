@@ -134,7 +134,12 @@ export const clock = actionCommand('clock', ({ call, print }) => {
     show(await call('PUT /clock', { body }))
   return {
     show: none(async () => show(await call('GET /clock'))),
-    advance: one('DURATION, such as 90s or 2h', (advance) => put({ advance })),
+    advance: one('DURATION, such as 90s or 2h', (advance) => {
+      if (!advance.startsWith('-')) return put({ advance })
+      throw new UsageError(
+        `clock advance ${advance} would go back: clock set INSTANT takes the clock to an earlier time.`,
+      )
+    }),
     set: one('INSTANT, such as 2026-01-31T12:00:00Z', (now) => put({ now })),
     freeze: none(() => put({ frozen: true })),
     run: none(() => put({ frozen: false })),

@@ -385,6 +385,10 @@ describe('a command about a running server', () => {
   it.each<[readonly string[], string]>([
     [['clock', 'advanse', '2h'], 'clock advanse is not known. Did you mean advance? See npx toolmock clock --help.'],
     [['clock', 'advance'], 'clock advance takes one DURATION, such as 90s or 2h. See npx toolmock clock --help.'],
+    ...['-2h', '-PT5M', '-90'].map((back): [string[], string] => [
+      ['clock', 'advance', back],
+      `clock advance ${back} would go back: clock set INSTANT takes the clock to an earlier time. See npx toolmock clock --help.`,
+    ]),
     [['scenario', 'start', 'mine.yaml'], 'scenario start takes the name of a scenario, and mine.yaml is a file: PUT '],
     [['accounts', 'explode', 'x'], 'accounts explode is not known. Actions are list, expire, disconnect, '],
     [['accounts', 'expire', 'a', 'b'], 'accounts expire takes one ACCOUNT. See npx toolmock accounts --help.'],
