@@ -225,7 +225,9 @@ describe('querying a journal', () => {
   it('refuses an id after which nothing can be found, since all entries would look like the answer', () => {
     const found = () => ids(journal, 'since=req_9')
     expect(found).toThrow(JournalQueryError)
-    expect(found).toThrow(/^since must be an ISO 8601 instant or the id of an entry that this journal has: .*; found "req_9"$/)
+    expect(found).toThrow(
+      /^since must be an ISO 8601 instant or the id of an entry that this journal has: .*; found "req_9"$/,
+    )
   })
 
   it.each([
