@@ -19,23 +19,29 @@ export interface Deadline<TableName extends string = string> {
 /** So many new ones are sorted with the rest, in place of being put into it one by one. */
 const MANY = 100
 
+/** Once so many are taken, the rest is moved to the beginning of the array. */
+const MANY_TAKEN = 1000
+
 /**
- * Rows by a time of theirs. A change moves a part of an array: with 100,000 rows that takes 15 µs. The latest come first, because
- * the earliest are taken most often, and at the end of an array a removal moves nothing.
+ * Rows by a time of theirs, the earliest first. A change moves the rest of an array: with 100,000 rows that takes 15 µs.
+ * The earliest are taken most often, and the array is longer by those that are taken already: an array that loses its first
+ * item at each change is copied at each change.
  */
 class Schedule<TableName extends string> {
   readonly #inOrder: Deadline<TableName>[] = []
+  /** So many at the beginning are taken. */
+  #taken = 0
   /** Those that have come since it was last read. */
   #added: Deadline<TableName>[] = []
 
   get size(): number {
-    return this.#inOrder.length + this.#added.length
+    return this.#inOrder.length - this.#taken + this.#added.length
   }
 
   /** The earliest one. */
   get first(): Deadline<TableName> | undefined {
     this.#insertAdded()
-    return this.#inOrder.at(-1)
+    return this.#inOrder[this.#taken]
   }
 
   /** The time of a row has changed; undefined: it has none. */
@@ -44,41 +50,60 @@ class Schedule<TableName extends string> {
     if (before !== undefined) {
       this.#insertAdded()
       const former = { at: before, table, id }
-      const place = this.#placeOf(former)
+      const place = firstWhere(this.#inOrder, (other) => !isEarlier(other, former), this.#taken)
       const found = this.#inOrder[place]
       // It may have been taken out already.
-      if (found && !isEarlier(found, former)) this.#inOrder.splice(place, 1)
+      if (found && !isEarlier(former, found)) this.#remove(place)
     }
     if (after !== undefined) this.#added.push({ at: after, table, id })
   }
 
   /** Removes and returns the earliest ones up to a time in milliseconds, at most so many. */
   take(most: number, upto = Infinity): Deadline<TableName>[] {
-    if (upto < 0) return []
+    if (most <= 0 || upto < 0) return []
+    this.#insertAdded()
     const latest = upto === Infinity ? undefined : instant(upto)
-    const taken: Deadline<TableName>[] = []
-    while (taken.length < most) {
-      const { first } = this
-      if (!first || (latest !== undefined && first.at > latest)) break
-      taken.push(first)
-      this.#inOrder.pop()
-    }
+    const earliest = this.#inOrder.slice(this.#taken, this.#taken + most)
+    const later = latest === undefined ? -1 : earliest.findIndex(({ at }) => at > latest)
+    const taken = later < 0 ? earliest : earliest.slice(0, later)
+    this.#dropFirst(taken.length)
     return taken
   }
 
+  #remove(place: number): void {
+    if (place === this.#taken) this.#dropFirst(1)
+    else this.#inOrder.splice(place, 1)
+  }
+
+  #dropFirst(count: number): void {
+    this.#taken += count
+    if (this.#taken >= MANY_TAKEN) this.#moveToBeginning()
+  }
+
+  #moveToBeginning(): void {
+    this.#inOrder.splice(0, this.#taken)
+    this.#taken = 0
+  }
+
   #insertAdded(): void {
-    const added = this.#added
+    const [all, added] = [this.#inOrder, this.#added]
     if (added.length === 0) return
     this.#added = []
     if (added.length > MANY) {
-      for (const deadline of added) this.#inOrder.push(deadline)
-      this.#inOrder.sort((a, b) => (isEarlier(a, b) ? 1 : -1))
-    } else for (const deadline of added) this.#inOrder.splice(this.#placeOf(deadline), 0, deadline)
-  }
-
-  /** Where a deadline is, or belongs. */
-  #placeOf(deadline: Deadline): number {
-    return firstWhere(this.#inOrder, (other) => !isEarlier(deadline, other))
+      this.#moveToBeginning()
+      for (const deadline of added) all.push(deadline)
+      all.sort((a, b) => (isEarlier(a, b) ? -1 : 1))
+      return
+    }
+    for (const deadline of added) {
+      const last = all.at(-1)
+      // Nearly every time is later than those before it.
+      if (!last || isEarlier(last, deadline)) all.push(deadline)
+      else {
+        const place = firstWhere(all, (other) => isEarlier(deadline, other), this.#taken)
+        all.splice(place, 0, deadline)
+      }
+    }
   }
 }
 

@@ -109,9 +109,9 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
 
 const NONE: readonly never[] = Object.freeze([])
 
-/** The first index from which on `test` holds, by halving. */
-export function firstWhere<T>(list: readonly T[], test: (item: T) => boolean): number {
-  let [low, high] = [0, list.length]
+/** The first index, at least `from`, from which on `test` holds, by halving. */
+export function firstWhere<T>(list: readonly T[], test: (item: T) => boolean, from = 0): number {
+  let [low, high] = [from, list.length]
   while (low < high) {
     const middle = (low + high) >>> 1
     if (test(list[middle] as T)) high = middle
