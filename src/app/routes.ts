@@ -27,7 +27,8 @@ const PAGES = ['/magic', '/connect', '/third-party/:connector/authorize']
 
 /** Mounts all routes of the server, in the order in which they are tried. @returns what answers every request */
 export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | undefined): RequestListener {
-  // An answer waits once until it is durable: in the pipeline, in a call of the control API, or held back.
+  // An answer waits until it is durable: in the pipeline, in a call of the control API, or held back. Those of MCP tools, gRPC and
+  // extensions wait in the pipeline and are held back as well.
   const listener = mountOperations(app, services)
   mountProxy(app, services)
   app.use('/_mock', setRequestId(services.requestIds.control), controlRoutes(services))
