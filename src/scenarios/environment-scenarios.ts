@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FiredRule, Scenario } from '../domain/scenario.ts'
 import { seededRandom } from '../domain/seeded-random.ts'
 import type { Environment } from '../state/environment.ts'
@@ -39,17 +40,23 @@ export class ScenarioRegistry {
     this.#initial = scenarios
   }
 
-  /** The scenarios of the start as they were read again (`--watch`): those that run restart. */
+  /**
+   * The scenarios of the start as they were read again (`--watch`): new ones begin, those that have changed restart if they run,
+   * and those that no file has any more are removed.
+   */
   redefine(scenarios: readonly Scenario[], environments: Iterable<Environment>): void {
+    const former = this.#initial
     this.startWith(scenarios)
-    for (const environment of environments)
-      for (const scenario of scenarios) this.of(environment).define(scenario, false)
+    for (const environment of environments) {
+      const own = ownOf(environment)
+      this.of(environment).redefine(without(former, own), without(scenarios, own))
+    }
   }
 
   /** Those of the server's start, and those that the environment was made with; of one name the environment's counts. */
-  #initialOf({ model }: Environment): readonly Scenario[] {
-    const own = model.tables.origins.get('origin')?.scenarios ?? []
-    return [...this.#initial.filter(({ name }) => !own.some((other) => other.name === name)), ...own]
+  #initialOf(environment: Environment): readonly Scenario[] {
+    const own = ownOf(environment)
+    return [...without(this.#initial, own), ...own]
   }
 
   /** Those of an environment; the scenarios of the start begin when it is first asked for. */
@@ -61,6 +68,15 @@ export class ScenarioRegistry {
     }
     return scenarios
   }
+}
+
+/** The scenarios that an environment was made with. */
+function ownOf({ model }: Environment): readonly Scenario[] {
+  return model.tables.origins.get('origin')?.scenarios ?? []
+}
+
+function without(scenarios: readonly Scenario[], others: readonly Scenario[]): readonly Scenario[] {
+  return scenarios.filter(({ name }) => !others.some((other) => other.name === name))
 }
 
 /** What the rules that fired on a request do with it; faults that change the model have been applied. */
@@ -122,6 +138,23 @@ export class EnvironmentScenarios {
       else {
         this.#end(scenario.name)
         this.#definitions.put({ id: scenario.name, scenario })
+      }
+    })
+  }
+
+  /** Takes over the scenarios of the server's start after their files were read again; those started manually stay. */
+  redefine(former: readonly Scenario[], present: readonly Scenario[]): void {
+    this.#environment.model.transact(() => {
+      for (const { name } of without(former, present)) {
+        if (this.#runs.get(name)?.started_manually !== false) continue
+        this.#end(name)
+        this.#definitions.remove(name)
+      }
+      for (const scenario of present) {
+        const before = former.find(({ name }) => name === scenario.name)
+        if (isDeepStrictEqual(before, scenario)) continue
+        if (before || this.#runs.get(scenario.name)?.running) this.define(scenario, false)
+        else this.#begin(scenario, false)
       }
     })
   }

@@ -833,6 +833,48 @@ describe('the scenarios of all environments', () => {
     expect(registry.of(environment).history()).toMatchObject([{ startedManually: false }])
   })
 
+  it('are read again: one with another name takes the place of the former one, the others go on', () => {
+    const registry = registryOf()
+    const environment = testEnvironment()
+    const other = scenario([{ name: 'other' }], { name: 'u' })
+    registry.startWith([start, other])
+    const scenarios = registry.of(environment)
+    expect(fired(scenarios)).toEqual(['start', 'other'])
+    registry.redefine([scenario([{ name: 'renamed' }], { name: 'v' }), structuredClone(other)], [environment])
+    expect(fired(scenarios)).toEqual(['other', 'renamed'])
+    expect(scenarios.list().map(({ name, running, rules }) => [name, running, rules[0]?.matched])).toEqual([
+      ['u', true, 2],
+      ['v', true, 1],
+    ])
+  })
+
+  it('are read again: one that was started manually stays without its file', async () => {
+    const registry = registryOf()
+    const scenarios = registry.of(testEnvironment())
+    registry.startWith([start])
+    const environment = testEnvironment({ name: 'other' })
+    const started = registry.of(environment)
+    await started.start('s')
+    registry.redefine([], [environment])
+    expect(fired(started)).toEqual(['start'])
+    expect(fired(scenarios)).toEqual([])
+  })
+
+  it('are read again: one that the environment was made with stays', () => {
+    const environment = testEnvironment()
+    environment.model.transact(() => {
+      const origin = { id: 'origin', scenarios: [scenario([{ name: 'own' }])] }
+      environment.model.tables.origins.put(origin as unknown as Origin)
+    })
+    const registry = registryOf()
+    registry.startWith([start])
+    expect(fired(registry.of(environment))).toEqual(['own'])
+    registry.redefine([scenario([{ name: 'edited' }])], [environment])
+    expect(fired(registry.of(environment))).toEqual(['own'])
+    registry.redefine([], [environment])
+    expect(fired(registry.of(environment))).toEqual(['own'])
+  })
+
   it('save their counts, only for environments that have used them', () => {
     const registry = registryOf()
     const [one, two] = ['one', 'two'].map((name) => testEnvironment({ name })) as [TestEnvironment, TestEnvironment]
