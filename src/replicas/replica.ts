@@ -71,18 +71,7 @@ const DRAIN_MS = 5000
 
 const HEALTH = '/_mock/health'
 
-type Phase = 'standby' | 'loading' | 'active' | 'leaving' | 'left'
-
-/** The phases that may follow each. */
-const NEXT: Readonly<Record<Phase, readonly Phase[]>> = {
-  standby: ['loading', 'left'],
-  loading: ['active', 'standby', 'left'],
-  active: ['standby', 'leaving'],
-  leaving: ['left'],
-  left: [],
-}
-
-/** One of several servers on the same state: the active one answers, the others stand by and forward. */
+/** One of several servers on the same state: the one with a term answers, the others stand by and forward. */
 export class Replica {
   readonly #options: ReplicaOptions
   readonly #forwarder: Forwarder
@@ -90,9 +79,11 @@ export class Replica {
   readonly #arrivals = new WeakMap<IncomingMessage, Arrival>()
   /** `polled` after each poll of the row of the active replica, `wanted` when one is needed now. */
   readonly #events = new EventEmitter<{ polled: []; wanted: [] }>().setMaxListeners(0)
-  #phase: Phase = 'standby'
   #lease: Lease | undefined
+  /** Undefined while this replica stands by or reads the state. */
   #term: Term | undefined
+  /** It does not become active any more. */
+  #isLeaving = false
   /** Answers that the term has not finished. */
   #running = 0
   #leader: Leader | undefined
@@ -132,17 +123,17 @@ export class Replica {
   /** Lets another replica become active, and forwards until everything that waits is answered. */
   async leave(): Promise<void> {
     const { log, leaseMs, database, self } = this.#options
-    const isServing = this.#enter('leaving')
-    if (isServing && this.#term) {
-      await this.#close(this.#term, (error) => {
+    const term = this.#term
+    this.#isLeaving = true
+    if (term) {
+      await this.#close(term, (error) => {
         log.error('the last changes could not be written', this.#fields({ error: reasonOf(error) }))
       })
       this.#term = undefined
     }
-    this.#enter('left')
     // This ends the reading of the state too.
     await this.#lease?.release().catch(() => undefined)
-    if (isServing) log.info('this replica has left; another one becomes active', this.#fields())
+    if (term) log.info('this replica has left; another one becomes active', this.#fields())
     await database.forget(self.id).catch(() => undefined)
     // Until a load balancer and the other replicas have looked again, they send requests here, which need an answer.
     await pause(leaseMs / POLLS + POLL_SOON_MS)
@@ -197,34 +188,18 @@ export class Replica {
   }
 
   get #activeLease(): Lease | undefined {
-    return this.#phase === 'active' && this.#lease?.isHeld === true ? this.#lease : undefined
+    return this.#term && !this.#isLeaving && this.#lease?.isHeld === true ? this.#lease : undefined
   }
 
   get #isFree(): boolean {
     const { schema_version: version = 0 } = this.#leader ?? {}
-    return (
-      this.#phase === 'standby' &&
-      this.#left <= 0 &&
-      version <= SCHEMA_VERSION &&
-      monotonicTime() >= this.#nextAttemptAt
-    )
+    const standsBy = !this.#term && !this.#isLeaving
+    return standsBy && this.#left <= 0 && version <= SCHEMA_VERSION && monotonicTime() >= this.#nextAttemptAt
   }
 
   /** Milliseconds that the lease of the active replica lasts, as far as it is known. */
   get #left(): number {
     return this.#leader ? this.#leader.left_ms - (monotonicTime() - this.#polledAt) : 0
-  }
-
-  get #isLeaving(): boolean {
-    return this.#phase === 'leaving' || this.#phase === 'left'
-  }
-
-  /** False, and nothing happens, when the phase may not follow the present one, which may change at each `await`. */
-  #enter(phase: Phase): boolean {
-    if (!NEXT[this.#phase].includes(phase)) return false
-    this.#phase = phase
-    this.#events.emit('polled')
-    return true
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
@@ -248,7 +223,7 @@ export class Replica {
     for (;;) {
       const isWaitedFor = this.#waiting > 0 || this.#suspect !== undefined
       const untilFree = this.#leader ? Math.min(every, Math.max(POLL_SOON_MS, this.#left + 1)) : every
-      const wait = this.#phase === 'active' ? every : isWaitedFor ? POLL_SOON_MS : untilFree
+      const wait = this.#activeLease ? every : isWaitedFor ? POLL_SOON_MS : untilFree
       const signal = AbortSignal.timeout(Math.ceil(wait))
       if (!this.#isClosed) await once(this.#events, 'wanted', { signal }).catch(() => undefined)
       if (this.#isClosed) return
@@ -261,7 +236,7 @@ export class Replica {
     const { database, self, log } = this.#options
     const at = monotonicTime()
     try {
-      const isDue = at - this.#announcedAt > ANNOUNCE_MS && this.#phase !== 'left'
+      const isDue = at - this.#announcedAt > ANNOUNCE_MS && !this.#isLeaving
       const leader = await (isDue ? database.announce(self) : database.leader())
       if (isDue) this.#announcedAt = at
       if (this.#databaseFailure !== undefined) log.info('the database answers again', this.#fields())
@@ -302,6 +277,7 @@ export class Replica {
   async #takeOver(isFirst: boolean): Promise<void> {
     const { database, self, leaseMs, log, startTerm } = this.#options
     let lease: Lease | undefined
+    let term: Term | undefined
     try {
       lease = await Lease.take(database, self, leaseMs)
       if (!lease) {
@@ -309,10 +285,10 @@ export class Replica {
         return
       }
       this.#lease = lease
-      if (!this.#enter('loading')) throw new Error(ASKED_TO_LEAVE)
+      if (this.#isLeaving) throw new Error(ASKED_TO_LEAVE)
       const began = monotonicTime()
       this.#forwarder.endBefore(lease.epoch)
-      this.#term = await startTerm({
+      term = await startTerm({
         place: {
           file: `${database.place}/${STATE_NAME}`,
           fileSystem: databaseFiles(database, lease),
@@ -323,24 +299,23 @@ export class Replica {
         replicas: () => this.describe(),
       })
       if (!lease.isHeld) throw new Error('the lease ended while the state was read')
-      if (!this.#enter('active')) throw new Error(ASKED_TO_LEAVE)
+      if (this.#isLeaving) throw new Error(ASKED_TO_LEAVE)
+      this.#term = term
+      this.#events.emit('polled')
       const ms = Math.round(monotonicTime() - began)
       log.info('this replica is active', this.#fields({ loaded_in_ms: ms }))
-      for (const notice of this.#term.notices) log.warn(notice, this.#fields())
+      for (const notice of term.notices) log.warn(notice, this.#fields())
       void lease.ended.then((reason) => this.#endTerm(reason))
       await this.#poll()
     } catch (error) {
       // A machine that is too slow for its lease stands by and tries again.
       const isLost = lease?.isHeld === false
-      await this.#term?.close(true).catch(() => undefined)
-      this.#term = undefined
+      await term?.close(true).catch(() => undefined)
       await lease?.release().catch(() => undefined)
-      this.#enter('standby')
-      if (isFirst && !isLost && this.#phase === 'standby') throw error
+      if (isFirst && !isLost && !this.#isLeaving) throw error
       // Others have a chance before it tries again.
       this.#nextAttemptAt = monotonicTime() + leaseMs
-      if (this.#phase === 'standby')
-        log.error('this replica could not become active', this.#fields({ error: reasonOf(error) }))
+      if (!this.#isLeaving) log.error('this replica could not become active', this.#fields({ error: reasonOf(error) }))
     }
   }
 
@@ -349,7 +324,6 @@ export class Replica {
     const term = this.#term
     if (reason === undefined || !term) return
     this.#options.log.warn(`this replica is active no more: ${reason}`, this.#fields())
-    this.#enter('standby')
     this.#term = undefined
     this.#leader = undefined
     await this.#close(term, () => undefined)
