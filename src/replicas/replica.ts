@@ -202,6 +202,11 @@ export class Replica {
     return this.#leader ? this.#leader.left_ms - (monotonicTime() - this.#polledAt) : 0
   }
 
+  /** It may be asked to leave at each `await`. @throws Error */
+  #assertStays(): void {
+    if (this.#isLeaving) throw new Error('it was asked to leave')
+  }
+
   #serve(request: IncomingMessage, response: ServerResponse): void {
     this.#running += 1
     response.once('close', () => (this.#running -= 1))
@@ -285,7 +290,7 @@ export class Replica {
         return
       }
       this.#lease = lease
-      if (this.#isLeaving) throw new Error(ASKED_TO_LEAVE)
+      this.#assertStays()
       const began = monotonicTime()
       this.#forwarder.endBefore(lease.epoch)
       term = await startTerm({
@@ -299,7 +304,7 @@ export class Replica {
         replicas: () => this.describe(),
       })
       if (!lease.isHeld) throw new Error('the lease ended while the state was read')
-      if (this.#isLeaving) throw new Error(ASKED_TO_LEAVE)
+      this.#assertStays()
       this.#term = term
       this.#events.emit('polled')
       const ms = Math.round(monotonicTime() - began)
@@ -469,8 +474,6 @@ export class Replica {
     return target === 'self' || this.#forwarder.isActive(target)
   }
 }
-
-const ASKED_TO_LEAVE = 'it was asked to leave'
 
 const UNKNOWN =
   'the active replica stopped to answer: what the request asked for may or may not have happened; send it again if it can be repeated'
