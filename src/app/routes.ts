@@ -1,11 +1,11 @@
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import type { AppServices } from '../control/app-services.ts'
 import { home } from '../control/home.ts'
 import { controlRoutes } from '../control/routes.ts'
 import type { ExpressApp } from '../http/server.ts'
 import { recordPages } from '../request-journal/page-journal.ts'
 import { hasOneHost, refuseHost, unexpectedError, unknownPath } from '../http/refusal.ts'
-import { holdAnswers } from '../http/held-answers.ts'
+import { holdAnswer } from '../http/held-answers.ts'
 import {
   mountExtensions,
   mountMcpMetadata,
@@ -27,15 +27,14 @@ const PAGES = ['/magic', '/connect', '/third-party/:connector/authorize']
 
 /** Mounts all routes of the server, in the order in which they are tried. @returns what answers every request */
 export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | undefined): RequestListener {
-  // An answer waits until it is durable: in the pipeline, in a call of the control API, or held back. Those of MCP tools, gRPC and
-  // extensions wait in the pipeline and are held back as well.
+  // An answer waits until it is durable: in the pipeline, in a call of the control API, or held back.
+  const hold = (response: ServerResponse): void => void holdAnswer(response, services.registry)
   const listener = mountOperations(app, services)
   mountProxy(app, services)
   app.use('/_mock', setRequestId(services.requestIds.control), controlRoutes(services))
   app.use(PAGES, setRequestId(services.requestIds.pages), recordPages(services), holdPages(services))
   app.use('/third-party', authorizeRoutes(services), showProblem)
   app.use(magicLinkRoutes(services))
-  app.use(holdAnswers(services.registry))
   mountMcp(app, services)
   mountOauthMetadata(app, services)
   if (rpc) {
@@ -45,7 +44,7 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
   }
   app.get('/', setRequestId(services.requestIds.control), home(services))
   app.use(setRequestId(services.requestIds.pages))
-  app.use('/third-party', directApiRoutes(services))
+  app.use('/third-party', directApiRoutes(services, hold))
   mountExtensions(app, services)
   app.use(unknownPath(services))
   app.use(unexpectedError(services))

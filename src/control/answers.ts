@@ -11,7 +11,7 @@ import {
   type ControlHandlers,
   type ControlReply,
   environmentNamed,
-  onceDurable,
+  whenDurable,
   type ServerCall,
 } from './call.ts'
 import { clockHandlers } from './clock.ts'
@@ -84,7 +84,7 @@ function callFrom({ services, request, response, query: { environment } }: Serve
         query: readQuery(route, new URLSearchParams([...given, ['environment', environment]])),
         body: await readDocumentBody(route, document),
       }
-      const reply = await onceDurable(services, handle(route, call, environment))
+      const reply = await whenDurable(services, handle(route, call, environment))
       return (reply && 'body' in reply ? reply.body : undefined) as never
     } catch (error) {
       throw failure(services, asked, error)

@@ -47,7 +47,7 @@ export type ControlReply = (
 }
 
 /** What a call answers, once what it changed is durable; also its error, which can rest on a commit that the disk refuses. */
-export async function onceDurable(
+export async function whenDurable(
   { registry }: Pick<AppServices, 'registry'>,
   answering: Promise<ControlReply | undefined>,
 ): Promise<ControlReply | undefined> {

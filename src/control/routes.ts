@@ -10,7 +10,7 @@ import { lazyImport } from '../lazy-import.ts'
 import { recordedEntry } from '../request-journal/journal.ts'
 import { admit } from './admission.ts'
 import type { AppServices } from './app-services.ts'
-import { type ControlReply, onceDurable } from './call.ts'
+import { type ControlReply, whenDurable } from './call.ts'
 import { ControlError, failure, pathNotFound, shownPath } from './errors.ts'
 import { PROBES } from './probes.ts'
 
@@ -33,7 +33,7 @@ export function controlRoutes(services: AppServices): RequestHandler {
     if (services.observeControl) observeCall(services, services.observeControl, request, response)
     try {
       const answering = routed(services, request, response)
-      sendReply(response, await (PROBE_PATHS.includes(request.path) ? answering : onceDurable(services, answering)))
+      sendReply(response, await (PROBE_PATHS.includes(request.path) ? answering : whenDurable(services, answering)))
     } catch (error) {
       sendReply(response, failure(services, `${request.method} /_mock${request.path}`, error))
     }

@@ -1,4 +1,3 @@
-import type { RequestHandler } from 'express'
 import type { ServerResponse } from 'node:http'
 import type { EnvironmentRegistry } from '../state/environment-registry.ts'
 import type { ReadGuard } from '../state/environment.ts'
@@ -15,12 +14,13 @@ interface Holding {
 /**
  * Holds an answer back until everything that it may say is durable: those of pages, fake applications and streams, and every
  * refusal. An operation waits in its pipeline and a call of the control API itself. When the disk refuses, the answer is 503.
+ * @returns what ends that, for an answer that has waited in a pipeline: a second time it would wait for later commits
  */
 export function holdAnswer(
   response: ServerResponse,
   registry: Pick<EnvironmentRegistry, 'durable' | 'isOver'>,
   { refuse = (error) => sendError(response, error), readGuard }: Holding = {},
-): void {
+): () => void {
   const sendOn = response.write.bind(response) as Send
   // A stream writes again and again, and its server may have been stopped in between for longer than its lease.
   const write: Send = (...given) => {
@@ -32,9 +32,10 @@ export function holdAnswer(
   let isHeld = true
   const release = (): void => {
     isHeld = false
-    for (const call of calls) call()
+    for (const call of calls.splice(0)) call()
   }
   const refused = (error: unknown): void => {
+    if (!isHeld) return
     isHeld = false
     refuse(error)
   }
@@ -55,16 +56,10 @@ export function holdAnswer(
     write: held(write, true),
     end: held(response.end.bind(response) as Send, response),
   })
+  return release
 }
 
 function sendError(response: ServerResponse, error: unknown): void {
   const requestId = String(response.getHeader('X-Request-Id') ?? '')
   sendAnswer(response, wireAnswer(errorReply(error, requestId), requestId))
-}
-
-export function holdAnswers(registry: EnvironmentRegistry): RequestHandler {
-  return (_request, response, next) => {
-    holdAnswer(response, registry)
-    next()
-  }
 }

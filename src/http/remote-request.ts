@@ -3,8 +3,10 @@ import type { JsonValue } from '../domain/json.ts'
 import type { WireAnswer } from './answer.ts'
 import type { Deliver, RemoteCall, SentRequest } from './request-context.ts'
 
-/** A call of another protocol and its response. */
+/** A call of another protocol and its response, which is held back. */
 interface CallExchange {
+  /** Ends that: its pipeline has waited until the answer is durable. */
+  release(): void
   /** How a fault sends the response; undefined when it is sent as it is. */
   deliver: Deliver | undefined
   /** The response as faults see it. */
@@ -64,6 +66,7 @@ export class RemoteRequest implements SentRequest {
 
   send(answer: WireAnswer, deliver: Deliver | undefined): undefined {
     this.answer = answer
+    this.#exchange.release()
     // Of a batch of calls the first fault counts.
     this.#exchange.deliver ??= deliver
   }

@@ -8,6 +8,7 @@ import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
 import { publicKey } from '../domain/session-token.ts'
 import { recordPages } from '../request-journal/page-journal.ts'
 import type { ExtensionRoute } from './extensions.ts'
+import { holdAnswer } from './held-answers.ts'
 import { NodeRequest } from './node-request.ts'
 import { runProxy, runRoute } from './pipeline.ts'
 import { PROXY_PATHS, PROXY_ROUTE } from './proxy.ts'
@@ -163,7 +164,7 @@ export function mountOauthMetadata(app: Express, services: ServiceParts): void {
     app.route(METADATA_PATH).all(unservedPath(services))
     return
   }
-  app.get(METADATA_PATH, recordPages(services), (request, response) => {
+  app.get(METADATA_PATH, recordedAndHeld(services), (request, response) => {
     const issuer = baseUrlOf(request, services.baseUrl)
     const metadata = {
       issuer,
@@ -183,6 +184,16 @@ export function mountOauthMetadata(app: Express, services: ServiceParts): void {
     const error = methodNotAllowed(request.method, 'GET, HEAD')
     refuse(request, response, { error, ids: services.requestIds.pages }, services)
   })
+}
+
+/** Has the journal's entry of an answer written when it is sent: once what it says is durable. */
+function recordedAndHeld(services: ServiceParts): RequestHandler {
+  const record = recordPages(services)
+  return (request, response, next) =>
+    record(request, response, () => {
+      holdAnswer(response, services.registry)
+      next()
+    })
 }
 
 /** Whether any environment has virtual MCP servers (G61). */
@@ -213,7 +224,7 @@ export function mountMcpMetadata(app: Express, services: ServiceParts): void {
   // The answer to an unknown path names POST /oauth/token, which such a client looks for.
   const ifThereAreServers: RequestHandler = (_request, _response, next) =>
     next(servesMcp(services) ? undefined : 'route')
-  const record = recordPages(services)
+  const record = recordedAndHeld(services)
   app.get(`${PROTECTED_RESOURCE_PATH}/mcp/v3/:kind/:key`, served, record, (request, response) => {
     const issuer = baseUrlOf(request, services.baseUrl)
     const resource = issuer + request.path.slice(PROTECTED_RESOURCE_PATH.length)

@@ -5,13 +5,26 @@ import type { Deliver } from '../http/request-context.ts'
 import type { ServiceParts } from '../http/services.ts'
 import type { Environment } from '../state/environment.ts'
 import type { Caller } from './caller.ts'
+import type { ServerAddress } from './server-tools.ts'
 
 type Recorder = (status: number, headers: Record<string, string>, body: string) => void
+
+/** A request, as far as it is known before its body is read. */
+export interface McpRequest {
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+  /** The response is held back until this is called, or until it is durable. */
+  readonly release: () => void
+  readonly address: ServerAddress
+  readonly startedAt: number
+  readonly requestId: string
+}
 
 /** One HTTP request to a virtual MCP server, and its response. */
 export class McpExchange {
   readonly message: IncomingMessage
   readonly response: ServerResponse
+  readonly release: () => void
   readonly caller: Caller
   readonly environment: Environment
   readonly requestId: string
@@ -34,12 +47,13 @@ export class McpExchange {
   readonly #newId: () => string
 
   constructor(
-    { message, response, requestId }: { message: IncomingMessage; response: ServerResponse; requestId: string },
+    { message, response, requestId, release }: McpRequest,
     { caller, environment }: { caller: Caller; environment: Environment },
     { baseUrl, requestIds }: ServiceParts,
   ) {
     this.message = message
     this.response = response
+    this.release = release
     this.caller = caller
     this.environment = environment
     this.requestId = requestId

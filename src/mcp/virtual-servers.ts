@@ -6,24 +6,16 @@ import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
 import { quote } from '../domain/text.ts'
 import { errorCodeOf, errorReply, failureOf, sendAnswer, stackOf, type WireAnswer, wireAnswer } from '../http/answer.ts'
 import { decodeText, readBody } from '../http/body.ts'
+import { holdAnswer } from '../http/held-answers.ts'
 import type { Authenticated } from '../http/request-context.ts'
 import { PROTECTED_RESOURCE_PATH } from '../http/routes.ts'
 import type { Environment } from '../state/environment.ts'
 import { type Caller, callerOf } from './caller.ts'
 import { ListenStreams } from './listen-streams.ts'
-import { McpExchange, urlOf } from './mcp-exchange.ts'
+import { McpExchange, type McpRequest, urlOf } from './mcp-exchange.ts'
 import { answerPlainCall, plainCall } from './plain-call.ts'
 import { type ServerAddress, type ServerTool, serverTools } from './server-tools.ts'
 import { clientText, type McpServices, toolServer } from './tool-server.ts'
-
-/** A request, as far as it is known before its body is read. */
-interface McpRequest {
-  readonly message: IncomingMessage
-  readonly response: ServerResponse
-  readonly address: ServerAddress
-  readonly startedAt: number
-  readonly requestId: string
-}
 
 /** What the body of a request says, for the request journal. */
 interface McpMessage {
@@ -57,9 +49,10 @@ export class VirtualServers {
 
   /** Answers a request to the server at an address. */
   async serve(message: IncomingMessage, response: ServerResponse, address: ServerAddress): Promise<void> {
-    const { requestIds, realTime } = this.#services
+    const { requestIds, realTime, registry } = this.#services
     const requestId = requestIdOf(message, requestIds.operations)
-    const request = { message, response, address, startedAt: realTime(), requestId }
+    const release = holdAnswer(response, registry)
+    const request = { message, response, release, address, startedAt: realTime(), requestId }
     let known: Authenticated | undefined
     try {
       const caller = callerOf(message, address, this.#services)

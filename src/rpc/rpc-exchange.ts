@@ -2,13 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createContextKey } from '@connectrpc/connect'
 import type { UniversalServerResponse } from '@connectrpc/connect/protocol'
 import { passedOn } from '../domain/request-headers.ts'
+import { holdAnswer } from '../http/held-answers.ts'
 import type { Deliver } from '../http/request-context.ts'
+import type { ServiceParts } from '../http/services.ts'
 import { isBridged } from './http1-bridge.ts'
 
 /** A request of gRPC, gRPC-Web or Connect, and its response. */
 export class RpcExchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  readonly release: () => void
   /** How a fault sends the answer; undefined when it is sent as it is. */
   deliver: Deliver | undefined
   /** Its `X-Request-Id`, once an operation or a refusal answers it. */
@@ -16,9 +19,10 @@ export class RpcExchange {
   /** Whether the client no longer waits for the answer. */
   isOver = false
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  constructor(request: IncomingMessage, response: ServerResponse, registry: ServiceParts['registry']) {
     this.request = request
     this.response = response
+    this.release = holdAnswer(response, registry)
   }
 
   /** Names and values in turn, as its client sent them. */

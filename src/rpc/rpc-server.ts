@@ -69,7 +69,7 @@ export function rpcHandler(definitions: RpcDefinitions, services: ServiceParts):
     const [path = ''] = (request.url ?? '').split('?', 1)
     const handler = handlers.get(path) ?? (isCall(request) ? refuse(request) : undefined)
     if (!handler) return false
-    void serve(handler, new RpcExchange(request, response), definitions, services)
+    void serve(handler, new RpcExchange(request, response, services.registry), definitions, services)
     return true
   }
 }

@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Connector } from '../domain/connector.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { didYouMean } from '../domain/suggestion.ts'
@@ -31,15 +31,17 @@ const ENVIRONMENT_HEADER = 'x-toolmock-environment'
 /**
  * The API of every third party for programs that call it themselves, mounted at `/third-party`: below `/{connector}/api`, and
  * its token endpoint at `/{connector}/oauth/token`. The credential of the call identifies its environment.
+ * @param hold holds an answer back, and with it the journal's entry, until what it says is durable
  */
-export function directApiRoutes(services: DirectParts): Router {
+export function directApiRoutes(services: DirectParts, hold: (response: Response) => void): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  router.route('/:connector/api{/*path}').all(async (request, response) => {
-    await answer(services, request, response, 'api')
-  })
-  router.route('/:connector/oauth/token').all(async (request, response) => {
-    await answer(services, request, response, 'token')
-  })
+  const answers =
+    (kind: 'api' | 'token'): RequestHandler =>
+    async (request, response) => {
+      await answer(services, { request, response, hold }, kind)
+    }
+  router.route('/:connector/api{/*path}').all(answers('api'))
+  router.route('/:connector/oauth/token').all(answers('token'))
   return router
 }
 
@@ -53,13 +55,13 @@ interface DirectCall {
 
 async function answer(
   services: DirectParts,
-  request: Request,
-  response: Response,
+  { request, response, hold }: { request: Request; response: Response; hold: (response: Response) => void },
   kind: 'api' | 'token',
 ): Promise<void> {
   const trace = new RequestTrace()
   const entry: DirectCall = { kind: 'third_party', trace, requestBody: '', environment: undefined }
   trace.request = recordAnswer(services, request, response, (responseBody) => ({ ...entry, responseBody }))
+  hold(response)
   // The control API has the same origin: what an application answers must not run there.
   response.setHeader('X-Content-Type-Options', 'nosniff')
   response.setHeader('Content-Security-Policy', 'sandbox')

@@ -1,7 +1,9 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Response, Test } from 'supertest'
 import { describe, expect, it } from 'vitest'
+import { DESCRIPTORS } from '../rpc/fixture.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withDirectory } from '../support/registry.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
@@ -73,6 +75,22 @@ describe.each(REQUESTS)('the answer to %s %s', (method, path) => {
     }))
 })
 
+it.each(['/third-party/mail/api/messages', '/.well-known/oauth-authorization-server'])(
+  'GET %s that the disk refuses is one entry of the journal, the 503',
+  (path) =>
+    whileCommitting(async ({ app, environment, http }, end) => {
+      const answer = sent(http('get', path), () => undefined)
+      for (let turn = 0; turn < 50; turn++) await nextTurn()
+      end(true)
+      expect((await answer).status).toBe(503)
+      const entries = app.services.journals
+        .of(environment)
+        .query()
+        .filter((entry) => entry.path === path)
+      expect(entries.map(({ status }) => status)).toEqual([503])
+    }),
+)
+
 /** The path and query of a link whose consent waits. */
 async function pathOfLink({ api }: TestToolmock): Promise<string> {
   const { body } = await api.post('/connected_accounts/magic_link', {
@@ -112,14 +130,58 @@ const CHANGES: readonly (readonly [string, (mock: TestToolmock) => Promise<() =>
     },
     303,
   ],
+  [
+    'a gRPC call',
+    async ({ http, signIn }) => {
+      const token = await signIn()
+      const call = http('post', '/acme.tools.v1.ConnectedAccounts/CreateAccount').auth(token, { type: 'bearer' })
+      return () => call.send({ connector: 'mail', identifier: 'grace@example.com' })
+    },
+    200,
+  ],
+  [
+    'a tool of a virtual MCP server',
+    async ({ api, http, signIn }) => {
+      const account = { connector: 'mail', identifier: 'ada@example.com' }
+      const authorization_details = { oauth_token: { access_token: 'at_1', refresh_token: 'rt_1' } }
+      await api.post('/connected_accounts', { ...account, connected_account: { authorization_details } })
+      const call = http('post', '/mcp/v3/connections/mail').auth(await signIn(), { type: 'bearer' })
+      const params = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
+      const headers = { Accept: 'application/json, text/event-stream', identifier: account.identifier }
+      return () => call.set(headers).send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    },
+    200,
+  ],
+  [
+    'a path of an extension',
+    async ({ http, signIn }) => {
+      const token = await signIn()
+      return () => http('post', '/api/v1/archive').auth(token, { type: 'bearer' }).send({ id: 'a_1' })
+    },
+    201,
+  ],
 ]
+
+const ARCHIVE = `
+extension: archive
+collections: { archived: {} }
+responders:
+  - name: archive
+    on: { method: POST, path: /api/v1/archive }
+    steps: [{ create: archived, item: { id: '{{request.body.id}}' } }]
+    respond: { status: 201, body: {} }
+`
 
 it.each(CHANGES)(
   'the answer to %s that is stored does not change when the disk refuses a later commit',
   (_, prepare, status) =>
-    withDirectory((directory) => {
+    withDirectory(async (directory) => {
       const disk = new MemoryDisk()
-      return withToolmock({ state: join(directory, 'state.json'), fileSystem: disk }, async (mock) => {
+      const extension = join(directory, 'archive.yaml')
+      await writeFile(extension, ARCHIVE)
+      const stored = { state: join(directory, 'state.json'), fileSystem: disk }
+      const served = { mcp: true, descriptors: [DESCRIPTORS], extensions: [extension] }
+      return withToolmock({ ...stored, ...served }, async (mock) => {
         const send = await prepare(mock)
         let open = (): void => undefined
         disk.gate = new Promise((resolve) => (open = resolve))
@@ -135,8 +197,9 @@ it.each(CHANGES)(
           return undefined
         }
         open()
-        expect((await answering).status).toBe(status)
+        const { status: answered, text } = await answering
         disk.fails = () => undefined
+        expect([answered, text]).toEqual([status, expect.not.stringContaining('STORAGE_UNAVAILABLE')])
       })
     }),
 )

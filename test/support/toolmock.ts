@@ -33,6 +33,7 @@ export interface TestOptions extends Pick<
   | 'scenarios'
   | 'documentedOnly'
   | 'mcp'
+  | 'descriptors'
   | 'bodyLimit'
   | 'seeds'
   | 'journalCapacity'
