@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { open, readFile, rm, writeFile } from 'node:fs/promises'
+import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -21,9 +21,13 @@ import {
   healthStatus,
   SERVER_FILE,
 } from './running-server.ts'
+import { notWritten, reported } from './written-document.ts'
 
 const LOG_FILE = join(FOLDER, 'server.log')
 const POLL_MS = 50
+
+/** A file that cannot be read for so long is not being written: it was left behind. */
+const UNREADABLE_POLLS = 20
 
 /**
  * Starts the server in a process of its own and ends once it is ready. The same start again prints the same and starts nothing.
@@ -34,7 +38,7 @@ export async function startDetached(
   { variables, out, err }: CommandContext,
 ): Promise<number | undefined> {
   const settings = settingsOf(given)
-  await makeDirectory(FOLDER)
+  await reported(FOLDER, () => makeDirectory(FOLDER))
   const running = await runningServer(settings)
   if (running) {
     out(alreadyRunning(running, settings))
@@ -61,7 +65,12 @@ export async function startDetached(
     return ready ?? 1
   }
   const server: DetachedServer = { pid: child.pid ?? 0, settings, ready }
-  await replaceFile(SERVER_FILE, `${JSON.stringify(server, null, 2)}\n`)
+  await removedUnless(() => replaceFile(SERVER_FILE, `${JSON.stringify(server, null, 2)}\n`)).catch(
+    (error: unknown) => {
+      child.kill()
+      throw error
+    },
+  )
   child.disconnect()
   child.unref()
   out(ready.text)
@@ -70,19 +79,29 @@ export async function startDetached(
 
 /** Claims the file for this start, or answers the server that has it. Waits for one that is starting. */
 async function runningServer(settings: DetachedServer['settings']): Promise<DetachedServer | undefined> {
-  for (;;) {
-    const claim: DetachedServer = { pid: process.pid, settings }
-    try {
-      await writeFile(SERVER_FILE, JSON.stringify(claim), { flag: 'wx', mode: 0o600 })
+  const claim: DetachedServer = { pid: process.pid, settings }
+  for (let unreadable = 0; ;) {
+    const file = await open(SERVER_FILE, 'wx', 0o600).catch((error: unknown) => {
+      if (!hasCode(error, 'EEXIST')) throw new StartError(notWritten(SERVER_FILE, error))
+    })
+    if (file) {
+      await removedUnless(() => file.writeFile(JSON.stringify(claim)).finally(() => file.close()))
       return undefined
-    } catch (error) {
-      if (!hasCode(error, 'EEXIST')) throw error
     }
     const found = detachedServer()
-    if (found && !(await isUp(found))) await rm(SERVER_FILE, { force: true })
+    const isLeft = found ? !(await isUp(found)) : ++unreadable > UNREADABLE_POLLS
+    if (isLeft) await rm(SERVER_FILE, { force: true })
     else if (found?.ready) return found
     else await pause(POLL_MS)
   }
+}
+
+/** Removes the file when it cannot be written: half of it would be taken for a server that is starting. @throws StartError */
+async function removedUnless(write: () => Promise<void>): Promise<void> {
+  await reported(SERVER_FILE, write).catch(async (error: unknown) => {
+    await rm(SERVER_FILE, { force: true })
+    throw error
+  })
 }
 
 /** @throws StartError naming what differs */

@@ -6,7 +6,7 @@ import { makeDirectory } from './make-directory.ts'
 
 /**
  * Writes a file as a whole: a reader sees the old content or the new one, also after a crash. A folder that is
- * missing is made; what is no plain file, such as `/dev/stdout`, is written to and not replaced.
+ * missing is made; what is no plain file, such as `/dev/stdout`, is written to and not replaced. Who may read it stays.
  */
 export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
   const there = await stat(file).catch(() => undefined)
@@ -15,7 +15,7 @@ export async function replaceFile(file: string, content: string | Uint8Array): P
   const target = there ? await realpath(file) : file
   const draft = `${target}.${process.pid}.tmp`
   try {
-    await writeFile(draft, content)
+    await writeFile(draft, content, there && { mode: there.mode })
     await renameOver(draft, target)
   } finally {
     await rm(draft, { force: true })

@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ToolmockProcess } from './toolmock-process.ts'
@@ -85,6 +86,38 @@ describe('start --detach', () => {
       stderr: expect.stringContaining('asks for the admin token') as string,
     })
     expect((await run(['stop', '--admin-token', 'secret-token-1'])).code).toBe(0)
+  })
+
+  it.skipIf(process.platform === 'win32')('lets only its user read the file that has the client secret', async () => {
+    await run(START)
+    expect(statSync(join(folder, '.toolmock/server.json')).mode & 0o777).toBe(0o600)
+  })
+
+  it.each(['', '{"pid": 1', 'no JSON'])('starts although a file was left behind that has %j', async (text) => {
+    mkdirSync(join(folder, '.toolmock'))
+    writeFileSync(join(folder, '.toolmock/server.json'), text)
+    expect(await run(START)).toMatchObject({ code: 0, stderr: '' })
+    expect((await run(['stop'])).code).toBe(0)
+  })
+
+  it('says that its folder cannot be made, and ends with 2', async () => {
+    writeFileSync(join(folder, '.toolmock'), '')
+    expect(await run(START)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'toolmock: .toolmock cannot be written (EEXIST)\n',
+    })
+  })
+
+  it.skipIf(process.platform === 'win32')('leaves no file where the disk takes none', () => {
+    const cli = toolmock.path('package/dist/cli.js')
+    const limited = ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, cli, ...START]
+    const { status, stderr } = spawnSync('sh', limited, { cwd: folder, encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: `toolmock: ${join('.toolmock', 'server.json')} cannot be written (EFBIG)\n`,
+    })
+    expect(existsSync(join(folder, '.toolmock/server.json'))).toBe(false)
   })
 
   it('by TLS is found and stopped with the authority that it made', async () => {
