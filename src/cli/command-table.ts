@@ -30,6 +30,8 @@ type Flags = Readonly<Record<string, Declared>>
 export interface CommandRow {
   /** What follows the name and the flags. Operands of a command without it are refused. */
   readonly operands?: string
+  /** What the first operand may be, where `operands` does not spell it out. */
+  readonly words?: readonly string[]
   readonly summary: string
   /** Its operands are the command line of another program, whose flags are not for toolmock. */
   readonly wraps?: true
@@ -304,7 +306,7 @@ const TABLE = {
     },
   },
   state: {
-    operands: ' ACTION FILE',
+    operands: ' check|repair|export|import FILE',
     summary:
       '`check` says whether a start would accept a state file (exit 1 when not, 2 without a file); `repair` saves what it can into the file of --out; `export` and `import` copy a state out of and into a PostgreSQL database',
     flags: {
@@ -424,6 +426,7 @@ const TABLE = {
   },
   accounts: {
     operands: ' [EVENT ACCOUNT]',
+    words: ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'],
     summary:
       'list the connected accounts, or apply an event to one: expire, disconnect, revoke_refresh_token or expire_access_token; ACCOUNT is an id, or an identifier that only one account has',
     flags: {

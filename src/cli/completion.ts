@@ -5,12 +5,12 @@ import { COMMANDS, type Flag, flagsOf } from './command-table.ts'
 const SHELLS: Readonly<Record<string, string>> = {
   bash: `_toolmock() {
   local words="\${COMP_WORDS[*]:1:COMP_CWORD-1}" current="\${COMP_WORDS[COMP_CWORD]}" IFS=$'\\n'
-  COMPREPLY=($(compgen -W "$(_toolmock_words "$words")" -- "$current"))
+  COMPREPLY=($(compgen -W "$(_toolmock_words "$words" "$current")" -- "$current"))
 }
 complete -o default -F _toolmock toolmock`,
   // An empty list leaves the word to the completion of files.
   zsh: `_toolmock() {
-  local -a found=(\${(f)"$(_toolmock_words "\${words[2,CURRENT-1]}")"})
+  local -a found=(\${(f)"$(_toolmock_words "\${words[2,CURRENT-1]}" "\${words[CURRENT]}")"})
   (( \${#found} )) && compadd -- $found || _files
 }
 compdef _toolmock toolmock`,
@@ -24,26 +24,35 @@ export const completion: Run<'completion'> = ({ operands }, context) => {
   context.out(`${words()}\n${script}`)
 }
 
-/** The shell function that prints the words that may follow others, a line each. */
+/** The shell function that prints the words that may follow others, a line each: flags where nothing else fits, or a hyphen is typed. */
 function words(): string {
   const names = COMMANDS.map(({ name }) => name)
-  const cases = COMMANDS.map(({ name, operands = '' }) => {
-    const actions = /\[?([a-z-]+(?:\|[a-z-]+)+)/.exec(operands)?.[1]?.split('|') ?? []
+  const cases = COMMANDS.map(({ name, operands, words, wraps }) => {
+    const actions = words ?? operands?.match(/(?<=^ \[?|\|)[a-z][a-z_-]*/g) ?? []
     const flags = flagsOf(name)
-    const all = [...actions, ...flags.map((flag) => `--${flag.name}`)]
-    return [`    '${name}'*)`, ...flags.flatMap(choices), `      printf '%s\\n' ${all.join(' ')} ;;`].join('\n')
+    return [
+      `    '${name}'*)`,
+      ...(wraps ? [`      case "$1 " in *' -- '*) return ;; esac`] : []),
+      ...flags.flatMap(choices),
+      ...(actions.length > 0 ? [`      [ "$1" = ${name} ] && ${printed(actions)}`] : []),
+      `      ${operands ? 'case "$2" in -*) ' : ''}${printed(flags.map((flag) => `--${flag.name}`))} ;;${operands ? ' esac ;;' : ''}`,
+    ].join('\n')
   })
   return `_toolmock_words() {
   case "$1" in
-    '') printf '%s\\n' ${names.join(' ')} ;;
+    '') ${printed(names)} ;;
 ${cases.join('\n')}
   esac
 }`
 }
 
+function printed(offered: readonly string[]): string {
+  return `printf '%s\\n' ${offered.join(' ')}`
+}
+
 /** What follows a flag that takes a value: its words, or nothing, so that the shell offers files. */
 function choices({ name, kind }: Flag): string[] {
   if (kind.type === 'switch') return []
-  const print = kind.type === 'choice' ? `printf '%s\\n' ${kind.allowed.join(' ')}; ` : ''
+  const print = kind.type === 'choice' ? `${printed(kind.allowed)}; ` : ''
   return [`      case "$1" in *' --${name}') ${print}return ;; esac`]
 }

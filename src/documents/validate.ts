@@ -47,7 +47,10 @@ export async function validateFiles(paths: readonly string[], checks: DocumentCh
     }
   }
   const documents = sources.flatMap((source) => source.documents)
-  const files = documents.map(({ file, kind }) => ({ file, kind }))
+  // The bundled seed may come without its files.
+  const files = sources.flatMap(({ path, documents: read }) =>
+    read.length > 0 ? read.map(({ file, kind }) => ({ file, kind })) : [{ file: path, kind: 'seed' as const }],
+  )
   // Here a file may be of any kind.
   const problems = problemsOfSources(sources.map((source) => ({ ...source, isMixed: true })))
   return {

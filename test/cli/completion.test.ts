@@ -21,10 +21,21 @@ const LINES: [line: string[], offered: string[]][] = [
   [['toolmock', 'start', '--port', '1', '--dur'], ['--durability']],
   [['toolmock', 'start', '--durability', 're'], ['relaxed']],
   [['toolmock', 'conform', '--in-mem'], []],
+  [['toolmock', 'clock', ''], ['advance', 'set', 'freeze', 'run']],
+  [['toolmock', 'clock', 'set', ''], []],
+  [['toolmock', 'accounts', 'exp'], ['expire', 'expire_access_token']],
+  [['toolmock', 'state', ''], ['check', 'repair', 'export', 'import']],
+  [['toolmock', 'connector', ''], ['from-openapi']],
+  [['toolmock', 'webhooks', ''], ['list', 'send', 'resend']],
+  [['toolmock', 'report', ''], ['contract', 'coverage', 'merge']],
+  [['toolmock', 'validate', ''], []],
+  [['toolmock', 'validate', '--ext'], ['--extension']],
+  [['toolmock', 'run', '--min-s'], ['--min-statuses']],
+  [['toolmock', 'run', '--', 'npm', '--min-s'], []],
 ]
 
 describeWith('bash', 'completion bash', () => {
-  it('offers commands, actions, flags and the words of a flag', async () => {
+  it('offers commands, actions, flags and the words of a flag, and leaves operands to files', async () => {
     const file = await script('bash')
     for (const [line, offered] of LINES) {
       const words = line.map((word) => `'${word}'`).join(' ')
@@ -40,7 +51,7 @@ describeWith('bash', 'completion bash', () => {
 })
 
 describeWith('zsh', 'completion zsh', () => {
-  it('offers commands, actions, flags and the words of a flag', async () => {
+  it('offers commands, actions, flags and the words of a flag, and leaves operands to files', async () => {
     const file = await script('zsh')
     const stubs = 'compdef() { :; }; compadd() { shift; print -l -- $@; }; _files() { :; }'
     for (const [line, offered] of LINES) {

@@ -57,6 +57,14 @@ describe('toolmock', () => {
 })
 
 describe('toolmock validate', () => {
+  it('says that the bundled seed is valid', async () => {
+    expect(await toolmock.run(['validate', 'bundled'])).toEqual({
+      code: 0,
+      stdout: 'bundled: a valid seed file\n',
+      stderr: '',
+    })
+  })
+
   it('ends with 0 when the files are valid', async () => {
     const file = toolmock.path('good.yaml')
     writeFileSync(file, 'clients:\n  - { client_id: a, client_secret: b }\n')
