@@ -21,13 +21,28 @@ const LINES: [line: string[], offered: string[]][] = [
   [['toolmock', 'start', '--port', '1', '--dur'], ['--durability']],
   [['toolmock', 'start', '--durability', 're'], ['relaxed']],
   [['toolmock', 'conform', '--in-mem'], []],
-  [['toolmock', 'clock', ''], ['advance', 'set', 'freeze', 'run']],
+  [
+    ['toolmock', 'clock', ''],
+    ['advance', 'set', 'freeze', 'run'],
+  ],
   [['toolmock', 'clock', 'set', ''], []],
-  [['toolmock', 'accounts', 'exp'], ['expire', 'expire_access_token']],
-  [['toolmock', 'state', ''], ['check', 'repair', 'export', 'import']],
+  [
+    ['toolmock', 'accounts', 'exp'],
+    ['expire', 'expire_access_token'],
+  ],
+  [
+    ['toolmock', 'state', ''],
+    ['check', 'repair', 'export', 'import'],
+  ],
   [['toolmock', 'connector', ''], ['from-openapi']],
-  [['toolmock', 'webhooks', ''], ['list', 'send', 'resend']],
-  [['toolmock', 'report', ''], ['contract', 'coverage', 'merge']],
+  [
+    ['toolmock', 'webhooks', ''],
+    ['list', 'send', 'resend'],
+  ],
+  [
+    ['toolmock', 'report', ''],
+    ['contract', 'coverage', 'merge'],
+  ],
   [['toolmock', 'validate', ''], []],
   [['toolmock', 'validate', '--ext'], ['--extension']],
   [['toolmock', 'run', '--min-s'], ['--min-statuses']],
