@@ -49,6 +49,11 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>, ids: 
   return typeof sent === 'string' && /^[\w.:/+=@-]{1,128}$/.test(sent) ? sent : ids.id('req')
 }
 
+/** The token of an `Authorization` header (RFC 6750 2.1); undefined without one, and for another scheme or form. */
+export function bearerToken(authorization = ''): string | undefined {
+  return /^bearer +(\S+)$/i.exec(authorization)?.[1]
+}
+
 /** Headers of one connection (RFC 9110 7.6.1), which a proxy does not pass on. */
 const HOP_BY_HOP_HEADERS = [
   'connection',

@@ -4,6 +4,7 @@ import type { NamedSchema } from '../contract/tool-schemas.ts'
 import { invalidFields, ServiceError } from '../domain/errors.ts'
 import type { ExtensionAnswer, ExtensionResponder } from '../domain/extension.ts'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
+import { bearerToken } from '../domain/request-headers.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import type { Call, Handler } from '../operations/operation.ts'
@@ -136,11 +137,8 @@ function checkBearer(context: RequestContext, { registry }: ServiceParts): void 
 export function authenticateBearer(header: string | undefined, registry: ServiceParts['registry']): Authenticated {
   if (!header)
     throw unauthenticated('the Authorization header is missing; send Bearer and an access token of POST /oauth/token')
-  const space = header.indexOf(' ')
-  const token = space < 0 ? '' : header.slice(space + 1)
-  if (header.slice(0, space).toLowerCase() !== 'bearer' || token === '' || token.includes(' ')) {
-    throw unauthenticated('the Authorization header is not of the form "Bearer <access token>"')
-  }
+  const token = bearerToken(header)
+  if (token === undefined) throw unauthenticated('the Authorization header is not of the form "Bearer <access token>"')
   const found = registry.byBearer.get(token)
   if (!found) throw unauthenticated('the access token is unknown or was revoked', 'invalid_token')
   const client = found.environment.model.tables.clients.get(found.token.client_id)

@@ -6,7 +6,7 @@ import type { Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
 import { errorCodeOf, errorReply, failureOf, sendAnswer, wireAnswer } from './answer.ts'
 import { holdAnswer } from './held-answers.ts'
-import { requestIdOf } from '../domain/request-headers.ts'
+import { bearerToken, requestIdOf } from '../domain/request-headers.ts'
 import type { ServiceParts } from './services.ts'
 
 interface Refusal {
@@ -30,8 +30,7 @@ export function refuse(
   const rendered = wireAnswer(errorReply(error, requestId), requestId)
   const answer = status === undefined ? rendered : { ...rendered, status }
   // A client with a valid token finds its mistyped path in the journal of its own environment.
-  const [, token = ''] = (request.headers.authorization ?? '').split(' ')
-  const known = registry.byBearer.get(token)
+  const known = registry.byBearer.get(bearerToken(request.headers.authorization) ?? '')
   const { method = '' } = request
   const url = 'originalUrl' in request ? String(request.originalUrl) : (request.url ?? '')
   const errorCode = errorCodeOf(error)

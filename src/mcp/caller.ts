@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { ServiceError } from '../domain/errors.ts'
+import { bearerToken } from '../domain/request-headers.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Locator } from '../domain/locator.ts'
 import type { Authenticated } from '../http/request-context.ts'
@@ -22,8 +23,8 @@ export interface Caller {
 
 /** A caller by a session token, or by the service's access token; headers or query parameters then name the user. */
 export function callerOf(message: IncomingMessage, address: ServerAddress, { registry }: ServiceParts): Caller {
-  const { authorization = '' } = message.headers
-  const [, token = ''] = /^bearer +(\S+)$/i.exec(authorization) ?? []
+  const { authorization } = message.headers
+  const token = bearerToken(authorization) ?? ''
   if (isSessionToken(token)) return sessionCaller(token, address, registry)
   return {
     authenticate: () => authenticateBearer(authorization, registry),

@@ -23,7 +23,7 @@ import { type ErrorContent, errorEntry } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { nearMiss } from '../domain/suggestion.ts'
 import { errorBody } from '../http/answer.ts'
-import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
+import { baseUrlOf, bearerToken, requestIdOf } from '../domain/request-headers.ts'
 import { runRoute } from '../http/pipeline.ts'
 import { RemoteRequest } from '../http/remote-request.ts'
 import { createContext } from '../http/routes.ts'
@@ -108,6 +108,11 @@ function dropEndlessDeadlines(headers: Headers): void {
   }
 }
 
+/** The deadline that a call names, in milliseconds. */
+function deadlineOf(headers: Headers): number | undefined {
+  return DEADLINES.map(([name, parse]) => parse(headers.get(name), Infinity).timeoutMs).find((ms) => ms !== undefined)
+}
+
 const DEADLINES = [
   ['grpc-timeout', parseGrpcTimeout],
   ['connect-timeout-ms', parseConnectTimeout],
@@ -152,8 +157,7 @@ function statusFor({ errorCode }: Refusal): number {
 function recordRefusal({ request, rawHeaders }: RpcExchange, refusal: Refusal, services: ServiceParts): string {
   const { headers } = request
   const [path = ''] = (request.url ?? '').split('?', 1)
-  const [, token = ''] = (headers.authorization ?? '').split(' ')
-  const known = services.registry.byBearer.get(token)
+  const known = services.registry.byBearer.get(bearerToken(headers.authorization) ?? '')
   const id = requestIdOf({ headers }, services.requestIds.operations)
   services.journals.record({
     kind: 'request',
@@ -270,7 +274,7 @@ async function answerCall(
     rawHeaders: exchange.rawHeaders,
     baseUrl: (configured) => baseUrlOf({ headers, socket }, configured),
   })
-  const limit = context.timeoutMs()
+  const limit = deadlineOf(context.requestHeader)
   const cancelled = new Promise<never>((_, reject) => {
     context.signal.addEventListener('abort', () => {
       const { reason } = context.signal as { reason: unknown }
@@ -278,7 +282,7 @@ async function answerCall(
       // The signal is aborted as well when a call has its answer.
       if (!isLate && !exchange.isOver) return
       const isDue = isLate || (limit !== undefined && (context.timeoutMs() ?? 0) <= EARLY_CANCEL)
-      call.cancelled ??= isDue ? `its deadline of ${Math.round(limit ?? 0)} ms passed` : 'its client cancelled it'
+      call.cancelled ??= isDue ? `its deadline of ${limit ?? 0} ms passed` : 'its client cancelled it'
       exchange.isOver = true
       reject(isLate ? reason : new ConnectError('the client cancelled the call', Code.Canceled))
     })

@@ -4,6 +4,7 @@ import { foundValue, valueOfField } from '../contract/violation.ts'
 import { errorTraits, type FieldViolation, partsOf, ServiceError, TokenError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { bearerToken } from '../domain/request-headers.ts'
 import type { RequestWarning } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { shorten } from '../domain/text.ts'
@@ -20,7 +21,7 @@ const ABOUT_STATE: ReadonlySet<string> = new Set(['existing_account'])
 
 export function isBreach(error: unknown, authorization: string | undefined): boolean {
   const code = codeOf(error)
-  if (code === 'UNAUTHENTICATED') return !isBearer(authorization)
+  if (code === 'UNAUTHENTICATED') return bearerToken(authorization) === undefined
   // Wrong credentials break no rule, a request without any does.
   if (code === 'invalid_client') return violationsIn(error).length > 0
   if (!errorTraits(code).breach) return false
@@ -105,10 +106,6 @@ function codeOf(error: unknown): string | undefined {
 function violationsIn(error: unknown): readonly FieldViolation[] {
   if (error instanceof ServiceError) return error.context.violations ?? []
   return error instanceof TokenError ? error.violations : []
-}
-
-function isBearer(authorization: string | undefined): boolean {
-  return authorization !== undefined && /^bearer \S+$/i.test(authorization)
 }
 
 function missingBearer(authorization: string | undefined): Omit<NewFinding, 'operation' | 'error_code'> {

@@ -46,6 +46,13 @@ describe('the bearer token', () => {
     }),
   )
 
+  it('may follow several spaces (RFC 9110 11.4)', () =>
+    withToolmock({}, async (mock) => {
+      const token = await mock.signIn()
+      for (const authorization of [`Bearer  ${token}`, `bearer   ${token}`])
+        expect((await mock.http('get', '/api/v1/connections').set('Authorization', authorization)).status).toBe(200)
+    }))
+
   it.each(OPERATIONS)('%s answers 401 with the reason once it has expired', (_name, route) =>
     withToolmock({ mcp: true, seed: { settings: { bearer_token_lifetime: '10m' } } }, async (mock) => {
       const token = await mock.signIn()

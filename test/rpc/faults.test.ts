@@ -137,6 +137,21 @@ describe('a deadline', () => {
     })
   })
 
+  it('is recorded as the call names it, not as what is left of it', async () => {
+    await withRpc({}, async (mock) => {
+      await scenario(mock, { ...ALL, do: [{ timeout: {} }] })
+      const client = clientOf(ConnectedAccounts, mock)
+      const { journals, defaultEnvironment } = mock.app.services
+      for (const timeoutMs of [1, 20]) {
+        await failure(client.listAccounts({}, { headers: mock.headers, timeoutMs }))
+      }
+      const recorded = journals.of(defaultEnvironment()!)
+      await recorded.wait({ operation: 'list_connected_accounts' })
+      for (const { failure: text } of entriesOf(mock))
+        expect(['its deadline of 1 ms passed', 'its deadline of 20 ms passed']).toContain(text)
+    })
+  })
+
   it('cancels a call that never gets an answer, and a client may cancel by itself', async () => {
     await withRpc({}, async (mock) => {
       await scenario(mock, { ...ALL, do: [{ timeout: {} }] })
