@@ -33,7 +33,7 @@ export const requestHandlers = {
     body: journal.verify(readMatch(body.match, services.extensions.names), body.times),
   }),
 
-  wait_for_requests: async ({ services, journal, response, body }) => {
+  wait_for_requests: async ({ services, environment, journal, response, body }) => {
     const { match, times, timeout_ms: timeoutMs } = body
     const signal = goneSignal({ services, response })
     const result = await journal.wait(readMatch(match, services.extensions.names), { times, timeoutMs, signal })
@@ -42,7 +42,12 @@ export const requestHandlers = {
     const since = found.incomplete_since
     const lost =
       since === undefined ? '' : `; incomplete: those before ${since} were lost with the replica that had them`
-    throw new ControlError('TIMED_OUT', `the time is over: ${found.matched} of ${times} requests match${lost}`, [found])
+    const over = services.closing.aborted
+      ? 'the server stops'
+      : environment.isRemoved
+        ? 'the environment was removed'
+        : 'the time is over'
+    throw new ControlError('TIMED_OUT', `${over}: ${found.matched} of ${times} requests match${lost}`, [found])
   },
 
   get_request: ({ journal, path }) => ({ body: { request: journal.find(path.id) ?? notFound(path.id) } }),

@@ -13,12 +13,18 @@ export type NearMiss = components['schemas']['NearMiss']
 /** As many as a person compares. */
 const MAX_NEAR_MISSES = 3
 
-/** The entries that come closest to a match: fewest differences first, other operations last, the latest first. */
+/**
+ * The entries that come closest to a match: fewest differences first, other operations last, the latest first. What the control
+ * API has changed is no near miss of a request.
+ */
 export function nearMisses(match: Match, entries: readonly RecordedEntry[]): NearMiss[] {
   if (Object.keys(match).length === 0) return []
   const candidates = entries.flatMap((entry, index) => {
     const found = differences(match, entry)
-    return found.length === 0 ? [] : [{ entry, found, index, distance: distance(entry, found) }]
+    const isChange = entry.kind === 'control' || entry.kind === 'clock'
+    return found.length === 0 || (isChange && match.kind === undefined)
+      ? []
+      : [{ entry, found, index, distance: distance(entry, found) }]
   })
   candidates.sort((a, b) => a.distance - b.distance || b.index - a.index)
   return candidates.slice(0, MAX_NEAR_MISSES).map(({ entry, found }) => nearMissOf(entry, found))

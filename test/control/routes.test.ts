@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { codeOf, type ControlMock, withControl } from './control-mock.ts'
 
 const ada = { connector: 'mail', identifier: 'ada@example.com' }
@@ -261,6 +261,25 @@ describe('the journal', () => {
       await call('delete', '/requests')
       expect((await call('get', '/requests')).body).toEqual({ requests: [] })
     })
+  })
+
+  it('says why a wait ended without what it waits for', async () => {
+    const wait = { match: { operation: 'verify_user' }, timeout_ms: 60_000 }
+    const ends: Promise<{ body: unknown }>[] = []
+    await withControl({}, async ({ app, call }) => {
+      await call('post', '/environments', { name: 'gone' })
+      const { registry, journals } = app.services
+      const waits = registry.environments().map((each) => vi.spyOn(journals.of(each), 'wait'))
+      ends.push(call('post', '/requests/wait?environment=gone', wait), call('post', '/requests/wait', wait))
+      await expect.poll(() => waits.map(({ mock }) => mock.calls.length)).toEqual([1, 1])
+      await call('delete', '/environments/gone')
+      await ends[0]
+    })
+    const messages = (await Promise.all(ends)).map(({ body }) => body)
+    expect(messages).toMatchObject([
+      { error: { code: 'TIMED_OUT', message: 'the environment was removed: 0 of 1 requests match' } },
+      { error: { code: 'TIMED_OUT', message: 'the server stops: 0 of 1 requests match' } },
+    ])
   })
 
   it('is watched as server-sent events, until the server stops', async () => {

@@ -335,6 +335,16 @@ describe('verifying', () => {
     expect(closest([wrong, { kind: 'page' }], { status: 201, client: 'test_client' })).toEqual(['req_1', 'req_2'])
   })
 
+  it('names changes by the control API only to those who ask for a kind', () => {
+    const journal = journalOf([
+      { kind: 'control', operation: null, method: '', url: 'a seed was added' },
+      { kind: 'clock', operation: null, method: '', url: 'the clock is frozen' },
+    ])
+    const closest = (match: object) => journal.verify(readMatch(match)).near_misses.map(({ id }) => id)
+    expect(closest({ operation: 'execute_tool' })).toEqual([])
+    expect(closest({ kind: 'webhook' })).toEqual(['req_2', 'req_1'])
+  })
+
   it('looks for near misses among the latest 1,000 entries', () => {
     const close = { operation: 'create_token' } as const
     const journal = journalOf([close, ...Array.from({ length: 999 }, () => ({}))], { capacity: 2000 })
