@@ -40,7 +40,11 @@ export const webhookHandlers = {
   delete_webhook: (call) => {
     const { environment, path } = call
     const { webhooks, webhook_deliveries } = environment.model.tables
-    if (!webhooks.get(path.name)) throw noWebhook(call, `webhook ${quote(path.name)}`)
+    if (!webhooks.get(path.name)) {
+      if (!call.services.webhooks.named(environment, path.name)) throw noWebhook(call, `webhook ${quote(path.name)}`)
+      const message = `the webhook ${quote(path.name)} is one of the configuration file, which every environment has; remove it there`
+      throw new ControlError('WEBHOOK_NOT_FOUND', message)
+    }
     environment.model.transact(() => {
       webhooks.remove(path.name)
       for (const { id, webhook } of [...webhook_deliveries.values()])
@@ -65,7 +69,8 @@ export const webhookHandlers = {
   resend_event: (call) => {
     const { services, environment, journal, path, trace } = call
     const sent = services.webhooks.resend(environment, path.id, { entries: journal.recorded(), cause: trace.request })
-    if (sent.length > 0) return sentReply(call, sent)
+    if (sent && sent.length > 0) return sentReply(call, sent)
+    if (sent) throw noWebhook(call, `webhook that got ${quote(path.id)}`)
     const message = `the request journal has no event ${quote(path.id)}; ids begin with evt_: npx toolmock logs shows them`
     throw new ControlError('EVENT_NOT_FOUND', message)
   },

@@ -82,20 +82,25 @@ export class Webhooks implements EventSender {
     return environment.model.transact(() => this.#add(environment, event, cause))
   }
 
-  /** Sends an event again, by its id: what waits at once, else what the journal has of it. @returns its deliveries */
+  /**
+   * Sends an event again, by its id: what waits at once, else what the journal has of it.
+   * @returns its deliveries to webhooks that there are; undefined for an event that is unknown
+   */
   resend(
     environment: Environment,
     id: string,
     { entries, cause }: { entries: readonly RecordedEntry[]; cause: string | undefined },
-  ): WebhookDelivery[] {
+  ): WebhookDelivery[] | undefined {
     const { model } = environment
     const { webhook_deliveries: table } = model.tables
     const sent = entries.flatMap(({ webhook }) => (webhook?.event_id === id ? [[webhook.id, webhook] as const] : []))
     const waiting = [...table.values()].filter(({ event_id }) => event_id === id)
     const due_at = now(environment)
+    const known = [...new Map([...sent, ...waiting.map((row) => [row.id, row] as const)]).values()]
+    if (known.length === 0) return undefined
+    const rows = known.filter(({ webhook }) => this.named(environment, webhook))
     return model.transact(() => {
-      const rows = [...new Map([...sent, ...waiting.map((row) => [row.id, row] as const)]).values()]
-      for (const row of rows.filter((each) => this.named(environment, each.webhook))) {
+      for (const row of rows) {
         if (table.get(row.id)) table.put({ ...row, due_at })
         else table.put({ ...row, due_at, attempts: 0, sequence: model.count(SEQUENCE), cause: cause ?? null })
       }

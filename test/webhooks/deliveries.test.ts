@@ -315,6 +315,13 @@ describe('webhooks', () => {
     const url = await receiver.listen()
     const ofServer = { id: 'server', url, secret: SECRET, types: ['connected_account.created' as const] }
     await withControl({ webhooks: [ofServer] }, async ({ call, token, api }) => {
+      expect((await call('delete', '/webhooks/server')).body).toMatchObject({
+        error: {
+          code: 'WEBHOOK_NOT_FOUND',
+          message:
+            'the webhook "server" is one of the configuration file, which every environment has; remove it there',
+        },
+      })
       const types = ['connected_account.deleted']
       const seed = { webhooks: [{ name: 'seeded', url, secret: SECRET, types }] }
       const made = await call('post', '/environments', { name: 'other', seed })

@@ -195,6 +195,24 @@ describe('the events of accounts (G68)', () => {
     })
   })
 
+  it('are not sent again to a webhook that was deleted, which is said', async () => {
+    await withWebhook({}, async ({ call, service, receiver, url, attempted }) => {
+      await service('post', '/connected_accounts', ADA)
+      await attempted(1)
+      const [event] = receiver.events
+      await call('delete', '/webhooks/app')
+      await call('put', '/webhooks/other', { url, secret: SECRET })
+      const again = await call('post', `/webhook-events/${String(event?.id)}/resend`)
+      expect(again.status).toBe(404)
+      expect(again.body).toMatchObject({
+        error: {
+          code: 'WEBHOOK_NOT_FOUND',
+          message: `there is no webhook that got "${String(event?.id)}"; there is only other`,
+        },
+      })
+    })
+  })
+
   it('are not there with --documented-only', async () => {
     await withWebhook({ documentedOnly: true }, async ({ call, url }) => {
       const put = await call('put', '/webhooks/app', { url, secret: 'whsec_YW5vdGhlcg==' })
