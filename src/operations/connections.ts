@@ -109,7 +109,7 @@ export function applyConnectionEvent(
   if (!isLegal(connection, event)) {
     const from = `${connection.status}, ${connection.enabled ? 'enabled' : 'disabled'}`
     const allowed = CONNECTION_EVENTS.filter((each) => isLegal(connection, each))
-    const message = `connection ${connection.id} is ${from}: ${event} is not allowed, ${allowed.join(', ')} would be`
+    const message = `connection ${connection.id} is ${from}: ${event} is not allowed; allowed: ${allowed.join(', ')}`
     throw new IllegalMoveError(message, from, event, allowed)
   }
   const moved = { ...connection, ...MOVES[event].to }

@@ -174,7 +174,7 @@ describe('POST /_mock/connections/{id}/{event} ("States")', () => {
         const from = `${status}, ${enabled ? 'enabled' : 'disabled'}`
         expect(refused.body.error).toMatchObject({
           code: 'ILLEGAL_MOVE',
-          message: `connection ${before.id} is ${from}: ${event} is not allowed, ${allowed.join(', ')} would be`,
+          message: `connection ${before.id} is ${from}: ${event} is not allowed; allowed: ${allowed.join(', ')}`,
           details: [{ from, event, allowed }],
         })
       }

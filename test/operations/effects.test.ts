@@ -399,7 +399,7 @@ describe('POST /_mock/accounts/{id}/{event}', () => {
       const { id } = await createAccount(mock, { connector })
       expect((await cause(mock, id, event)).body.error).toMatchObject({
         code: 'ILLEGAL_MOVE',
-        message: `connected account ${id} is ${state}: ${event} is not allowed, ${allowed.join(', ')} are`,
+        message: `connected account ${id} is ${state}: ${event} is not allowed; allowed: ${allowed.join(', ')}`,
         details: [{ from: state.split(' ')[0], event, allowed }],
       })
       expect(await detailsOf(mock, id)).toMatchObject({ status: state.split(' ')[0] })
@@ -411,7 +411,7 @@ describe('POST /_mock/accounts/{id}/{event}', () => {
       const { id } = await createAccount(mock)
       expect((await cause(mock, id, 'expire')).status).toBe(200)
       expect((await cause(mock, id, 'expire')).body.error.message).toBe(
-        `connected account ${id} is EXPIRED and has no such move: expire is not allowed, disconnect is`,
+        `connected account ${id} is EXPIRED and has no such move: expire is not allowed; allowed: disconnect`,
       )
     }))
 
