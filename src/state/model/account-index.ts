@@ -29,14 +29,8 @@ export interface AccountPage {
 const FIELDS = ['identifier', 'user_id', 'organization_id', 'connection_id', 'connector', 'provider'] as const
 type Field = (typeof FIELDS)[number]
 
-/** A list of so few accounts is read without a look whether another field has a shorter one. */
-const FEW = 16
-
 type Entries = readonly Entry<Account>[]
 type Test = (entry: Entry<Account>) => boolean
-
-/** Of so many filters the matches are kept. */
-const MAX_ANSWERS = 4
 
 /** Accounts by id, by locator in every scope, by field, by text, and in creation order. */
 export class AccountIndex implements Index<Account>, AccountFinder {
@@ -45,8 +39,6 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   readonly #rows = new RowsInOrder<Account>((account, field) =>
     field === UNUSUAL ? unusual(account) : [account[field as Field]],
   )
-  /** The matches of the last filters with several fields or a text, for the next pages. A new account is added to them. */
-  readonly #answers = new Map<string, { readonly matches: Entry<Account>[]; readonly test: Test }>()
 
   constructor(find: (id: string) => Account | undefined) {
     this.#find = find
@@ -62,20 +54,13 @@ export class AccountIndex implements Index<Account>, AccountFinder {
       entry.row = after
       return
     }
-    const isLast = !before && after && after.sequence > this.lastSequence
     if (before && isThere) this.#rows.remove(before)
-    const added = after && this.#rows.add(after)
-    if (!added || !isLast) this.#answers.clear()
-    else for (const { matches, test } of this.#answers.values()) if (test(added)) matches.push(added)
+    if (after) this.#rows.add(after)
   }
 
   #refuseTaken({ sequence, id }: Account): void {
     const holder = this.#rows.at(sequence)?.row
     if (holder && holder.id !== id) throw new Error(`the sequence ${sequence} of account ${id} belongs to ${holder.id}`)
-  }
-
-  get lastSequence(): number {
-    return this.#rows.all.at(-1)?.row.sequence ?? 0
   }
 
   byId(id: string): Account | undefined {
@@ -123,40 +108,36 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     }
   }
 
-  #matches({ connectors, query, ...exact }: AccountFilter): Entries {
-    const asked = FIELDS.filter((field) => exact[field] !== undefined)
-    if (asked.length <= 1 && connectors === undefined && query === undefined) return this.#shortest(exact)
-    const filter = JSON.stringify([FIELDS.map((field) => exact[field] ?? null), connectors ?? null, query ?? null])
-    const known = this.#answers.get(filter)
-    if (known) return known.matches
-    const [hasExact, isFound] = [hasFields(exact), query === undefined ? undefined : hasText(query.toLowerCase())]
-    const test: Test = (entry) =>
-      (connectors?.includes(entry.row.connector) ?? true) && hasExact(entry) && (isFound?.(entry) ?? true)
-    const matches = this.#shortest(exact).filter(test)
-    const [oldest] = this.#answers.keys()
-    if (this.#answers.size >= MAX_ANSWERS && oldest !== undefined) this.#answers.delete(oldest)
-    this.#answers.set(filter, { matches, test })
-    return matches
+  #matches(filter: AccountFilter): Entries {
+    const { connectors, query, ...exact } = filter
+    const values = valuesIn(exact)
+    if (values.length <= 1 && connectors === undefined && query === undefined) return this.#rows.fewestWith(values)
+    return this.#rows.found(JSON.stringify([values, connectors ?? null, query ?? null]), () => {
+      const hasQuery = query === undefined ? () => true : hasText(query.toLowerCase())
+      const hasConnector: Test = ({ row }) => connectors?.includes(row.connector) ?? true
+      const entries = this.#rows.fewestWith(values)
+      return entries.filter((entry) => hasConnector(entry) && hasValues(entry, values) && hasQuery(entry))
+    })
   }
 
-  #exact(exact: Partial<Record<Field, string>>): readonly Account[] {
-    return this.#shortest(exact)
-      .filter(hasFields(exact))
-      .map(({ row }) => row)
+  #exact(exact: Exact): readonly Account[] {
+    const values = valuesIn(exact)
+    const entries = this.#rows.fewestWith(values).filter((entry) => hasValues(entry, values))
+    return entries.map(({ row }) => row)
   }
+}
 
-  /** All accounts, or the shortest list of those that have the value of one of these fields. */
-  #shortest(exact: Partial<Record<Field, string | undefined>>): Entries {
-    let shortest: Entries = this.#rows.all
-    for (const field of FIELDS) {
-      const value = exact[field]
-      if (value === undefined) continue
-      const list = this.#rows.with(field, value)
-      if (list.length < shortest.length) shortest = list
-      if (shortest.length <= FEW) break
-    }
-    return shortest
-  }
+type Exact = Partial<Record<Field, string | undefined>>
+
+/** The fields that a filter names, in the order of {@link FIELDS}. */
+function valuesIn(exact: Exact): [Field, string][] {
+  const values: [Field, string][] = []
+  for (const field of FIELDS) if (exact[field] !== undefined) values.push([field, exact[field]])
+  return values
+}
+
+function hasValues({ row }: Entry<Account>, values: ReturnType<typeof valuesIn>): boolean {
+  return values.every(([field, value]) => row[field] === value)
 }
 
 /** `text` being in lower case. Connectors and providers have few distinct names, which are tested once each. */
@@ -168,11 +149,6 @@ function hasText(text: string): Test {
     return isNamed
   }
   return (entry) => hasName(entry.row.connector) || hasName(entry.row.provider) || identifierText(entry).includes(text)
-}
-
-function hasFields(exact: Partial<Record<Field, string | undefined>>): Test {
-  const asked = FIELDS.filter((field) => exact[field] !== undefined)
-  return ({ row }) => asked.every((field) => row[field] === exact[field])
 }
 
 function hasSameFields(a: Account, b: Account): boolean {

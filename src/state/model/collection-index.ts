@@ -83,21 +83,8 @@ function nameOf({ connector, collection }: CollectionPlace): string {
 
 type Items = readonly Entry<CollectionItem>[]
 
-/** At most this many sort orders are kept for one set of items. */
-const MAX_KEPT = 16
-/** After so many changes without a query, what queries have made is dropped: making it again costs less than updating it. */
-const MAX_UNREAD = 1000
-/** So few matches are sorted for a query, in place of a look at each item in order. */
-const FEW = 1000
-
 export class ItemSet {
   readonly #rows = new RowsInOrder<CollectionItem>(({ item }, path) => textsOf(valueAt(item, path)))
-  /** The items in each sort order that was asked for. */
-  readonly #orders = new Map<string, { readonly sort: readonly SortField[]; readonly items: Entry<CollectionItem>[] }>()
-  /** The last query with conditions or words, for its next page. */
-  #last: { readonly query: string; readonly matches: Items } | undefined
-  #queries = 0
-  #unread = 0
 
   get size(): number {
     return this.#rows.all.length
@@ -109,73 +96,38 @@ export class ItemSet {
   }
 
   update(before: CollectionItem | undefined, after: CollectionItem | undefined): void {
-    this.#last = undefined
-    if (++this.#unread > MAX_UNREAD) {
-      this.#rows.dropMaps()
-      this.#orders.clear()
-    }
-    const former = before && this.#rows.remove(before)
-    const entry = after && this.#rows.add(after)
-    for (const { sort, items } of this.#orders.values()) {
-      if (former) items.splice(items.indexOf(former, firstFrom(items, sort, positionOf(former.row, sort))), 1)
-      if (entry) items.splice(firstFrom(items, sort, positionOf(entry.row, sort)), 0, entry)
-    }
+    if (before) this.#rows.remove(before)
+    if (after) this.#rows.add(after)
   }
 
-  find(query: ItemQuery): ItemPage {
-    this.#unread = 0
-    const { conditions, words, sort, after, skip, limit } = query
-    const items = conditions.length + words.length === 0 ? this.#inOrder(sort) : this.#matches(query)
+  find({ conditions, words, wordFields, sort, after, skip, limit }: ItemQuery): ItemPage {
+    const query = JSON.stringify([conditions, words, wordFields, sort])
+    const items = this.#rows.found(query, () => sorted(this.#matches({ conditions, words, wordFields }), sort))
     const from = (after ? firstAfter(items, sort, after) : 0) + skip
     const page = items.slice(from, from + limit).map(({ row }) => row)
     return { items: page, hasMore: items.length > from + limit, total: items.length }
   }
 
-  #matches({ conditions, words, wordFields, sort }: ItemQuery): Items {
-    const query = JSON.stringify([conditions, words, wordFields, sort])
-    if (this.#last?.query === query) return this.#last.matches
+  /** In creation order. */
+  #matches({ conditions, words, wordFields }: Pick<ItemQuery, 'conditions' | 'words' | 'wordFields'>): Items {
+    if (conditions.length + words.length === 0) return this.#rows.all
     const isMet = meeting(conditions)
     const fields = JSON.stringify(wordFields)
     const hasWords = (entry: Entry<CollectionItem>): boolean => {
       const text = searchedText(entry, fields, ({ item }) => itemText(item, wordFields))
       return words.every((word) => text.includes(word))
     }
-    // In creation order, which is the order in memory, a look at each item is much faster.
-    let matches: Items = this.#withEqualValue(conditions).filter(
-      (entry) => isMet(entry.row.item) && (words.length === 0 || hasWords(entry)),
-    )
-    if (matches.length <= FEW) matches = sorted(matches, sort)
-    else if (sort.length > 0) {
-      const number = ++this.#queries
-      for (const entry of matches) entry.foundBy = number
-      matches = this.#inOrder(sort).filter(({ foundBy }) => foundBy === number)
-    }
-    this.#last = { query, matches }
-    return matches
+    return this.#rows
+      .fewestWith(equalValues(conditions))
+      .filter((entry) => isMet(entry.row.item) && (words.length === 0 || hasWords(entry)))
   }
+}
 
-  /** The fewest items with an equal value that is asked for; else all of them. */
-  #withEqualValue(conditions: readonly Condition[]): Items {
-    let fewest: Items = this.#rows.all
-    for (const { path, operator, wanted } of conditions) {
-      if (operator !== 'eq' || typeof wanted === 'object') continue
-      const equal = this.#rows.with(path, plainText(wanted))
-      if (equal.length < fewest.length) fewest = equal
-    }
-    return fewest
-  }
-
-  #inOrder(sort: readonly SortField[]): Items {
-    if (sort.length === 0) return this.#rows.all
-    const name = JSON.stringify(sort)
-    const known = this.#orders.get(name)
-    if (known) return known.items
-    const [oldest] = this.#orders.keys()
-    if (this.#orders.size >= MAX_KEPT && oldest !== undefined) this.#orders.delete(oldest)
-    const items = sorted(this.#rows.all, sort)
-    this.#orders.set(name, { sort, items })
-    return items
-  }
+/** The values that conditions ask for by equality. */
+function equalValues(conditions: readonly Condition[]): [path: string, value: string][] {
+  return conditions.flatMap(({ path, operator, wanted }) =>
+    operator === 'eq' && typeof wanted !== 'object' ? [[path, plainText(wanted)] as [string, string]] : [],
+  )
 }
 
 function textsOf(value: ReturnType<typeof valueAt>): Iterable<string> {
@@ -189,8 +141,8 @@ function itemText(item: CollectionItem['item'], fields: readonly string[]): stri
 }
 
 /** Items in creation order, in a sort order: much faster than comparing them with each other. */
-function sorted(items: Items, [field, ...rest]: readonly SortField[]): Entry<CollectionItem>[] {
-  if (!field) return [...items]
+function sorted(items: Items, [field, ...rest]: readonly SortField[]): Items {
+  if (!field) return items
   const byKey = new Map<SortKey, Entry<CollectionItem>[]>()
   for (const entry of items) {
     const key = keyAt(entry.row, field.path)
@@ -228,10 +180,6 @@ function comparePositions(a: ItemPosition, b: ItemPosition, sort: readonly SortF
     if (order !== 0) return sort[at]?.descending ? -order : order
   }
   return a.sequence - b.sequence
-}
-
-function firstFrom(items: Items, sort: readonly SortField[], position: ItemPosition): number {
-  return firstWhere(items, ({ row }) => comparePositions(positionOf(row, sort), position, sort) >= 0)
 }
 
 function firstAfter(items: Items, sort: readonly SortField[], position: ItemPosition): number {

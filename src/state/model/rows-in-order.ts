@@ -6,8 +6,6 @@ export interface Entry<T> {
   /** The text in lower case in which the last search has looked, and the fields that it is made of. */
   text: string | undefined
   textOf: string
-  /** The number of the last query that found it, where its order is another. */
-  foundBy: number
 }
 
 /** The text of some fields of a row; made once for each row, as long as searches look in the same fields. */
@@ -22,14 +20,19 @@ export function searchedText<T>(entry: Entry<T>, fields: string, make: (row: T) 
 /** At most this many fields have a map; beyond that the oldest map is dropped. */
 const MAX_FIELDS = 16
 
+/** A list of so few rows is read without a look whether another field has a shorter one. */
+const FEW = 16
+
 /**
  * Rows in creation order, and a map for each field that has been asked for: by value the rows that have it, in creation order.
- * A change moves the rest of an array: with 100,000 rows that takes 15 µs.
+ * What the last query has found is kept for its next page. A change moves the rest of an array: with 100,000 rows that takes
+ * 15 µs.
  */
 export class RowsInOrder<T extends { readonly sequence: number }> {
   /** Not to be changed, and another one after a change. */
   readonly all: Entry<T>[] = []
   readonly #fields = new Map<string, Map<string, Entry<T>[]>>()
+  #last: { readonly query: string; readonly found: readonly Entry<T>[] } | undefined
   readonly #valuesOf: (row: T, field: string) => Iterable<string>
 
   constructor(valuesOf: (row: T, field: string) => Iterable<string>) {
@@ -42,7 +45,8 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
   }
 
   add(row: T): Entry<T> {
-    const entry = { row, text: undefined, textOf: '', foundBy: 0 }
+    const entry = { row, text: undefined, textOf: '' }
+    this.#last = undefined
     this.#insert(this.all, entry)
     for (const [field, byValue] of this.#fields) this.#addToMap(byValue, field, entry)
     return entry
@@ -51,6 +55,7 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
   remove({ sequence }: T): Entry<T> | undefined {
     const entry = this.at(sequence)
     if (!entry) return undefined
+    this.#last = undefined
     this.#delete(this.all, sequence)
     for (const [field, byValue] of this.#fields) {
       for (const value of this.#valuesOf(entry.row, field)) {
@@ -67,9 +72,21 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
     return this.#byValue(field).get(value) ?? NONE
   }
 
-  /** Makes the maps again when they are asked for. */
-  dropMaps(): void {
-    this.#fields.clear()
+  /** All rows, or the shortest list of those that have one of these values in its field. */
+  fewestWith(values: Iterable<readonly [field: string, value: string]>): readonly Entry<T>[] {
+    let fewest: readonly Entry<T>[] = this.all
+    for (const [field, value] of values) {
+      const some = this.with(field, value)
+      if (some.length < fewest.length) fewest = some
+      if (fewest.length <= FEW) break
+    }
+    return fewest
+  }
+
+  /** What a query finds, by `find` unless it was the last one and no row has changed since. */
+  found(query: string, find: () => readonly Entry<T>[]): readonly Entry<T>[] {
+    if (this.#last?.query !== query) this.#last = { query, found: find() }
+    return this.#last.found
   }
 
   #byValue(field: string): Map<string, Entry<T>[]> {
