@@ -25,7 +25,7 @@ import { instant } from '../domain/instant.ts'
 import { accountSummary, type AccountView, accountView } from '../domain/generated/tables.ts'
 import { nextStatus } from '../domain/lifecycle.ts'
 import { locate, type Locator, type LocatorNames } from '../domain/locator.ts'
-import { type PageTokenBinding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
+import type { Position } from '../domain/page-token.ts'
 import type { TokenAnswer } from '../domain/ports.ts'
 import { type RequestTrace, tokenDigest } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
@@ -35,6 +35,7 @@ import { revokeGrants } from '../state/grants.ts'
 import type { AccountFilter } from '../state/model/account-index.ts'
 import { knownConnector } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
+import { page } from './paging.ts'
 import { isExpired, renew } from './third-party-calls.ts'
 
 /** POST /connected_accounts (4.3): 201, or 409 when the scope already has the identifier at this connector. */
@@ -231,9 +232,8 @@ export function listConnectedAccounts({ environment, query }: Call<'list_connect
   if (connection_names?.length && query.connector) {
     throw invalidField('connection_names', 'must not be sent beside connector', 'exclusive')
   }
-  const filter = { ...given(exact), ...(connection_names?.length ? { connectors: [...connection_names].sort() } : {}) }
-  const body = page(environment, 'list', filter, { size: page_size || DEFAULT_PAGE_SIZE, token: page_token })
-  return { status: 200, body }
+  const filter = { ...given(exact), ...(connection_names?.length ? { connectors: connection_names } : {}) }
+  return { status: 200, body: accountPage(environment, 'list', filter, { page_size, page_token }) }
 }
 
 /** GET /connected_accounts:search (4.9, G3): at least three characters after trimming. */
@@ -248,36 +248,20 @@ export function searchConnectedAccounts({ environment, query }: Call<'search_con
     )
   }
   const filter = given({ query: text, connection_id: query.connection_id })
-  const { page_size = DEFAULT_PAGE_SIZE, page_token } = query
-  return { status: 200, body: page(environment, 'search', filter, { size: page_size, token: page_token }) }
+  return { status: 200, body: accountPage(environment, 'search', filter, query) }
 }
 
-const DEFAULT_PAGE_SIZE = 10
-
-function page(
+function accountPage(
   environment: Environment,
   listing: string,
   filter: AccountFilter,
-  { size, token }: { size: number; token: string | undefined },
+  { page_size, page_token }: { page_size?: number | undefined; page_token?: string | undefined },
 ) {
-  const binding: PageTokenBinding = [
-    ['environment', environment.name],
-    ['listing', listing],
-    ...Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1)),
-  ]
-  const position: Position = token ? decodePageToken(token, binding) : { after: 0 }
-  const { rows, total, has_previous, has_next } = environment.model.accountIndex.page(filter, position, size)
-  // Both sides of the page, also of one whose accounts were all deleted.
-  const [below, above] =
-    'after' in position ? [position.after, position.after + 1] : [position.before - 1, position.before]
-  const first = rows[0]?.sequence ?? above
-  const last = rows.at(-1)?.sequence ?? below
-  return {
-    connected_accounts: rows.map(accountSummary),
-    next_page_token: has_next ? encodePageToken({ after: last }, binding) : '',
-    prev_page_token: has_previous ? encodePageToken({ before: first }, binding) : '',
-    total_size: total,
-  }
+  const { accountIndex } = environment.model
+  const query = { ...filter, page_size, page_token }
+  const find = (position: Position, size: number) => accountIndex.page(filter, position, size)
+  const { rows, ...rest } = page(environment, listing, query, find, ({ sequence }) => sequence)
+  return { connected_accounts: rows.map(accountSummary), ...rest }
 }
 
 /** Filters that were sent: an empty string counts as not given. */

@@ -1,6 +1,5 @@
 import type { Account } from '../domain/account.ts'
 import { type Connector, providerOf, type Tool } from '../domain/connector.ts'
-import { type PageTokenBinding, decodePageToken, encodePageToken, type Position } from '../domain/page-token.ts'
 import type { AccountFilter } from '../state/model/account-index.ts'
 import { providerView } from '../domain/provider.ts'
 import { instant } from '../domain/instant.ts'
@@ -9,12 +8,13 @@ import type { Environment } from '../state/environment.ts'
 import { given } from './accounts.ts'
 import { isEnabled, isOfAccounts, withServerUrl } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
+import { listPage, type Positioned, positioned } from './paging.ts'
 
 /** GET /tools: the tools of every connector, or of the connectors whose accounts match the filter. */
 export function listTools({ environment, query }: Call<'list_tools'>): Reply {
   const matches = matching(query)
   const tools = toolsAt(environment, connectorFilter(environment, query)).filter(({ item }) => matches(item))
-  const { items, ...rest } = page(environment, 'tools', tools, query)
+  const { items, ...rest } = listPage(environment, 'tools', tools, query)
   const listed = query['filter.summary']
     ? { tool_names: items.map(({ tool }) => tool.name) }
     : { tools: items.map((item) => toolView(environment, item)) }
@@ -35,7 +35,7 @@ export function listScopedTools({ environment, query }: Call<'list_scoped_tools'
       .filter(({ item }) => matches(item))
       .map(({ position, item }) => ({ position, item: { ...item, account } }))
   })
-  const { items, ...rest } = page(environment, 'scoped tools', tools, query)
+  const { items, ...rest } = listPage(environment, 'scoped tools', tools, query)
   const views = items.map((item) => ({
     tool: toolView(environment, item),
     identifier,
@@ -49,7 +49,7 @@ export function listAvailableTools({ environment, query }: Call<'list_available_
   const matches = chosen(query)
   const isUsable = ({ connector }: Connector): boolean => isEnabled(environment, connector)
   const tools = toolsAt(environment, isUsable).filter(({ item }) => matches(item))
-  const { items, ...rest } = page(environment, 'available tools', tools, query)
+  const { items, ...rest } = listPage(environment, 'available tools', tools, query)
   return { status: 200, body: { tools: items.map((item) => toolView(environment, item)), ...rest } }
 }
 
@@ -59,7 +59,7 @@ export function listProviders({ environment, query }: Call<'list_providers'>): R
   const providers = positioned(environment.model.tables.providers).filter(
     ({ item }) => (!type || item.is_custom === (type === 'CUSTOM')) && (!identifier || item.identifier === identifier),
   )
-  const { items, ...rest } = page(environment, 'providers', providers, query)
+  const { items, ...rest } = listPage(environment, 'providers', providers, query)
   return { status: 200, body: { providers: items.map(providerView), ...rest } }
 }
 
@@ -69,7 +69,7 @@ export function listAppConnections(call: Call<'list_app_connections'>): Reply {
   const connections = positioned(environment.model.tables.connections).filter(
     ({ item }) => isOfAccounts(item) && (!query.provider || item.provider === query.provider),
   )
-  const { items, ...rest } = page(environment, 'connections', connections, query)
+  const { items, ...rest } = listPage(environment, 'connections', connections, query)
   return { status: 200, body: { connections: items.map((item) => withServerUrl(call, item)), ...rest } }
 }
 
@@ -151,47 +151,4 @@ function chosen(query: Call<'list_scoped_tools' | 'list_available_tools'>['query
 
 function accountsWhere(environment: Environment, filter: AccountFilter): readonly Account[] {
   return environment.model.accountIndex.page(filter, { after: 0 }, Number.MAX_SAFE_INTEGER).rows
-}
-
-/** An item of a list with its position, which page tokens name: it grows from item to item and never changes. */
-export interface Positioned<T> {
-  readonly position: number
-  readonly item: T
-}
-
-export function positioned<T>(table: { placed(): Iterable<readonly [number, T]> }): Positioned<T>[] {
-  return [...table.placed()].map(([position, item]) => ({ position, item }))
-}
-
-/**
- * One page of a list that is short enough to scan. Its tokens are bound to every parameter but those of paging (G4), in any
- * order; one that chooses nothing counts as not sent.
- */
-export function page<T>(
-  { name }: Environment,
-  listing: string,
-  list: readonly Positioned<T>[],
-  { page_size, page_token, ...filter }: { page_size?: number; page_token?: string },
-) {
-  const filters = Object.entries<unknown>(filter)
-    .filter(([, value]) => value)
-    .map(([field, value]) => [field, JSON.stringify(Array.isArray(value) ? value.map(String).sort() : value)] as const)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-  const binding: PageTokenBinding = [['environment', name], ['listing', listing], ...filters]
-  // Positions in tokens begin with 1.
-  const from: Position = page_token ? decodePageToken(page_token, binding) : { after: 0 }
-  const length = page_size || 10
-  const isForward = 'after' in from
-  const border = isForward ? from.after : from.before - 1
-  const passed = list.filter(({ position }) => position < border).length
-  const start = isForward ? passed : Math.max(0, passed - length)
-  const end = isForward ? Math.min(list.length, passed + length) : passed
-  // Deletes may have left no item on this side of the position. Then the page is empty and both tokens start from there.
-  const [first = border, last = border - 1] = [list[start]?.position, list[end - 1]?.position]
-  return {
-    items: list.slice(start, end).map(({ item }) => item),
-    next_page_token: end < list.length ? encodePageToken({ after: last + 1 }, binding) : '',
-    prev_page_token: start > 0 ? encodePageToken({ before: first + 1 }, binding) : '',
-    total_size: list.length,
-  }
 }

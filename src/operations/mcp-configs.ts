@@ -8,9 +8,9 @@ import type { McpConfig, McpMapping } from '../domain/session-token.ts'
 import { indexOfText, quote } from '../domain/text.ts'
 import { connectionOf, type Environment } from '../state/environment.ts'
 import { connectionNamed, isOfAccounts, knownConnector } from './connections.ts'
-import { page, positioned } from './discovery.ts'
 import { createMagicLink } from './magic-links.ts'
 import type { Call, Reply } from './operation.ts'
+import { listPage, positioned } from './paging.ts'
 
 /** Where the virtual MCP servers of configs are, below the base URL (G67). */
 export const MCP_SERVERS = '/mcp/v3/servers'
@@ -28,7 +28,7 @@ export function listMcpConfigs(call: Call<'list_mcp_configs'>): Reply {
       (!search || indexOfText(item.name, search) >= 0) &&
       (!provider || mappingsOf(environment, item).some((mapping) => mapping.provider === provider)),
   )
-  const { items, ...rest } = page(environment, 'mcp configs', configs, query)
+  const { items, ...rest } = listPage(environment, 'mcp configs', configs, query)
   return { status: 200, body: { configs: items.map((each) => configView(call, each)), ...rest } }
 }
 

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Account } from '../../src/domain/account.ts'
 import type { Position } from '../../src/domain/page-token.ts'
-import { AccountIndex, type AccountFilter, type AccountPage } from '../../src/state/model/account-index.ts'
+import { AccountIndex, type AccountFilter } from '../../src/state/model/account-index.ts'
 import { Model } from '../../src/state/model/model.ts'
+import type { Page } from '../../src/state/model/rows-in-order.ts'
 import { account } from '../support/registry.ts'
 
 const NAMES = ['mail', 'Mail', 'chat', '__proto__', 'constructor', '']
@@ -55,7 +56,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class NaiveAccounts {
   readonly rows = new Map<string, Account>()
 
-  page({ query, connectors, ...exact }: AccountFilter, at: Position, size: number): AccountPage {
+  page({ query, connectors, ...exact }: AccountFilter, at: Position, size: number): Page<Account> {
     const text = query?.toLowerCase()
     const matches = [...this.rows.values()]
       .sort((a, b) => a.sequence - b.sequence)

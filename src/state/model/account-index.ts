@@ -1,7 +1,7 @@
 import type { Account, Scope } from '../../domain/account.ts'
 import type { AccountFinder } from '../../domain/locator.ts'
 import type { Position } from '../../domain/page-token.ts'
-import { type Entry, firstWhere, RowsInOrder, searchedText } from './rows-in-order.ts'
+import { type Entry, type Page, pageAt, RowsInOrder, searchedText } from './rows-in-order.ts'
 import type { Index } from './table.ts'
 
 /** Exact matches, but for `query`, which is a case-insensitive substring of identifier, connector or provider (G1, G3). */
@@ -15,14 +15,6 @@ export interface AccountFilter {
   provider?: string | undefined
   connection_id?: string | undefined
   query?: string | undefined
-}
-
-export interface AccountPage {
-  rows: readonly Account[]
-  /** All matches across pages. */
-  total: number
-  has_previous: boolean
-  has_next: boolean
 }
 
 /** The fields that a filter can name; those that tell most accounts apart come first. */
@@ -94,18 +86,9 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   }
 
   /** Up to `size` matches after or before a position, in creation order (G4). */
-  page(filter: AccountFilter, position: Position, size: number): AccountPage {
-    const matches = this.#matches(filter)
-    const isForward = 'after' in position
-    const border = isForward ? position.after : position.before - 1
-    const passed = firstWhere(matches, ({ row }) => row.sequence > border)
-    const [from, to] = isForward ? [passed, passed + size] : [Math.max(0, passed - size), passed]
-    return {
-      rows: matches.slice(from, to).map(({ row }) => row),
-      total: matches.length,
-      has_previous: from > 0,
-      has_next: to < matches.length,
-    }
+  page(filter: AccountFilter, position: Position, size: number): Page<Account> {
+    const { rows, ...rest } = pageAt(this.#matches(filter), ({ row }) => row.sequence, position, size)
+    return { rows: rows.map(({ row }) => row), ...rest }
   }
 
   #matches(filter: AccountFilter): Entries {
