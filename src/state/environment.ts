@@ -12,9 +12,8 @@ import { EnvironmentClock, RandomIds, SeededIds, type TimeSource } from './model
 import { type Cause, type ExtraIndexes, Model, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import type { EnvironmentImage, EnvironmentRecord, StoredImage } from './model/state-image.ts'
 import type { Change } from './model/table.ts'
-import type { Steps } from './model/slices.ts'
 import { removed, StorageError } from './wal/state-errors.ts'
-import { changesText, type EnvironmentChange, type WalChange } from './wal/log-lines.ts'
+import type { EnvironmentChange, WalChange } from './wal/log-lines.ts'
 import type { WriteAheadLog } from './wal/write-ahead-log.ts'
 
 /** How a renewal of an account's credentials ended; `unavailable`: neither granted nor refused, the account stays. */
@@ -51,8 +50,7 @@ export interface Draft {
   readonly environment: Environment
   /** The tables whose rows of before are gone; absent for a new environment. */
   readonly emptied?: readonly TableName[]
-  /** What it changes, for the log: as text what has been written out, and what has come since. */
-  readonly written: Buffer[]
+  /** What it changes, for the log. */
   readonly changes: Change[]
 }
 
@@ -172,8 +170,7 @@ export class Environment {
     try {
       if (draft) this.#exchange(draft.environment)
       const result = this.model.transact(work)
-      const { emptied, written } = draft ?? {}
-      this.commit({ record: this.record, emptied, written, changes }, undo)
+      this.commit({ record: this.record, emptied: draft?.emptied, changes }, undo)
       return result
     } catch (error) {
       undo()
@@ -190,18 +187,6 @@ export class Environment {
     this.replay(undefined, other.idsPosition)
     // Whatever still has the former model cannot commit a change of it.
     other.isRemoved = true
-  }
-
-  /** Writes out what a draft changes, so that the log is not busy with it for long. */
-  *writeOut({ changes, written }: Draft): Steps {
-    const some = changes.splice(0)
-    if (!this.#log || some.length === 0) return
-    let separator = written.length > 0 ? ',' : ''
-    for (const text of changesText(some)) {
-      written.push(Buffer.from(separator + text))
-      separator = ''
-      yield
-    }
   }
 
   /** An empty environment with the same ids, settings and time, whose rows can take the place of this one's. */
@@ -289,7 +274,7 @@ export class Environment {
 /** An environment that stores nothing and that no request knows. */
 export function draftOf(parts: EnvironmentParts): Draft {
   const environment = new Environment(parts)
-  return { environment, written: [], changes: environment.model.begin() }
+  return { environment, changes: environment.model.begin() }
 }
 
 /** The connection of a connector; undefined once it is deleted. */

@@ -3,7 +3,7 @@ import { type Environment, ReadGuard } from './environment.ts'
 import { ACCOUNT_SEQUENCE, type Model, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import type { Change, Row, Table } from './model/table.ts'
 import { SeedConflictError } from './seeding.ts'
-import { atOnce, inSlices, ROWS_AT_ONCE, sliced, type Steps } from './model/slices.ts'
+import { inSlices, sliced, type Steps } from './model/slices.ts'
 
 /** Clients keep their credentials and bearer tokens when the model goes back to an earlier state. */
 export const EMPTIED_BY_RESET: ReadonlySet<TableName> = new Set(
@@ -34,19 +34,12 @@ export async function rebuild<R>(environment: Environment, rebuilding: Rebuildin
   const { model: next } = draft.environment
   const isKept = (table: string): boolean => !emptied.has(table as TableName)
   const meanwhile = model.watch(accounts)
-  const writeOut = (): void => {
-    if (draft.changes.length >= ROWS_AT_ONCE) atOnce(environment.writeOut(draft))
-  }
   const follow = (): void => {
     for (const change of meanwhile.splice(0)) if (isKept(change.table)) takeOver(model, next, change)
   }
   try {
     await inSlices(copy(model, next, isKept))
-    const filled = await inSlices(fill(draft.environment), () => {
-      follow()
-      writeOut()
-    })
-    await inSlices(environment.writeOut(draft))
+    const filled = await inSlices(fill(draft.environment), follow)
     follow()
     if (isKept('counters')) keepHighest(model, next)
     guard.assertValid()

@@ -54,7 +54,7 @@ export class LogFile {
   }
 
   /** Appends a line, which is durable once this has succeeded; when it fails, the log is as it was. */
-  async append(line: readonly (string | Buffer)[]): Promise<void> {
+  async append(line: readonly string[]): Promise<void> {
     const file = await this.#open()
     if (this.#hasTornTail) await file.truncate(this.#at.length)
     this.#hasTornTail = true
@@ -65,11 +65,11 @@ export class LogFile {
     this.#hasTornTail = false
   }
 
-  async #write(file: OpenFile, parts: readonly (string | Buffer)[]): Promise<void> {
+  async #write(file: OpenFile, parts: readonly string[]): Promise<void> {
     let end = this.#at.length
     try {
       for (const part of parts) {
-        const bytes = typeof part === 'string' ? Buffer.from(part) : part
+        const bytes = Buffer.from(part)
         await writeFully(file, bytes, end)
         end += bytes.length
       }

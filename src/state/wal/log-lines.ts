@@ -30,8 +30,6 @@ export interface EnvironmentChange {
   ids?: number
   /** The tables that lose all their rows before the changes. */
   emptied?: readonly TableName[] | undefined
-  /** The text of changes before `changes`, which was made while they were. */
-  written?: readonly Buffer[] | undefined
   changes?: readonly Change[]
 }
 
@@ -45,8 +43,7 @@ export type CommitEntry = EnvironmentChange | RequestIdsChange
 export type WalChange = { put: string; row: Row } | { remove: string; id: string }
 
 /** A commit as a log holds it. */
-export type LoggedCommit =
-  (Omit<EnvironmentChange, 'written' | 'changes'> & { changes?: WalChange[] }) | RequestIdsChange
+export type LoggedCommit = (Omit<EnvironmentChange, 'changes'> & { changes?: WalChange[] }) | RequestIdsChange
 
 /** Text of this length is handed on before more is made, so that no batch blocks the event loop for long. */
 const TURN_EVERY = 256 * 1024
@@ -57,18 +54,16 @@ export function headerLine(header: LogHeader): string {
 }
 
 /** The line of a batch, in parts, with a turn of the event loop between two of them. */
-export async function batchLine(entries: readonly CommitEntry[]): Promise<(string | Buffer)[]> {
-  const parts: (string | Buffer)[] = []
+export async function batchLine(entries: readonly CommitEntry[]): Promise<string[]> {
+  const parts: string[] = []
   let text = '['
   let crc = 0
   for (const [at, entry] of entries.entries()) {
     if (at > 0) text += ','
     for (const part of entryParts(entry)) {
-      if (typeof part === 'string' && (text += part).length < TURN_EVERY) continue
-      for (const each of typeof part === 'string' ? [text] : [text, part]) {
-        crc = crc32(each, crc)
-        parts.push(each)
-      }
+      if ((text += part).length < TURN_EVERY) continue
+      crc = crc32(text, crc)
+      parts.push(text)
       text = ''
       await nextTurn()
     }
@@ -76,26 +71,15 @@ export async function batchLine(entries: readonly CommitEntry[]): Promise<(strin
   text += ']'
   crc = crc32(text, crc)
   parts.push(`${text}}\n`)
-  parts[0] = `${frame(crc)}${String(parts[0])}`
+  parts[0] = `${frame(crc)}${parts[0] ?? ''}`
   return parts
 }
 
-function* entryParts(entry: CommitEntry): Generator<string | Buffer> {
-  const { written = [], changes = [], ...rest } = { written: undefined, changes: undefined, ...entry }
-  if (written.length + changes.length === 0) {
-    yield JSON.stringify(rest)
-    return
-  }
-  yield `${JSON.stringify(rest).slice(0, -1)},"changes":[`
-  yield* written
-  if (written.length > 0 && changes.length > 0) yield ','
-  yield* changesText(changes)
-  yield ']}'
-}
-
-/** Changes as a log has them, without the brackets around, in parts that each take little time to make. */
-export function* changesText(changes: readonly Change[]): Generator<string> {
-  let text = ''
+/** The text of a commit, in parts that each take little time to make. */
+function* entryParts(entry: CommitEntry): Generator<string> {
+  const { changes = [], ...rest } = { changes: undefined, ...entry }
+  let text = JSON.stringify(rest)
+  if (changes.length > 0) text = `${text.slice(0, -1)},"changes":[`
   for (const [at, change] of changes.entries()) {
     if (at > 0) text += ','
     if (change.table === 'origins' && change.after) {
@@ -109,7 +93,7 @@ export function* changesText(changes: readonly Change[]): Generator<string> {
       text = ''
     }
   }
-  yield text
+  yield changes.length > 0 ? `${text}]}` : text
 }
 
 function walChange({ table, id, after }: Change): WalChange {
