@@ -6,7 +6,7 @@ import { servedRoutes } from '../contract/route.ts'
 import { StartError } from '../domain/start-error.ts'
 import { systemReason } from '../domain/system-error.ts'
 import type { VocabularyWords } from '../domain/vocabulary.ts'
-import { completeSet, type MissingType } from './descriptors.ts'
+import { completeSet, isSame, type MissingType } from './descriptors.ts'
 import { embeddedDescriptors } from './embedded-descriptors.ts'
 import { methodsOf } from './http-rule.ts'
 import { methodTable } from './method-table.ts'
@@ -45,7 +45,7 @@ export async function collectDescriptors(folders: readonly string[]): Promise<Co
     for (const file of embeddedDescriptors(await readFile(path, 'utf8'))) {
       const known = files.get(file.name)
       if (!known) files.set(file.name, { file, source: relative('', path) })
-      else if (!isAlike(known.file, file)) contradicting.add(file.name)
+      else if (!isSame(known.file, file)) contradicting.add(file.name)
     }
   }
   if (files.size === 0) {
@@ -87,15 +87,4 @@ async function generatedFiles(folder: string): Promise<string[]> {
   } catch (error) {
     throw new StartError(`the folder ${folder} cannot be read (${systemReason(error)}).`)
   }
-}
-
-/** Whether two files describe the same types and methods; comments and options may differ. */
-function isAlike(one: FileDescriptorProto, other: FileDescriptorProto): boolean {
-  const names = ({ messageType, enumType, service }: FileDescriptorProto): string =>
-    JSON.stringify([
-      messageType.map(({ name, field }) => [name, field.map((each) => [each.name, each.number])]),
-      enumType.map(({ name, value }) => [name, value.map((each) => [each.name, each.number])]),
-      service.map(({ name, method }) => [name, method.map((each) => each.name)]),
-    ])
-  return names(one) === names(other)
 }

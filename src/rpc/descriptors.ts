@@ -72,11 +72,12 @@ async function readSet(path: string): Promise<readonly FileDescriptorProto[]> {
   )
 }
 
-/** Comments of the source may differ. */
-function isSame(one: FileDescriptorProto, other: FileDescriptorProto): boolean {
+/** Whether two files have the same types and methods. Comments may differ, and imports, which generated JavaScript leaves out. */
+export function isSame(one: FileDescriptorProto, other: FileDescriptorProto): boolean {
   const [left, right] = [one, other].map((file) => {
     const bare = clone(FileDescriptorProtoSchema, file)
-    clearField(bare, FileDescriptorProtoSchema.field.sourceCodeInfo)
+    const { sourceCodeInfo, dependency, publicDependency, weakDependency } = FileDescriptorProtoSchema.field
+    for (const field of [sourceCodeInfo, dependency, publicDependency, weakDependency]) clearField(bare, field)
     return toBinary(FileDescriptorProtoSchema, bare, { writeUnknownFields: false })
   })
   return left !== undefined && right !== undefined && Buffer.from(left).equals(right)

@@ -5,7 +5,6 @@ import {
   type FieldDescriptorProto,
   type FileDescriptorProto,
   FileDescriptorProtoSchema,
-  FileDescriptorSetSchema,
 } from '@bufbuild/protobuf/wkt'
 
 /** Base64 of a message whose first field is a text or message, as descriptors begin. */
@@ -14,8 +13,8 @@ const BASE64 = /(["'`])(C[g-v][A-Za-z0-9+/_-]{20,}={0,2})\1/g
 /** Where Python's generated code has serialized bytes. */
 const PYTHON = /(?:AddSerializedFile\(|serialized_pb\s*=\s*(?:_b\()?)\s*/g
 
-/** One literal of bytes or text of Python, which may follow another one. */
-const LITERAL = /\s*b?(?:'((?:[^'\\]|\\[\s\S])*)'|"((?:[^"\\]|\\[\s\S])*)")/y
+/** A literal of bytes or text of Python. */
+const LITERAL = /b?(?:'((?:[^'\\]|\\[\s\S])*)'|"((?:[^"\\]|\\[\s\S])*)")/y
 
 /**
  * The descriptors that a generated file contains: as base64 in JavaScript and TypeScript, as bytes in Python. The file is read
@@ -28,36 +27,28 @@ export function embeddedDescriptors(text: string): FileDescriptorProto[] {
 }
 
 function pythonBytes(text: string, from: number): Buffer {
-  let octets = ''
   LITERAL.lastIndex = from
-  for (let found = LITERAL.exec(text); found; found = LITERAL.exec(text))
-    octets += unescaped(found[1] ?? found[2] ?? '')
-  return Buffer.from(octets, 'latin1')
+  const [, single, double = ''] = LITERAL.exec(text) ?? []
+  return Buffer.from(unescaped(single ?? double), 'latin1')
 }
 
-const ESCAPE = /\\(?:x([0-9a-fA-F]{2})|([0-7]{1,3})|(\n)|([\s\S]))/g
-const LETTERS: Readonly<Record<string, string>> = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
+/** As protoc writes them: octal or hexadecimal digits, and letters. */
+const ESCAPE = /\\(?:x([0-9a-fA-F]{2})|([0-7]{1,3})|([\s\S]))/g
+const LETTERS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
 
 function unescaped(literal: string): string {
   type Groups = (string | undefined)[]
-  return literal.replace(ESCAPE, (...[, hex, octal, continued, letter = '']: Groups): string => {
+  return literal.replace(ESCAPE, (...[, hex, octal, letter = '']: Groups): string => {
     if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))
-    if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff)
-    return continued === undefined ? (LETTERS[letter] ?? letter) : ''
+    return octal === undefined ? (LETTERS[letter] ?? letter) : String.fromCharCode(Number.parseInt(octal, 8))
   })
 }
 
-/** Of one file, or of a set of files; none when the bytes are something else. */
+/** None when the bytes are something else. */
 function descriptorsIn(bytes: Buffer): FileDescriptorProto[] {
   try {
     const file = fromBinary(FileDescriptorProtoSchema, bytes)
-    if (isFile(file)) return [withJsonNames(file)]
-  } catch {
-    // It may be a set.
-  }
-  try {
-    const { file } = fromBinary(FileDescriptorSetSchema, bytes)
-    return file.every(isFile) ? file.map(withJsonNames) : []
+    return isFile(file) ? [withJsonNames(file)] : []
   } catch {
     return []
   }

@@ -123,6 +123,23 @@ describeWith('protoc', 'toolmock descriptors', () => {
     expect(both.code).toBe(0)
   })
 
+  it('warns of packages that contradict each other, and not of two languages', async () => {
+    const [folder, proto] = [toolmock.path('other'), toolmock.path('changed')]
+    mkdirSync(folder)
+    cpSync(join(PROTO, 'acme'), join(proto, 'acme'), { recursive: true })
+    const file = join(proto, 'acme/tools/v1/tools.proto')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('message Locator {', 'message Locator { string more = 99;'))
+    run('protoc', [`-I${proto}`, `-I${GOOGLE}`, `--python_out=${folder}`, file])
+    const warnings = async (...folders: string[]) => {
+      const { stdout } = await toolmock.run(['descriptors', ...folders, '--out', toolmock.path('both.binpb')])
+      return stdout.split('\n').filter((line) => line.startsWith('warning'))
+    }
+    const [es, python] = [toolmock.path('es'), toolmock.path('python')]
+    expect(await warnings(es, python)).toEqual([])
+    const expected = ['warning: several files have acme/tools/v1/tools.proto, with different content']
+    expect(await warnings(es, folder)).toEqual(expected)
+  })
+
   it.each([
     [['descriptors'], /descriptors needs the folder of a generated client/],
     [['descriptors', 'x'], /descriptors needs --out FILE/],
