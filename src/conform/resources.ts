@@ -50,7 +50,12 @@ export class TestResources {
   }
 
   #addAt(path: string): void {
-    this.#removals.set(path, () => this.#api.delete(path))
+    this.add(path, () => this.#api.delete(path))
+  }
+
+  /** Adds anything else that the run has created. */
+  add(what: string, remove: () => Promise<Answer>): void {
+    this.#removals.set(what, remove)
   }
 
   /** Removes them, and every other account with the prefix; answers what is left. */
@@ -80,6 +85,6 @@ export class TestResources {
   #add(account: JsonValue | undefined, isCreated = false): void {
     const [id, identifier] = ['id', 'identifier'].map((field) => textOf(valueAt(account, field)))
     if (id && (isCreated || identifier?.startsWith(this.prefix)))
-      this.#removals.set(id, () => this.#api.post('/connected_accounts:delete', { id }))
+      this.add(id, () => this.#api.post('/connected_accounts:delete', { id }))
   }
 }

@@ -22,7 +22,11 @@ export interface ReplayOptions {
   readonly service?: ComparedService | undefined
   /** What the names of everything that the requests make begin with, where they have that in common. */
   readonly prefix?: string | undefined
-  readonly progress?: ((done: number, total: number) => void) | undefined
+  /** Whether the two hold the same connections, providers and accounts from the start. */
+  readonly isSame?: boolean
+  /** The checks that the recorded answers keep. One whose requests were all sent confirms what it rests on. */
+  readonly held?: readonly AskingCheck[]
+  readonly progress?: ((done: number, check: AskingCheck | undefined) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -31,28 +35,35 @@ export interface ReplayOptions {
  * answers with the recorded ones, or with those of a service that gets the same requests.
  */
 export async function compareExchanges(options: ReplayOptions): Promise<Findings> {
-  const { exchanges, mock, client, service, progress, signal } = options
-  const findings = new Findings(options.prefix)
+  const { exchanges, mock, client, service, prefix, isSame, held = [], progress, signal } = options
+  const findings = new Findings(prefix, isSame)
   const pairs = new ValueMap()
+  if (service) pairs.pair(mock.baseUrl, service.baseUrl)
   const toMock = new Replayed(mock, client)
   const toService = service && new Replayed(service, client)
+  /** Checks of which a request was not sent: what they ask after it rests on an answer that there is not. */
+  const incomplete = new Set<AskingCheck>()
   for (const [at, exchange] of exchanges.entries()) {
-    if (signal?.aborted === true) break
-    progress?.(at, exchanges.length)
+    const { check } = exchange
+    progress?.(at, check)
     try {
+      const isOver = signal?.aborted === true || (check && incomplete.has(check))
+      if (isOver) throw new Skipped('it is not asked any more')
       const request = await toMock.request(exchange)
       const theirs = toService && (await toService.request(exchange))
       if (theirs) service.admit(theirs)
       const answer = await mock.send(request)
-      const other = service && theirs ? await service.ask(theirs, exchange.check) : exchange.answer
-      findings.add({ request, mock: answer, service: other, map: pairs, check: exchange.check })
+      const other = service && theirs ? await service.ask(theirs, check) : exchange.answer
+      findings.add({ request, mock: answer, service: other, map: pairs, check })
       learn(pairs, request, answer, other)
       toMock.learn(exchange, answer)
       toService?.learn(exchange, other)
     } catch (error) {
       if (!(error instanceof Skipped)) throw error
+      if (check) incomplete.add(check)
     }
   }
+  for (const check of held) if (!incomplete.has(check)) findings.exercise(check)
   return findings
 }
 
@@ -78,6 +89,8 @@ export class Replayed {
     const isKnown = [...new URLSearchParams(request.body).values()].some((value) => this.map.has(value))
     if (path.startsWith('/oauth/token') && answer.status === 200 && !isKnown) return this.#tokenRequest(request)
     const mapped = this.map.request(request)
+    // The control API takes an admin token, which both have.
+    if (path.startsWith('/_mock/')) return mapped
     const [, token] = /^Bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? []
     if (token === undefined || answer.status === 401 || this.map.has(token)) return mapped
     // The recording begins after its token request.

@@ -1,4 +1,4 @@
-import { Answer, Skipped } from '../conform/answer.ts'
+import { Answer } from '../conform/answer.ts'
 import type { Check } from '../conform/check.ts'
 import { CheckContext } from '../conform/context.ts'
 import { ControlApi } from '../conform/control-api.ts'
@@ -10,14 +10,13 @@ import { type JsonObject, parsedJson } from '../domain/json.ts'
 import { isLoopback } from '../domain/loopback.ts'
 import { StartError } from '../domain/start-error.ts'
 import { failureReason, type HttpRequest } from '../http-client.ts'
-import { type AskingCheck, Findings, type Remedy } from './findings.ts'
+import type { AskingCheck, Remedy } from './findings.ts'
 import type { Exchange } from './har.ts'
 import { Permission } from './permission.ts'
 import { withRemedies } from './remedies.ts'
-import { compareExchanges, type ComparedService, learn } from './replay.ts'
+import { compareExchanges, type ComparedService } from './replay.ts'
 import { type DriftReport, reportOf } from './report.ts'
 import { holdSame, mirrorOf } from './mirror.ts'
-import { ValueMap } from './value-map.ts'
 
 /** What accounts are called that a run creates at the service. */
 export const PREFIX = 'toolmock-drift-'
@@ -61,11 +60,11 @@ export interface DriftResult {
 /** Compares a service with a mock. @throws StartError when the service cannot be asked */
 export async function drift(options: DriftOptions): Promise<DriftResult> {
   const { baseUrl, client, prefix, signal } = options
-  const isLocal = isLoopback(new URL(baseUrl).hostname)
-  const service = new Service(baseUrl, new Permission({ isLocal, writes: options.allowWrites, prefix }))
+  const service = new Service(baseUrl, permissionOf(options))
   const api = new Api(service, client)
   const resources = new TestResources(api, prefix)
   service.resources = resources
+  const leftovers: string[] = []
   try {
     await api.token().catch((error: unknown) => {
       throw new StartError(`${baseUrl} gives no token: ${failureReason(error)}`)
@@ -73,18 +72,20 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
     const seed = options.mirror
       ? await withMock(options, {}, undefined, (mock) => mirrorOf(api, new Api(mock, client)))
       : undefined
-    const { recording, progress } = options
-    const compared = await withMock(options, {}, seed, (mock) =>
-      recording
-        ? compareExchanges({
-            ...{ exchanges: recording, mock, client, service, signal },
-            progress: progress && ((done, total) => progress(`${done}/${total} requests`)),
-          })
-        : compareSuite(options, mock, service),
+    const { progress } = options
+    const suite = options.recording
+      ? undefined
+      : await withMock(options, {}, seed, (mock) => recordedSuite(options, mock))
+    const recording = options.recording ?? suite?.exchanges ?? []
+    const compared = await withMock(options, {}, seed, async (mock) =>
+      compareExchanges({
+        ...{ exchanges: recording, mock, client, service, signal },
+        ...(suite && { prefix, held: suite.held, isSame: await holdSame([mock, service], client) }),
+        progress: (done, check) => progress?.(`${done}/${recording.length} requests${check ? `, ${check.id}` : ''}`),
+      }),
     ).finally(async () => {
-      service.leftovers.push(...(await resources.removeAll()))
+      leftovers.push(...(await resources.removeAll()))
     })
-    if (service.failure) throw service.failure
     const { exchanges } = service
     const findingsWith = (choices: Remedy) =>
       withMock(options, choices, seed, async (mock) =>
@@ -93,7 +94,7 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
     const found = compared.list()
     const findings =
       options.tryRemedies === false ? found : await withRemedies(found, { signal, progress, findingsWith })
-    return { report: reportOf(findings, compared.gaps()), leftovers: service.leftovers }
+    return { report: reportOf(findings, compared.gaps()), leftovers }
   } finally {
     service.close()
   }
@@ -111,27 +112,25 @@ function withMock<T>(
   })
 }
 
-/** The requests of the conformance suite. The mock answers its checks, and so each of them goes through to its end. */
-async function compareSuite(options: DriftOptions, mock: Target, service: Service): Promise<Findings> {
-  const { client, prefix, adminToken, progress, signal } = options
-  const findings = new Findings(prefix, await holdSame([mock, service], client))
-  const target = new PairedTarget(mock.baseUrl, service, findings)
+/**
+ * The requests of the conformance suite as a recording, and the checks that held. The mock answers them, so that each goes through
+ * to its end; one that needs a request which the service may not get is skipped.
+ */
+async function recordedSuite(options: DriftOptions, mock: Target) {
+  const { client, prefix, adminToken, signal } = options
+  const target = new RecordedTarget(mock.baseUrl, permissionOf(options))
   const control = options.controlApi ? new ControlApi(target, adminToken) : undefined
   const api = new Api(target, client)
   const context = new CheckContext({ api, prefix, control, connector: undefined, allowProviderChanges: true })
   const checks = chosen({ only: options.only })
-  const ending = AbortSignal.any([target.ending.signal, ...(signal ? [signal] : [])])
-  const outcomes = await runAll(checks, context, {
-    progress: (done, total, id) => {
-      target.check = checks.find((each) => each.id === id)
-      progress?.(`${done}/${total} ${id}`)
-    },
-    signal: ending,
-  })
-  await control?.removeEnvironments().catch(() => service.leftovers.push('environments of the run'))
+  const progress = (done: number): void => void (target.check = checks[done])
+  const outcomes = await runAll(checks, context, { progress, signal })
   target.close()
-  for (const { result, basis } of outcomes) if (result === 'held') findings.exercise({ basis })
-  return findings
+  return { exchanges: target.exchanges, held: checks.filter((_, at) => outcomes[at]?.result === 'held') }
+}
+
+function permissionOf({ baseUrl, allowWrites: writes, prefix }: DriftOptions): Permission {
+  return new Permission({ isLocal: isLoopback(new URL(baseUrl).hostname), writes, prefix })
 }
 
 const CREATES: ReadonlySet<string | undefined> = new Set(['create_connected_account', 'create_custom_provider'])
@@ -140,9 +139,6 @@ const CREATES: ReadonlySet<string | undefined> = new Set(['create_connected_acco
 class Service extends Target implements ComparedService {
   readonly exchanges: Exchange[] = []
   resources: TestResources | undefined
-  readonly leftovers: string[] = []
-  /** Why the run cannot go on. */
-  failure: StartError | undefined
   readonly #host: string
   readonly #permission: Permission
 
@@ -170,7 +166,7 @@ class Service extends Target implements ComparedService {
   /** Sends a request of the comparison. A service that breaks off is compared too: its status is 0 then. */
   async ask(request: HttpRequest, check: AskingCheck | undefined): Promise<Answer> {
     const answer = await this.send(request).catch((error: unknown) => {
-      if (error instanceof StartError) throw (this.failure = error)
+      if (error instanceof StartError) throw error
       return new Answer(`${request.method} ${request.path}`, 0, {}, failureReason(error))
     })
     this.exchanges.push({ request, answer, check })
@@ -179,53 +175,42 @@ class Service extends Target implements ComparedService {
     return answer
   }
 
-  /** What is removed at the end: what has a name of this run, and what a request of a recording has created. */
-  #keep({ method, path }: HttpRequest, answer: Answer): void {
+  /** What is removed at the end: what has a name of this run, what a request of a recording has created, environments of checks. */
+  #keep({ method, path, headers }: HttpRequest, answer: Answer): void {
     const isCreate = answer.status === 201 && CREATES.has(operationAt(method, path.replace(/\?.*/, '')))
     this.resources?.addAccount(answer, isCreate)
     this.resources?.addProvider(answer, isCreate)
+    if (method !== 'POST' || path !== ENVIRONMENTS) return
+    const name = answer.string('name')
+    this.resources?.add(`environment ${name}`, () =>
+      this.send({ method: 'DELETE', path: `${path}/${encodeURIComponent(name)}`, headers }),
+    )
   }
 }
 
-/** Sends each request to the mock and, with the service's own ids and tokens, to the service; one after the other. */
-class PairedTarget extends Target {
+const ENVIRONMENTS = '/_mock/environments'
+
+/** A mock whose requests are recorded. */
+class RecordedTarget extends Target {
+  readonly exchanges: Exchange[] = []
+  /** What asks. */
   check: Check | undefined
-  /** Ends the run when the service cannot be asked any more. */
-  readonly ending = new AbortController()
-  readonly #service: Service
-  readonly #findings: Findings
-  readonly #map = new ValueMap()
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #permission: Permission
 
-  constructor(mockUrl: string, service: Service, findings: Findings) {
-    super(mockUrl)
-    this.#service = service
-    this.#findings = findings
-    this.#map.pair(mockUrl, service.baseUrl)
+  constructor(baseUrl: string, permission: Permission) {
+    super(baseUrl)
+    this.#permission = permission
   }
 
-  override send(request: HttpRequest): Promise<Answer> {
-    // A link of the mock is one of the service too, below its own address.
-    const path = request.path.startsWith(`${this.baseUrl}/`) ? request.path.slice(this.baseUrl.length) : request.path
-    const sent = this.#last.then(() => this.#sendBoth({ ...request, path }))
-    this.#last = sent.catch(() => undefined)
-    return sent
-  }
-
-  async #sendBoth(request: HttpRequest): Promise<Answer> {
-    if (this.ending.signal.aborted) throw new Skipped('the run has ended')
+  override async send(given: HttpRequest): Promise<Answer> {
     const { check } = this
-    const theirs = this.#map.request(request)
-    this.#service.admit(theirs)
-    const mock = await super.send(request)
-    try {
-      const service = await this.#service.ask(theirs, check)
-      this.#findings.add({ request, mock, service, map: this.#map, check })
-      learn(this.#map, request, mock, service)
-    } catch (error) {
-      this.ending.abort()
-      throw error
-    }
-    return mock
+    // A link of the mock is one of the service too, below its own address.
+    const path = given.path.startsWith(`${this.baseUrl}/`) ? given.path.slice(this.baseUrl.length) : given.path
+    const request = { ...given, path }
+    this.#permission.check(request)
+    const answer = await super.send(request)
+    this.#permission.addAccount(parsedJson(answer.text))
+    this.exchanges.push({ request, answer, check })
+    return answer
   }
 }

@@ -3,14 +3,15 @@ import { drift, type DriftOptions, type DriftResult } from '../../src/drift/run.
 import { withBrokenMock } from '../mutants/broken-mock.ts'
 import type { Mutant } from '../mutants/mutant.ts'
 
-/** Compares a mock that is broken, or has other choices, with the mock as it is. */
+/** Compares a mock that is broken, or has other choices, with the mock as it is. `after` may look at the former afterwards. */
 export function driftOf(
   mutant: Pick<Mutant, 'mutate'>,
   options: Partial<DriftOptions> = {},
   service: AppOptions = {},
+  after: (baseUrl: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<DriftResult> {
-  return withBrokenMock(mutant, service, ({ baseUrl, client }) =>
-    drift({
+  return withBrokenMock(mutant, service, async ({ baseUrl, client }) => {
+    const result = await drift({
       ...{ baseUrl, client, prefix: 'toolmock-drift-test', mirror: false },
       ...{ allowWrites: true, controlApi: true, tryRemedies: false },
       withMock: async (_options, use) => {
@@ -22,6 +23,8 @@ export function driftOf(
         }
       },
       ...options,
-    }),
-  )
+    })
+    await after(baseUrl)
+    return result
+  })
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Mutant } from '../mutants/mutant.ts'
 import { MUTANTS } from '../mutants/table.ts'
 import { driftOf } from './broken-service.ts'
 
@@ -12,6 +13,22 @@ describe('two mocks that choose alike', () => {
     expect(report.findings).toEqual([])
     expect(report.gaps.contradicted).toEqual([])
     expect(leftovers).toEqual([])
+  })
+
+  it('are left as they were: the environments of checks are gone too', async () => {
+    const made: string[] = []
+    const mutant = {
+      mutate: ({ around }: Parameters<Mutant['mutate']>[0]) =>
+        around('create_token', (call, handler) => {
+          made.push(call.environment.name)
+          return handler(call)
+        }),
+    }
+    await driftOf(mutant, { only: ['time/auth-request'] }, {}, async (baseUrl) => {
+      const answer = await fetch(`${baseUrl}/_mock/environments`)
+      expect(await answer.json()).toMatchObject({ environments: [{ name: 'default' }] })
+    })
+    expect(new Set(made).size).toBeGreaterThan(1)
   })
 })
 
