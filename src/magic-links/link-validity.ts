@@ -14,7 +14,7 @@ const PROBLEMS = {
   completed: {
     status: 410,
     title: 'This link has been used',
-    text: 'Its connection was made before, and each link works for one. Ask for a new link to connect again.',
+    text: 'It has connected the account, and each link does so once. Ask for a new link to connect again.',
   },
   expired: {
     status: 410,

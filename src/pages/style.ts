@@ -237,10 +237,10 @@ const COMPONENTS = css`
       width: 248px;
     }
     .findings .wide {
-      width: 28%;
+      width: 24%;
     }
     .findings .number {
-      width: 88px;
+      width: 68px;
     }
   }
   /* How far the parts of the contract were reached. */

@@ -259,6 +259,29 @@ describeInBrowser('the requests of the dashboard', (open) => {
     expect((await name.boundingBox())?.height).toBeLessThan(30)
   })
 
+  it.each([1280, 390])(
+    'has room for the names of an account with a long identifier in a window of %i pixels',
+    async (width) => {
+      const { page, session } = await opened('#/timeline', { viewport: { width, height: 900 } })
+      const identifier = `${'x'.repeat(200)}@example.com`
+      await session.api('POST', '/connected_accounts/magic_link', { connector: 'mail', identifier })
+      const [account] = await session.accounts(identifier)
+      await page.goto(`${mock.url}/_mock/ui#/accounts`)
+      await page.locator('tbody tr', { hasText: identifier }).waitFor()
+      const list = page.locator('.scroll')
+      expect(await list.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0)
+      await page.goto(`${mock.url}/_mock/ui#/accounts/${account?.id ?? ''}`)
+      await page.getByText('consent approved unverified').waitFor()
+      const widths = await page.locator('.arrow').evaluateAll((all) => all.map((each) => each.clientWidth))
+      expect(Math.min(...widths)).toBeGreaterThan(100)
+      await page.goto(`${mock.url}/_mock/ui#/accounts/${session.account}`)
+      const control = page.locator('.detail li', { hasText: 'a magic link was completed' })
+      await control.waitFor()
+      const heights = await control.locator('.mono').evaluateAll((all) => all.map((each) => each.clientHeight))
+      expect(Math.max(...heights)).toBeLessThan(30)
+    },
+  )
+
   it('has the open view in sight in a narrow window, and the findings whole in one of 1024 pixels', async () => {
     const { page } = await opened('#/data', { viewport: { width: 390, height: 900 } })
     const data = page.getByRole('navigation').getByRole('link', { name: 'Data' })
