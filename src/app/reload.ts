@@ -1,12 +1,14 @@
 import type { AppServices } from '../control/app-services.ts'
 import { loadExtensions } from '../documents/load-extensions.ts'
 import { loadScenarios } from '../documents/load-scenarios.ts'
+import type { Extension } from '../domain/extension.ts'
 import { isScenarioPath } from '../domain/scenario.ts'
 import { loadSeeds } from '../documents/load-seeds.ts'
 import { BUNDLED } from '../documents/package-files.ts'
 import { DocumentError } from '../documents/problem.ts'
 import { textFiles, type TextFile, textsBeside } from '../documents/text-files.ts'
 import { StartError } from '../domain/start-error.ts'
+import { restartSequences } from '../state/collections.ts'
 import { monotonicTime } from '../state/model/time-and-ids.ts'
 import { type AppOptions, DEFAULT_ENVIRONMENT } from './options.ts'
 
@@ -35,6 +37,13 @@ export async function watchFiles(
   services: AppServices,
 ): Promise<{ close(): Promise<void> }> {
   const { registry, environments, scenarios, extensions, documentChecks, log } = services
+  const extendBy = (read: readonly Extension[]): void => {
+    extensions.startWith(read)
+    for (const environment of registry.environments())
+      environment.model.transact(() => {
+        for (const each of read) restartSequences(environment, each)
+      })
+  }
   const all: Source[] = [
     {
       name: 'the seed',
@@ -44,14 +53,14 @@ export async function watchFiles(
         const seed = await loadSeeds(seeds, documentChecks)
         const read = await loadExtensions({ extensions: named, seeds }, documentChecks)
         await environments.reseed(seed, DEFAULT_ENVIRONMENT)
-        extensions.startWith(read)
+        extendBy(read)
       },
     },
     {
       name: 'the extensions',
       paths: named.filter(isScenarioPath),
       read: textFiles,
-      reload: async () => extensions.startWith(await loadExtensions({ extensions: named, seeds }, documentChecks)),
+      reload: async () => extendBy(await loadExtensions({ extensions: named, seeds }, documentChecks)),
     },
     {
       name: 'the scenarios',

@@ -9,6 +9,7 @@ import { maskJson } from '../domain/masking.ts'
 import type { Problem } from '../schema/problems.ts'
 import type { Snapshot } from '../state/model/model.ts'
 import type { Environment } from '../state/environment.ts'
+import { restartSequences } from '../state/collections.ts'
 import { readState, replaceState } from '../state/state-replacement.ts'
 import { imageText } from '../state/model/state-text.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
@@ -99,14 +100,18 @@ export const stateHandlers = {
   },
 
   put_extension: async ({ services, body, path }) => {
-    const { extensions, documentChecks } = services
+    const { registry, extensions, documentChecks } = services
     const { parseExtension } = await loadConnectorParser()
     const extension = await parseExtension(body.text, 'body', documentChecks)
     checkDocumentName('extension', extension.extension, path.name)
-    const conflict = conflictWith(extension, extensions.except(extension))
-    if (conflict !== undefined) throw new ControlError('INVALID_DOCUMENT', `body: ${conflict}`)
-    extensions.define(extension)
-    return { body: {} }
+    const define = (): void => {
+      const conflict = conflictWith(extension, extensions.except(extension))
+      if (conflict !== undefined) throw new ControlError('INVALID_DOCUMENT', `body: ${conflict}`)
+      extensions.define(extension)
+      for (const environment of registry.environments())
+        environment.model.transact(() => restartSequences(environment, extension))
+    }
+    return { body: {}, onceDurable: define }
   },
 
   list_snapshots: ({ environment }) => ({

@@ -15,6 +15,19 @@ export function rateCountersOf({ connector, account_id }: Omit<CollectionPlace, 
   return [`rate limit ${id} since`, `rate limit ${id}`]
 }
 
+/** The counter of a responder with a sequence of answers; `at` is its place in its connector or extension. */
+export function sequenceCounterOf(connector: string, at: number): string {
+  return `responder ${connector} ${at}`
+}
+
+/** Lets the sequences of a connector or an extension that was put begin again. Only inside a transaction. */
+export function restartSequences(
+  { model }: Environment,
+  { connector, responders }: { readonly connector: string; readonly responders: readonly unknown[] },
+): void {
+  for (const at of responders.keys()) model.tables.counters.remove(sequenceCounterOf(connector, at))
+}
+
 /** The place of a collection's next item in creation order, from 1. Only inside a transaction. */
 export function nextSequence({ model }: Environment, place: CollectionPlace): number {
   return model.count(counterOf(place))

@@ -21,7 +21,7 @@ import {
 import { RequestTrace } from '../domain/request-trace.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { adoptConnectorType } from './account-changes.ts'
-import { replaceItems } from './collections.ts'
+import { replaceItems, restartSequences } from './collections.ts'
 import { connectionOf, type Environment, now } from './environment.ts'
 import { ACCOUNT_SEQUENCE } from './model/model.ts'
 import { ROWS_AT_ONCE, sliced, type Steps } from './model/slices.ts'
@@ -93,6 +93,7 @@ function* putConnector(environment: Environment, connector: Connector): Steps {
   const { connectors, connections, providers } = environment.model.tables
   const before = connectors.get(connector.connector)
   connectors.put({ ...connector, id: connector.connector })
+  restartSequences(environment, connector)
   if (before && providerOf(before) !== providerOf(connector))
     yield* renameProvider(environment, providerOf(before), connector)
   if (connector.custom_provider !== null) return

@@ -3,6 +3,7 @@ import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/conne
 import { fieldsOf, nestsDeeper, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
 import { matchPath, NO_CAPTURES } from '../domain/path-pattern.ts'
 import { matchesAt, matchesGlob, matchesTexts } from '../domain/value-match.ts'
+import { sequenceCounterOf } from '../state/collections.ts'
 import type { Model } from '../state/model/model.ts'
 import { type ResponderContext, runSteps, StepFailure } from './collections.ts'
 import { headerOf, headerValue, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
@@ -55,7 +56,7 @@ export function firstAnswer(context: ResponderContext, call: ResponderCall): Thi
       countHit(environment, responder)
       return takeSteps(context, responder, { accountId, values, request })
     }
-    const counter = `responder ${connector.connector} ${String(index)}`
+    const counter = sequenceCounterOf(connector.connector, index)
     const answer = environment.model.transact(() => nextAnswer(environment.model, responder, counter))
     if (!answer) continue
     countHit(environment, responder)

@@ -260,3 +260,49 @@ describe('collections', () => {
     })
   })
 })
+
+describe('a sequence of answers', () => {
+  const responder = (answers: string[]) => ({ on: { path: '/queue' }, sequence: answers.map((body) => ({ body })) })
+
+  it('begins again when its connector is put, and goes on when another one is', async () => {
+    await withPad({}, async ({ call, run }) => {
+      const queue = (...answers: string[]) =>
+        call('put', '/connectors/queue', {
+          connector: 'queue',
+          authorization_type: 'NO_AUTH',
+          tools: [listing('queue_next', '/queue')],
+          responders: [responder(answers)],
+        })
+      const of = { connector: 'queue', identifier: ADA.identifier }
+      const next = async () => (await run('queue_next', {}, of)).data
+      await queue('queued', 'running', 'done')
+      await call('post', '/seed', { accounts: [of] })
+      expect([await next(), await next()]).toEqual([{ value: 'queued' }, { value: 'running' }])
+      await call('put', '/connectors/pad', PAD)
+      expect(await next()).toEqual({ value: 'done' })
+      await queue('first', 'second', 'third')
+      expect([await next(), await next()]).toEqual([{ value: 'first' }, { value: 'second' }])
+    })
+  })
+
+  it('begins again in every environment when its extension is put', async () => {
+    await withControl({}, async ({ call, api, token }) => {
+      const queue = (...answers: string[]) =>
+        call('put', '/extensions/queue', {
+          extension: 'queue',
+          responders: [{ name: 'next', ...responder(answers), on: { path: '/api/v1/queue' } }],
+        })
+      const made = await call('post', '/environments', { name: 'other' })
+      const { client_id, client_secret } = made.body as Record<string, string>
+      const bearers = [await token('test_client', 'test_secret'), await token(String(client_id), String(client_secret))]
+      const next = async () => Promise.all(bearers.map(async (bearer) => (await api(bearer, 'get', '/queue')).body))
+      await queue('queued', 'done')
+      expect([await next(), await next()]).toEqual([
+        ['queued', 'queued'],
+        ['done', 'done'],
+      ])
+      await queue('first', 'second')
+      expect(await next()).toEqual(['first', 'first'])
+    })
+  })
+})

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { ThirdParty } from '../../src/domain/ports.ts'
 import { emptyBundle, type SeedBundle } from '../../src/domain/seed.ts'
+import { sequenceCounterOf } from '../../src/state/collections.ts'
 import type { Environment } from '../../src/state/environment.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { EnvironmentProvisioner } from '../../src/state/provisioning.ts'
@@ -125,6 +126,24 @@ describe('a large seed that is added', () => {
       await adding
       expect(environment.model.tables.accounts.get(id)).toBeUndefined()
       expect(environment.model.tables.accounts.get(made.id)?.last_used_at).toBe(made.updated_at)
+      await registry.flushed()
+      expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
+    }))
+
+  it('lets the sequences of its connectors begin again, though a request is answered by one meanwhile', () =>
+    withMock(async ({ environments, environment, registry, restarted }) => {
+      const [connector] = environment.connectors.values()
+      const counter = sequenceCounterOf('app', 0)
+      const responder = { on: {}, answers: [], after_last: 'repeat' } as const
+      const seed = { ...LARGE, connectors: [{ ...connector!, responders: [responder] }] } as unknown as SeedBundle
+      const count = (): number => environment.model.transact(() => environment.model.count(counter))
+      count()
+      const adding = environments.add(environment, seed)
+      await meanwhile(adding, (turn) => {
+        if (turn % 10 === 0) count()
+      })
+      await adding
+      expect(environment.model.tables.counters.get(counter)).toBeUndefined()
       await registry.flushed()
       expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
     }))
