@@ -538,7 +538,7 @@ export function settings(): Flag[] {
   return all.filter((flag, at) => all.findIndex(({ name }) => name === flag.name) === at)
 }
 
-export function variableOf({ name, variable }: Flag): string | undefined {
+export function variableOf({ name, variable }: Pick<Flag, 'name' | 'variable'>): string | undefined {
   return variable && `TOOLMOCK_${name.toUpperCase().replaceAll('-', '_')}`
 }
 

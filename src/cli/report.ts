@@ -104,12 +104,11 @@ function refusalText(status: number, text: string): string {
 }
 
 /** `report merge FILE…`: one verdict on the JSON reports of several runs. @throws UsageError, StartError */
-async function mergeReportFiles(
-  { values, operands: [, first, ...others], configuration }: Arguments<'report'>,
-  { out, err, columns }: CommandContext,
-): Promise<number> {
+async function mergeReportFiles(given: Arguments<'report'>, { out, err, columns }: CommandContext): Promise<number> {
+  const { values, operands } = given
+  const [, first, ...others] = operands
   if (first === undefined) throw new UsageError('report merge takes the JSON reports of `run --report FILE.json`.')
-  const options = await verdictOptions(values, configuration)
+  const options = await verdictOptions(given)
   const targets = await reportFiles(values.report)
   const pairs = [await reportIn(first), ...(await Promise.all(others.map(reportIn)))] as const
   const [{ mergeReports }, { judge }, { verdictText }] = await Promise.all([

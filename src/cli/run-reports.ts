@@ -4,9 +4,9 @@ import { makeDirectory } from '../disk/make-directory.ts'
 import { FORMATS, render, type ReportFormat } from '../verdict/formats/formats.ts'
 import type { JudgedReports } from '../verdict/verdict.ts'
 import type { VerdictOptions } from '../verdict/verdict-options.ts'
-import type { Configuration, Variables } from './arguments.ts'
+import type { Arguments, Variables } from './arguments.ts'
 import type { CommandContext } from './command.ts'
-import type { FlagValues } from './command-table.ts'
+import { variableOf } from './command-table.ts'
 import { UsageError } from './failure.ts'
 import { notWritten, reported } from './written-document.ts'
 
@@ -116,10 +116,11 @@ function isSet(value: string | undefined): boolean {
 }
 
 /** What flags say about the verdict. The code that reads them is loaded where there are some: the command waits for it. @throws UsageError */
-export async function verdictOptions(
-  values: FlagValues<'run'> | FlagValues<'report'>,
-  { reasons }: Partial<Configuration> = {},
-): Promise<VerdictOptions> {
+export async function verdictOptions({
+  values,
+  given,
+  configuration,
+}: Pick<Arguments<'run' | 'report'>, 'values' | 'given' | 'configuration'>): Promise<VerdictOptions> {
   const { 'allow-violation': allow, 'fail-on': failOn, 'allow-no-requests': allowNoRequests } = values
   const { 'min-operations': minOperations, 'min-statuses': minStatuses } = values
   if ([allow, failOn, minOperations, minStatuses].every((value) => value === undefined)) {
@@ -127,10 +128,19 @@ export async function verdictOptions(
   }
   const { readVerdictOptions, VerdictOptionError } = await import('../verdict/verdict-options.ts')
   try {
-    return readVerdictOptions({ allow, reasons, failOn, minOperations, minStatuses, allowNoRequests })
+    return readVerdictOptions({
+      allow,
+      reasons: configuration?.reasons,
+      failOn,
+      minOperations,
+      minStatuses,
+      allowNoRequests,
+    })
   } catch (error) {
     if (!(error instanceof VerdictOptionError)) throw error
-    throw new UsageError(`--${FLAGS[error.option]} ${error.found}: expected ${error.expected}.`)
+    const name = FLAGS[error.option]
+    const place = given.get(name) === 'variable' ? `${variableOf({ name, variable: true })}=` : `--${name} `
+    throw new UsageError(`${place}${error.found}: expected ${error.expected}.`)
   }
 }
 

@@ -125,26 +125,13 @@ export async function runningServer(
   return { ...known, defaults: Object.fromEntries(defaults) }
 }
 
-/** The flags of `toolmock run` that mean the same as an option of a server. */
-const FLAGS_OF_RUN: Readonly<Record<string, string>> = {
-  seeds: '--seed',
-  extensions: '--extension',
-  strict: '--strict',
-  documentedOnly: '--documented-only',
-  mcp: '--mcp',
-  tls: '--tls',
-  allowOutbound: '--allow-outbound',
-  bodyLimit: '--body-limit',
-  journalSize: '--journal-size',
-  journalFile: '--journal',
-}
-
 function refuseServerOptions(options: object, isUnderRun: boolean): void {
   const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
   if (given.length === 0) return
-  const hasFlag = (name: string): boolean => isUnderRun && FLAGS_OF_RUN[name] !== undefined
-  const flags = given.filter(hasFlag).map((name) => FLAGS_OF_RUN[name])
-  const rest = given.filter((name) => !hasFlag(name))
+  const flagOf = (name: string) =>
+    isUnderRun ? (RULES as Readonly<Record<string, OptionRule>>)[name]?.flag : undefined
+  const flags = given.flatMap((name) => flagOf(name) ?? [])
+  const rest = given.filter((name) => flagOf(name) === undefined)
   const advice = [
     ...(flags.length > 0 ? [`give toolmock run ${flags.join(' ')} instead`] : []),
     ...(rest.length > 0 ? [`leave ${rest.join(' and ')} out`] : []),
@@ -200,34 +187,39 @@ const TLS: Rule = {
   },
 }
 
+interface OptionRule extends Rule {
+  /** The flag of `toolmock run` that means the same. */
+  readonly flag?: string
+}
+
 const RULES = {
   scenario: TEXT,
   scenarios: TEXTS,
-  seeds: TEXTS,
-  extensions: TEXTS,
+  seeds: { ...TEXTS, flag: '--seed' },
+  extensions: { ...TEXTS, flag: '--extension' },
   clock: CLOCK,
   freeze: BOOLEAN,
   idSeed: wholeNumber(0, 999_999_999),
-  strict: BOOLEAN,
-  documentedOnly: BOOLEAN,
+  strict: { ...BOOLEAN, flag: '--strict' },
+  documentedOnly: { ...BOOLEAN, flag: '--documented-only' },
   state: TEXT,
   fresh: BOOLEAN,
   durability: oneOf('strict', 'relaxed'),
   port: wholeNumber(0, 65_535),
   host: TEXT,
   baseUrl: BASE_URL,
-  descriptors: TEXTS,
-  mcp: BOOLEAN,
-  tls: TLS,
+  descriptors: { ...TEXTS, flag: '--descriptors' },
+  mcp: { ...BOOLEAN, flag: '--mcp' },
+  tls: { ...TLS, flag: '--tls' },
   adminToken: ADMIN_TOKEN,
   allowHosts: TEXTS,
-  allowOutbound: BOOLEAN,
+  allowOutbound: { ...BOOLEAN, flag: '--allow-outbound' },
   watch: BOOLEAN,
-  bodyLimit: wholeNumber(1, 999_999_999),
-  journalSize: wholeNumber(1, 10_000_000),
-  journalFile: TEXT,
+  bodyLimit: { ...wholeNumber(1, 999_999_999), flag: '--body-limit' },
+  journalSize: { ...wholeNumber(1, 10_000_000), flag: '--journal-size' },
+  journalFile: { ...TEXT, flag: '--journal' },
   url: BASE_URL,
-} satisfies Record<keyof ToolmockOptions, Rule>
+} satisfies Record<keyof ToolmockOptions, OptionRule>
 
 function variablesOf(url: string, { client, trust }: App) {
   return {

@@ -198,6 +198,16 @@ describe('the verdict of toolmock run', () => {
   })
 
   it.each([
+    ['TOOLMOCK_MIN_OPERATIONS', 'most', 'expected a whole number from 0 to 28'],
+    ['TOOLMOCK_ALLOW_VIOLATION', 'exectue_tool', 'did you mean execute_tool?'],
+  ])('names the variable %s whose value is refused', async (name, value, message) => {
+    const { code, stderr } = await run(['--', 'true'], { [name]: value })
+    expect(code).toBe(2)
+    expect(stderr).toContain(`toolmock: ${name}=${value}: `)
+    expect(stderr).toContain(message)
+  })
+
+  it.each([
     [
       127,
       'no-such-command',

@@ -50,10 +50,10 @@ test('createToolmock() and connect() use the server of the run, with environment
 })
 
 test('an option that only a server of its own can have is refused by name', async () => {
-  await expect(createToolmock({ strict: true, port: 1 })).rejects.toMatchObject({
+  await expect(createToolmock({ strict: true, descriptors: ['acme.binpb'], port: 1 })).rejects.toMatchObject({
     code: 'INVALID_ARGUMENT',
     message: expect.stringMatching(
-      /^createToolmock: strict and port are options .* toolmock run --strict instead, leave port out$/,
+      /^createToolmock: strict and descriptors and port are options .* toolmock run --strict --descriptors instead, leave port out$/,
     ),
   })
 })
