@@ -110,7 +110,7 @@ export const requestHandlers = {
   stream_timeline: ({ services, query, request, response }) => {
     const { registry, journals } = services
     const only = query.environment === undefined ? undefined : environmentNamed(services, query.environment)
-    const seen = new Map<Journal, { appended: number; cleared: number; restored: number }>()
+    const seen = new Map<Journal, { appended: number; cleared: number }>()
     let revision = -1
     let first = true
     const send = (event: string, data: object): void =>
@@ -121,13 +121,12 @@ export const requestHandlers = {
       sendState(environments)
       const lists = environments.map((environment) => {
         const journal = journals.of(environment)
-        const { appended, cleared, restored } = journal
-        const before = seen.get(journal) ?? { appended: 0, cleared, restored }
-        const isRestored = before.restored !== restored
-        if (before.cleared !== cleared || isRestored) send('cleared', { environment: environment.name })
-        seen.set(journal, { appended, cleared, restored })
-        // Restored entries come again from the first.
-        if (!isRestored) return journal.timeline(before.appended, most)
+        const { appended, cleared } = journal
+        const before = seen.get(journal) ?? { appended: 0, cleared }
+        seen.set(journal, { appended, cleared })
+        if (before.cleared === cleared) return journal.timeline(before.appended, most)
+        send('cleared', { environment: environment.name })
+        // What the journal has now comes again from the first.
         most = Math.max(most, query.newest)
         return journal.timeline(0, most)
       })

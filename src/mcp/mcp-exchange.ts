@@ -42,7 +42,6 @@ export class McpExchange {
   /** Set when a fault is to end the connection without an answer: progress is not told either. */
   isSilent = false
   #headSent = false
-  #isOver = false
   readonly #gone = new AbortController()
   readonly #newId: () => string
 
@@ -61,7 +60,7 @@ export class McpExchange {
     this.baseUrl = baseUrlOf(message, baseUrl)
     this.#newId = () => requestIds.operations.id('req')
     response.once('close', () => {
-      if (!response.writableFinished) this.#leave()
+      if (!response.writableFinished) this.#gone.abort()
     })
   }
 
@@ -71,18 +70,13 @@ export class McpExchange {
   }
 
   get isOver(): boolean {
-    return this.#isOver
+    return this.gone.aborted
   }
 
   /** Ends a stream whose server is gone. */
   end(): void {
-    this.#leave()
-    this.response.end()
-  }
-
-  #leave(): void {
-    this.#isOver = true
     this.#gone.abort()
+    this.response.end()
   }
 
   /** The id of the request for the first call, another one for each further call of a batch. */

@@ -148,6 +148,8 @@ function isLong(body: Uint8Array | string = ''): boolean {
 const COMPARED = 1000
 const DEFAULT_TIMEOUT = 5000
 
+const NONE_DROPPED = { incompleteSince: undefined, entries: [] }
+
 /** The entries of one environment, oldest first. Beyond its limits the oldest entries are dropped. */
 export class Journal {
   /** Each with what is called when the journal closes. */
@@ -161,9 +163,7 @@ export class Journal {
   #appended = 0
   #cleared = 0
   /** What the last {@link clearUntilRestored} dropped. */
-  #dropped: readonly RecordedEntry[] = []
-  #droppedSince: string | undefined
-  #restored = 0
+  #dropped: Pick<Journal, 'incompleteSince'> & { readonly entries: readonly RecordedEntry[] } = NONE_DROPPED
 
   constructor(readonly limits: JournalLimits) {}
 
@@ -184,13 +184,9 @@ export class Journal {
     if (this.#subscribers.size > 0) for (const subscriber of [...this.#subscribers.keys()]) subscriber(entry)
   }
 
+  /** How often entries were dropped by a call, or came back by one. */
   get cleared(): number {
     return this.#cleared
-  }
-
-  /** How often dropped entries came back. */
-  get restored(): number {
-    return this.#restored
   }
 
   /**
@@ -295,7 +291,7 @@ export class Journal {
 
   /** Drops all entries, or those before a value of `appended`; waits and subscriptions go on. */
   clear(before = this.#appended): void {
-    this.#dropped = []
+    this.#dropped = NONE_DROPPED
     const later = this.#appended - before
     this.incompleteSince = undefined
     this.#entries = later === 0 ? [] : this.recorded().slice(-later)
@@ -306,28 +302,27 @@ export class Journal {
 
   /** Drops all entries; {@link restore} can bring them back. */
   clearUntilRestored(): void {
-    const [entries, since] = [this.recorded(), this.incompleteSince]
+    const dropped = { entries: this.recorded(), incompleteSince: this.incompleteSince }
     this.clear()
-    this.#dropped = entries
-    this.#droppedSince = since
+    this.#dropped = dropped
   }
 
   /** Brings back what the last clear dropped. @returns how many entries that are */
   restore(): number {
-    const dropped = this.#dropped
-    if (dropped.length === 0) return 0
-    this.#dropped = []
-    this.incompleteSince = this.#droppedSince
-    this.#entries = [...dropped, ...this.recorded()]
+    const { entries, incompleteSince } = this.#dropped
+    if (entries.length === 0) return 0
+    this.#dropped = NONE_DROPPED
+    this.incompleteSince = incompleteSince
+    this.#entries = [...entries, ...this.recorded()]
     this.#first = 0
     this.#bytes = this.#entries.reduce((sum, entry) => sum + bytesOf(entry), 0)
     this.#dropOldest()
-    this.#restored++
-    return dropped.length
+    this.#cleared++
+    return entries.length
   }
 
   close(): void {
-    this.#dropped = []
+    this.#dropped = NONE_DROPPED
     for (const closed of [...this.#subscribers.values()]) closed()
     this.#subscribers.clear()
   }

@@ -127,6 +127,21 @@ describe('GET /_mock/timeline', () => {
     })
   })
 
+  it('sends again what a reset leaves of the entries: requests that came while it was stored', async () => {
+    await withControl({}, async (mock) => {
+      const token = await mock.token('test_client', 'test_secret')
+      await connections(mock, token)
+      await withStream(mock, '?environment=default', async (next) => {
+        await next()
+        const first = await next()
+        const { journals, defaultEnvironment } = mock.app.services
+        journals.of(defaultEnvironment() ?? journals).clear(1)
+        expect((await next()).event).toBe('cleared')
+        expect((await next()).data.entries).toEqual((first.data.entries as object[]).slice(1))
+      })
+    })
+  })
+
   it('has what a request names of an account that was not found', async () => {
     await withControl({}, async (mock) => {
       const token = await mock.token('test_client', 'test_secret')
