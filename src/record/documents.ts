@@ -150,11 +150,15 @@ class Seen {
 
   /** In the order in which the service lists them. */
   #connectorNames(): string[] {
+    const tools = [...this.#tools.keys()].map((tool) => this.#connectorOfTool(tool))
     const used = [
       ...[...this.#accounts.values()].map((account) => textAt(account, 'connector')),
-      ...[...this.#tools.keys(), ...this.#calls.map(({ tool }) => tool)].map((tool) => this.#connectorOfTool(tool)),
+      ...tools,
+      ...this.#calls.map(({ tool }) => this.#connectorOfTool(tool)),
     ]
-    const listed = [...this.#connections.keys()].filter((name) => used.includes(name))
+    const listed = [...this.#connections.keys(), ...this.#providers.keys(), ...tools].filter((name) =>
+      used.includes(name),
+    )
     return [...new Set([...listed, ...used])].filter((name) => name !== '')
   }
 

@@ -58,3 +58,20 @@ it('a connector of delegated access has the scopes that its accounts show', () =
   const { connectors } = documentsOf([shown], new Secrets({ names: [], maskIdentifiers: false }))
   expect(connectors.get('vault')).toMatchObject({ oauth: { scopes: ['calendar'] } })
 })
+
+it.each([
+  [
+    'tools',
+    '/tools',
+    ['calendar', 'mail', 'vault'].map((provider) => ({ provider, definition: { name: `${provider}_a` } })),
+  ],
+  ['providers', '/providers', ['calendar', 'mail', 'vault'].map((identifier) => ({ identifier }))],
+])('connectors are in the order in which the service lists %s, whichever was used first', (key, path, items) => {
+  const account = { connector: 'calendar', identifier: 'ada@example.com' }
+  const second = recorded('POST', '/api/v1/connected_accounts', account, 201, {
+    connected_account: { id: 'ca_2', ...account, authorization_type: 'OAUTH' },
+  })
+  const listed = recorded('GET', `/api/v1${path}`, {}, 200, { [key]: items })
+  const { seed } = documentsOf([created({}), second, listed], new Secrets({ names: [], maskIdentifiers: false }))
+  expect((seed['connectors'] as string[]).filter((name) => name !== 'mail')).toEqual(['calendar', 'vault'])
+})
