@@ -98,7 +98,8 @@ function timedOut(error: unknown, match: JournalMatch, times = 1): unknown {
   if (!(error instanceof ToolmockError) || error.code !== 'TIMED_OUT') return error
   const { details, status } = error
   const { matched = 0, near_misses = [] } = (details as readonly Partial<JournalVerdict>[])[0] ?? {}
-  const head = `${matchedText(matched, match, `at least ${times}`)}, and the time to wait is over`
+  const [over = ''] = error.message.split(':')
+  const head = `${matchedText(matched, match, `at least ${times}`)}, and ${over}`
   return new ToolmockError('TIMED_OUT', [head, ...near_misses.map(nearMissLine)].join('\n'), { details, status })
 }
 

@@ -14,15 +14,15 @@ export type NearMiss = components['schemas']['NearMiss']
 const MAX_NEAR_MISSES = 3
 
 /**
- * The entries that come closest to a match: fewest differences first, other operations last, the latest first. What the control
- * API has changed is no near miss of a request.
+ * The entries that come closest to a match: fewest differences first, other operations last, the latest first. A change by the
+ * control API that is about no account is no near miss of a request.
  */
 export function nearMisses(match: Match, entries: readonly RecordedEntry[]): NearMiss[] {
   if (Object.keys(match).length === 0) return []
   const candidates = entries.flatMap((entry, index) => {
     const found = differences(match, entry)
-    const isChange = entry.kind === 'control' || entry.kind === 'clock'
-    return found.length === 0 || (isChange && match.kind === undefined)
+    const isOther = (entry.kind === 'control' || entry.kind === 'clock') && !entry.trace.account
+    return found.length === 0 || (isOther && match.kind === undefined)
       ? []
       : [{ entry, found, index, distance: distance(entry, found) }]
   })

@@ -173,7 +173,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
         code: 'TIMED_OUT',
         status: 408,
         message: expect.stringMatching(
-          /^0 requests match {.*}; wanted: at least 1, and the time to wait is over\n- close: .*not "grace@\*"/,
+          /^0 requests match {.*}; wanted: at least 1, and the time is over\n- close: .*not "grace@\*"/,
         ),
         details: [{ matched: 0, near_misses: close }],
       })
