@@ -12,7 +12,7 @@ import express, { type Express } from 'express'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
 import { callableHost } from '../domain/loopback.ts'
 import { continueWhenRead, endAfterBody, isUnread } from './body.ts'
-import { type Listener, TurnLimit } from './turn-limit.ts'
+import { EventLoopTurn, type Listener } from './event-loop-turn.ts'
 
 export type ExpressApp = Express
 
@@ -36,6 +36,7 @@ export interface FastExpress {
  * (node:https with a certificate) two subclasses, whose prototypes the application uses as its `request` and `response`.
  */
 export function createFastExpress(): FastExpress {
+  const turn = new EventLoopTurn()
   class FastRequest extends IncomingMessage {}
   class FastResponse extends ServerResponse<FastRequest> {
     override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
@@ -43,7 +44,7 @@ export function createFastExpress(): FastExpress {
         if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) super.write(chunk, encoding as BufferEncoding)
         const ended = (typeof chunk === 'function' ? chunk : callback) as (() => void) | undefined
         endAfterBody(this, () => super.end(ended))
-      } else super.end(chunk, encoding as BufferEncoding, callback as () => void)
+      } else turn.sendAtEnd(() => super.end(chunk, encoding as BufferEncoding, callback as () => void))
       return this
     }
   }
@@ -68,12 +69,12 @@ export function createFastExpress(): FastExpress {
   return {
     createFastApp,
     createFastServer: async (handle, limits, tls) => {
-      const turns = new RequestQueue()
+      const queue = new RequestQueue(turn)
       const serve: RequestListener = (request, response) => {
         toOriginForm(request)
         handle(request, response)
       }
-      const listener = turns.of(serve) as RequestListener<typeof FastRequest, typeof FastResponse>
+      const listener = queue.of(serve) as RequestListener<typeof FastRequest, typeof FastResponse>
       const https = tls && (await import('node:https'))
       const options = { ...classes, ...serverOptions(limits) }
       // The head of a request cannot come before the handshake is over. 0 would be Node's default of two minutes.
@@ -82,7 +83,7 @@ export function createFastExpress(): FastExpress {
         ? https.createServer({ ...options, ...tls, handshakeTimeout }, listener)
         : createServer(options, listener)
       limitServer(server, limits)
-      const expecting = turns.of((request, response) => {
+      const expecting = queue.of((request, response) => {
         continueWhenRead(request, response)
         serve(request, response)
       })
@@ -182,13 +183,17 @@ function isWaitingForServer(socket: Socket): boolean {
  */
 class RequestQueue {
   readonly #waiting = new Map<Duplex, number>()
-  readonly #turns = new TurnLimit()
+  readonly #turn: EventLoopTurn
+
+  constructor(turn: EventLoopTurn) {
+    this.#turn = turn
+  }
 
   of(listener: Listener): Listener {
     return (request, response) => {
       const { socket } = request
       if (pendingResponse(socket) === response) {
-        this.#turns.begin(listener, request, response)
+        this.#turn.begin(listener, request, response)
         return
       }
       this.#wait(socket)
@@ -196,7 +201,7 @@ class RequestQueue {
       response.once('socket', () => {
         setImmediate(() => {
           this.#resume(socket)
-          this.#turns.begin(listener, request, response)
+          this.#turn.begin(listener, request, response)
         })
       })
     }
