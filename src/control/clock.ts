@@ -28,7 +28,7 @@ export const clockHandlers = {
       throw invalidInput('INVALID_BODY', [{ path: ['advance'], found, allowed: CLOCK_YEARS }])
     }
     const passed = dueBetween(environment, { after: before, until: instant(to), most: MAX_PASSED })
-    environment.change(() => {
+    environment.model.transact(() => {
       if (change.frozen === true) clock.freeze(to)
       else if (change.frozen === false) clock.run()
       if (to !== from) clock.set(to)

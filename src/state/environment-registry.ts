@@ -145,7 +145,7 @@ export class EnvironmentRegistry {
       this.#environments.delete(name)
       environment.isRemoved = true
     }
-    environment.change(() => undefined, undo, draft)
+    environment.replaceRows(draft, undefined, undo)
     return environment
   }
 
@@ -277,8 +277,8 @@ export class EnvironmentRegistry {
         this.#environments.delete(name)
         continue
       }
-      if (environment) environment.replay(record, ids)
-      else if (record) this.#environments.set(name, (environment = this.#make(name, record)))
+      if (record) this.#environments.set(name, (environment = this.#make(name, record)))
+      environment?.skipIds(ids)
       for (const table of emptied) environment?.model.empty(table)
       for (const change of environment ? changes : []) {
         environment?.redo(change)

@@ -9,7 +9,15 @@ import type { Provider } from '../domain/provider.ts'
 import type { Settings } from '../domain/settings.ts'
 import { Vocabulary, type VocabularyWords } from '../domain/vocabulary.ts'
 import { EnvironmentClock, RandomIds, SeededIds, type TimeSource } from './model/time-and-ids.ts'
-import { type Cause, type ExtraIndexes, Model, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
+import {
+  type Cause,
+  type EnvironmentRow,
+  type ExtraIndexes,
+  Model,
+  SECTION_NAMES,
+  TABLE_NAMES,
+  type TableName,
+} from './model/model.ts'
 import type { EnvironmentImage, EnvironmentRecord, StoredImage } from './model/state-image.ts'
 import type { Change } from './model/table.ts'
 import { removed, StorageError } from './wal/state-errors.ts'
@@ -88,7 +96,7 @@ export class Environment {
   readonly #connectors = new ConnectorCache()
   #settings: Settings
   #vocabulary: { readonly words: VocabularyWords; readonly vocabulary: Vocabulary | undefined } | undefined
-  /** The changes of the rows so far, while `change` gathers them into one commit. */
+  /** The changes of the rows so far, while `replaceRows` gathers them into one commit. */
   #gathered: Change[] | undefined
 
   constructor({ name, record, time, indexes, log, events, ids }: EnvironmentParts) {
@@ -102,14 +110,14 @@ export class Environment {
       (record.ids
         ? new SeededIds(name, record.ids, (upto, undo) => log?.append({ environment: name, ids: upto }, undo))
         : new RandomIds())
-    this.clock = new EnvironmentClock(time, record.clock, (before) => {
-      this.#commitRecord(() => this.clock.restore(before))
-    })
+    this.clock = new EnvironmentClock(time, record.clock, (clock) => this.#put({ id: 'clock', clock }))
     this.#model = new Model((changes) => this.#commitRows(changes), {
       present: () => this.clock.now(),
       addEvents: events && ((changes, cause) => events.addEvents(this, changes, cause)),
-      indexes: indexes?.(this),
+      indexes: { ...indexes?.(this), environment: [{ update: (_before, row) => row && this.#take(row) }] },
     })
+    this.#model.tables.environment.load({ id: 'settings', settings: record.settings })
+    this.#model.tables.environment.load({ id: 'clock', clock: record.clock })
   }
 
   /** Not to be kept across an `await`: a reset replaces it. */
@@ -130,9 +138,17 @@ export class Environment {
 
   /** Changes settings; those not given stay as they are. */
   configure(settings: Partial<Settings>): void {
-    const before = this.#settings
-    this.#settings = { ...before, ...settings }
-    this.#commitRecord(() => (this.#settings = before))
+    this.#put({ id: 'settings', settings: { ...this.#settings, ...settings } })
+  }
+
+  #put(row: EnvironmentRow): void {
+    this.model.transact(() => this.model.tables.environment.put(row))
+  }
+
+  /** Follows a row that has changed, also when a change is undone. */
+  #take(row: EnvironmentRow): void {
+    if (row.id === 'clock') this.clock.restore(row.clock)
+    else this.#settings = row.settings
   }
 
   /** The connector that `key_id` names (G19), with its tools: of a connector file, a custom provider, or a bare connection. */
@@ -151,27 +167,24 @@ export class Environment {
   }
 
   /**
-   * Runs `work`, which may change rows, settings and the clock, as one commit: all of it is stored, or nothing is.
+   * Puts the rows of a draft in place of all rows, together with what `finish` changes, in one commit: all of it is stored, or
+   * nothing is.
    * @param onUndo called when the commit is rolled back
-   * @param draft takes the place of all rows before
    */
-  change<R>(work: () => R, onUndo: () => void = () => undefined, draft?: Draft): R {
-    if (this.#gathered) return work()
-    const before = this.record
+  replaceRows(draft: Draft, finish: () => void = () => undefined, onUndo: () => void = () => undefined): void {
     if (this.isRemoved) throw removed(this.name)
-    const changes: Change[] = (this.#gathered = draft?.changes ?? [])
-    const drafted = changes.length
+    const changes: Change[] = (this.#gathered = [])
     const undo = (): void => {
-      this.model.undo(changes.slice(drafted))
-      if (draft) this.#exchange(draft.environment)
-      this.replay(before, undefined)
+      this.model.undo(changes)
+      this.#exchange(draft.environment)
       onUndo()
     }
     try {
-      if (draft) this.#exchange(draft.environment)
-      const result = this.model.transact(work)
-      this.commit({ record: this.record, emptied: draft?.emptied, changes }, undo)
-      return result
+      this.#exchange(draft.environment)
+      this.model.transact(finish)
+      const { emptied } = draft
+      const record = emptied ? undefined : this.record
+      this.commit({ record, emptied, changes: [...draft.changes, ...changes] }, undo)
     } catch (error) {
       undo()
       throw error
@@ -184,7 +197,7 @@ export class Environment {
   #exchange(other: Environment): void {
     ;[this.#model, other.#model] = [other.#model, this.#model]
     this.#model.replace(other.#model)
-    this.replay(undefined, other.idsPosition)
+    this.skipIds(other.idsPosition)
     // Whatever still has the former model cannot commit a change of it.
     other.isRemoved = true
   }
@@ -218,7 +231,7 @@ export class Environment {
     return this.ids instanceof SeededIds ? this.ids.state.position : undefined
   }
 
-  /** As a commit stores it. */
+  /** As it is stored. */
   get record(): EnvironmentRecord {
     const ids = this.ids instanceof SeededIds ? this.ids.reservedState : null
     return { settings: this.#settings, clock: this.clock.state, ids }
@@ -243,13 +256,9 @@ export class Environment {
     }
   }
 
-  /** Takes over what the log says of settings, clock and ids; it is not stored again. */
-  replay(record: EnvironmentRecord | undefined, idsPosition: number | undefined): void {
-    if (record) {
-      this.#settings = record.settings
-      this.clock.restore(record.clock)
-    }
-    if (this.ids instanceof SeededIds && idsPosition !== undefined) this.ids.skipTo(idsPosition)
+  /** Goes on behind the seeded ids that were given out, or may have been. */
+  skipIds(position = 0): void {
+    if (this.ids instanceof SeededIds) this.ids.skipTo(position)
   }
 
   /** Takes over a change of the log. The log says when a snapshot was taken, and not what it holds. */
@@ -264,10 +273,6 @@ export class Environment {
   #commitRows(changes: readonly Change[]): void {
     if (this.#gathered) for (const change of changes) this.#gathered.push(change)
     else this.commit({ changes }, () => this.model.undo(changes))
-  }
-
-  #commitRecord(undo: () => void): void {
-    if (!this.#gathered) this.commit({ record: this.record }, undo)
   }
 }
 

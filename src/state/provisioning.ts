@@ -212,7 +212,7 @@ export class EnvironmentProvisioner {
       environment.model.tables.origins.put(originOf(exact))
     }
     // Copying the rows that are there would take longer than putting a few.
-    if (rowsIn(seed, environment) <= FEW) environment.change(() => finish(atOnce(fill(environment))))
+    if (rowsIn(seed, environment) <= FEW) environment.model.transact(() => finish(atOnce(fill(environment))))
     else await rebuild(environment, { emptied: new Set(), accounts: accountsIn(seed), fill, finish })
   }
 
@@ -257,7 +257,7 @@ export class EnvironmentProvisioner {
           const exact = exactOf && (yield* exactOf(environment))
           const origin =
             seed && exact ? { ...before, seed, exact, of_server: false, kept: keptRows(environment, exact) } : before
-          draft.clock.restore(clockStateOf(origin.clock, time()))
+          draft.clock.become(clockStateOf(origin.clock, time()))
           draft.configure({ ...DEFAULT_SETTINGS, ...origin.exact.settings })
           const { connections, providers, origins, clients } = draft.model.tables
           for (const connection of origin.kept.connections) connections.put(connection)
@@ -267,10 +267,7 @@ export class EnvironmentProvisioner {
           for (const client of seed.clients) if (!isClientPattern(client.id)) clients.put(client)
           origins.put({ ...origin, kept: keptRows(draft, exact) })
         },
-        finish: (_, draft) => {
-          environment.replay(draft.record, undefined)
-          more()
-        },
+        finish: more,
       })
     })
   }

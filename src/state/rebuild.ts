@@ -1,6 +1,6 @@
 import type { Account } from '../domain/account.ts'
 import { type Environment, ReadGuard } from './environment.ts'
-import { ACCOUNT_SEQUENCE, type Model, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
+import { ACCOUNT_SEQUENCE, ALL_TABLES, type Model, type Rows, TABLE_NAMES, type TableName } from './model/model.ts'
 import type { Change, Row, Table } from './model/table.ts'
 import { SeedConflictError } from './seeding.ts'
 import { inSlices, sliced, type Steps } from './model/slices.ts'
@@ -18,7 +18,7 @@ interface Rebuilding<R> {
   /** Fills an environment that no request sees yet. */
   readonly fill: (draft: Environment) => Steps<R>
   /** What else belongs to the commit, once the rows are in place. */
-  readonly finish: (filled: R, draft: Environment) => void
+  readonly finish: (filled: R) => void
 }
 
 /**
@@ -43,13 +43,12 @@ export async function rebuild<R>(environment: Environment, rebuilding: Rebuildin
     follow()
     if (isKept('counters')) keepHighest(model, next)
     guard.assertValid()
-    const finishAll = (): void => {
-      finish(filled, draft.environment)
+    environment.replaceRows(draft, () => {
+      finish(filled)
       if (emptied.size === 0) return
       endDeliveries(environment)
       environment.replacements++
-    }
-    environment.change(finishAll, undefined, draft)
+    })
   } finally {
     model.unwatch()
   }
@@ -76,7 +75,7 @@ export function* putRows(
 
 /** Copies the rows of the tables that are kept, those of the moment in which it begins. No new row gets the place of an old one. */
 function* copy(from: Model, to: Model, isKept: (table: string) => boolean): Steps {
-  const tables = [...TABLE_NAMES, ...SECTION_NAMES].map((name) => {
+  const tables = ALL_TABLES.map((name) => {
     const [source, target]: readonly [Table<Row>, Table<Row>] = [from.tables[name], to.tables[name]]
     return { source, target, rows: isKept(name) ? [...source.placed()] : [] }
   })

@@ -59,7 +59,7 @@ export function replaceState(environment: Environment, { settings, clock, tables
       fill: (draft) => putRows(draft, tables, emptied),
       finish: () => {
         if (settings) environment.configure(settings)
-        if (clock) environment.clock.restore(clock)
+        if (clock) environment.clock.become(clock)
       },
     }),
   )

@@ -36,18 +36,20 @@ describe('EnvironmentClock', () => {
     expect(new EnvironmentClock(() => 1001, clock.state).now()).toBe(2001)
   })
 
-  it('reports its former state at each change', () => {
+  it('asks for each change, and moves when it is told to', () => {
     const changes: ClockState[] = []
     const clock = new EnvironmentClock(
       () => 1000,
       undefined,
-      (before) => changes.push(before),
+      (to) => changes.push(to),
     )
     clock.set(3000)
+    expect(clock.now()).toBe(1000)
+    clock.restore(changes[0]!)
     clock.freeze()
     expect(changes).toEqual([
-      { offset_ms: 0, frozen_at: null },
       { offset_ms: 2000, frozen_at: null },
+      { offset_ms: 0, frozen_at: '1970-01-01T00:00:03.000Z' },
     ])
   })
 

@@ -1,10 +1,12 @@
 import {
   type AuthRequest,
+  type ClockState,
   COLUMNS,
   type MagicLink,
   type Origin,
   SECTION_NAMES,
   type Sections,
+  type Settings,
   type Tables,
 } from '../../domain/generated/tables.ts'
 import type { NotedChange, RequestTrace, Transition } from '../../domain/request-trace.ts'
@@ -24,8 +26,13 @@ export type TableName = keyof Tables
 export const TABLE_NAMES = Object.keys(COLUMNS) as readonly TableName[]
 export type Rows = { readonly [Name in TableName]: Tables[Name][number] }
 
-type SectionName = keyof Sections
-type AllTables = Tables & Sections
+/** What an environment is beside its tables, as rows that change, are undone and are logged as any others. */
+export type EnvironmentRow =
+  { readonly id: 'settings'; readonly settings: Settings } | { readonly id: 'clock'; readonly clock: ClockState }
+
+type AllTables = Tables & Sections & { readonly environment: readonly EnvironmentRow[] }
+type AnyTable = keyof AllTables
+export const ALL_TABLES: readonly AnyTable[] = [...TABLE_NAMES, ...SECTION_NAMES, 'environment']
 
 /** The same row with its fields in the order of the declaration of its table, however it was made. */
 export function inColumnOrder(table: TableName, row: object): object {
@@ -40,8 +47,8 @@ export const ACCOUNT_SEQUENCE = 'account_sequence'
 /** How the clock of an environment starts (`--clock`, `--freeze`, `POST environments`). */
 export type StartClock = Origin['clock']
 
-/** Indexes that reach beyond one environment, by table. */
-export type ExtraIndexes = { readonly [Name in TableName]?: readonly Index<Rows[Name]>[] }
+/** Indexes beside those of the model, by table. */
+export type ExtraIndexes = { readonly [Name in AnyTable]?: readonly Index<AllTables[Name][number]>[] }
 
 /** Where the changes of a transaction go once it has succeeded. */
 export type CommitSink = (changes: readonly Change[]) => void
@@ -96,13 +103,13 @@ export class Model {
       if (!this.#open) throw new Error(`${change.table} was changed outside a transaction`)
       this.#open.push(change)
     }
-    const outer = (name: TableName): Index<Row> => ({
+    const outer = (name: AnyTable): Index<Row> => ({
       update: (before, after) => {
         const indexes = this.#ports.indexes?.[name] as readonly Index<Row>[] | undefined
         for (const index of indexes ?? []) index.update(before, after)
       },
     })
-    const own: { readonly [Name in TableName | SectionName]?: readonly Index<AllTables[Name][number]>[] } = {
+    const own: ExtraIndexes = {
       bearer_tokens: this.#expiry.bearerTokens,
       connections: [this.definitions.connections],
       providers: [this.definitions.providers],
@@ -115,10 +122,9 @@ export class Model {
       collection_items: [this.collections],
       webhook_deliveries: [this.deliveryQueues],
     }
-    const tables = [
-      ...TABLE_NAMES.map((name) => new Table(name, record, [...((own[name] ?? []) as Index<Row>[]), outer(name)])),
-      ...SECTION_NAMES.map((name) => new Table(name, record, (own[name] ?? []) as Index<Row>[])),
-    ]
+    const tables = ALL_TABLES.map(
+      (name) => new Table(name, record, [...((own[name] ?? []) as Index<Row>[]), outer(name)]),
+    )
     this.tables = Object.fromEntries(tables.map((table) => [table.name, table])) as unknown as Model['tables']
   }
 
@@ -189,8 +195,8 @@ export class Model {
     this.#cause = undefined
     ;[this.#sink, other.#sink] = [other.#sink, this.#sink]
     ;[this.#ports, other.#ports] = [other.#ports, this.#ports]
-    for (const name of TABLE_NAMES) {
-      const indexes: readonly Index<Row>[] = this.#ports.indexes?.[name] ?? []
+    for (const name of ALL_TABLES) {
+      const indexes = (this.#ports.indexes?.[name] ?? []) as readonly Index<Row>[]
       for (const index of indexes) replaceRows(index, other.#table({ table: name }), this.#table({ table: name }))
     }
   }
@@ -233,7 +239,7 @@ export class Model {
 
   /** The row of a change fits its table: the table recorded it, or the log was checked when it was read. */
   #table(change: Pick<Change, 'table'>): Table<Row> {
-    return this.tables[change.table as TableName | SectionName]
+    return this.tables[change.table as AnyTable]
   }
 }
 

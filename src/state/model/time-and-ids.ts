@@ -19,19 +19,15 @@ export const monotonicTime: TimeSource = () => performance.now()
 /** The one clock of an environment (1.3): real time moved by an offset, or frozen. */
 export class EnvironmentClock implements Clock {
   readonly #source: TimeSource
-  readonly #changed: (before: ClockState) => void
+  readonly #change: (to: ClockState) => void
   #offset = 0
   #frozenAt: number | null = null
   readonly #instants = new InstantCache()
 
-  /** `changed` is called after each change, with what the clock was before. */
-  constructor(
-    source: TimeSource = systemTime,
-    state?: ClockState,
-    changed: (before: ClockState) => void = () => undefined,
-  ) {
+  /** @param change stores what the clock is from now on, and has it taken over by `restore` */
+  constructor(source: TimeSource = systemTime, state?: ClockState, change?: (to: ClockState) => void) {
     this.#source = source
-    this.#changed = changed
+    this.#change = change ?? ((to) => this.restore(to))
     if (state) this.restore(state)
   }
 
@@ -74,7 +70,12 @@ export class EnvironmentClock implements Clock {
     if (this.frozen) this.#move(this.now(), false)
   }
 
-  /** Takes over a stored state without calling `changed`. */
+  /** Goes to a state as it is stored. */
+  become(state: ClockState): void {
+    this.#change(state)
+  }
+
+  /** Takes over what is stored. */
   restore(state: ClockState): void {
     this.#offset = state.offset_ms
     this.#frozenAt = state.frozen_at === null ? null : milliseconds(state.frozen_at)
@@ -83,10 +84,7 @@ export class EnvironmentClock implements Clock {
   #move(to: number, frozen: boolean): void {
     const at = Math.round(to)
     if (!isClockTime(at)) throw new RangeError(`a clock shows ${CLOCK_YEARS}`)
-    const before = this.state
-    this.#frozenAt = frozen ? at : null
-    this.#offset = frozen ? 0 : at - this.#source()
-    this.#changed(before)
+    this.become({ offset_ms: frozen ? 0 : at - this.#source(), frozen_at: frozen ? instant(at) : null })
   }
 }
 

@@ -24,8 +24,8 @@ export interface LogHeader {
 /** What a commit does to one environment. */
 export interface EnvironmentChange {
   environment: string
-  /** The environment after the commit; null when it was removed. */
-  record?: EnvironmentRecord | null
+  /** The environment as it was made; null when it was removed. */
+  record?: EnvironmentRecord | null | undefined
   /** Up to where its seeded ids are reserved. */
   ids?: number
   /** The tables that lose all their rows before the changes. */
