@@ -1,18 +1,9 @@
 import { instant, type InstantCache } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import { maskText } from '../domain/masking.ts'
+import { isJsonObject, textOf } from '../domain/json.ts'
 import { oneLine } from '../domain/text.ts'
 import type { JournalEntry } from '../library/types.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
-import {
-  parsedBody,
-  pathOf,
-  queryOf,
-  requestText,
-  shownRule,
-  shownTool,
-  withoutSecrets,
-} from '../request-journal/view.ts'
+import { namedAccount, pathOf, shownRule, shownTool, withoutSecrets } from '../request-journal/view.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
 import type { Terminal } from './command.ts'
 import { paintFor, type Style, widthOf, wrap } from './table.ts'
@@ -49,7 +40,8 @@ export interface RequestFacts extends Pick<
 /** Bodies and headers are not masked for it: they are in no line. */
 export function recordedFacts(entry: RecordedEntry, instants: InstantCache): RequestFacts {
   const { trace, kind } = entry
-  const { connector, identifier } = trace.account ?? askedAccount(entry)
+  const isRefused = entry.status >= 400 && entry.operation !== 'create_token'
+  const { connector = '', identifier = '' } = trace.account ?? (isRefused ? namedAccount(entry) : {})
   return {
     id: entry.id,
     kind,
@@ -78,32 +70,15 @@ export function recordedFacts(entry: RecordedEntry, instants: InstantCache): Req
 }
 
 export function entryFacts(entry: JournalEntry): RequestFacts {
-  const { connector, identifier } =
-    entry.account_state ?? askedIn(entry.query as JsonObject, entry.request.body as JsonValue)
-  return { ...entry, connector, identifier }
+  const { query, request, account_state } = entry
+  const body: unknown = request.body
+  const { connector, identifier } = account_state ?? { ...(isJsonObject(body) ? body : {}), ...query }
+  return { ...entry, connector: textOf(connector), identifier: textOf(identifier) }
 }
 
 /** A change of the clock or by the control API has a sentence in place of a method and a path. */
 function isSentence({ kind, method }: Pick<RequestFacts, 'kind' | 'method'>): boolean {
   return method === '' && (kind === 'clock' || kind === 'control')
-}
-
-const NO_ACCOUNT = { connector: '', identifier: '' } as const
-
-/** The account that a refused request named. */
-function askedAccount(entry: RecordedEntry): { connector: string; identifier: string } {
-  if (entry.status < 400 || entry.operation === null || entry.operation === 'create_token') return NO_ACCOUNT
-  const query = queryOf(entry)
-  return askedIn(query === '' ? {} : Object.fromEntries(new URLSearchParams(query)), parsedBody(requestText(entry)))
-}
-
-function askedIn(query: JsonObject, body: JsonValue | undefined): { connector: string; identifier: string } {
-  const fields = isJsonObject(body) ? body : {}
-  const text = (name: string): string => {
-    const value = own(query, name) ?? own(fields, name)
-    return typeof value === 'string' ? maskText(value) : ''
-  }
-  return { connector: text('connector'), identifier: text('identifier') }
 }
 
 /** A text of a line, and how a terminal shows it. */

@@ -1,12 +1,12 @@
 import { quote } from '../domain/text.ts'
-import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
+import { answerInDocumentWords } from '../contract/vocabulary.ts'
 import type { Account } from '../domain/account.ts'
 import { type Instant, instant } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { LIFECYCLE_EVENTS } from '../domain/lifecycle.ts'
 import type { Environment } from '../state/environment.ts'
 import type { RecordedEntry } from './entry.ts'
-import { parsedBody, pathOf, queryOf, requestText, responseText } from './view.ts'
+import { parsedBody, pathOf, responseText } from './view.ts'
 
 /** Everything that an explanation may use. */
 export interface Evidence {
@@ -34,27 +34,6 @@ export interface Cause {
 /** The message of an answer as a sentence, or another one where it has none. */
 export function answered({ message }: Evidence, otherwise: string): string {
   return message === '' ? otherwise : `${message}.`
-}
-
-/** The fields of the request's query and body, by the document's names (G48). */
-function sentFields(entry: RecordedEntry): JsonObject {
-  const { operation, vocabulary } = entry
-  const query = queryOf(entry)
-  const body = parsedBody(requestText(entry)) ?? null
-  const [documentQuery, documentBody] =
-    vocabulary && operation
-      ? [queryInDocumentWords(operation, query, vocabulary), bodyInDocumentWords(operation, body, vocabulary)]
-      : [query, body]
-  return {
-    ...Object.fromEntries(new URLSearchParams(documentQuery)),
-    ...(isJsonObject(documentBody) ? documentBody : {}),
-  }
-}
-
-/** A text field of the request, by its name in the document. */
-export function sentText(entry: RecordedEntry, field: string): string | undefined {
-  const value = own(sentFields(entry), field)
-  return typeof value === 'string' ? value : undefined
 }
 
 /** The body of an entry's answer, by the document's names. */

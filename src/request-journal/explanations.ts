@@ -12,17 +12,8 @@ import { plural, quote } from '../domain/text.ts'
 import { valueAt } from '../domain/value-match.ts'
 import type { Table } from '../state/model/table.ts'
 import type { RecordedEntry } from './entry.ts'
-import {
-  accountFacts,
-  answered,
-  answerOf,
-  type Cause,
-  type Evidence,
-  named,
-  sentText,
-  upstreamFacts,
-} from './evidence.ts'
-import { pathOf, requestHeadersOf, toolOf } from './view.ts'
+import { accountFacts, answered, answerOf, type Cause, type Evidence, named, upstreamFacts } from './evidence.ts'
+import { pathOf, requestHeadersOf, sentText, toolOf } from './view.ts'
 
 const NEW_LINK = 'Create a new magic link and send the user through it.'
 

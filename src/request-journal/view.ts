@@ -1,4 +1,5 @@
 import type { components } from '../contract/generated/control-types.ts'
+import { bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own, parsedJson } from '../domain/json.ts'
 import { headerPairs, headersByName } from '../domain/request-headers.ts'
@@ -84,17 +85,27 @@ export function timelineEntry(entry: RecordedEntry, sequence: number): TimelineE
 }
 
 /** The connector and the identifier that a request names in its query or body, of an account that was not found. */
-function namedAccount(entry: RecordedEntry): Partial<Record<'connector' | 'identifier', string>> {
+export function namedAccount(entry: RecordedEntry): Partial<Record<'connector' | 'identifier', string>> {
   if (entry.operation === null) return {}
-  const query = new URLSearchParams(queryOf(entry))
-  const body = parsedBody(requestText(entry))
-  const named = (name: 'connector' | 'identifier'): string | undefined => {
-    const sent = entry.vocabulary?.wire(name) ?? name
-    const value = query.get(sent) ?? (isJsonObject(body) ? own(body, sent) : undefined)
-    return typeof value === 'string' ? maskText(value) : undefined
-  }
-  const [connector, identifier] = [named('connector'), named('identifier')]
-  return { ...(connector !== undefined && { connector }), ...(identifier !== undefined && { identifier }) }
+  return Object.fromEntries(
+    ['connector', 'identifier'].flatMap((name) => {
+      const sent = sentText(entry, name)
+      return sent === undefined ? [] : [[name, maskText(sent)]]
+    }),
+  )
+}
+
+/** A text of the request's body or query, by its name in the document (G48). */
+export function sentText(entry: RecordedEntry, field: string): string | undefined {
+  const { operation, vocabulary } = entry
+  const [query, body] = [queryOf(entry), parsedBody(requestText(entry)) ?? null]
+  const [documentQuery, documentBody] =
+    vocabulary && operation
+      ? [queryInDocumentWords(operation, query, vocabulary), bodyInDocumentWords(operation, body, vocabulary)]
+      : [query, body]
+  const inBody = isJsonObject(documentBody) ? own(documentBody, field) : undefined
+  const value = inBody ?? new URLSearchParams(documentQuery).get(field)
+  return typeof value === 'string' ? value : undefined
 }
 
 type Mark = TimelineEntry['marks'][number]
@@ -158,10 +169,7 @@ export function responseHeadersOf({ responseHeaders }: RecordedEntry): [name: st
 
 /** The tool that an execution names; null for every other request. */
 export function toolOf(entry: RecordedEntry): string | null {
-  if (entry.operation !== 'execute_tool') return null
-  const body = parsedBody(requestText(entry))
-  const name = isJsonObject(body) ? own(body, entry.vocabulary?.wire('tool_name') ?? 'tool_name') : undefined
-  return typeof name === 'string' ? name : null
+  return entry.operation === 'execute_tool' ? (sentText(entry, 'tool_name') ?? null) : null
 }
 
 /** A violation or warning, whose description can quote what was sent. */
