@@ -23,7 +23,7 @@ import type { Rpc } from '../rpc/rpc.ts'
 import { directApiRoutes } from '../third-party/direct-api.ts'
 import { authorizeRoutes } from '../third-party/authorize.ts'
 
-const PAGES = ['/magic', '/connect', '/third-party/:connector/authorize']
+const PAGES = ['/magic/:id', '/connect/callback', '/connect/success']
 
 /** Mounts all routes of the server, in the order in which they are tried. @returns what answers every request */
 export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | undefined): RequestListener {
@@ -32,7 +32,9 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
   const listener = mountOperations(app, services)
   mountProxy(app, services)
   app.use('/_mock', setRequestId(services.requestIds.control), controlRoutes(services))
-  app.use(PAGES, setRequestId(services.requestIds.pages), recordPages(services), holdPages(services))
+  const page = [setRequestId(services.requestIds.pages), recordPages(services), holdPages(services)]
+  app.all(PAGES, page)
+  app.route('/third-party/:connector/authorize').get(page).post(page)
   app.use('/third-party', authorizeRoutes(services), showProblem)
   app.use(magicLinkRoutes(services))
   mountMcp(app, services)
