@@ -7,6 +7,8 @@ export interface Entry<T> {
   /** The text in lower case in which the last search has looked, and the fields that it is made of. */
   text: string | undefined
   textOf: string
+  /** The number of the last query that found it, where its order is another. */
+  foundBy: number
 }
 
 /** The text of some fields of a row; made once for each row, as long as searches look in the same fields. */
@@ -46,7 +48,7 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
   }
 
   add(row: T): Entry<T> {
-    const entry = { row, text: undefined, textOf: '' }
+    const entry = { row, text: undefined, textOf: '', foundBy: 0 }
     this.#last = undefined
     this.#insert(this.all, entry)
     for (const [field, byValue] of this.#fields) this.#addToMap(byValue, field, entry)
@@ -71,6 +73,11 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
   /** The rows with a value in a field, in creation order; valid until the next change. */
   with(field: string, value: string): readonly Entry<T>[] {
     return this.#byValue(field).get(value) ?? NONE
+  }
+
+  /** Makes the maps again when they are asked for. */
+  dropMaps(): void {
+    this.#fields.clear()
   }
 
   /** All rows, or the shortest list of those that have one of these values in its field. */
