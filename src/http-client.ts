@@ -120,3 +120,11 @@ export function failureReason(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException
   return error.message === '' ? (code ?? error.name) : error.message
 }
+
+/** The origin of another server that an answer redirects to; undefined for every other answer. */
+export function redirectAway({ status, headers }: Omit<HttpResponse, 'text'>, baseUrl: string): string | undefined {
+  const { location = '' } = headers
+  if (status < 300 || status >= 400 || !URL.canParse(location, baseUrl)) return undefined
+  const { origin } = new URL(location, baseUrl)
+  return origin === new URL(baseUrl).origin ? undefined : origin
+}

@@ -9,7 +9,7 @@ import { operationAt } from '../contract/route.ts'
 import { type JsonObject, parsedJson } from '../domain/json.ts'
 import { isLoopback } from '../domain/loopback.ts'
 import { StartError } from '../domain/start-error.ts'
-import { failureReason, type HttpRequest } from '../http-client.ts'
+import { failureReason, type HttpRequest, redirectAway } from '../http-client.ts'
 import type { AskingCheck, Remedy } from './findings.ts'
 import type { Exchange } from './har.ts'
 import { Permission } from './permission.ts'
@@ -60,10 +60,8 @@ export interface DriftResult {
 /** Compares a service with a mock. @throws StartError when the service cannot be asked */
 export async function drift(options: DriftOptions): Promise<DriftResult> {
   const { baseUrl, client, prefix, signal } = options
-  const service = new Service(baseUrl, permissionOf(options))
-  const api = new Api(service, client)
-  const resources = new TestResources(api, prefix)
-  service.resources = resources
+  const service = new Service(options)
+  const { api, resources } = service
   const leftovers: string[] = []
   try {
     await api.token().catch((error: unknown) => {
@@ -138,14 +136,15 @@ const CREATES: ReadonlySet<string | undefined> = new Set(['create_connected_acco
 /** The service, with what was asked and answered. */
 class Service extends Target implements ComparedService {
   readonly exchanges: Exchange[] = []
-  resources: TestResources | undefined
-  readonly #host: string
+  readonly api: Api
+  readonly resources: TestResources
   readonly #permission: Permission
 
-  constructor(baseUrl: string, permission: Permission) {
-    super(baseUrl)
-    this.#host = new URL(baseUrl).host
-    this.#permission = permission
+  constructor(options: DriftOptions) {
+    super(options.baseUrl)
+    this.api = new Api(this, options.client)
+    this.resources = new TestResources(this.api, options.prefix)
+    this.#permission = permissionOf(options)
   }
 
   /** @throws Skipped for a request that may not be sent */
@@ -155,12 +154,11 @@ class Service extends Target implements ComparedService {
 
   override async send(request: HttpRequest): Promise<Answer> {
     const answer = await super.send(request)
-    const location = answer.headers.location ?? ''
-    if (answer.status >= 300 && answer.status < 400 && URL.canParse(location) && new URL(location).host !== this.#host)
-      throw new StartError(
-        `${request.method} ${request.path.replace(/\?.*/, '')} leads to ${new URL(location).host}: name that host with --base-url`,
-      )
-    return answer
+    const other = redirectAway(answer, this.baseUrl)
+    if (other === undefined) return answer
+    throw new StartError(
+      `${request.method} ${request.path.replace(/\?.*/, '')} leads to ${other}: name that one with --base-url`,
+    )
   }
 
   /** Sends a request of the comparison. A service that breaks off is compared too: its status is 0 then. */
@@ -178,11 +176,11 @@ class Service extends Target implements ComparedService {
   /** What is removed at the end: what has a name of this run, what a request of a recording has created, environments of checks. */
   #keep({ method, path, headers }: HttpRequest, answer: Answer): void {
     const isCreate = answer.status === 201 && CREATES.has(operationAt(method, path.replace(/\?.*/, '')))
-    this.resources?.addAccount(answer, isCreate)
-    this.resources?.addProvider(answer, isCreate)
+    this.resources.addAccount(answer, isCreate)
+    this.resources.addProvider(answer, isCreate)
     if (method !== 'POST' || path !== ENVIRONMENTS) return
     const name = answer.string('name')
-    this.resources?.add(`environment ${name}`, () =>
+    this.resources.add(`environment ${name}`, () =>
       this.send({ method: 'DELETE', path: `${path}/${encodeURIComponent(name)}`, headers }),
     )
   }

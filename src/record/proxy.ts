@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { fieldsOf } from '../domain/json.ts'
 import { headerPairs, passedOn } from '../domain/request-headers.ts'
 import { StartError } from '../domain/start-error.ts'
-import { failureReason, HttpClient } from '../http-client.ts'
+import { failureReason, HttpClient, redirectAway } from '../http-client.ts'
 import { MAX_KEPT, type Recorded, type RecordedAnswer, type RecordedBody } from './recorded.ts'
 
 export interface ProxyOptions {
@@ -77,15 +77,13 @@ export class RecordingProxy {
   async #probe(): Promise<void> {
     const { upstream, nonce } = this.#options
     const asked = this.#client.send({ method: 'GET', path: PROBED_PATH, headers: { [PROBE]: nonce } })
-    const { status, headers } = await asked.catch((error: unknown) => {
+    const answer = await asked.catch((error: unknown) => {
       throw new StartError(`--upstream ${upstream} does not answer (${failureReason(error)})`)
     })
     if (this.#isLoop) throw new StartError(`--upstream ${upstream} is this recorder itself; name the service`)
-    const target = status >= 300 && status < 400 ? headers.location : undefined
-    if (target === undefined || !URL.canParse(target, upstream)) return
-    const { origin } = new URL(target, upstream)
-    if (origin === new URL(upstream).origin) return
-    throw new StartError(`--upstream ${upstream} redirects to ${origin}; name that one, if it is the service`)
+    const other = redirectAway(answer, upstream)
+    if (other === undefined) return
+    throw new StartError(`--upstream ${upstream} redirects to ${other}; name that one, if it is the service`)
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {

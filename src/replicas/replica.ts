@@ -86,9 +86,8 @@ export class Replica {
   #isLeaving = false
   /** Answers that the term has not finished. */
   #running = 0
-  #leader: Leader | undefined
-  /** When `#leader` was asked for, by the monotonic clock. */
-  #polledAt = -Infinity
+  /** With the end of its lease by the monotonic clock of this process. */
+  #leader: (Leader & { readonly endsAt: number }) | undefined
   #announcedAt = -Infinity
   /** After a takeover that failed. */
   #nextAttemptAt = -Infinity
@@ -199,7 +198,7 @@ export class Replica {
 
   /** Milliseconds that the lease of the active replica lasts, as far as it is known. */
   get #left(): number {
-    return this.#leader ? this.#leader.left_ms - (monotonicTime() - this.#polledAt) : 0
+    return this.#leader ? this.#leader.endsAt - monotonicTime() : 0
   }
 
   /** It may be asked to leave at each `await`. @throws Error */
@@ -247,8 +246,7 @@ export class Replica {
       if (this.#databaseFailure !== undefined) log.info('the database answers again', this.#fields())
       this.#databaseFailure = undefined
       if (leader.epoch !== this.#leader?.epoch) this.#newLeader(leader)
-      this.#leader = leader
-      this.#polledAt = at
+      this.#leader = { ...leader, endsAt: at + leader.left_ms }
       if (this.#suspect !== leader.expires_at) this.#suspect = undefined
     } catch (error) {
       if (this.#databaseFailure === undefined)
