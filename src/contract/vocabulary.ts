@@ -22,6 +22,9 @@ function wordsOf(operation: ServedOperation): OperationWords | undefined {
 /** Of the proxy and extensions, whose requests and other answers are no contract of the service. */
 const ERRORS_ONLY: OperationWords = { query: {}, answers: {} }
 
+/** The headers of the proxy, which have these names in every vocabulary. */
+const PROXY_HEADERS = ['connected_account_id', 'connection_name', 'identifier', 'organization_id', 'user_id']
+
 /** The body of a request in the document's words. Free-form objects and free strings stay as they are (G48). */
 export function bodyInDocumentWords(operation: ServedOperation, body: JsonValue, vocabulary: Vocabulary): JsonValue {
   const node = wordsOf(operation)?.body
@@ -178,9 +181,10 @@ function isFree(body: WordNode | undefined, path: string): boolean {
   return false
 }
 
-/** The caller's own strings that look like a word of the vocabulary. Texts that repeat them leave them as they are. */
-function freeStrings({ query, body }: OperationWords, request: DocumentRequest, vocabulary: Vocabulary): Set<string> {
-  const found = new Set<string>()
+/** The names and the caller's own strings that look like a word of the vocabulary. Texts that repeat them leave them as they are. */
+function freeStrings(words: OperationWords, request: DocumentRequest, vocabulary: Vocabulary): Set<string> {
+  const { query, body } = words
+  const found = new Set(words === ERRORS_ONLY ? PROXY_HEADERS : [])
   const look = (node: WordNode | undefined, value: unknown): void => {
     if (typeof value === 'string' && !node?.word && vocabulary.has(value)) found.add(value)
     if (Array.isArray(value)) for (const item of value) look(node?.items, item)

@@ -310,6 +310,18 @@ function fieldsOf(body: ErrorBody): string[] {
   return body.details[0].validation_error_info.field_violations.map(({ field }) => field)
 }
 
+it('leaves the names of the headers of the proxy as they are', () =>
+  withToolmock(withVocabulary({ identifier: 'account_name' }), async ({ http, signIn }) => {
+    const answer = await http('get', '/proxy/v1/messages')
+      .set('Authorization', `Bearer ${await signIn()}`)
+      .set('connection_name', 'mail')
+    const rule = 'send connected_account_id, or connection_name and identifier with organization_id or user_id'
+    expect(answer.body).toMatchObject({
+      message: `identifier is required: ${rule}`,
+      details: [{ validation_error_info: { field_violations: [{ description: `is required: ${rule}` }] } }],
+    })
+  }))
+
 describe('the journal of an environment with a vocabulary', () => {
   it('shows requests and answers in the words of the wire, and names the tool', async () => {
     await withToolmock(withVocabulary({ tool_name: 'action', ACCOUNT_NOT_FOUND: 'GONE' }), async (mock) => {
