@@ -10,6 +10,8 @@ export interface CommandContext {
   readonly variables: Variables
   readonly out: (line: string) => void
   readonly err: (line: string) => void
+  /** False once the reader of `out` has gone away, as in `| head -1`. */
+  readonly isRead?: () => boolean
   /** Bytes of `out` that its reader has not taken yet. */
   readonly backlog?: () => number
   /** The width of the terminal that `err` writes to; undefined when it is no terminal. */

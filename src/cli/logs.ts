@@ -19,6 +19,7 @@ export const logs: Run<'logs'> = async (given, context) => {
   if (!events) return 0
   const shown = new Set(requests.map(({ id }) => id))
   for await (const entry of events) {
+    if (context.isRead?.() === false) return 0
     if (!shown.delete(entry.id) && isWanted(entry, session)) show(entry)
   }
   context.err('toolmock: the server has ended the stream of requests')

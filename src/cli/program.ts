@@ -74,14 +74,16 @@ function print(text: string, { out }: CommandContext): number {
  */
 export function processContext(): CommandContext {
   const { isTTY } = process.stderr
-  const err = lineWriter(process.stderr)
+  const { write: err } = lineWriter(process.stderr)
+  const { write: out, isOpen } = lineWriter(process.stdout, (reason) => {
+    process.exitCode = NOT_WRITTEN
+    err(`toolmock: the output cannot be written (${reason})`)
+  })
   return {
     variables: process.env,
-    out: lineWriter(process.stdout, (reason) => {
-      process.exitCode = NOT_WRITTEN
-      err(`toolmock: the output cannot be written (${reason})`)
-    }),
+    out,
     err,
+    isRead: isOpen,
     backlog: () => process.stdout.writableLength,
     columns: isTTY ? columnsOf(process.stderr) : undefined,
     terminal: process.stdout.isTTY ? terminalOf(process.stdout) : undefined,
@@ -116,7 +118,7 @@ const NOT_WRITTEN = 1
 const MAX_UNREAD = 16 * 1024 * 1024
 
 /** Tries every line: a disk that is full may take a later one. Calls `failed` for the first line that was lost. */
-function lineWriter(stream: NodeJS.WriteStream, failed?: (reason: string) => void): (line: string) => void {
+function lineWriter(stream: NodeJS.WriteStream, failed?: (reason: string) => void) {
   let isOpen = true
   let isWhole = true
   stream.on('error', (error: unknown) => {
@@ -125,7 +127,8 @@ function lineWriter(stream: NodeJS.WriteStream, failed?: (reason: string) => voi
     else if (isWhole) failed?.(reason)
     isWhole = false
   })
-  return (line) => {
+  const write = (line: string): void => {
     if (isOpen && stream.writableLength < MAX_UNREAD) stream.write(`${line}\n`)
   }
+  return { write, isOpen: () => isOpen }
 }

@@ -329,6 +329,16 @@ describe('a command about a running server', () => {
         rest: [],
       })
     })
+
+    it('ends once the reader of a new request is gone, as in | head -1', async () => {
+      const own = await toolmock.start(['--in-memory'])
+      const ask = () => fetch(`${own.url}/api/v1/connections`)
+      const { child } = toolmock.begin(['logs', '-f'], { variables: { TOOLMOCK_URL: own.url } })
+      await Promise.all([once(child.stdout!, 'data'), ask()])
+      child.stdout?.destroy()
+      await expect.poll(() => ask().then(() => child.exitCode), { timeout: 10_000 }).toBe(0)
+      await own.stop()
+    })
   })
 
   it('explain prints why a request got its answer', async () => {
