@@ -59,18 +59,20 @@ function endDeliveries({ model: { tables } }: Environment): void {
   for (const id of tables.webhook_deliveries.ids()) tables.webhook_deliveries.remove(id)
 }
 
-/** Puts the rows of some tables into an environment that has none. */
-export function* putRows(
-  { model }: Environment,
+/** Puts these rows in place of those of some tables, together with what `finish` changes, in one commit. */
+export function replaceTables(
+  environment: Environment,
   tables: { readonly [Name in TableName]: readonly Rows[Name][] },
-  names: ReadonlySet<TableName>,
-): Steps {
-  for (const name of names) {
-    const table = model.tables[name] as Table<Row>
-    yield* sliced<Row>(tables[name], (row) => {
-      table.put(row)
-    })
+  emptied: ReadonlySet<TableName>,
+  finish: () => void,
+): Promise<void> {
+  const fill = function* ({ model }: Environment): Steps {
+    for (const name of emptied) {
+      const table = model.tables[name] as Table<Row>
+      yield* sliced<Row>(tables[name], (row) => table.put(row))
+    }
   }
+  return environment.inTurn(() => rebuild(environment, { emptied, fill, finish }))
 }
 
 /** Copies the rows of the tables that are kept, those of the moment in which it begins. No new row gets the place of an old one. */

@@ -1,7 +1,7 @@
 import { milliseconds } from '../domain/instant.ts'
 import type { Snapshot } from './model/model.ts'
 import { type Environment, now } from './environment.ts'
-import { EMPTIED_BY_RESET, putRows, rebuild } from './rebuild.ts'
+import { EMPTIED_BY_RESET, replaceTables } from './rebuild.ts'
 
 /**
  * Takes a snapshot, in place of the one that has the name. It is a commit: when the disk refuses an earlier commit, the
@@ -19,16 +19,10 @@ export function takeSnapshot(environment: Environment, name: string): Snapshot {
  */
 export function restoreSnapshot(environment: Environment, snapshot: Snapshot): Promise<void> {
   const { taken_at, settings, clock, tables } = snapshot
-  return environment.inTurn(() =>
-    rebuild(environment, {
-      emptied: EMPTIED_BY_RESET,
-      fill: (draft) => putRows(draft, tables, EMPTIED_BY_RESET),
-      finish: () => {
-        environment.configure(settings)
-        if (clock.frozen_at === null) environment.clock.run()
-        else environment.clock.freeze()
-        environment.clock.set(milliseconds(taken_at))
-      },
-    }),
-  )
+  return replaceTables(environment, tables, EMPTIED_BY_RESET, () => {
+    environment.configure(settings)
+    if (clock.frozen_at === null) environment.clock.run()
+    else environment.clock.freeze()
+    environment.clock.set(milliseconds(taken_at))
+  })
 }

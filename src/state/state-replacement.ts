@@ -5,7 +5,7 @@ import type { ClockState } from './model/time-and-ids.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { Problem } from '../schema/problems.ts'
 import { contradictionsOf, ofOther } from './state-file/contradictions.ts'
-import { putRows, rebuild } from './rebuild.ts'
+import { replaceTables } from './rebuild.ts'
 import { inSlices, type Steps } from './model/slices.ts'
 import type { Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
@@ -52,17 +52,10 @@ function addTables(state: unknown): void {
 
 /** Puts a state in place of everything that an environment has, in one commit. */
 export function replaceState(environment: Environment, { settings, clock, tables }: EnvironmentState): Promise<void> {
-  const emptied = new Set(TABLE_NAMES)
-  return environment.inTurn(() =>
-    rebuild(environment, {
-      emptied,
-      fill: (draft) => putRows(draft, tables, emptied),
-      finish: () => {
-        if (settings) environment.configure(settings)
-        if (clock) environment.clock.become(clock)
-      },
-    }),
-  )
+  return replaceTables(environment, tables, new Set(TABLE_NAMES), () => {
+    if (settings) environment.configure(settings)
+    if (clock) environment.clock.become(clock)
+  })
 }
 
 /** Of a counter in a state that is given: however long it counts on from there, the state file has a whole number. */
