@@ -4,6 +4,7 @@ import { checkDatabaseUser, type Credentials, promoted } from '../domain/credent
 import { type Instant, instant } from '../domain/instant.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
 import type { ThirdParty, TokenAnswer } from '../domain/ports.ts'
+import { withParameters } from '../domain/redirect-url.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { shorten } from '../domain/text.ts'
 import { wireWord } from '../domain/vocabulary.ts'
@@ -13,7 +14,6 @@ import { type Environment, now } from '../state/environment.ts'
 import { type AuthorizationRequest, type ConsentParts, decideWithScenarios } from '../third-party/consent.ts'
 import { generatedDetails } from './credentials-form.ts'
 import { LinkProblem, type OpenLink, refuseUnverifiable, usableLink } from './link-validity.ts'
-import { withParameters } from './redirect-url.ts'
 
 /** The decisions that a user, or a program in their place, can take on a link. */
 export const DECISIONS = ['approve', 'deny'] as const

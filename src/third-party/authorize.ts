@@ -7,7 +7,7 @@ import { consentAnswer, consentPage } from '../pages/consent-page.ts'
 import { PAGE_HEADERS, sendPage } from '../pages/page-headers.ts'
 import type { Environment } from '../state/environment.ts'
 import { applicationOf, environmentOfClientId } from './schemes.ts'
-import { type AuthorizationRequest, type ConsentParts, decideWithScenarios, withQuery } from './consent.ts'
+import { type AuthorizationRequest, type ConsentParts, decideWithScenarios, redirectTo } from './consent.ts'
 import { readBody } from './http-messages.ts'
 
 interface AuthorizeParts extends ConsentParts {
@@ -43,9 +43,8 @@ export function authorizeRoutes(services: AuthorizeParts): Router {
   router.get('/:connector/authorize', (request, response) => {
     const { search } = new URL(request.originalUrl, 'http://localhost')
     const valid = validRequest(services, request, response, new URLSearchParams(search))
-    const { redirectUri, state } = valid.request
     if (valid.parameters['response_type'] === 'code') showConsent(response, valid)
-    else redirect(response, withQuery(redirectUri, { error: 'unsupported_response_type', state }))
+    else redirect(response, redirectTo(valid.request, { error: 'unsupported_response_type' }))
   })
   router.post('/:connector/authorize', async (request, response) => {
     const body = await readBody(request)

@@ -1,5 +1,6 @@
 import type { Connector } from '../domain/connector.ts'
 import { instant } from '../domain/instant.ts'
+import { withParameters } from '../domain/redirect-url.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { consentFault } from '../scenarios/third-party.ts'
 import { type Environment, now } from '../state/environment.ts'
@@ -50,12 +51,11 @@ export function authorizeUrl(
  * person can sign in.
  */
 export function decide(environment: Environment, connector: Connector, answer: AuthorizationAnswer): string {
-  const { state, redirectUri } = answer
   if (answer.decision === 'deny') {
-    return withQuery(redirectUri, { error: 'access_denied', error_description: 'The request was denied.', state })
+    return redirectTo(answer, { error: 'access_denied', error_description: 'The request was denied.' })
   }
   const code = environment.model.transact(() => issueCode(environment, connector, answer))
-  return withQuery(redirectUri, { code, state })
+  return redirectTo(answer, { code })
 }
 
 /** What a decision about a consent needs of the server. */
@@ -75,16 +75,15 @@ export async function decideWithScenarios(
   const { link } = registry.byOauthState.get(answer.state) ?? {}
   const account = link && environment.model.tables.accounts.get(link.account_id)
   const fault = await consentFault(scenarios.of(environment), { connector, account, trace }, pauses)
-  return fault
-    ? withQuery(answer.redirectUri, { ...fault, state: answer.state })
-    : decide(environment, connector, answer)
+  return fault ? redirectTo(answer, { ...fault }) : decide(environment, connector, answer)
 }
 
-/** A redirect URL with parameters added to those that it has. */
-export function withQuery(url: string, parameters: Record<string, string>): string {
-  const target = new URL(url)
-  for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value)
-  return target.href
+/** Where the browser goes back to the service with an answer (RFC 6749 4.1.2). */
+export function redirectTo(
+  { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
+  answer: Readonly<Record<string, string>>,
+): string {
+  return withParameters(redirectUri, new Map(Object.entries({ ...answer, state })))
 }
 
 function issueCode(environment: Environment, connector: Connector, answer: AuthorizationAnswer): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withParameters } from '../../src/magic-links/redirect-url.ts'
+import { withParameters } from '../../src/domain/redirect-url.ts'
 
 const added = new Map([
   ['auth_request_id', 'abc-_'],
