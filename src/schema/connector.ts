@@ -20,6 +20,7 @@ import {
   toolName,
   unique,
   wait,
+  waitRange,
   wholeNumber,
   withRule,
 } from './parts.ts'
@@ -195,12 +196,7 @@ export const tool = strict({
 /** How long calls take, in real time. */
 const latency = z.union([
   wait,
-  withRule(
-    strict({ min: wait.describe('The shortest time.'), max: wait.describe('The longest time.') }),
-    ({ min = 0, max = Infinity }, report) => {
-      if (min > max) report(['max'], { allowed: `at least min, which is ${min}` })
-    },
-  ),
+  waitRange,
   withRule(
     strict({
       p50: wait.describe('Half of the calls take at most this long.'),

@@ -136,6 +136,14 @@ function waitOf(value: string | number): number | undefined {
   return found !== undefined && found >= 0 && found <= MAX_WAIT ? Math.round(found) : undefined
 }
 
+/** A shortest and a longest wait. */
+export const waitRange = withRule(
+  strict({ min: wait.describe('The shortest time.'), max: wait.describe('The longest time.') }),
+  ({ min = 0, max = Infinity }, report) => {
+    if (min > max) report(['max'], { allowed: `at least min, which is ${min}` })
+  },
+)
+
 /** The parameters of a fault that takes none: `{}`, or nothing after the colon. */
 export const noParameters = strict({})
   .nullable()
