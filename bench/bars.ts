@@ -61,6 +61,7 @@ export const BARS = {
     moonshot: 300,
   },
   'get-details': { title: 'GET get-details', unit: '× bare', better: 'higher', bar: 0.5, moonshot: 0.85 },
+  token: { title: 'POST token', unit: '× bare', better: 'higher', bar: 0.15, moonshot: 0.3 },
   'request-lines': {
     title: 'GET get-details with a line for each request in a file, against `--quiet`',
     unit: '× quiet',

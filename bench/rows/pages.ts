@@ -55,6 +55,9 @@ async function pagesAt(bench: Bench, size: Size): Promise<Results> {
   }
 }
 
+/** Creates an item, reads one page of 20 of them, and deletes the new one again. */
+const CHANGED = '/changed'
+
 /** Each query reads one page of 20 items of a connector. */
 const ITEM_QUERIES: Readonly<Record<string, string>> = {
   'items, sorted': '?sort=title',
@@ -64,7 +67,10 @@ const ITEM_QUERIES: Readonly<Record<string, string>> = {
   'items, search, every item matches': '?q=item',
   'items, search, one matches': '?q=item+77777&sort=title',
   'items, search, none matches': '?q=zzzqqq',
+  'items, sorted, after a change': `${CHANGED}?sort=title`,
 }
+
+const PAGE = { list: 'items', sort: '{{request.query.sort}}', page: { token: '{{request.query.token}}' } }
 
 const itemsConnector = (generate: Size) => ({
   connector: 'shop',
@@ -85,13 +91,16 @@ const itemsConnector = (generate: Size) => ({
       on: { method: 'GET', path: '/items' },
       steps: [
         {
-          list: 'items',
+          ...PAGE,
           where: { kind: '{{request.query.kind}}', number: { gte: '{{request.query.least}}' } },
           search: { text: '{{request.query.q}}', in: ['title'] },
-          sort: '{{request.query.sort}}',
-          page: { token: '{{request.query.token}}' },
         },
       ],
+    },
+    {
+      on: { method: 'POST', path: `/items${CHANGED}` },
+      steps: [{ create: 'items', as: 'created' }, PAGE, { delete: 'items', key: '{{created.id}}', as: 'deleted' }],
+      respond: { status: 200, body: '{{items}}' },
     },
   ],
 })
@@ -123,7 +132,8 @@ function targetsOf(
 ): Record<string, Target> {
   const targets: Record<string, Target> = {}
   for (const [name, path] of Object.entries(paths)) {
-    targets[name] = { ...ours, requests: [requestText(`${ours.url}${path}`, { headers })], statuses: [200] }
+    const method = path.includes(CHANGED) ? 'POST' : 'GET'
+    targets[name] = { ...ours, requests: [requestText(`${ours.url}${path}`, { method, headers })], statuses: [200] }
   }
   return targets
 }
