@@ -2,6 +2,7 @@ import { mayBeCalled } from '../domain/base-url.ts'
 import { maskUrl } from '../domain/masking.ts'
 import { quote, thereAre } from '../domain/text.ts'
 import { EVENT_TYPES, WEBHOOK_NAME, WEBHOOK_NAME_RULE, type WebhookDelivery } from '../domain/webhook.ts'
+import type { AppServices } from './app-services.ts'
 import { accountWith } from './accounts.ts'
 import { changed, type ControlHandlers, type ControlReply, type EnvironmentCall } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
@@ -22,10 +23,7 @@ export const webhookHandlers = {
       const message = `${quote(path.name)} is not a name for a webhook; a name has ${WEBHOOK_NAME_RULE}`
       throw new ControlError('INVALID_NAME', message)
     }
-    if (services.webhooks.isOff) {
-      const found = 'sent to a server with --documented-only'
-      throw invalidInput('INVALID_BODY', [{ path: [], found, allowed: 'a server without: the document has no events' }])
-    }
+    refuseSwitchedOff(services)
     if (!mayBeCalled(body.url, services.documentChecks.allowOutbound ?? false)) {
       const allowed = 'a server on loopback; --allow-outbound allows others'
       throw invalidInput('INVALID_BODY', [{ path: ['url'], found: quote(maskUrl(body.url)), allowed }])
@@ -56,6 +54,7 @@ export const webhookHandlers = {
   send_event: (call) => {
     const { services, environment, body, trace } = call
     const { type } = body
+    refuseSwitchedOff(services)
     const newest = [...environment.model.tables.accounts.values()].at(-1)
     const account = body.account === undefined ? newest : accountWith(environment, body.account)
     if (!account)
@@ -68,6 +67,7 @@ export const webhookHandlers = {
 
   resend_event: (call) => {
     const { services, environment, journal, path, trace } = call
+    refuseSwitchedOff(services)
     const sent = services.webhooks.resend(environment, path.id, { entries: journal.recorded(), cause: trace.request })
     if (sent && sent.length > 0) return sentReply(call, sent)
     if (sent) throw noWebhook(call, `webhook that got ${quote(path.id)}`)
@@ -75,6 +75,13 @@ export const webhookHandlers = {
     throw new ControlError('EVENT_NOT_FOUND', message)
   },
 } satisfies Partial<ControlHandlers>
+
+/** @throws ControlError with `--documented-only`, which sends no event */
+function refuseSwitchedOff({ webhooks }: AppServices): void {
+  if (!webhooks.isOff) return
+  const found = 'sent to a server with --documented-only'
+  throw invalidInput('INVALID_BODY', [{ path: [], found, allowed: 'a server without: the document has no events' }])
+}
 
 /** Deliveries that a list shows of each webhook. */
 const MAX_SHOWN = 20

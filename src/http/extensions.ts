@@ -57,6 +57,12 @@ export class Extensions {
     return extension && { operation: extension.extension as ExtensionName, bearer: true, method, path, extension }
   }
 
+  /** Whether an extension would answer on a path without `--documented-only`. */
+  isSwitchedOffAt(path: string): boolean {
+    const parts = this.#isOff ? pathParts(path) : undefined
+    return parts !== undefined && this.#all.some((each) => serves(each, parts))
+  }
+
   /** The methods that extensions answer on a path. */
   methodsAt(path: string): string[] {
     return METHODS.filter((method) => this.routeOf(method, path) !== undefined)

@@ -58,7 +58,12 @@ export function refuse(
 }
 
 export function unknownPath(services: ServiceParts): RequestHandler {
-  return (request, response) => {
+  const refuseSwitchedOff = unservedPath(services)
+  return (request, response, next) => {
+    if (services.extensions.isSwitchedOffAt(request.path)) {
+      refuseSwitchedOff(request, response, next)
+      return
+    }
     const { method } = request
     const path = request.path.slice(0, 200)
     const meant = nearestRoute(servedRoutes(services), method, path)

@@ -302,7 +302,18 @@ rules: [{ name: busy, at: service, on: { operation: notes, body: { id: b } }, do
 
   it('is not served with --documented-only', async () => {
     await withExtension({ file: NOTES, documentedOnly: true }, async ({ send }) => {
-      expect((await send('post', '/api/v1/notes', { id: 'a' })).status).toBe(404)
+      const answer = await send('post', '/api/v1/notes', { id: 'a' })
+      expect(answer.status).toBe(404)
+      expect(answer.body.message).toMatch(/^POST \/api\/v1\/notes is not served with --documented-only, /)
+      expect((await send('get', '/api/v1/other')).body.message).not.toContain('--documented-only')
+    })
+  })
+
+  it('is refused by PUT with --documented-only', async () => {
+    await withToolmock({ documentedOnly: true }, async ({ http }) => {
+      const responders = [{ name: 'take', on: { path: '/api/v1/memos' }, respond: { body: 1 } }]
+      const answer = await http('put', '/_mock/extensions/memos').send({ extension: 'memos', responders })
+      expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining('--documented-only')])
     })
   })
 })

@@ -216,7 +216,10 @@ describe('the events of accounts (G68)', () => {
   it('are not there with --documented-only', async () => {
     await withWebhook({ documentedOnly: true }, async ({ call, url }) => {
       const put = await call('put', '/webhooks/app', { url, secret: 'whsec_YW5vdGhlcg==' })
-      expect([put.status, put.text]).toEqual([400, expect.stringContaining('--documented-only')])
+      const sent = await call('post', '/webhook-events', { type: 'connected_account.created' })
+      const again = await call('post', '/webhook-events/evt_1/resend')
+      for (const { status, text } of [put, sent, again])
+        expect([status, text]).toEqual([400, expect.stringContaining('--documented-only')])
     })
   })
 })
