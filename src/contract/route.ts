@@ -46,17 +46,17 @@ export function isOperation(name: string): name is Operation {
   return BY_OPERATION.has(name)
 }
 
-const PATTERNS = ROUTES.map(({ operation, method, path }) => ({ operation, method, pattern: patternOf(path) }))
+const PATTERNS = ROUTES.map(({ operation, method, path }) => ({ operation, method, pattern: pathPattern(path) }))
 
 /** The operation of a method and a path without its query; undefined when there is none. */
 export function operationAt(method: string, path: string): Operation | undefined {
   return PATTERNS.find((route) => route.method === method && route.pattern.test(path))?.operation
 }
 
-/** A part of the path in braces stands for one segment. */
-function patternOf(path: string): RegExp {
-  const parts = path.split(/\{\w+\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-  return new RegExp(`^${parts.join('[^/]+')}$`)
+/** Reads the parameters of a path, percent-encoded as they are: in its template a name in braces stands for one segment. */
+export function pathPattern(template: string): RegExp {
+  const source = template.replaceAll(/[.*+?^$|()[\]\\]/g, String.raw`\$&`).replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')
+  return new RegExp(`^${source}$`)
 }
 
 export function isDeclared(operation: Operation, status: number): boolean {

@@ -1,5 +1,5 @@
 import { checkRequest, checkResponse } from '../contract/contract.ts'
-import { operationAt, routeOf } from '../contract/route.ts'
+import { operationAt, pathPattern, routeOf } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, parsedJson, textOf } from '../domain/json.ts'
 import { valueAt } from '../domain/value-match.ts'
@@ -52,20 +52,14 @@ export function toolErrorOf(body: JsonValue | undefined): JsonObject | undefined
 export function problemsOf(exchange: Recorded): string[] {
   const { operation, query, sent, answered, status } = observe(exchange)
   if (operation === undefined) return []
-  const path = parametersOf(routeOf(operation).path, exchange.target.split('?', 1).join())
+  const route = routeOf(operation)
+  const path = { ...pathPattern(route.path).exec(exchange.target.split('?', 1).join())?.groups }
   const raw = { query: query.toString(), path, body: sent }
-  const violations = status >= 200 && status < 300 ? checkRequest(routeOf(operation), raw).violations : []
+  const violations = status >= 200 && status < 300 ? checkRequest(route, raw).violations : []
   return [
     ...violations.map(({ field, description }) => `the request breaks it: ${field} ${description}`),
     ...(status === 0 ? [] : checkResponse(operation, status, answered)).map(
       ({ field, description }) => `the answer breaks it: ${field} ${description}`,
     ),
   ]
-}
-
-function parametersOf(pattern: string, path: string): Record<string, string> {
-  const parts = path.split('/')
-  return Object.fromEntries(
-    pattern.split('/').flatMap((part, at) => (part.startsWith('{') ? [[part.slice(1, -1), parts[at] ?? '']] : [])),
-  )
 }

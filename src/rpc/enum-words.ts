@@ -43,8 +43,10 @@ export function wordDifferences(methods: readonly RpcMethod[], vocabulary: Vocab
   // A field that is named after a word of an enumeration, such as `workspace_dwd`, has its other name as well.
   for (const [word, meant] of [...fixed]) {
     const [field, other] = [word.toLowerCase(), meant.toLowerCase()]
-    if (found.fields.some((fields) => fields.has(field) && fields.lacks(field) && fields.owns(other)))
-      fixed.set(field, other)
+    const isRenamed = found.messages.some(
+      ({ message, fields }) => Object.hasOwn(fields, field) && !fieldOf(message, field) && fieldOf(message, other),
+    )
+    if (isRenamed) fixed.set(field, other)
   }
   return { missing, vocabulary: Object.fromEntries(fixed) }
 }
@@ -90,26 +92,15 @@ function meantWord(word: string, unused: readonly string[]): string | undefined 
   return best ?? nearest(word, unused)
 }
 
-/** The names of fields of one place, in the document and in a message. */
-interface FieldPlace {
-  has(name: string): boolean
-  lacks(name: string): boolean
-  owns(name: string): boolean
-}
-
 /** Where words of the document meet enumerations and messages of the descriptors. */
 class Places {
   readonly enums = new Map<string, { readonly type: DescEnum; readonly words: Set<string> }>()
-  readonly fields: FieldPlace[] = []
+  readonly messages: { readonly message: DescMessage; readonly fields: object }[] = []
 
   /** Visits a message beside the words of the document. */
   add(message: DescMessage, node: WordNode): void {
     const { fields = {} } = node
-    this.fields.push({
-      has: (name) => Object.hasOwn(fields, name),
-      lacks: (name) => fieldOf(message, name) === undefined,
-      owns: (name) => fieldOf(message, name) !== undefined,
-    })
+    this.messages.push({ message, fields })
     for (const [name, inner] of Object.entries(fields)) {
       const field = fieldOf(message, name)
       if (field) this.addField(field, field.fieldKind === 'list' ? (inner.items ?? inner) : inner)
@@ -126,8 +117,8 @@ class Places {
 }
 
 function addPlaces({ desc }: RpcMethod, { routes, body, responseBody }: Binding, places: Places): void {
-  for (const { route } of routes) {
-    const words = Object.hasOwn(OPERATION_WORDS, route.operation) ? OPERATION_WORDS[route.operation] : undefined
+  for (const { operation } of routes) {
+    const words = Object.hasOwn(OPERATION_WORDS, operation) ? OPERATION_WORDS[operation] : undefined
     const answer = words?.answers[200] ?? words?.answers[201]
     const sent = messageAt(desc.input, body === '*' ? '' : body)
     const answered = messageAt(desc.output, responseBody)

@@ -15,7 +15,7 @@ export interface Binding {
   /** The field of the answer that the body becomes; empty for the whole message. */
   readonly responseBody: string
   /** The routes that the template can lead to. */
-  readonly routes: readonly BoundRoute[]
+  readonly routes: readonly ServedRoute[]
 }
 
 /** A piece of a path template: text as it is, or a field with the segments that its value may have. */
@@ -24,12 +24,6 @@ export type TemplatePart =
 
 /** A route of an operation, or of an extension. */
 export type ServedRoute = Route | ExtensionRoute
-
-/** A route of the mock, with the pattern that reads the parameters of its path. */
-export interface BoundRoute {
-  readonly route: ServedRoute
-  readonly pattern: RegExp
-}
 
 export interface RpcMethod {
   readonly desc: DescMethod
@@ -46,16 +40,12 @@ export function methodsOf(registry: FileRegistry, routes: readonly ServedRoute[]
   const isService = (desc: { kind: string; typeName?: string }): desc is DescService =>
     desc.kind === 'service' && desc.typeName !== Health.typeName
   const services = [...registry].filter(isService)
-  const bound = routes.filter(isBindable).map((route) => ({ route, pattern: patternOf(route.path) }))
+  // The token endpoint takes a form, which no rule can describe.
+  const bound = routes.filter(({ bearer }) => bearer)
   return services.flatMap(({ methods }) => methods.map((desc) => methodOf(desc, bound)))
 }
 
-/** The token endpoint takes a form, which no rule can describe. */
-function isBindable({ bearer }: ServedRoute): boolean {
-  return bearer
-}
-
-function methodOf(desc: DescMethod, bound: readonly BoundRoute[]): RpcMethod {
+function methodOf(desc: DescMethod, bound: readonly ServedRoute[]): RpcMethod {
   const name = `${desc.parent.typeName}/${desc.name}`
   const refused = (reason: string): RpcMethod => ({ desc, name, bindings: [], reason })
   if (desc.methodKind !== 'unary') return refused('it is a streaming method')
@@ -67,7 +57,7 @@ function methodOf(desc: DescMethod, bound: readonly BoundRoute[]): RpcMethod {
   })
   const bindings = rules.flatMap(({ verb, template, body, responseBody }): Binding[] => {
     const parts = partsOf(template)
-    const routes = bound.filter(({ route }) => route.method === verb && leadsTo(parts, route.path))
+    const routes = bound.filter(({ method, path }) => method === verb && leadsTo(parts, path))
     return routes.length === 0 ? [] : [{ verb, template, parts, body, responseBody, routes }]
   })
   if (bindings.length > 0) return { desc, name, bindings, reason: '' }
@@ -119,9 +109,4 @@ function segmentsMatch([own, ...rest]: string[], [other, ...others]: string[]): 
 function withoutVerb(path: string): [path: string, verb: string] {
   const [, before = path, verb = ''] = /^(.*):([^/:{}]*)$/.exec(path) ?? []
   return [before, verb]
-}
-
-function patternOf(path: string): RegExp {
-  const source = path.replaceAll(/[.*+?^$|()[\]\\]/g, String.raw`\$&`).replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')
-  return new RegExp(`^${source}$`)
 }

@@ -21,7 +21,7 @@ export function methodTable(methods: readonly RpcMethod[], vocabulary: Vocabular
 }
 
 function operationsOf({ bindings }: RpcMethod): string {
-  const routes = new Map(bindings.flatMap(({ routes: of }) => of.map(({ route }) => [route.operation, route] as const)))
+  const routes = new Map(bindings.flatMap(({ routes: of }) => of.map((route) => [route.operation, route] as const)))
   return [...routes.values()].map(({ operation, method, path }) => `${operation} (${method} ${path})`).join(', ')
 }
 

@@ -9,6 +9,7 @@ import {
   toJson,
 } from '@bufbuild/protobuf'
 import { Code, ConnectError } from '@connectrpc/connect'
+import { pathPattern } from '../contract/route.ts'
 import { invalidField } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { fieldOf } from './descriptors.ts'
@@ -59,9 +60,8 @@ function jsonOf(desc: DescMessage, message: Message, registry: Registry): JsonVa
 
 function unboundRequest({ name, bindings }: RpcMethod, fields: JsonObject): RestRequest {
   const [binding] = bindings
-  const [first] = binding?.routes ?? []
-  if (!binding || !first) throw new Error(`${name} leads to no route`)
-  const { route } = first
+  const [route] = binding?.routes ?? []
+  if (!binding || !route) throw new Error(`${name} leads to no route`)
   const body = binding.body === '' ? undefined : fields
   return { route, binding, path: route.path, pathParameters: {}, query: '', body }
 }
@@ -69,8 +69,8 @@ function unboundRequest({ name, bindings }: RpcMethod, fields: JsonObject): Rest
 function bound(binding: Binding, message: DescMessage, given: JsonObject): RestRequest {
   const rest = structuredClone(given)
   const path = binding.parts.map((part) => ('text' in part ? part.text : segmentsOf(part, rest))).join('')
-  for (const { route, pattern } of binding.routes) {
-    const found = pattern.exec(path)
+  for (const route of binding.routes) {
+    const found = pathPattern(route.path).exec(path)
     if (!found) continue
     const decoded = Object.entries(found.groups ?? {}).map(
       ([name, value]) => [name, decodeURIComponent(value)] as const,
