@@ -124,6 +124,20 @@ const EXTENSION = settable({
   ),
 })
 
+/** What a server answers otherwise. The mock of `drift` takes them too. */
+const CHOICES = settable({
+  strict: toggle('unknown query parameters and body fields are 400s'),
+  'documented-only': toggle(
+    "only what the service's document lists: no Discovery, no proxy, and locators with an organization or user",
+  ),
+  mcp: toggle(
+    'serve a virtual MCP server for each connection, at its mcp_server_url, and the calls for configs and session tokens',
+  ),
+  'body-limit': whole(1, 999_999_999)('BYTES', { default: 1_048_576 })(
+    'largest request body that is accepted; without it, a call of the control API may have 64 MiB',
+  ),
+})
+
 /** What a server takes that outlives its command, or not. */
 const SERVER = settable({
   seed: list('PATH', { default: ['bundled'], isPath: (path) => path !== 'bundled' })(
@@ -138,22 +152,13 @@ const SERVER = settable({
   'id-seed': whole(0, 999_999_999)('N')(
     'ids, tokens and generated data of a new environment repeat between runs (random by default)',
   ),
-  strict: toggle('unknown query parameters and body fields are 400s'),
-  'documented-only': toggle(
-    "only what the service's document lists: no Discovery, no proxy, and locators with an organization or user",
-  ),
+  ...CHOICES,
   descriptors: list('FILE', file)('serve gRPC, gRPC-Web and Connect on the same port, from these protobuf descriptors'),
-  mcp: toggle(
-    'serve a virtual MCP server for each connection, at its mcp_server_url, and the calls for configs and session tokens',
-  ),
   'allow-outbound': toggle('a connector may name a server that is not on loopback'),
   ...TLS,
   journal: text('FILE', file)('append every entry of the request journal to it, one line of JSON each'),
   'journal-size': whole(1, 10_000_000)('N', { default: 10_000 })(
     'how many entries the request journal of an environment keeps',
-  ),
-  'body-limit': whole(1, 999_999_999)('BYTES', { default: 1_048_576 })(
-    'largest request body that is accepted; without it, a call of the control API may have 64 MiB',
   ),
 })
 
@@ -339,6 +344,7 @@ const TABLE = {
       seed: list('PATH')(
         'what the mock starts with: a file, a directory or `bundled` (the connectors that the service lists by default)',
       ),
+      ...CHOICES,
       recording: text('FILE')(
         'send the requests of this recording, a HAR file, in place of those of the conformance suite',
       ),

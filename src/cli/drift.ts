@@ -20,6 +20,7 @@ import { nonEmpty, strict } from '../schema/parts.ts'
 import { pathText, problemsOf } from '../schema/problems.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
 import { VERSION } from '../version.ts'
+import type { Arguments } from './arguments.ts'
 import type { Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import type { FlagValues } from './command-table.ts'
@@ -33,7 +34,8 @@ import { writeOver } from './written-document.ts'
  * Compares a service with a mock: 0 without findings, 1 with some of the class of `--fail-on`, 3 when something could not be
  * removed from the service.
  */
-export const drift: Run<'drift'> = async ({ values, given }, context) => {
+export const drift: Run<'drift'> = async (read, context) => {
+  const { values, given } = read
   const { out, err, progress } = context
   const { baseUrl, client } = serviceOf('drift', context, values)
   if (!mayBeCalled(baseUrl, values['allow-outbound']))
@@ -44,7 +46,7 @@ export const drift: Run<'drift'> = async ({ values, given }, context) => {
   const { report: found, leftovers } = await compare({
     ...{ baseUrl, client, recording, progress, signal: stop.signal },
     prefix: `${PREFIX}${new RandomIds().id('x').slice(2, 12)}`,
-    withMock: (options, use) => withMock(values, options, err, use),
+    withMock: (options, use) => withMock(read, options, err, use),
     mirror: !given.has('seed'),
     allowWrites: values['allow-writes'],
     only: values.only,
@@ -68,11 +70,12 @@ function isFailed({ summary }: DriftReport, failOn: FlagValues<'drift'>['fail-on
 
 /** Serves a mock with these choices, the client of the service, and the seed that was asked for or `seed`. */
 async function withMock<Result>(
-  { seed: paths, 'client-id': client_id = '', 'client-secret': client_secret = '' }: FlagValues<'drift'>,
+  read: Arguments<'drift'>,
   { choices: { settings = {}, configuration = {} }, seed }: MockOptions,
   err: (line: string) => void,
   use: (url: string) => Promise<Result>,
 ): Promise<Result> {
+  const { seed: paths, 'client-id': client_id = '', 'client-secret': client_secret = '' } = read.values
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-drift-'))
   try {
     const own = join(folder, 'seed.json')
@@ -81,7 +84,7 @@ async function withMock<Result>(
       state: null,
       seeds: seed ? [own] : [...(paths ?? ['bundled']), own],
       log: createLog('error', false, err),
-      ...optionsOf(configuration),
+      ...optionsOf(read, configuration),
     }
     return await withApp(options, async (_app, url) => {
       await rm(own)
@@ -92,14 +95,13 @@ async function withMock<Result>(
   }
 }
 
-/** The options of a server that lines of a configuration file stand for. */
-function optionsOf(configuration: JsonObject): AppOptions {
-  const { documented_only: documentedOnly, strict, mcp, body_limit: bodyLimit } = configuration
+/** What the flags of the mock say, and in their place the lines of a configuration file that are tried. */
+function optionsOf({ values, given }: Arguments<'drift'>, tried: JsonObject): AppOptions {
   return {
-    documentedOnly: documentedOnly === true,
-    strict: strict === true,
-    mcp: mcp === true,
-    ...(typeof bodyLimit === 'number' ? { bodyLimit } : {}),
+    documentedOnly: values['documented-only'] || tried['documented_only'] === true,
+    strict: values.strict || tried['strict'] === true,
+    mcp: values.mcp || tried['mcp'] === true,
+    bodyLimit: Number(tried['body_limit'] ?? 0) || (given.has('body-limit') ? values['body-limit'] : undefined),
   }
 }
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type AppOptions, createApp } from '../../src/app/app.ts'
+import type { Variables } from '../../src/cli/arguments.ts'
 import { program } from '../../src/cli/program.ts'
 import type { Finding } from '../../src/drift/findings.ts'
 import type { Mutant } from '../mutants/mutant.ts'
@@ -23,10 +24,10 @@ interface Ended {
 
 const CREDENTIALS = { TOOLMOCK_CLIENT_ID: 'test_client', TOOLMOCK_CLIENT_SECRET: 'test_secret' }
 
-async function command(args: readonly string[]): Promise<Ended> {
+async function command(args: readonly string[], variables: Variables = {}): Promise<Ended> {
   const lines = { out: [] as string[], err: [] as string[], progress: [] as string[] }
   const code = await program(['drift', ...args], {
-    variables: CREDENTIALS,
+    variables: { ...CREDENTIALS, ...variables },
     out: (line) => void lines.out.push(line),
     err: (line) => void lines.err.push(line),
     progress: (line) => void lines.progress.push(line),
@@ -35,8 +36,13 @@ async function command(args: readonly string[]): Promise<Ended> {
 }
 
 /** Runs `toolmock drift` in this process, against a mock with other choices, or a broken one. */
-function against(args: readonly string[], service: AppOptions = {}, mutate: Mutant['mutate'] = () => undefined) {
-  return withBrokenMock({ mutate }, service, ({ baseUrl }) => command(['--base-url', baseUrl, ...args]))
+function against(
+  args: readonly string[],
+  service: AppOptions = {},
+  mutate: Mutant['mutate'] = () => undefined,
+  variables: Variables = {},
+) {
+  return withBrokenMock({ mutate }, service, ({ baseUrl }) => command(['--base-url', baseUrl, ...args], variables))
 }
 
 /** A file with this text. */
@@ -102,6 +108,14 @@ describe('toolmock drift', () => {
     const ended = await against(['--only', 'discovery/*', '--write-settings', file], { documentedOnly: true })
     expect(ended.stdout).toContain('fix: {"configuration":{"documented_only":true}}')
     expect(await readFile(file, 'utf8')).toContain('#   documented_only: true')
+  })
+
+  it.each([
+    ['a flag', ['--documented-only'], {}],
+    ['a variable', [], { TOOLMOCK_DOCUMENTED_ONLY: 'true' }],
+  ])('compares with a mock that has a setting of the configuration by %s', async (_by, flags, variables) => {
+    const ended = await against(['--only', 'discovery/*', ...flags], { documentedOnly: true }, undefined, variables)
+    expect(ended.stdout).toContain('0 findings')
   })
 
   it('writes the words and lifetimes of the service, with which nothing differs', async () => {
