@@ -277,7 +277,9 @@ export class EnvironmentRegistry {
         this.#environments.delete(name)
         continue
       }
-      if (record) this.#environments.set(name, (environment = this.#make(name, record)))
+      // In the log of an earlier build also each change of settings or clock.
+      if (environment && record) environment.load(record)
+      else if (record) this.#environments.set(name, (environment = this.#make(name, record)))
       environment?.skipIds(ids)
       for (const table of emptied) environment?.model.empty(table)
       for (const change of environment ? changes : []) {

@@ -116,8 +116,7 @@ export class Environment {
       addEvents: events && ((changes, cause) => events.addEvents(this, changes, cause)),
       indexes: { ...indexes?.(this), environment: [{ update: (_before, row) => row && this.#take(row) }] },
     })
-    this.#model.tables.environment.load({ id: 'settings', settings: record.settings })
-    this.#model.tables.environment.load({ id: 'clock', clock: record.clock })
+    this.load(record)
   }
 
   /** Not to be kept across an `await`: a reset replaces it. */
@@ -254,6 +253,15 @@ export class Environment {
       ...(!isLast && { ids: this.record.ids }),
       ...(Object.fromEntries(sections) as Omit<StoredImage, keyof EnvironmentImage>),
     }
+  }
+
+  /** Takes over settings and clock as they are stored. */
+  load({ settings, clock }: EnvironmentRecord): void {
+    const rows: EnvironmentRow[] = [
+      { id: 'settings', settings },
+      { id: 'clock', clock },
+    ]
+    for (const row of rows) this.model.restore('environment', row.id, row)
   }
 
   /** Goes on behind the seeded ids that were given out, or may have been. */

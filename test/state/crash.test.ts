@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
+import { batchLine } from '../../src/state/wal/log-lines.ts'
 import { type Crash, MemoryDisk } from '../support/memory-disk.ts'
 import { accountIds, addAccount, createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
 
@@ -169,6 +170,25 @@ describe('a disk that refuses for a while', () => {
       await again.close()
       expect(disk.paths()).toEqual([file])
     })
+  })
+})
+
+it('a log of an earlier build, which stores a change of settings or clock with the environment, keeps the rows', async () => {
+  await withDirectory(async (directory) => {
+    const file = join(directory, 'state.json')
+    const disk = new MemoryDisk()
+    const registry = await openTestRegistry({ file, fileSystem: disk })
+    const { settings } = createEnvironment(registry, 'default')
+    addAccount(registry)
+    await registry.durable()
+    const record = { settings: { ...settings, consent: 'deny' as const }, clock: FROZEN, ids: null }
+    const line = await batchLine([{ environment: 'default', record }])
+    disk.put(`${file}.wal.0`, `${String(disk.file(`${file}.wal.0`))}${line.join('')}`)
+    const again = await reopenedElsewhere(disk, file)
+    expect(accountIds(again)).toEqual(['ca_1'])
+    expect(again.environment('default')).toMatchObject({ settings: { consent: 'deny' }, clock: { state: FROZEN } })
+    await again.close()
+    await registry.close()
   })
 })
 
