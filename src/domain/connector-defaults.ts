@@ -2,6 +2,7 @@ import { type AuthorizationType, type ConnectionType, isAuthorizationType, TRAIT
 import type { Connection } from './connection.ts'
 import type { Connector, CredentialField } from './connector.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own, present, textAt } from './json.ts'
+import type { Ids } from './ports.ts'
 import { authorizationTypeOf, type Provider } from './provider.ts'
 import { capitalised } from './text.ts'
 
@@ -60,6 +61,13 @@ export function defaultCredentials(type: AuthorizationType, fields?: CredentialF
 export function credentialField(name: string): CredentialField {
   const label = displayName(name).replace(/\b(api|id|url)\b/gi, (word) => word.toUpperCase())
   return { name, label, secret: name !== 'username', required: true, hint: '' }
+}
+
+/** Generated credentials (G31): random secrets; the other fields name the person who signs in. */
+export function generatedDetails(fields: readonly CredentialField[], ids: Ids, person: string | undefined): JsonObject {
+  return Object.fromEntries(
+    fields.map((field) => [field.name, field.secret ? ids.opaque() : (person ?? ids.id('user'))]),
+  )
 }
 
 /** The connector of a connection without a connector file; undefined for sign-on types, which are none (G19, G49). */

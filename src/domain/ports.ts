@@ -19,6 +19,8 @@ export interface Ids {
   id(prefix: string): string
   /** 32 random bytes as base64url without padding (G30 asks for at least 128 bits). */
   opaque(): string
+  /** A UUID of version 4 (RFC 9562). */
+  uuid(): string
   /** An unsigned 32-bit number, for instance to seed generated data. */
   number(): number
 }

@@ -1,6 +1,7 @@
-import { type AuthorizationType, isAuthorizationType } from './authorization-type.ts'
+import { type AuthorizationType, type ConnectionType, isAuthorizationType, TRAITS } from './authorization-type.ts'
 import type { Provider } from './generated/tables.ts'
 import { isJsonObject, type JsonObject, own } from './json.ts'
+import type { Ids } from './ports.ts'
 
 export type { Provider }
 
@@ -34,6 +35,16 @@ export function authorizationTypeOf(patterns: readonly JsonObject[]): Authorizat
 /** `is_mcp: true` in any pattern makes a custom provider an MCP-based one (G38). */
 export function isMcp(patterns: readonly JsonObject[]): boolean {
   return patterns.some((pattern) => isJsonObject(pattern) && own(pattern, 'is_mcp') === true)
+}
+
+/** The type of the connection of a custom provider (G38). */
+export function connectionType({ auth_patterns }: Pick<Provider, 'auth_patterns'>): ConnectionType {
+  return TRAITS[authorizationTypeOf(auth_patterns)].connectionType
+}
+
+/** The identifier of a new custom provider: made of its display name, and unique (G37). */
+export function newIdentifier(displayName: string, ids: Ids): string {
+  return `${slug(displayName)}-${ids.id('p').slice(-8)}`
 }
 
 /** The readable part of a generated identifier: lower-case letters, digits and hyphens of the display name (G37). */

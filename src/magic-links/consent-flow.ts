@@ -1,5 +1,6 @@
 import { type Account, type Issued, issued, updated, withLive, withoutPending, withPending } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
+import { generatedDetails } from '../domain/connector-defaults.ts'
 import { checkDatabaseUser, type Credentials, promoted } from '../domain/credentials.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { MagicLink } from '../domain/magic-link.ts'
@@ -10,9 +11,9 @@ import { shorten } from '../domain/text.ts'
 import { wireWord } from '../domain/vocabulary.ts'
 import { defaultPerson } from '../pages/consent-page.ts'
 import { endRequests } from '../state/account-changes.ts'
+import { newAuthRequest } from '../state/auth-requests.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { type AuthorizationRequest, type ConsentParts, decideWithScenarios } from '../third-party/consent.ts'
-import { generatedDetails } from './credentials-form.ts'
 import { LinkProblem, type OpenLink, refuseUnverifiable, usableLink } from './link-validity.ts'
 
 /** The decisions that a user, or a program in their place, can take on a link. */
@@ -147,7 +148,7 @@ export function approve(flow: LinkFlow, linkId: string, consented: Consented): s
     trace.link = { id: linkId, event: 'approved', verified: link.user_verify_url !== '' }
     return link.user_verify_url === ''
       ? successUrl(flow)
-      : verifyUrl(environment, link, newRequest(environment, account))
+      : verifyUrl(environment, link, newAuthRequest(environment, account))
   }, trace)
 }
 
@@ -174,19 +175,6 @@ function connected(trace: RequestTrace, account: Account, fresh: Issued, at: Ins
 /** The account with credentials that wait for verification; the status stays where the table has no move (`ACTIVE`). */
 function awaiting(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
   return withPending(trace.moved(account, 'consent_approved_unverified', at), fresh)
-}
-
-/** The auth request that verify names; it stores the account's identifier, also when another person signed in (G32, G57). */
-function newRequest({ model, ids, clock, settings }: Environment, account: Account): string {
-  const id = ids.opaque()
-  model.tables.auth_requests.put({
-    id,
-    account_id: account.id,
-    identifier: account.identifier,
-    expires_at: instant(clock.now() + settings.auth_request_lifetime),
-    outcome: 'pending',
-  })
-  return id
 }
 
 /** The parameters are named as the environment's vocabulary names the fields with the same values (G48). */

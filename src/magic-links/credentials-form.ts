@@ -1,6 +1,5 @@
 import type { CredentialField } from '../domain/connector.ts'
 import type { JsonObject } from '../domain/json.ts'
-import type { Ids } from '../domain/ports.ts'
 
 /** Longest value of one field in characters; keys and certificates that people paste into forms are shorter. */
 export const MAX_VALUE = 8192
@@ -28,13 +27,6 @@ export function readCredentials(fields: readonly CredentialField[], form: URLSea
 /** `static_auth.details` of what was entered. Names come from connector files: `__proto__` becomes a key like any other. */
 export function detailsOf(values: ReadonlyMap<string, string>): JsonObject {
   return Object.fromEntries(values)
-}
-
-/** Generated credentials (G31): random secrets; the other fields name the person who signs in. */
-export function generatedDetails(fields: readonly CredentialField[], ids: Ids, person: string | undefined): JsonObject {
-  return Object.fromEntries(
-    fields.map((field) => [field.name, field.secret ? ids.opaque() : (person ?? ids.id('user'))]),
-  )
 }
 
 function problemOf(field: CredentialField, value: string): string | undefined {

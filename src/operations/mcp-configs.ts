@@ -44,7 +44,7 @@ export function createMcpConfig(call: Call<'create_mcp_config'>): Reply {
     id: `cfg_${ids.number()}${String(ids.number()).padStart(10, '0')}`,
     name,
     description,
-    uuid: uuidOf(ids.opaque()),
+    uuid: ids.uuid(),
     connection_tool_mappings: checkedMappings(environment, connection_tool_mappings),
   }
   model.transact(() => model.tables.mcp_configs.put(config))
@@ -168,10 +168,4 @@ function checkedMappings(
 export function notOfAccounts(field: string, name: string): ServiceError {
   const description = ruleAndFound('must be a connection of accounts, not of single sign-on', quote(name))
   return invalidField(field, description, 'known_connector', 'INVALID_CONNECTOR')
-}
-
-/** A UUID of version 4 (RFC 9562) from an opaque id, so that it repeats where ids do. */
-function uuidOf(opaque: string): string {
-  const hex = Buffer.from(opaque, 'base64url').toString('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

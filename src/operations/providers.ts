@@ -1,27 +1,26 @@
 import { withoutPending } from '../domain/account.ts'
-import { TRAITS } from '../domain/authorization-type.ts'
-import { type Connection, newConnection } from '../domain/connection.ts'
+import { newConnection } from '../domain/connection.ts'
 import { ServiceError } from '../domain/errors.ts'
-import { authorizationTypeOf, isMcp, NEW_PROVIDER, type Provider, providerView, slug } from '../domain/provider.ts'
+import { connectionType, isMcp, NEW_PROVIDER, newIdentifier, type Provider, providerView } from '../domain/provider.ts'
 import { adoptConnectorType, endRequests } from '../state/account-changes.ts'
 import { atOnce } from '../state/model/slices.ts'
-import { connectionOf, type Environment, now } from '../state/environment.ts'
+import { connectionOf, type Environment, now, providerNamed } from '../state/environment.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** POST /custom-providers (4.11): the provider, and its connection, whose `key_id` is the identifier (G37, G38). */
 export function createCustomProvider({ environment, body }: Call<'create_custom_provider'>): Reply {
   const { ids, model } = environment
-  const suffix = ids.id('p').slice(-8)
+  const identifier = newIdentifier(body.display_name, ids)
   const provider: Provider = {
     id: ids.id('prv'),
-    identifier: `${slug(body.display_name)}-${suffix}`,
+    identifier,
     display_name: body.display_name,
     ...NEW_PROVIDER,
     ...changes(body),
   }
   model.transact(() => {
     model.tables.providers.put(withPatterns(provider))
-    model.tables.connections.put(newConnection(ids.id('conn'), provider.identifier, connectionType(provider)))
+    model.tables.connections.put(newConnection(ids.id('conn'), identifier, connectionType(provider)))
   })
   return { status: 201, body: { provider: withPatterns(provider) } }
 }
@@ -82,12 +81,7 @@ function withPatterns(provider: Provider): Provider {
 
 /** @throws ServiceError PROVIDER_NOT_FOUND: also for providers that are not custom, which these operations never touch */
 function customProvider(environment: Environment, identifier = ''): Provider {
-  for (const provider of environment.model.tables.providers.values()) {
-    if (provider.is_custom && provider.identifier === identifier) return provider
-  }
+  const provider = providerNamed(environment.model, identifier, true)
+  if (provider) return provider
   throw new ServiceError('PROVIDER_NOT_FOUND', `there is no custom provider ${JSON.stringify(identifier)}`)
-}
-
-function connectionType(provider: Provider): Connection['type'] {
-  return TRAITS[authorizationTypeOf(provider.auth_patterns)].connectionType
 }

@@ -1,6 +1,7 @@
 import { type Account, updated, withLive, withoutPending } from '../domain/account.ts'
 import { promoted } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
+import { instant } from '../domain/instant.ts'
 import type { AuthRequest } from '../domain/magic-link.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { type Environment, now } from './environment.ts'
@@ -8,6 +9,22 @@ import { type Environment, now } from './environment.ts'
 interface PendingRequest {
   readonly request: AuthRequest
   readonly account: Account
+}
+
+/**
+ * Puts the auth request that verify names; it stores the account's identifier, also when another person signed in (G32, G57).
+ * Only inside a transaction.
+ */
+export function newAuthRequest({ model, ids, clock, settings }: Environment, account: Account): string {
+  const id = ids.opaque()
+  model.tables.auth_requests.put({
+    id,
+    account_id: account.id,
+    identifier: account.identifier,
+    expires_at: instant(clock.now() + settings.auth_request_lifetime),
+    outcome: 'pending',
+  })
+  return id
 }
 
 /** The flow that waits for verification under this id. @throws ServiceError AUTH_REQUEST_NOT_FOUND */

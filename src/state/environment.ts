@@ -298,6 +298,13 @@ export function connectionOf(environment: Environment, connector: string): Conne
   return undefined
 }
 
+/** The provider of an identifier, which a custom one and one of a connector file can both have. */
+export function providerNamed({ tables }: Model, identifier: string, isCustom: boolean): Provider | undefined {
+  for (const provider of tables.providers.values())
+    if (provider.is_custom === isCustom && provider.identifier === identifier) return provider
+  return undefined
+}
+
 /** The environment's present time as it is stored and returned (G54). */
 export function now(environment: Environment): Instant {
   return environment.clock.instant()
@@ -328,11 +335,11 @@ class ConnectorCache {
   readonly #ofRow = new WeakMap<object, { template: Connector | undefined; connector: Connector | undefined }>()
 
   find(model: Model, keyId: string): Connector | undefined {
-    const { connectors, providers, connections } = model.tables
+    const { connectors, connections } = model.tables
     const file = connectors.get(keyId)
     if (file?.custom_provider === null) return file
-    for (const provider of providers.values()) {
-      if (!provider.is_custom || provider.identifier !== keyId) continue
+    const provider = providerNamed(model, keyId, true)
+    if (provider) {
       const template = templateOf(provider, connectors.values())
       return this.#of(provider, template, () => connectorOfProvider(provider, template))
     }

@@ -1,7 +1,8 @@
+import { newIdentifier } from '../domain/provider.ts'
 import { mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.ts'
 import type { Environment } from './environment.ts'
 import type { Origin } from './model/model.ts'
-import { generatedIdentifier, seedExpander } from './seeding.ts'
+import { seedExpander } from './seeding.ts'
 import { sliced, type Steps } from './model/slices.ts'
 
 /*
@@ -30,7 +31,7 @@ function* withIds(environment: Environment, expanded: SeedBundle): Steps<SeedBun
     model.accountIndex.inScope(account.connector, account.identifier, account)?.id
   const providers = expanded.providers.map((provider) => ({
     ...provider,
-    identifier: provider.identifier ?? generatedIdentifier(provider.display_name, ids),
+    identifier: provider.identifier ?? newIdentifier(provider.display_name, ids),
   }))
   const accounts: SeedAccount[] = []
   yield* sliced(expanded.accounts, (account) => {

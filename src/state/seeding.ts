@@ -4,12 +4,13 @@ import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import { collectionNamed, type CollectionPlace, keyOf } from '../domain/collection.ts'
 import { type Connection, newConnection } from '../domain/connection.ts'
 import { type Connector, providerOf } from '../domain/connector.ts'
+import { generatedDetails } from '../domain/connector-defaults.ts'
 import { areLive, type Credentials, mergeCredentials, takenBy } from '../domain/credentials.ts'
 import { OPTIONAL_SEED_FIELDS } from '../domain/generated/tables.ts'
 import { instant } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
-import type { Ids, ThirdParty } from '../domain/ports.ts'
-import { authorizationTypeOf, isMcp, NEW_PROVIDER, type Provider, providerView, slug } from '../domain/provider.ts'
+import type { ThirdParty } from '../domain/ports.ts'
+import { connectionType, isMcp, NEW_PROVIDER, newIdentifier, type Provider, providerView } from '../domain/provider.ts'
 import {
   isClientPattern,
   type SeedAccount,
@@ -21,8 +22,9 @@ import {
 import { RequestTrace } from '../domain/request-trace.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { adoptConnectorType } from './account-changes.ts'
+import { newAuthRequest } from './auth-requests.ts'
 import { replaceItems, restartSequences } from './collections.ts'
-import { connectionOf, type Environment, now } from './environment.ts'
+import { connectionOf, type Environment, now, providerNamed } from './environment.ts'
 import { ACCOUNT_SEQUENCE } from './model/model.ts'
 import { ROWS_AT_ONCE, sliced, type Steps } from './model/slices.ts'
 
@@ -119,7 +121,7 @@ function connectionFor(environment: Environment, keyId: string): Connection {
 function standardProvider({ ids, model }: Environment, connector: Connector): Provider {
   const identifier = providerOf(connector)
   const { display_name, description, icon_src, categories } = connector
-  const before = [...model.tables.providers.values()].find((each) => !each.is_custom && each.identifier === identifier)
+  const before = providerNamed(model, identifier, false)
   return {
     id: before?.id ?? ids.id('prv'),
     identifier,
@@ -158,26 +160,20 @@ function patternOf({ authorization_type: type, display_name, credentials, oauth 
 /** Puts a custom provider and its connection, whose `key_id` is its identifier (G38). Only inside a transaction. */
 function putProvider(environment: Environment, seed: SeedProvider): void {
   const { ids, model } = environment
-  const before = [...model.tables.providers.values()].find(
-    (each) => each.is_custom && each.identifier === seed.identifier,
-  )
+  const before = seed.identifier === undefined ? undefined : providerNamed(model, seed.identifier, true)
   const patterns = seed.auth_patterns ?? before?.auth_patterns ?? []
   const provider: Provider = {
     ...(before ? providerView(before) : NEW_PROVIDER),
     ...seed,
     id: before?.id ?? seed.id ?? ids.id('prv'),
-    identifier: seed.identifier ?? generatedIdentifier(seed.display_name, ids),
+    identifier: seed.identifier ?? newIdentifier(seed.display_name, ids),
     auth_patterns: patterns,
     is_custom: true,
     is_custom_mcp: isMcp(patterns),
   }
   model.tables.providers.put(provider)
-  const type = TRAITS[authorizationTypeOf(patterns)].connectionType
-  model.tables.connections.put({ ...connectionFor(environment, provider.identifier), type })
-}
-
-export function generatedIdentifier(displayName: string, ids: Ids): string {
-  return `${slug(displayName)}-${ids.id('p').slice(-8)}`
+  const connection = connectionFor(environment, provider.identifier)
+  model.tables.connections.put({ ...connection, type: connectionType(provider) })
 }
 
 /**
@@ -196,7 +192,7 @@ function* putAccount(
   if (!connector) throw new Error(`the seed has an account at ${JSON.stringify(seed.connector)}, which is no connector`)
   const account = withCredentials(environment, connector, seed, nextSequence)
   model.tables.accounts.put(account)
-  if (seed.status === 'PENDING_VERIFICATION') putAuthRequest(environment, account)
+  if (seed.status === 'PENDING_VERIFICATION') newAuthRequest(environment, account)
   const accepted = seed.status === 'ACTIVE' ? account.credentials : account.pending?.credentials
   if (accepted && areLive(accepted, account.authorization_type)) thirdParty.accept(connector, account, accepted)
   for (const [collection, items] of Object.entries(seed.collections ?? {})) {
@@ -279,10 +275,8 @@ function issuedBySeed(environment: Environment, connector: Connector, seed: Seed
 /** Credentials as the third party would have issued them, or as a user would have typed them in. */
 function generatedCredentials({ ids }: Environment, connector: Connector, identifier: string): Credentials {
   const { kind } = TRAITS[connector.authorization_type]
-  if (kind === 'static_auth') {
-    const fields = connector.credentials.fields.map(({ name, secret }) => [name, secret ? ids.opaque() : identifier])
-    return { static_auth: { details: Object.fromEntries(fields) as Record<string, string> } }
-  }
+  if (kind === 'static_auth')
+    return { static_auth: { details: generatedDetails(connector.credentials.fields, ids, identifier) } }
   if (kind !== 'oauth_token') return {}
   const { scopes, domain, refresh_token } = connector.oauth
   return {
@@ -293,16 +287,6 @@ function generatedCredentials({ ids }: Environment, connector: Connector, identi
       domain,
     },
   }
-}
-
-function putAuthRequest(environment: Environment, account: Account): void {
-  environment.model.tables.auth_requests.put({
-    id: environment.ids.opaque(),
-    account_id: account.id,
-    identifier: account.identifier,
-    expires_at: instant(environment.clock.now() + environment.settings.auth_request_lifetime),
-    outcome: 'pending',
-  })
 }
 
 /** A seed does not fit an account of the environment, or what other requests have changed meanwhile. */

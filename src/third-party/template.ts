@@ -74,7 +74,7 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
       example: '{{uuid}}',
       gives: 'a new UUID',
       changes: true,
-      run: (_args, { ids }) => uuid(ids),
+      run: (_args, { ids }) => ids.uuid(),
     },
     now: {
       arity: [0, 1],
@@ -173,12 +173,6 @@ function basic(username: string, password: string): string {
 function distanceProblem(helper: string, distance: JsonValue | undefined): string | undefined {
   if (distance === undefined || parseDuration(plainText(distance).replace(/^[+-]/, '')) !== undefined) return undefined
   return `${helper} takes a duration, with - in front for the past: ${DURATION_FORMS}`
-}
-
-function uuid(ids: Ids): string {
-  const hex = [0, 1, 2, 3].map(() => ids.number().toString(16).padStart(8, '0')).join('')
-  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`
 }
 
 function fake([name, ...args]: HelperArguments, ports: HelperPorts): JsonValue {

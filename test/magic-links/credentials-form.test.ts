@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { detailsOf, generatedDetails, MAX_VALUE, readCredentials } from '../../src/magic-links/credentials-form.ts'
+import { generatedDetails } from '../../src/domain/connector-defaults.ts'
+import { detailsOf, MAX_VALUE, readCredentials } from '../../src/magic-links/credentials-form.ts'
 import { testEnvironment } from '../support/environment.ts'
 
 const field = (name: string, secret = false, required = true) => ({ name, label: name, secret, required, hint: '' })

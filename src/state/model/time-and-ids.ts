@@ -111,6 +111,11 @@ abstract class ByteIds implements Ids {
     return this.bytes().toString('base64url')
   }
 
+  uuid(): string {
+    const hex = this.bytes().toString('hex')
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  }
+
   number(): number {
     return this.bytes().readUInt32LE(0)
   }
