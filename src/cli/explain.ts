@@ -44,7 +44,7 @@ async function explanationIn(file: string, id: string): Promise<Explanation> {
   }
   if (found) return found
   throw new RefusedError(
-    `the journal ${file} has no request ${quote(id)} among its ${entries} entries; ids are those of X-Request-Id`,
+    `the journal ${file} has no request ${quote(id)} among its ${plural(entries, 'entry', 'entries')}; ids are those of X-Request-Id`,
   )
 }
 

@@ -1,7 +1,7 @@
 import { lazyImport } from '../lazy-import.ts'
 import { collectionNamed, type Collection, type CollectionPlace, keyOf } from '../domain/collection.ts'
 import type { CollectionOwner } from '../domain/connector.ts'
-import { quote } from '../domain/text.ts'
+import { quote, thereAre } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { replaceItems } from '../state/collections.ts'
 import { atOnce } from '../state/model/slices.ts'
@@ -90,8 +90,7 @@ function named(call: EnvironmentCall<'get_collection'> | EnvironmentCall<'put_co
 }
 
 function notFound(what: string, there: readonly string[]): ControlError {
-  const names = there.length === 0 ? 'there is none' : `there are ${there.join(', ')}`
-  return new ControlError('COLLECTION_NOT_FOUND', `there is no ${what}; ${names}`)
+  return new ControlError('COLLECTION_NOT_FOUND', `there is no ${what}; ${thereAre(there, 'there is none')}`)
 }
 
 function ownersOf({

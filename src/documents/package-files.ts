@@ -6,6 +6,7 @@ import { once } from '../domain/once.ts'
 import type { SeedBundle } from '../domain/seed.ts'
 import { StartError } from '../domain/start-error.ts'
 import { didYouMean } from '../domain/suggestion.ts'
+import { thereAre } from '../domain/text.ts'
 
 /*
  * What comes with the package. Nothing here loads YAML or zod, which a start with the bundled seed does without.
@@ -40,7 +41,7 @@ export async function bundledFileNamed(kind: 'scenario' | 'extension', name: str
   const names = await bundledNames(kind)
   if (names.includes(name)) return bundledFile(kind, name)
   throw new StartError(
-    `there is no bundled ${kind} ${JSON.stringify(name)}${didYouMean(name, names)}; there are ${names.join(', ')}, or give the path of a file`,
+    `there is no bundled ${kind} ${JSON.stringify(name)}${didYouMean(name, names)}; ${thereAre(names, 'there is none')}, or give the path of a file`,
   )
 }
 

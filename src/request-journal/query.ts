@@ -85,7 +85,7 @@ function unknownName(name: string, key: string, allowed: readonly string[]): Jou
   const meant = nearest(name, allowed)
   const hint = meant === undefined ? '.' : `; did you mean ${meant}?`
   return new JournalQueryError(
-    `${quote(maskText(name), 60)} is not known here${hint} Allowed: ${allowed.join(', ')}`,
+    `${name === key ? '' : `${key} `}${quote(maskText(name), 60)} is not known here${hint} Allowed: ${allowed.join(', ')}`,
     key,
     allowed,
   )

@@ -491,7 +491,7 @@ describe('an extension that cannot be used', () => {
       async (paths) => {
         const start = (...extensions: string[]) => createApp({ extensions })
         await expect(start('organisations')).rejects.toThrow(
-          'there is no bundled extension "organisations" (did you mean organizations?); there are organizations, or give the path of a file',
+          'there is no bundled extension "organisations" (did you mean organizations?); there is only organizations, or give the path of a file',
         )
         await expect(start('organizations', 'organizations')).rejects.toThrow(
           'organizations is there for the second time',

@@ -203,7 +203,12 @@ describe('querying a journal', () => {
   it.each([
     ['opration=x', 'did you mean operation?', 'opration', expect.arrayContaining(['operation', 'environment'])],
     ['zzzzzzzz=x', /is not known here\. Allowed: operation/, 'zzzzzzzz', expect.arrayContaining(['operation'])],
-    ['operation=execute_tol', 'did you mean execute_tool?', 'operation', expect.arrayContaining(['execute_tool'])],
+    [
+      'operation=execute_tol',
+      'operation "execute_tol" is not known here; did you mean execute_tool?',
+      'operation',
+      expect.arrayContaining(['execute_tool']),
+    ],
     ['limit=0', 'must be an integer from 1', 'limit', []],
     ['limit=1x', 'must be an integer from 1', 'limit', []],
     ['limit=-1', 'must be an integer from 1', 'limit', []],
