@@ -3,6 +3,7 @@ import type { Account } from '../domain/account.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { fieldsOf, isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import { locate, type Locator } from '../domain/locator.ts'
+import { connectionNamed } from '../operations/connections.ts'
 import { locatorOf } from '../operations/proxy.ts'
 import { runningAccount } from '../operations/tools.ts'
 import { actBefore, deliveryOf, injectedAnswer } from '../scenarios/delivery.ts'
@@ -58,7 +59,7 @@ export function scenarioRequest(context: RequestContext, environment: Environmen
   const { route, request, client, trace } = context
   const { body: sent, query } = partsOf(context)
   const body = isJsonObject(sent) ? sent : {}
-  const locator = locatorIn(context, body, query)
+  const locator = locatorIn(context, environment, body, query)
   let account: Account | null | undefined
   return {
     at: 'service',
@@ -94,9 +95,10 @@ function partsOf({ request, rawBody, checked }: RequestContext): Pick<ScenarioRe
 
 const LOCATOR_FIELDS = ['id', 'connector', 'identifier', 'organization_id', 'user_id'] as const
 
-/** The fields by which the request names an account, or the custom provider as a connector. */
+/** The fields by which the request names an account, or the custom provider or connection as a connector. */
 function locatorIn(
   { route, request, checked }: RequestContext,
+  environment: Environment,
   body: JsonObject,
   query: JsonObject,
 ): Record<string, string> {
@@ -104,7 +106,9 @@ function locatorIn(
   const fields = LOCATOR_FIELDS.map((field) => [field, textAt(body, field) ?? textAt(query, field)] as const)
   const id = textAt(body, 'connected_account_id')
   const provider = route.operation.endsWith('_custom_provider') ? checked?.path['identifier'] : undefined
-  return given([...fields, ['id', id] as const, ['connector', provider] as const])
+  const key = checked?.path['key_id']
+  const connection = key === undefined ? undefined : (connectionNamed(environment, key)?.key_id ?? key)
+  return given([...fields, ['id', id] as const, ['connector', provider ?? connection] as const])
 }
 
 function given(fields: readonly (readonly [string, string | undefined])[]): Record<string, string> {

@@ -91,6 +91,8 @@ function foundAt(
 ): { environment: Environment; connector: Connector } | ThirdPartyAnswer {
   const owner = kind === 'token' ? registry.byClient.get(clientIdIn(request) ?? '')?.environment.name : undefined
   const named = owner ?? headerOf(request, ENVIRONMENT_HEADER)
+  if (named !== '' && !registry.environment(named))
+    return jsonAnswer(404, { error: 'not_found', message: `there is no environment ${quote(named)}` })
   const asked = named === '' ? registry.environments() : [registry.environment(named)]
   const there = asked.flatMap((environment) => {
     const connector = environment?.connector(name)

@@ -83,6 +83,19 @@ describe('rules at their places', () => {
       },
     ))
 
+  it('service: a session token for the server of a connection is about the connector, in any case of letters', () =>
+    withScenarios(
+      { scenarios: [oneRule({ on: { connector: 'mail', account: { identifier: 'ada@*' } }, do: [{ latency: 0 }] })] },
+      async (mock) => {
+        const matched = () => mock.scenarios.list()[0]?.rules[0]?.matched
+        const sent = { identifier: 'ada@example.com' }
+        for (const key of ['mail', 'MAIL']) await mock.call('POST', `/mcp/connections/${key}/tokens`, sent)
+        expect(matched()).toBe(2)
+        await mock.call('POST', '/mcp/connections/files/tokens', sent)
+        expect(matched()).toBe(2)
+      },
+    ))
+
   it('expire_account at service makes the same call fail', () =>
     withScenarios(
       { scenarios: [oneRule({ on: { operation: 'execute_tool' }, when: { nth: 2 }, do: [{ expire_account: {} }] })] },

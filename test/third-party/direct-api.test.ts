@@ -89,6 +89,16 @@ describe('/third-party/{connector}/api', () => {
     })
   })
 
+  it('refuses the name of an environment that there is not', async () => {
+    await withPad(async ({ http }) => {
+      const answer = await http('get', '/third-party/pad/api/v1/notes').set('X-Toolmock-Environment', 'none')
+      expect([answer.status, answer.body]).toEqual([
+        404,
+        { error: 'not_found', message: 'there is no environment "none"' },
+      ])
+    })
+  })
+
   it('refuses what the application refuses, and unknown applications', async () => {
     await withPad(async ({ http }) => {
       const unknown = await http('get', '/third-party/pad/api/v1/notes').set('Authorization', 'Bearer nobody')
