@@ -121,7 +121,10 @@ async function recordedSuite(options: DriftOptions, mock: Target) {
   const api = new Api(target, client)
   const context = new CheckContext({ api, prefix, control, connector: undefined, allowProviderChanges: true })
   const checks = chosen({ only: options.only })
-  const progress = (done: number): void => void (target.check = checks[done])
+  const progress = (done: number, total: number, id: string): void => {
+    target.check = checks[done]
+    options.progress?.(`${done}/${total} ${id}`)
+  }
   const outcomes = await runAll(checks, context, { progress, signal })
   target.close()
   return { exchanges: target.exchanges, held: checks.filter((_, at) => outcomes[at]?.result === 'held') }

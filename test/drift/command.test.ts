@@ -75,7 +75,8 @@ describe('toolmock drift', () => {
     const ended = await against(CREATE)
     expect(ended).toMatchObject({ code: 0, stderr: '' })
     expect(ended.stdout.split('\n').at(-1)).toBe('0 findings: 0 contract, 0 mock, 0 data')
-    expect(ended.progress[0]).toBe('0/3 requests, create/created')
+    expect(ended.progress[0]).toBe('0/1 create/created')
+    expect(ended.progress[1]).toBe('0/3 requests, create/created')
   })
 
   it('exits 1 for a service that breaks its document', async () => {
