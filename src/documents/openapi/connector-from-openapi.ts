@@ -336,7 +336,7 @@ class Draft {
 
   #inputSchema(described: JsonValue, place: string): JsonObject {
     const { document, bounds, note } = this.from
-    const { schema, isCut } = inlineSchema(described, document.follow, { purpose: 'input', bounds })
+    const { schema, isCut } = inlineSchema(described, document.follow, { bounds })
     if (isCut) note(CUT, place)
     return schema
   }
@@ -379,7 +379,7 @@ class Draft {
     const values = valuesOf(path.split('/').findLast((part) => part !== '' && !part.startsWith('{')) ?? '')
     const inlined = (schema: JsonValue, depth: number, name = '') => {
       const bounded = { ...bounds, depth: Math.min(bounds.depth, depth) }
-      return inlineSchema(schema, follow, { purpose: 'answer', bounds: bounded, values, name })
+      return inlineSchema(schema, follow, { bounds: bounded, values, name })
     }
     const { schema, isCut } = inlined(described, 6)
     const isExample = example !== undefined && example !== null
@@ -396,7 +396,7 @@ class Draft {
       for (const { responses } of operations) {
         const content = responses.get(code)
         if (!content || !isJsonType(content.mediaType)) continue
-        const given = { purpose: 'answer', bounds, values: errorValue } as const
+        const given = { bounds, values: errorValue }
         const body = makeValue(inlineSchema(content.schema, document.follow, given).schema)
         if (isJsonObject(body) && JSON.stringify(body).includes('{{error.')) return body
       }

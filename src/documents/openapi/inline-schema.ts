@@ -12,9 +12,6 @@ export interface Bounds {
   readonly description: number
 }
 
-/** What a schema is for: read-only properties are no input, write-only ones are not answered. */
-export type Purpose = 'input' | 'answer'
-
 export interface Inlined {
   readonly schema: JsonObject
   /** Whether something was left out, because it is too deep, too much, or contains itself. */
@@ -23,20 +20,16 @@ export interface Inlined {
 
 /**
  * A schema of the document as one that stands alone, in JSON Schema 2020-12: references are replaced by what they lead to,
- * `allOf` is merged, and what Ajv would refuse is left out. In a schema of an answer, values that should vary are templates:
- * they are examples there, which Prism's generator then takes.
+ * `allOf` is merged, and what Ajv would refuse is left out. Without `values` it is the schema of an input, which has no read-only
+ * properties; with them that of an answer, which has no write-only ones. Values that should vary are templates there: they are
+ * examples, which Prism's generator then takes.
  */
 export function inlineSchema(
   schema: JsonValue,
   follow: Follow,
-  {
-    purpose,
-    bounds,
-    values = null,
-    name = '',
-  }: { purpose: Purpose; bounds: Bounds; values?: ValueOf | null; name?: string },
+  { bounds, values, name = '' }: { bounds: Bounds; values?: ValueOf; name?: string },
 ): Inlined {
-  const run = new Inlining(follow, purpose, bounds, values)
+  const run = new Inlining(follow, bounds, values)
   return { schema: run.inline(schema, { refs: [], name, depth: 0 }) ?? {}, isCut: run.isCut }
 }
 
@@ -55,10 +48,9 @@ class Inlining {
 
   constructor(
     readonly follow: Follow,
-    readonly purpose: Purpose,
     readonly bounds: Bounds,
-    /** The values of an answer; null for an input. */
-    readonly values: ValueOf | null,
+    /** The values of an answer; undefined for an input. */
+    readonly values: ValueOf | undefined,
   ) {
     this.#left = bounds.schemas
   }
@@ -73,7 +65,7 @@ class Inlining {
     if (ref !== '' || place.depth > this.bounds.depth || this.#left <= 0) {
       // A new reference that leads nowhere cuts nothing: the document does not have it.
       if (!isNew) this.isCut = true
-      return this.purpose === 'input' ? typeOnly(this.follow(given)) : undefined
+      return this.values ? undefined : typeOnly(this.follow(given))
     }
     this.#left -= 1
     const merged = this.#mergedParts(given, place)
@@ -85,7 +77,7 @@ class Inlining {
   }
 
   #mergedParts(given: JsonObject, place: Place): JsonObject {
-    const result = ownKeywords(given, this.purpose, this.bounds)
+    const result = ownKeywords(given, this.values ? 0 : this.bounds.description)
     this.#properties(given, result, place)
     const [items] = [own(given, 'items')].flat()
     const schema = isJsonObject(items) ? this.inline(items, { ...place, name: '', depth: place.depth + 1 }) : undefined
@@ -94,10 +86,10 @@ class Inlining {
     const described = [...listAt(given, 'oneOf'), ...listAt(given, 'anyOf')]
     const choices = described.filter((each) => !isNull(this.follow(each)))
     const isNullable = choices.length < described.length
-    const inlined = this.#inlineAll(choices.slice(0, this.purpose === 'answer' ? 1 : MAX_CHOICES), place)
+    const inlined = this.#inlineAll(choices.slice(0, this.values ? 1 : MAX_CHOICES), place)
     const [only] = inlined
     if (only && inlined.length === 1 && choices.length === 1) parts.push(isNullable ? nullable(only) : only)
-    else if (only && this.purpose === 'answer') parts.push(only)
+    else if (only && this.values) parts.push(only)
     const merged = parts.reduce(merge, result)
     if (inlined.length > 1) merged['anyOf'] = isNullable ? [...inlined, { type: 'null' }] : inlined
     return merged
@@ -123,7 +115,7 @@ class Inlining {
     const isKept = (name: JsonValue): boolean =>
       typeof name === 'string' &&
       name !== '__proto__' &&
-      (Object.hasOwn(kept, name) || (this.purpose === 'answer' && !this.#isHidden(own(described, name))))
+      (Object.hasOwn(kept, name) || (this.values !== undefined && !this.#isHidden(own(described, name))))
     const required = listAt(given, 'required').filter(isKept)
     if (required.length > 0) result['required'] = [...new Set(required)]
     const others = own(given, 'additionalProperties')
@@ -136,7 +128,7 @@ class Inlining {
 
   #isHidden(property: JsonValue | undefined): boolean {
     const described = this.follow(property)
-    return isJsonObject(described) && own(described, this.purpose === 'input' ? 'readOnly' : 'writeOnly') === true
+    return isJsonObject(described) && own(described, this.values ? 'writeOnly' : 'readOnly') === true
   }
 }
 
@@ -172,12 +164,12 @@ const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'nul
 const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']
 
 /** The keywords of a schema itself, as JSON Schema 2020-12 has them. */
-function ownKeywords(given: JsonObject, purpose: Purpose, limits: Bounds): JsonObject {
+function ownKeywords(given: JsonObject, maxDescription: number): JsonObject {
   const result: JsonObject = {}
   const types = typesOf(given)
   if (types.length > 0) result['type'] = types.length === 1 ? (types[0] ?? 'object') : types
   const description = trimmedAt(given, 'description')
-  if (purpose === 'input' && description !== '') result['description'] = shorten(description, limits.description)
+  if (maxDescription > 0 && description !== '') result['description'] = shorten(description, maxDescription)
   for (const key of ['default', 'const'] as const) {
     const value = own(given, key)
     if (value !== undefined && fits(types, value)) result[key] = value
