@@ -3,7 +3,7 @@ import { type Answer, Skipped } from './answer.ts'
 import type { ControlApi, Decision, TestEnvironment } from './control-api.ts'
 import { Catalog, credentialsOf, storing } from './catalog.ts'
 import { TestResources } from './resources.ts'
-import type { RecordedAnswers } from './response-validator.ts'
+import type { ResponseValidator } from './response-validator.ts'
 import { Api } from './target.ts'
 
 /** Where the calling application expects its users back. */
@@ -15,8 +15,8 @@ export interface ContextOptions {
   readonly prefix: string
   /** The connector to check with, in place of the first one of type OAUTH. */
   readonly connector: string | undefined
-  /** The answers of the run; undefined when their shapes are not validated. */
-  readonly recorded?: RecordedAnswers | undefined
+  /** Validates the answers of the run at its end; undefined when their shapes are not validated. */
+  readonly validator?: ResponseValidator | undefined
   readonly control: ControlApi | undefined
   readonly allowProviderChanges: boolean
 }
@@ -39,14 +39,14 @@ export class CheckContext {
   readonly api: Api
   readonly resources: TestResources
   readonly catalog: Catalog
-  readonly recorded: RecordedAnswers | undefined
+  readonly validator: ResponseValidator | undefined
   readonly #options: ContextOptions
   readonly #shared = new Map<string, Promise<unknown>>()
 
   constructor(options: ContextOptions) {
     this.#options = options
     this.api = options.api
-    this.recorded = options.recorded
+    this.validator = options.validator
     this.resources = new TestResources(options.api, options.prefix)
     this.catalog = new Catalog(options.api, options.connector)
   }

@@ -6,7 +6,7 @@ import type { Check, CheckOutcome, CheckResult } from './check.ts'
 import { CHECKS } from './checks/table.ts'
 import { CheckContext } from './context.ts'
 import { ControlApi } from './control-api.ts'
-import { RecordedAnswers, type ResponseValidator } from './response-validator.ts'
+import type { ResponseValidator } from './response-validator.ts'
 import { Api, type ClientCredentials, Target } from './target.ts'
 
 export interface ConformOptions {
@@ -39,14 +39,13 @@ export interface ConformReport {
 /** Checks a target against the service's contract. @throws StartError when the target cannot be reached at all */
 export async function conform(options: ConformOptions): Promise<ConformReport> {
   const checks = chosen(options)
-  const recorded = options.validator && new RecordedAnswers(options.validator)
-  const target = new Target(options.baseUrl, recorded)
+  const target = new Target(options.baseUrl, options.validator && [])
   const api = new Api(target, options.client)
   const control = options.controlApi ? new ControlApi(target, options.adminToken) : undefined
   try {
     await checkReachable(options, api, control)
-    const { prefix, connector, allowProviderChanges = false } = options
-    const context = new CheckContext({ api, recorded, prefix, connector, control, allowProviderChanges })
+    const { prefix, connector, validator, allowProviderChanges = false } = options
+    const context = new CheckContext({ api, validator, prefix, connector, control, allowProviderChanges })
     const outcomes = await runAll(checks, context, options)
     return { checks: outcomes, summary: summaryOf(outcomes), leftBehind: await clear(context, control) }
   } finally {

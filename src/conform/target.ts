@@ -2,21 +2,19 @@ import type { JsonValue } from '../domain/json.ts'
 import { once } from '../domain/once.ts'
 import { HttpClient, type HttpRequest } from '../http-client.ts'
 import { Answer } from './answer.ts'
-import type { RecordedAnswers } from './response-validator.ts'
 
 const TIMEOUT_MS = 30_000
 
-/** The implementation that is checked: plain HTTP requests, and a record of the answers. */
+/** The implementation that is checked: plain HTTP requests. */
 export class Target {
   readonly #client: HttpClient
-  readonly #recorded: RecordedAnswers | undefined
 
   constructor(
     readonly baseUrl: string,
-    recorded?: RecordedAnswers,
+    /** Takes each request and its answer, where they are wanted at the end. */
+    readonly asked?: { readonly request: HttpRequest; readonly answer: Answer }[],
   ) {
     this.#client = new HttpClient(baseUrl, { timeoutMs: TIMEOUT_MS, keepAlive: true })
-    this.#recorded = recorded
   }
 
   /** @throws Error when there is no answer */
@@ -24,7 +22,7 @@ export class Target {
     const { status, headers, text } = await this.#client.send(request)
     const { method, path } = request
     const answer = new Answer(`${method} ${path.replace(/\?.*/, '')}`, status, headers, text)
-    this.#recorded?.record(method, path.replace(/\?.*/, ''), answer)
+    this.asked?.push({ request, answer })
     return answer
   }
 

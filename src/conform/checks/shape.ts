@@ -1,4 +1,4 @@
-import { ROUTES } from '../../contract/route.ts'
+import { operationAt, ROUTES } from '../../contract/route.ts'
 import type { Operation } from '../../contract/shapes.ts'
 import { Broken, Skipped } from '../answer.ts'
 import { type Check, type CheckRun, checksOf } from '../check.ts'
@@ -12,12 +12,14 @@ export const SHAPE_CHECKS: readonly Check[] = ROUTES.flatMap(({ operation }) =>
 )
 
 function validAnswers(operation: Operation): CheckRun {
-  return ({ recorded }) => {
-    if (!recorded) throw new Skipped('this run does not validate shapes')
-    const answers = recorded.of(operation)
-    if (answers.length === 0) throw new Skipped(`no other check of this run called ${operation}`)
-    for (const answer of answers) {
-      const [problem] = recorded.problems(operation, answer)
+  return ({ api, validator }) => {
+    if (!validator) throw new Skipped('this run does not validate shapes')
+    const asked = (api.target.asked ?? []).filter(
+      ({ request: { method, path } }) => operationAt(method, path.replace(/\?.*/, '')) === operation,
+    )
+    if (asked.length === 0) throw new Skipped(`no other check of this run called ${operation}`)
+    for (const { answer } of asked) {
+      const [problem] = validator(operation, answer)
       if (problem !== undefined)
         throw new Broken(`${answer.asked} to keep the declared shape`, `${answer.status}: ${problem}`)
     }
