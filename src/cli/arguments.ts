@@ -124,7 +124,8 @@ export function namedConfiguration(
   const named = tokens(flagsOf(command), ownWords(command, argv)).findLast(
     (token) => token.kind === 'option' && token.name === 'config',
   )
-  return (named?.kind === 'option' ? named.value : undefined) ?? (variables['TOOLMOCK_CONFIG']?.trim() || undefined)
+  // An empty name is refused when the flags are read.
+  return (named?.kind === 'option' ? named.value : undefined) || variables['TOOLMOCK_CONFIG']?.trim() || undefined
 }
 
 function isList(value: Value | undefined): value is readonly string[] {

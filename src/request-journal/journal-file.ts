@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openForWriting, writeAll } from '../disk/append.ts'
+import { makeDirectory } from '../disk/make-directory.ts'
 import { isJsonObject, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import { systemReason } from '../domain/system-error.ts'
@@ -27,7 +29,7 @@ const BATCH = 100
 const MAX_WAITING = 10_000
 
 /**
- * Opens or creates the file. While it cannot be written its entries are lost, with one warning; no request fails, and the next
+ * Opens or creates the file and its folder. While it cannot be written its entries are lost, with one warning; no request fails, and the next
  * entries try again.
  */
 export function openJournalFile(path: string, warn: (message: string) => void): JournalFile {
@@ -39,7 +41,10 @@ export function openJournalFile(path: string, warn: (message: string) => void): 
   let isClosed = false
 
   const write = async (text: string): Promise<void> => {
-    file ??= await openForWriting(path, 'append', 0o600)
+    if (!file) {
+      await makeDirectory(dirname(path))
+      file = await openForWriting(path, 'append', 0o600)
+    }
     const whole = isCut ? `\n${text}` : text
     let written = 0
     try {

@@ -178,6 +178,7 @@ describe('the configuration file', () => {
   })
 
   it('that is one of two in a folder, or that does not exist, is refused with 2', async () => {
+    expect((await run(['config', '--config', ''])).stderr).toContain('--config : expected a value.')
     expect(await run(['config', '--config', 'none.yaml'])).toMatchObject({
       code: 2,
       stderr: 'toolmock: none.yaml: there is no such file or folder\n',

@@ -30,6 +30,15 @@ describe('a journal file', () => {
       expect(lines.join()).not.toContain('hidden')
     }))
 
+  it('is made with its folder', () =>
+    withDirectory(async (directory) => {
+      const path = join(directory, 'out/today/journal.jsonl')
+      const file = openJournalFile(path, (message) => expect.unreachable(message))
+      file.append(recorded())
+      await file.close()
+      expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(2)
+    }))
+
   it('that cannot be written causes one warning and no error', () =>
     withDirectory(async (directory) => {
       const path = join(directory, 'folder')
