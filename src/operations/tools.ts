@@ -27,9 +27,10 @@ export async function executeTool(call: ExecuteTool): Promise<Reply> {
   const tool = toolOf(connector, body.tool_name)
   refuseDisabled(environment, connector.connector)
   refuseInactive(located)
-  noteUnreadInput(tool, input, trace)
   const preparing = call.toolSchemas.prepare(tool)
-  if (preparing) await preparing
+  // Other requests may change the account, or its connector, meanwhile.
+  if (preparing) return preparing.then(() => executeTool(call))
+  noteUnreadInput(tool, input, trace)
   const violations = call.toolSchemas.check(tool, input)
   if (violations.length > 0) throw invalidFields(violations, 'INVALID_TOOL_INPUT')
   const execution_id = environment.ids.id('exec')

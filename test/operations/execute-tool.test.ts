@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ada, appSeed, run } from './app-seed.ts'
 import { withToolmock } from '../support/toolmock.ts'
 
@@ -40,6 +40,29 @@ describe('POST /execute_tool', () => {
         expect((await mock.api.post('/execute_tool', { ...locator, tool_name: 'echo' })).status).toBe(200)
       }
     }))
+
+  it.each([
+    ['expires', 400, 'ACCOUNT_NOT_ACTIVE'],
+    ['goes', 404, 'ACCOUNT_NOT_FOUND'],
+  ])('looks at an account again that %s while the schema of the tool is compiled', (change, status, code) =>
+    withToolmock(SEED, async (mock) => {
+      const { toolSchemas } = mock.app.services
+      let compiled = (): void => undefined
+      const compiling = new Promise<void>((resolve) => (compiled = resolve))
+      const prepare = toolSchemas.prepare.bind(toolSchemas)
+      const spy = vi.spyOn(toolSchemas, 'prepare').mockImplementationOnce((tool) => {
+        return compiling.then(() => prepare(tool))
+      })
+      const running = Promise.resolve(run(mock, 'echo', { n: 1 }))
+      await expect.poll(() => spy.mock.calls.length).toBe(1)
+      const { id } = mock.environment.model.accountIndex.named('app', 'ada')[0]!
+      if (change === 'expires') await mock.http('post', `/_mock/accounts/${id}/expire`)
+      else await mock.api.post('/connected_accounts:delete', { id })
+      compiled()
+      const answer = await running
+      expect([answer.status, answer.body.details[0].error_code]).toEqual([status, code])
+    }),
+  )
 
   it.each([
     ['tool_input', { tool_input: { a: 1 } }],
