@@ -2,19 +2,20 @@ import type { ServerResponse } from 'node:http'
 import type { AnsweredRequest, EncodedAnswer, FaultConnection, InjectedAnswer, MatchedFault } from './faults/fault.ts'
 
 /**
- * What faults do before anything is carried out, one after the other.
+ * What faults do before anything is carried out, one after the other. At `consent` there is no connection that they could end.
  * @returns the fault that ended the connection; undefined when the request goes on
  */
 export async function actBefore(
   faults: readonly MatchedFault[],
-  connection: FaultConnection,
+  connection: Omit<FaultConnection, 'response'> & Partial<FaultConnection>,
 ): Promise<MatchedFault | undefined> {
   const { response, pauses, random } = connection
   for (const matched of faults) {
     const { fault, params } = matched
     if (fault.phase === 'wait') await pauses.wait(fault.delay(params, random), response)
     if (fault.phase === 'barrier') await matched.barrier?.pass(connection)
-    if (fault.phase === 'connection') await fault.end(connection, params)
+    if (!response) continue
+    if (fault.phase === 'connection') await fault.end({ ...connection, response }, params)
     if (isOver(response)) return matched
   }
   return undefined

@@ -117,10 +117,7 @@ export async function consentFault(
   const fired = scenarios.match({ at: 'consent', ...request })
   if (!fired) return undefined
   // At consent the only faults beside those on the model are respond, latency and hold_until (`documents/scenario.ts`).
-  for (const { fault, params, barrier } of fired.faults) {
-    await barrier?.pass({ pauses, trace })
-    if (fault.phase === 'wait') await pauses.wait(fault.delay(params, () => scenarios.random()))
-  }
+  await actBefore(fired.faults, { pauses, trace, random: () => scenarios.random() })
   const answer = injectedAnswer(fired.faults, { ...NOT_AT_SERVICE, at: 'consent' })
   if (!answer || !isJsonObject(answer.body)) return undefined
   const { error, error_description } = answer.body
