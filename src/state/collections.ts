@@ -63,6 +63,16 @@ export function* replaceItems(
   tables.counters.put({ id: counter, value })
 }
 
+/** Lets a collection begin again for every account, once its items have another key. Only inside a transaction. */
+export function* restartCollection({ model }: Environment, connector: string, collection: string): Steps {
+  const { collection_items, counters } = model.tables
+  yield* sliced(collection_items.values(), (row) => {
+    if (row.connector === connector && row.collection === collection) collection_items.remove(row.id)
+  })
+  const accounts = ['', ...model.accountIndex.ofConnector(connector).map(({ id }) => id)]
+  yield* sliced(accounts, (account_id) => counters.remove(counterOf({ connector, collection, account_id })))
+}
+
 /** Removes what an account had in collections. Only inside a transaction. */
 export function removeItemsOf(environment: Environment, account: Account): void {
   const { collections, tables } = environment.model

@@ -237,6 +237,21 @@ describe('collections', () => {
     })
   })
 
+  it('begin again when another field is their key, and stay when anything else of their connector changes', async () => {
+    await withPad({}, async ({ call, run, notes }) => {
+      const { data } = await run('pad_add_note', { title: 'Second' })
+      await call('put', '/connectors/pad', { ...PAD, display_name: 'Notes' })
+      expect(await notes()).toEqual([FIRST, data])
+      const { notes: former, tags } = PAD.collections
+      const collections = { notes: { ...former, key: 'title' }, tags }
+      await call('put', '/connectors/pad', { ...PAD, collections })
+      expect(await notes()).toEqual([FIRST])
+      expect((await run('pad_add_note', { title: FIRST.title })).status).toBe(500)
+      expect((await run('pad_add_note', { title: 'Second' })).status).toBe(200)
+      expect((await run('pad_list_tags')).data.items).toHaveLength(2)
+    })
+  })
+
   it('do not change when the disk refuses', async () => {
     await withDirectory(async (directory) => {
       const disk = new MemoryDisk()
