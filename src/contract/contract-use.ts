@@ -4,7 +4,12 @@ import type { CheckedRequest } from './contract.ts'
 import type { Operation, ServedOperation } from './shapes.ts'
 
 /** What a request was, and what the contract check and the operation found in it. */
-export interface RequestUse {
+export interface RecordedUse {
+  readonly request: string
+  readonly method: string
+  readonly url: string
+  /** Of its environment; undefined without one. */
+  readonly clock: { now(): number } | undefined
   readonly operation: ServedOperation
   readonly authorization: string | undefined
   /** Undefined when the request was refused before the contract check. */
@@ -12,14 +17,6 @@ export interface RequestUse {
   readonly body: unknown
   readonly error: unknown
   readonly trace: { readonly warnings: readonly RequestWarning[] }
-}
-
-export interface RecordedUse extends RequestUse {
-  readonly request: string
-  readonly method: string
-  readonly url: string
-  /** Of its environment; undefined without one. */
-  readonly clock: { now(): number } | undefined
 }
 
 /** A request to an operation with its answer, in the document's words (G48). */

@@ -1,4 +1,4 @@
-import type { RequestUse } from '../contract/contract-use.ts'
+import type { RecordedUse } from '../contract/contract-use.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import { foundValue, valueOfField } from '../contract/violation.ts'
 import { errorTraits, type FieldViolation, partsOf, ServiceError, TokenError } from '../domain/errors.ts'
@@ -29,7 +29,7 @@ export function isBreach(error: unknown, authorization: string | undefined): boo
   return violations.length === 0 || violations.some(({ constraint }) => !ABOUT_STATE.has(constraint))
 }
 
-export function violationsOf(use: RequestUse): NewFinding[] {
+export function violationsOf(use: RecordedUse): NewFinding[] {
   const broken = brokenRules(use)
   const misses = warningsIn(use).filter(({ kind }) => kind === 'near_miss')
   const isCausedBy = ({ field, did_you_mean: meant }: RequestWarning, { path, constraint }: NewFinding): boolean =>
@@ -47,7 +47,7 @@ function sibling(field: string, name = ''): string {
   return field.slice(0, field.lastIndexOf('.') + 1) + name
 }
 
-function warningsIn({ checked, trace }: RequestUse): readonly RequestWarning[] {
+function warningsIn({ checked, trace }: RecordedUse): readonly RequestWarning[] {
   return [...(checked?.warnings ?? []), ...trace.warnings]
 }
 
@@ -59,7 +59,7 @@ function findingOf(operation: ServedOperation, { field, description, kind }: Req
   return { operation, error_code: null, path: field, constraint, found: maskText(found), allowed: maskText(rule) }
 }
 
-function brokenRules(use: RequestUse): NewFinding[] {
+function brokenRules(use: RecordedUse): NewFinding[] {
   const { error, operation, authorization } = use
   const error_code = codeOf(error) ?? null
   if (!isBreach(error, authorization)) return []
@@ -80,7 +80,7 @@ export function answerViolationsOf(operation: Operation, violations: readonly Fi
 }
 
 /** What a request says that breaks no rule and is still worth telling. */
-export function warningsOf(use: RequestUse): NewWarning[] {
+export function warningsOf(use: RecordedUse): NewWarning[] {
   return warningsIn(use).flatMap((warning) => {
     const { kind } = warning
     if (kind === 'near_miss') return []
