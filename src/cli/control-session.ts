@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import { StartError } from '../domain/start-error.ts'
-import { systemCode } from '../domain/system-error.ts'
+import { hasCode, systemCode } from '../domain/system-error.ts'
 import { HttpClient } from '../http-client.ts'
 import { ControlClient, type Server } from '../library/control-client.ts'
 import { ToolmockError } from '../library/toolmock-error.ts'
@@ -126,8 +126,10 @@ function failureOf(error: unknown, server: Server): unknown {
 
 function notAnswered(url: string, cause: unknown): StartError {
   const reason = `${url} ${noAnswerReason(cause)}`
+  // Where something answers there is a server, and the reason says how to reach it.
+  if (!hasCode(cause, 'ECONNREFUSED', 'ENOTFOUND')) return new StartError(reason)
   return new StartError(
-    `${reason}${/[.?]$/.test(reason) ? '' : '.'} Start a server with \`npx toolmock start\`, or name one: --url URL or TOOLMOCK_URL.`,
+    `${reason}. Start a server with \`npx toolmock start\`, or name one: --url URL or TOOLMOCK_URL.`,
   )
 }
 

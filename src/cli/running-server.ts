@@ -79,7 +79,8 @@ export function adminHeaders({ adminToken }: Server): Readonly<Record<string, st
 export function noAnswerReason(error: unknown): string {
   const code = systemCode(error)
   if (code === 'ECONNREFUSED') return 'is not served'
-  if (code === 'ECONNRESET') return 'ends the connection without an answer; does it serve HTTPS? Then give --tls'
+  if (code === 'ECONNRESET')
+    return 'ends the connection without an answer; does it serve HTTPS? Then give --tls, or a URL with https'
   if (code === 'EPROTO' || code?.startsWith('ERR_SSL') === true) return 'does not answer by TLS; does it serve HTTP?'
   if (code !== undefined && /CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
     return `has a certificate of an unknown authority (${code}): NODE_EXTRA_CA_CERTS names the file of one to trust`

@@ -124,6 +124,13 @@ describe('start --detach', () => {
     expect(await run([...START, '--tls'])).toMatchObject({ code: 0, stderr: '' })
     expect((await run(['env', '--format', 'dotenv'])).stdout).toMatch(/^NODE_EXTRA_CA_CERTS="/m)
     expect((await run(['clock'])).code).toBe(0)
+    const [, host = ''] = /https:\/\/([\w.:]+)/.exec((await run(['env'])).stdout) ?? []
+    expect((await run(['clock', '--url', `https://${host}`])).stderr).toMatch(
+      /^toolmock: \S+ has a certificate of an unknown authority \(\w+\): NODE_EXTRA_CA_CERTS names the file of one to trust\n$/,
+    )
+    expect((await run(['clock', '--url', `http://${host}`])).stderr).toMatch(
+      /does it serve HTTPS\? Then give --tls, or a URL with https\n$/,
+    )
     expect((await run(['stop'])).code).toBe(0)
   })
 
