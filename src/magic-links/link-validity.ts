@@ -1,6 +1,6 @@
 import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
-import type { MagicLink } from '../domain/magic-link.ts'
+import type { MagicLink } from '../domain/generated/tables.ts'
 import { isEnabled } from '../operations/connections.ts'
 import { type Environment, now } from '../state/environment.ts'
 

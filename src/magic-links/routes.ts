@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Router } from 'express'
 import type { ServiceParts } from '../http/services.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
-import type { MagicLink } from '../domain/magic-link.ts'
+import type { MagicLink } from '../domain/generated/tables.ts'
 import { readBody } from '../http/body.ts'
 import { holdAnswer } from '../http/held-answers.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'

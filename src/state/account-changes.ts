@@ -2,7 +2,7 @@ import { type Account, issued, updated, withLive, withoutPending } from '../doma
 import { TRAITS } from '../domain/authorization-type.ts'
 import { lacksDatabaseUser, mergeCredentials } from '../domain/credentials.ts'
 import { type Instant, instant } from '../domain/instant.ts'
-import type { AuthRequest } from '../domain/magic-link.ts'
+import type { AuthRequest } from '../domain/generated/tables.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from './environment.ts'

@@ -2,7 +2,7 @@ import { type Account, updated, withLive, withoutPending } from '../domain/accou
 import { promoted } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
-import type { AuthRequest } from '../domain/magic-link.ts'
+import type { AuthRequest } from '../domain/generated/tables.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { type Environment, now } from './environment.ts'
 

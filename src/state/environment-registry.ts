@@ -1,6 +1,5 @@
-import type { BearerToken, Client } from '../domain/client.ts'
+import type { BearerToken, Client, MagicLink } from '../domain/generated/tables.ts'
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
-import type { MagicLink } from '../domain/magic-link.ts'
 import type { McpKey } from '../domain/session-token.ts'
 import type { Ids } from '../domain/ports.ts'
 import { type Capture, type DiskStore, openDisk, type Stored } from './disk-store.ts'

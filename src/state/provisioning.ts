@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Client } from '../domain/client.ts'
+import type { Client } from '../domain/generated/tables.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { CLOCK_YEARS, instant, isClockTime, milliseconds } from '../domain/instant.ts'
 import { once } from '../domain/once.ts'

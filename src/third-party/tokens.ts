@@ -1,7 +1,7 @@
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
 import { matchesGlob } from '../domain/value-match.ts'
-import type { Grant } from '../domain/grant.ts'
+import type { Grant } from '../domain/generated/tables.ts'
 import { type JsonObject, own } from '../domain/json.ts'
 import { type TokenEvent, tokenDigest } from '../domain/request-trace.ts'
 import { isSameSecret } from '../domain/secret.ts'

@@ -4,7 +4,7 @@ import { type AuthorizationType, TRAITS } from '../../src/domain/authorization-t
 import { bareConnector } from '../../src/domain/connector-defaults.ts'
 import type { Connector } from '../../src/domain/connector.ts'
 import { instant } from '../../src/domain/instant.ts'
-import type { AuthRequest, MagicLink } from '../../src/domain/magic-link.ts'
+import type { AuthRequest, MagicLink } from '../../src/domain/generated/tables.ts'
 import type { ThirdParty, TokenAnswer } from '../../src/domain/ports.ts'
 import { RequestTrace, type Transition } from '../../src/domain/request-trace.ts'
 import type { Settings } from '../../src/domain/settings.ts'

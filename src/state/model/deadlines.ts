@@ -1,9 +1,7 @@
 import type { Account } from '../../domain/account.ts'
 import { TRAITS } from '../../domain/authorization-type.ts'
-import type { BearerToken } from '../../domain/client.ts'
-import type { AuthorizationCode, Grant } from '../../domain/grant.ts'
+import type { AuthRequest, AuthorizationCode, BearerToken, Grant, MagicLink } from '../../domain/generated/tables.ts'
 import { type Instant, instant } from '../../domain/instant.ts'
-import type { AuthRequest, MagicLink } from '../../domain/magic-link.ts'
 import { firstWhere } from './rows-in-order.ts'
 import type { Index, Row } from './table.ts'
 
