@@ -37,7 +37,11 @@ async function runCommand(name: CommandName, argv: readonly string[], context: C
   const readsConfiguration = flagsOf(name).some((flag) => flag.name === 'config')
   const named = namedConfiguration(name, argv, variables)
   const configuration = readsConfiguration ? await findConfiguration(named) : undefined
-  return (await run(readArguments(name, argv, { variables, configuration }), context)) ?? 0
+  const given = readArguments(name, argv, { variables, configuration })
+  // Written in another way, such as `-vh` or `--help=true`.
+  if (given.values.version) return print(VERSION, context)
+  if (given.values.help) return print(commandHelp(find(name), context.terminal), context)
+  return (await run(given, context)) ?? 0
 }
 
 function help([name]: readonly string[], context: CommandContext): number {

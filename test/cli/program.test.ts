@@ -9,7 +9,7 @@ import { ToolmockProcess } from './toolmock-process.ts'
 const toolmock = ToolmockProcess.forThisFile()
 
 describe('toolmock', () => {
-  it.each([[['--version']], [['-v']], [['start', '--version']]])(
+  it.each([[['--version']], [['-v']], [['start', '--version']], [['-vh']], [['logs', '--version=yes']]])(
     '%j prints the version of the package',
     async (args) => {
       expect(await toolmock.run(args)).toEqual({ code: 0, stdout: `${manifestOf(ROOT).version}\n`, stderr: '' })
@@ -23,7 +23,7 @@ describe('toolmock', () => {
       expect(stdout).toContain(`\n  ${command} `)
   })
 
-  it.each([[['start', '--help']], [['start', '--prot', '--help']], [['help', 'start']]])(
+  it.each([[['start', '--help']], [['start', '--help=true']], [['start', '--prot', '--help']], [['help', 'start']]])(
     '%j lists the flags of start',
     async (args) => {
       const { code, stdout } = await toolmock.run(args)
