@@ -5,6 +5,7 @@ import { ServiceError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import type { ForwardedAnswer, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
+import { quote } from '../domain/text.ts'
 import { type Environment, now, type Renewal } from '../state/environment.ts'
 
 interface Context {
@@ -173,14 +174,15 @@ async function requestTokens(context: Context, account: Account): Promise<Renewa
   return environment.model.transact(() => store(refusal), context.trace)
 }
 
-/** Only inside a transaction. */
+/** Only inside a transaction. @throws ServiceError ACCOUNT_NOT_FOUND */
 function storeAnswer({ environment, trace }: Context, asked: Account, answer: TokenAnswer): Renewal {
   const { model } = environment
   const current = model.tables.accounts.get(asked.id)
   const reason = answer.granted ? 'renewed' : `${answer.error}: ${answer.description}`
-  // The account was deleted, or its owner stored other credentials, before the answer came: that change is kept.
-  if (!current || !haveSameTokens(current.credentials, asked.credentials))
-    return { account: current ?? asked, outcome: 'renewed', reason }
+  if (!current)
+    throw new ServiceError('ACCOUNT_NOT_FOUND', `connected account ${quote(asked.id)} was deleted in the meantime`)
+  // Its owner stored other credentials before the answer came: that change is kept.
+  if (!haveSameTokens(current.credentials, asked.credentials)) return { account: current, outcome: 'renewed', reason }
   if (!answer.granted && answer.status >= 500) return { account: current, outcome: 'unavailable', reason }
   const present = environment.clock.now()
   const at = instant(present)

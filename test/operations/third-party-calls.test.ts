@@ -29,7 +29,7 @@ function mock() {
   const refresh: ThirdParty['refresh'] = (_connector, _account, conclude) =>
     new Promise((resolve, reject) => {
       asked.push({
-        answer: (answer) => resolve(model.transact(() => conclude(answer))),
+        answer: (answer) => resolve(new Promise((done) => done(model.transact(() => conclude(answer))))),
         fail: () => reject(new Error('the commit was rolled back')),
       })
     })
@@ -106,13 +106,13 @@ describe('while a token is renewed', () => {
     expect(stored()).toMatchObject({ credentials: described('renewed', 'acme.example') })
   })
 
-  it('the account is deleted: it stays so', async () => {
+  it('the account is deleted: it stays so, and is not found', async () => {
     const { tokenRequest, renewing, remove, stored } = mock()
     const renewal = renewing()
     const asked = await tokenRequest()
     remove()
     asked.answer(GRANTED)
-    await renewal
+    await expect(renewal).rejects.toMatchObject({ errorCode: 'ACCOUNT_NOT_FOUND' })
     expect(stored()).toBeUndefined()
   })
 
