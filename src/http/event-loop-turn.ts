@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+// Fake timers of a test replace the global function, and a server in its process still answers.
+import { setImmediate } from 'node:timers'
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void
 

@@ -8,6 +8,7 @@ import {
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { setImmediate } from 'node:timers'
 import express, { type Express } from 'express'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
 import { callableHost } from '../domain/loopback.ts'
