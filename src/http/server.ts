@@ -84,6 +84,10 @@ export function createFastExpress(): FastExpress {
         ? https.createServer({ ...options, ...tls, handshakeTimeout }, listener)
         : createServer(options, listener)
       limitServer(server, limits)
+      // Node ends the connection of a client that says it sends no more. What is answered by then goes before that.
+      server.on(https ? 'secureConnection' : 'connection', (socket: Socket) => {
+        socket.prependListener('end', turn.sendAnswers)
+      })
       const expecting = queue.of((request, response) => {
         continueWhenRead(request, response)
         serve(request, response)

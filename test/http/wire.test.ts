@@ -31,6 +31,11 @@ class RawClient {
     return complete()
   }
 
+  /** Sends text, and says that no more comes. */
+  end(text: string): void {
+    this.socket.end(text, 'latin1')
+  }
+
   close(): void {
     this.socket.destroy()
   }
@@ -64,6 +69,15 @@ describe('over a socket', () => {
       expect(answers.map(status)).toEqual([413, 200])
       expect(answers[0]).toContain('BODY_TOO_LARGE')
     }))
+
+  it.each(['/api/v1/connections', '/_mock/health', '/nowhere'])(
+    'a client that ends its side after GET %s gets its answer',
+    (path) =>
+      withSocket(async (client, token) => {
+        client.end(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+        expect((await client.answers(1)).map(status)).toEqual([path === '/nowhere' ? 404 : 200])
+      }),
+  )
 
   it('a body of 2 MB in chunks, without a Content-Length, is answered with 413', () =>
     withToolmock({}, async ({ app, signIn }) => {
