@@ -276,7 +276,7 @@ async function answerCall(
   })
   const limit = deadlineOf(context.requestHeader)
   const cancelled = new Promise<never>((_, reject) => {
-    context.signal.addEventListener('abort', () => {
+    const cancel = (): void => {
       const { reason } = context.signal as { reason: unknown }
       const isLate = reason instanceof ConnectError && reason.code === Code.DeadlineExceeded
       // The signal is aborted as well when a call has its answer.
@@ -285,7 +285,10 @@ async function answerCall(
       call.cancelled ??= isDue ? `its deadline of ${limit ?? 0} ms passed` : 'its client cancelled it'
       exchange.isOver = true
       reject(isLate ? reason : new ConnectError('the client cancelled the call', Code.Canceled))
-    })
+    }
+    // A short deadline has passed by the time that the call is read.
+    if (context.signal.aborted) cancel()
+    else context.signal.addEventListener('abort', cancel)
   })
   // A client can also leave while its answer is sent, when nothing waits for this any more.
   cancelled.catch(() => undefined)
