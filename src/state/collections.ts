@@ -20,6 +20,10 @@ export function sequenceCounterOf(connector: string, at: number): string {
   return `responder ${connector} ${at}`
 }
 
+export function isSequenceCounter(id: string): boolean {
+  return id.startsWith('responder ')
+}
+
 /** Lets the sequences of a connector or an extension that was put begin again. Only inside a transaction. */
 export function restartSequences(
   { model }: Environment,

@@ -1,4 +1,5 @@
 import type { Account } from '../domain/account.ts'
+import { isSequenceCounter } from './collections.ts'
 import { type Environment, ReadGuard } from './environment.ts'
 import { ACCOUNT_SEQUENCE, ALL_TABLES, type Model, type Rows, TABLE_NAMES, type TableName } from './model/model.ts'
 import type { Change, Row, Table } from './model/table.ts'
@@ -97,8 +98,8 @@ function takeOver(from: Model, model: Model, { table, id, before, after }: Chang
     // The log has it before the rows of the draft.
     model.restore(table, id, after, from.tables[table as TableName].placeOf(id))
   }
-  // A counter gives the items of a collection their order. One that is gone was of answers that begin again.
-  else if (table === 'counters' && present)
+  // A counter gives the items of a collection their order. One of a sequence of answers begins again.
+  else if (table === 'counters' && (present || !isSequenceCounter(id)))
     throw new SeedConflictError(`other requests changed the ${id} meanwhile; ${AGAIN}`)
 }
 

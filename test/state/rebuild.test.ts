@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { ThirdParty } from '../../src/domain/ports.ts'
 import { emptyBundle, type SeedBundle } from '../../src/domain/seed.ts'
-import { sequenceCounterOf } from '../../src/state/collections.ts'
+import { counterOf, sequenceCounterOf } from '../../src/state/collections.ts'
 import type { Environment } from '../../src/state/environment.ts'
 import type { EnvironmentRegistry } from '../../src/state/environment-registry.ts'
 import { EnvironmentProvisioner } from '../../src/state/provisioning.ts'
@@ -146,6 +146,20 @@ describe('a large seed that is added', () => {
       expect(environment.model.tables.counters.get(counter)).toBeUndefined()
       await registry.flushed()
       expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
+    }))
+
+  it('is refused when a request makes an item meanwhile in a collection that gets another key', () =>
+    withMock(async ({ environments, environment }) => {
+      const [connector] = environment.connectors.values()
+      const keyedBy = (key: string) =>
+        ({ ...emptyBundle(), connectors: [{ ...connector!, collections: { notes: { key } } }] }) as unknown as SeedBundle
+      await environments.add(environment, keyedBy('id'))
+      const place = { connector: 'app', collection: 'notes', account_id: '' }
+      const count = (): number => environment.model.transact(() => environment.model.count(counterOf(place)))
+      count()
+      const adding = environments.add(environment, { ...LARGE, ...keyedBy('title'), generate: LARGE.generate })
+      await meanwhile(adding, (turn) => void (turn % 10 === 0 && count()))
+      await expect(adding).rejects.toThrow('other requests changed the collection app/notes')
     }))
 
   it('stands after what requests made meanwhile, before and after a restart', () =>
