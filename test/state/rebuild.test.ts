@@ -152,13 +152,18 @@ describe('a large seed that is added', () => {
     withMock(async ({ environments, environment }) => {
       const [connector] = environment.connectors.values()
       const keyedBy = (key: string) =>
-        ({ ...emptyBundle(), connectors: [{ ...connector!, collections: { notes: { key } } }] }) as unknown as SeedBundle
+        ({
+          ...emptyBundle(),
+          connectors: [{ ...connector!, collections: { notes: { key } } }],
+        }) as unknown as SeedBundle
       await environments.add(environment, keyedBy('id'))
       const place = { connector: 'app', collection: 'notes', account_id: '' }
       const count = (): number => environment.model.transact(() => environment.model.count(counterOf(place)))
       count()
       const adding = environments.add(environment, { ...LARGE, ...keyedBy('title'), generate: LARGE.generate })
-      await meanwhile(adding, (turn) => void (turn % 10 === 0 && count()))
+      await meanwhile(adding, (turn) => {
+        if (turn % 10 === 0) count()
+      })
       await expect(adding).rejects.toThrow('other requests changed the collection app/notes')
     }))
 
