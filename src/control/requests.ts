@@ -79,8 +79,7 @@ export const requestHandlers = {
 
   /** Server-sent events: journal entries and status changes of the environment as they happen. */
   stream_events: ({ services, journal, request, response }) => {
-    beginStream(services, request, response)
-    if (response.writableEnded) return
+    if (!beginStream(services, request, response)) return
     response.write(': toolmock events\n\n')
     const send = (entry: RecordedEntry): void => {
       response.write(eventsOf(entry).map(serverSentEvent).join(''))
@@ -152,8 +151,7 @@ export const requestHandlers = {
         started_at: services.startedAt,
       })
     }
-    beginStream(services, request, response)
-    if (response.writableEnded) return
+    if (!beginStream(services, request, response)) return
     sendNew(query.newest)
     let quiet = 0
     let isResting = false
@@ -201,13 +199,14 @@ const MAX_UNREAD = 4 * 1024 * 1024
 
 /**
  * Begins an answer of server-sent events, which ends when the server closes. The answer to HEAD has no events, so it is whole.
+ * @returns whether events are to follow
  * @throws ControlError TOO_MANY_STREAMS
  */
 function beginStream(
   { eventStreams, closing, registry }: AppServices,
   { method }: IncomingMessage,
   response: ServerResponse,
-): void {
+): boolean {
   const { open, most } = eventStreams
   if (open.size >= most) {
     const message = `${most} event streams are open, and no more may be; close one of them`
@@ -218,7 +217,7 @@ function beginStream(
   const end = (): void => void response.end()
   if (method === 'HEAD' || closing.aborted) {
     end()
-    return
+    return false
   }
   open.add(response)
   closing.addEventListener('abort', end)
@@ -226,6 +225,7 @@ function beginStream(
     open.delete(response)
     closing.removeEventListener('abort', end)
   })
+  return true
 }
 
 /** How often a timeline looks for what is new, and how many entries it sends at most: more cannot be read on a screen. */

@@ -412,3 +412,14 @@ describe('documents', () => {
     })
   })
 })
+
+it('HEAD of a stream of events is answered without reading any', async () => {
+  await withControl({}, async ({ app }) => {
+    const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
+    const journal = app.services.journals.of(app.services.registry.environment('default')!)
+    const reads = [vi.spyOn(journal, 'subscribe'), vi.spyOn(journal, 'timeline')]
+    for (const path of ['events', 'timeline'])
+      expect((await fetch(`${url}/_mock/${path}`, { method: 'HEAD' })).status).toBe(200)
+    for (const read of reads) expect(read).not.toHaveBeenCalled()
+  })
+})
