@@ -163,11 +163,6 @@ describe('the state file', () => {
     // The first page of a list begins after 0.
     ['"sequence":1', '"sequence":0', /accounts\[0\]\.sequence` is 0; allowed: at least 1/],
     ['"id":"ca_2"', '"id":"ca_1"', /accounts\[1\]\.id` is the same for the second time; allowed: each id once/],
-    [
-      '"user2@',
-      '"user1@',
-      /accounts\[1\]\.identifier` is that of another account of its connector and scope; allowed: each identifier once there/,
-    ],
     ['"id":"ca_2"', '"id":"ca_2","colour":1', /accounts\[1\]\.colour` is an unknown key/],
     ['"identifier":"user2@example.com",', '', /accounts\[1\]\.identifier` is required; allowed: a text/],
     [

@@ -1,4 +1,3 @@
-import type { Account } from '../../domain/account.ts'
 import type { Path, Problem } from '../../schema/problems.ts'
 import { ACCOUNT_SEQUENCE, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from '../model/model.ts'
 import { sliced, type Steps } from '../model/slices.ts'
@@ -35,7 +34,6 @@ export function* contradictionsOf(tables: TableRows, path: Path): Steps<Problem[
   const problems: Problem[] = []
   for (const name of TABLE_NAMES) yield* findRepeated(tables[name], 'id', [...path, name], problems)
   yield* findRepeated(tables.accounts, 'sequence', [...path, 'accounts'], problems)
-  yield* findSameAccounts(tables.accounts, [...path, 'accounts'], problems)
   const [given, last] = [countedAccounts(tables), lastSequence(tables)]
   // A new account must not get the place of one that exists.
   if (last > given) {
@@ -56,19 +54,6 @@ export function lastSequence({ accounts }: TableRows): number {
 
 function countedAccounts({ counters }: TableRows): number {
   return counters.filter(isRow).find(({ id }) => id === ACCOUNT_SEQUENCE)?.value ?? 0
-}
-
-/** Two accounts of one name cannot be told apart by their locator (G20). */
-function* findSameAccounts(accounts: readonly Account[], path: Path, problems: Problem[]): Steps {
-  const seen = new Set<string>()
-  yield* sliced(accounts.entries(), ([at, account]) => {
-    if (!isRow(account)) return
-    const { size } = seen
-    const { connector, identifier, organization_id, user_id } = account
-    if (seen.add(JSON.stringify([connector, identifier, organization_id, user_id])).size > size) return
-    const found = 'that of another account of its connector and scope'
-    problems.push({ path: [...path, at, 'identifier'], found, allowed: 'each identifier once there' })
-  })
 }
 
 function* findRepeated<Key extends string>(
