@@ -24,6 +24,9 @@ type Field = (typeof FIELDS)[number]
 type Entries = readonly Entry<Account>[]
 type Test = (entry: Entry<Account>) => boolean
 
+/** Of so many filters the matches are kept. */
+const MAX_ANSWERS = 4
+
 /** Accounts by id, by locator in every scope, by field, by text, and in creation order. */
 export class AccountIndex implements Index<Account>, AccountFinder {
   /** Rows by id are the table's own. */
@@ -31,6 +34,9 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   readonly #rows = new RowsInOrder<Account>((account, field) =>
     field === UNUSUAL ? unusual(account) : [account[field as Field]],
   )
+
+  /** The matches of the last filters with several fields or a text, for the next pages. A new account is added to them. */
+  readonly #answers = new Map<string, { readonly matches: Entry<Account>[]; readonly test: Test }>()
 
   constructor(find: (id: string) => Account | undefined) {
     this.#find = find
@@ -46,8 +52,11 @@ export class AccountIndex implements Index<Account>, AccountFinder {
       entry.row = after
       return
     }
+    const isLast = !before && after && after.sequence > (this.#rows.all.at(-1)?.row.sequence ?? 0)
     if (before && isThere) this.#rows.remove(before)
-    if (after) this.#rows.add(after)
+    const added = after && this.#rows.add(after)
+    if (!added || !isLast) this.#answers.clear()
+    else for (const { matches, test } of this.#answers.values()) if (test(added)) matches.push(added)
   }
 
   #refuseTaken({ sequence, id }: Account): void {
@@ -95,12 +104,17 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     const { connectors, query, ...exact } = filter
     const values = valuesIn(exact)
     if (values.length <= 1 && connectors === undefined && query === undefined) return this.#rows.fewestWith(values)
-    return this.#rows.found(JSON.stringify([values, connectors ?? null, query ?? null]), () => {
-      const hasQuery = query === undefined ? () => true : hasText(query.toLowerCase())
-      const hasConnector: Test = ({ row }) => connectors?.includes(row.connector) ?? true
-      const entries = this.#rows.fewestWith(values)
-      return entries.filter((entry) => hasConnector(entry) && hasValues(entry, values) && hasQuery(entry))
-    })
+    const text = JSON.stringify([values, connectors ?? null, query ?? null])
+    const known = this.#answers.get(text)
+    if (known) return known.matches
+    const hasQuery = query === undefined ? () => true : hasText(query.toLowerCase())
+    const test: Test = (entry) =>
+      (connectors?.includes(entry.row.connector) ?? true) && hasValues(entry, values) && hasQuery(entry)
+    const matches = this.#rows.fewestWith(values).filter(test)
+    const [oldest] = this.#answers.keys()
+    if (this.#answers.size >= MAX_ANSWERS && oldest !== undefined) this.#answers.delete(oldest)
+    this.#answers.set(text, { matches, test })
+    return matches
   }
 
   #exact(exact: Exact): readonly Account[] {
