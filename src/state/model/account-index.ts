@@ -34,7 +34,6 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   readonly #rows = new RowsInOrder<Account>((account, field) =>
     field === UNUSUAL ? unusual(account) : [account[field as Field]],
   )
-
   /** The matches of the last filters with several fields or a text, for the next pages. A new account is added to them. */
   readonly #answers = new Map<string, { readonly matches: Entry<Account>[]; readonly test: Test }>()
 

@@ -94,6 +94,8 @@ export class ItemSet {
   readonly #rows = new RowsInOrder<CollectionItem>(({ item }, path) => textsOf(valueAt(item, path)))
   /** The items in each sort order that was asked for: sorting 100,000 takes a tenth of a second. */
   readonly #orders = new Map<string, { readonly sort: readonly SortField[]; readonly items: Entry<CollectionItem>[] }>()
+  /** What the last query with conditions or words found, for its next page. */
+  #last: { readonly query: string; readonly found: Items } | undefined
   #queries = 0
   #unread = 0
 
@@ -107,6 +109,7 @@ export class ItemSet {
   }
 
   update(before: CollectionItem | undefined, after: CollectionItem | undefined): void {
+    this.#last = undefined
     if (++this.#unread > MAX_UNREAD) {
       this.#rows.dropMaps()
       this.#orders.clear()
@@ -119,16 +122,20 @@ export class ItemSet {
     }
   }
 
-  find({ conditions, words, wordFields, sort, after, skip, limit }: ItemQuery): ItemPage {
+  find(query: ItemQuery): ItemPage {
     this.#unread = 0
-    const query = JSON.stringify([conditions, words, wordFields, sort])
-    const hasFilter = conditions.length + words.length > 0
-    const items = hasFilter
-      ? this.#rows.found(query, () => this.#sorted(this.#matches({ conditions, words, wordFields }), sort))
-      : this.#inOrder(sort)
+    const { conditions, words, sort, after, skip, limit } = query
+    const items = conditions.length + words.length > 0 ? this.#found(query) : this.#inOrder(sort)
     const from = (after ? firstAfter(items, sort, after) : 0) + skip
     const page = items.slice(from, from + limit).map(({ row }) => row)
     return { items: page, hasMore: items.length > from + limit, total: items.length }
+  }
+
+  #found({ conditions, words, wordFields, sort }: ItemQuery): Items {
+    const query = JSON.stringify([conditions, words, wordFields, sort])
+    if (this.#last?.query !== query)
+      this.#last = { query, found: this.#sorted(this.#matches({ conditions, words, wordFields }), sort) }
+    return this.#last.found
   }
 
   /** In creation order. */
