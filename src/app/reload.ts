@@ -8,7 +8,8 @@ import { BUNDLED } from '../documents/package-files.ts'
 import { DocumentError } from '../documents/problem.ts'
 import { textFiles, type TextFile, textsBeside } from '../documents/text-files.ts'
 import { StartError } from '../domain/start-error.ts'
-import { restartSequences } from '../state/collections.ts'
+import { restart } from '../state/collections.ts'
+import { atOnce } from '../state/model/slices.ts'
 import { monotonicTime } from '../state/model/time-and-ids.ts'
 import { type AppOptions, DEFAULT_ENVIRONMENT } from './options.ts'
 
@@ -38,10 +39,11 @@ export async function watchFiles(
 ): Promise<{ close(): Promise<void> }> {
   const { registry, environments, scenarios, extensions, documentChecks, log } = services
   const extendBy = (read: readonly Extension[]): void => {
+    const before = new Map(extensions.all.map((each) => [each.extension, each]))
     extensions.startWith(read)
     for (const environment of registry.environments())
       environment.model.transact(() => {
-        for (const each of read) restartSequences(environment, each)
+        for (const each of read) atOnce(restart(environment, each, before.get(each.extension)))
       })
   }
   const all: Source[] = [

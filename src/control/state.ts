@@ -8,8 +8,9 @@ import { isEnabled, serverUrlOf } from '../operations/connections.ts'
 import { maskJson } from '../domain/masking.ts'
 import type { Problem } from '../schema/problems.ts'
 import type { Snapshot } from '../state/model/model.ts'
+import { atOnce } from '../state/model/slices.ts'
 import type { Environment } from '../state/environment.ts'
-import { restartSequences } from '../state/collections.ts'
+import { restart } from '../state/collections.ts'
 import { readState, replaceState } from '../state/state-replacement.ts'
 import { imageText } from '../state/model/state-text.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
@@ -108,14 +109,20 @@ export const stateHandlers = {
     const { parseExtension } = await loadConnectorParser()
     const extension = await parseExtension(body.text, 'body', documentChecks)
     checkDocumentName('extension', extension.extension, path.name)
-    const define = (): void => {
+    const prepare = (): void => {
       const conflict = conflictWith(extension, extensions.except(extension))
       if (conflict !== undefined) throw new ControlError('INVALID_DOCUMENT', `body: ${conflict}`)
-      extensions.define(extension)
+      const before = extensions.all.find((each) => each.extension === extension.extension)
       for (const environment of registry.environments())
-        environment.model.transact(() => restartSequences(environment, extension))
+        environment.model.transact(() => atOnce(restart(environment, extension, before)))
     }
-    return { body: {}, onceDurable: define }
+    prepare()
+    const onceDurable = (): void => {
+      // Meanwhile the former extension has answered, or another one was put.
+      prepare()
+      extensions.define(extension)
+    }
+    return { body: {}, onceDurable }
   },
 
   list_snapshots: ({ environment }) => ({

@@ -1,5 +1,6 @@
 import type { Account } from '../domain/account.ts'
-import { type CollectionItem, type CollectionPlace, itemId, placeId } from '../domain/collection.ts'
+import { collectionNamed, type CollectionItem, type CollectionPlace, itemId, placeId } from '../domain/collection.ts'
+import type { CollectionOwner } from '../domain/connector.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Environment } from './environment.ts'
 import { sliced, type Steps } from './model/slices.ts'
@@ -24,12 +25,19 @@ export function isSequenceCounter(id: string): boolean {
   return id.startsWith('responder ')
 }
 
-/** Lets the sequences of a connector or an extension that was put begin again. Only inside a transaction. */
-export function restartSequences(
-  { model }: Environment,
-  { connector, responders }: { readonly connector: string; readonly responders: readonly unknown[] },
-): void {
-  for (const at of responders.keys()) model.tables.counters.remove(sequenceCounterOf(connector, at))
+/**
+ * Lets the sequences of a connector or an extension that is put begin again, and collections whose items have another key then.
+ * Only inside a transaction.
+ */
+export function* restart(
+  environment: Environment,
+  put: CollectionOwner & { readonly responders: readonly unknown[] },
+  before: CollectionOwner | undefined,
+): Steps {
+  const { connector, responders } = put
+  for (const at of responders.keys()) environment.model.tables.counters.remove(sequenceCounterOf(connector, at))
+  for (const [name, { key }] of Object.entries(before?.collections ?? {}))
+    if (collectionNamed(put, name)?.key !== key) yield* restartCollection(environment, connector, name)
 }
 
 /** The place of a collection's next item in creation order, from 1. Only inside a transaction. */
@@ -67,8 +75,8 @@ export function* replaceItems(
   tables.counters.put({ id: counter, value })
 }
 
-/** Lets a collection begin again for every account, once its items have another key. Only inside a transaction. */
-export function* restartCollection({ model }: Environment, connector: string, collection: string): Steps {
+/** Lets a collection begin again for every account. */
+function* restartCollection({ model }: Environment, connector: string, collection: string): Steps {
   const { collection_items, counters } = model.tables
   yield* sliced(collection_items.values(), (row) => {
     if (row.connector === connector && row.collection === collection) collection_items.remove(row.id)

@@ -370,6 +370,15 @@ describe('PUT /_mock/extensions/{name}', () => {
     })
   })
 
+  it('begins a collection again whose items get another key', async () => {
+    await withExtension({ file: NOTES }, async ({ send, ...mock }) => {
+      await send('post', '/api/v1/notes', { id: 'a', title: 'First' })
+      const titled = NOTES.replace('notes: {}', 'notes: { key: title }')
+      expect((await put(mock, 'notes', titled)).status).toBe(200)
+      expect((await mock.http('get', '/_mock/collections/extension.notes/notes')).body).toEqual({ items: [] })
+    })
+  })
+
   it('makes its name one that scenarios can have', async () => {
     await withExtension({}, async ({ send, ...mock }) => {
       const rules = [{ name: 'busy', at: 'service', on: { operation: 'notes' }, do: [{ respond: { status: 503 } }] }]

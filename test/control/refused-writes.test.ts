@@ -287,6 +287,23 @@ describe('while the disk is slow', () => {
 })
 
 describe('while the disk refuses', () => {
+  it('an extension that is put stays as it was when its sequences cannot begin again', async () => {
+    await withRefusingDisk(async ({ call, token, api, disk }) => {
+      const queue = (answers: string[]) => ({
+        extension: 'queue',
+        responders: [{ name: 'next', on: { path: '/api/v1/queue' }, sequence: answers.map((body) => ({ body })) }],
+      })
+      await call('put', '/extensions/queue', queue(['queued', 'done']))
+      const bearer = await token('test_client', 'test_secret')
+      const next = async (): Promise<unknown> => (await api(bearer, 'get', '/queue')).body
+      expect(await next()).toBe('queued')
+      disk.fails = () => new Error('ENOSPC: no space left')
+      expect((await call('put', '/extensions/queue', queue(['first', 'second']))).status).toBe(503)
+      disk.fails = () => undefined
+      expect(await next()).toBe('done')
+    })
+  })
+
   it('every operation of the control API is called here', () => {
     const operations = CONTROL_OPERATIONS.map(({ operation }) => operation.operationId)
     expect(Object.keys(CALLS).sort()).toEqual(operations.sort())
