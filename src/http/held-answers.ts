@@ -30,6 +30,7 @@ export function holdAnswer(
   }
   const calls: (() => unknown)[] = []
   let isHeld = true
+  let isRefused = false
   const release = (): void => {
     isHeld = false
     for (const call of calls.splice(0)) call()
@@ -38,6 +39,8 @@ export function holdAnswer(
     if (!isHeld) return
     isHeld = false
     refuse(error)
+    // What is left of a stream has no place behind the refusal.
+    isRefused = true
   }
   const held =
     (send: Send, answered: unknown): Send =>
@@ -47,6 +50,7 @@ export function holdAnswer(
         if (pending) pending.then(release, refused)
         else isHeld = false
       }
+      if (isRefused) return answered
       if (!isHeld) return send(...given)
       calls.push(() => send(...given))
       return answered

@@ -9,7 +9,7 @@ import { decodeText, readBody } from '../http/body.ts'
 import { holdAnswer } from '../http/held-answers.ts'
 import type { Authenticated } from '../http/request-context.ts'
 import { PROTECTED_RESOURCE_PATH } from '../http/routes.ts'
-import type { Environment } from '../state/environment.ts'
+import { type Environment, ReadGuard } from '../state/environment.ts'
 import { type Caller, callerOf } from './caller.ts'
 import { ListenStreams } from './listen-streams.ts'
 import { McpExchange, type McpRequest, urlOf } from './mcp-exchange.ts'
@@ -51,12 +51,14 @@ export class VirtualServers {
   async serve(message: IncomingMessage, response: ServerResponse, address: ServerAddress): Promise<void> {
     const { requestIds, realTime, registry } = this.#services
     const requestId = requestIdOf(message, requestIds.operations)
-    const release = holdAnswer(response, registry)
+    let readGuard: ReadGuard | undefined
+    const release = holdAnswer(response, registry, { readGuard: () => readGuard })
     const request = { message, response, release, address, startedAt: realTime(), requestId }
     let known: Authenticated | undefined
     try {
       const caller = callerOf(message, address, this.#services)
       known = caller.authenticate()
+      readGuard = new ReadGuard(known.environment)
       await this.#serveKnown(request, caller, known.environment)
     } catch (error) {
       this.#refuse(request, error, known)
@@ -71,7 +73,9 @@ export class VirtualServers {
     if (!tools) throw new ServiceError('PATH_NOT_FOUND', `there is no MCP server ${quote(address.path)}`)
     if (message.method !== 'POST') throw notPost(message.method)
     const read = readMessage(await readBody(message, services.bodyLimit))
-    const exchange = new McpExchange(request, { caller, environment }, services)
+    // A list of tools can say what is not durable yet, whatever a call beside it has waited for.
+    const release = listsTools(read.parsed) ? () => undefined : request.release
+    const exchange = new McpExchange({ ...request, release }, { caller, environment }, services)
     const plain = plainCall(exchange, read.parsed)
     if (plain) {
       const reply = await answerPlainCall(plain, tools, exchange, services)
@@ -184,6 +188,11 @@ function readMessage(octets: Buffer): McpMessage {
 }
 
 const MAX_METHOD = 100
+
+/** Whether a list of tools is among the messages of a batch. */
+function listsTools(parsed: unknown): boolean {
+  return Array.isArray(parsed) && parsed.some((each) => isJsonObject(each) && each['method'] === 'tools/list')
+}
 
 /** The headers that the library reads. */
 const READ_HEADER = /^(?:accept|content-type|origin|mcp-.*)$/

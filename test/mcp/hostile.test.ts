@@ -1,5 +1,8 @@
 import { request } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { MemoryDisk } from '../support/memory-disk.ts'
+import { withDirectory } from '../support/registry.ts'
 import { MODERN, type McpMock, withMcp } from './fixture.ts'
 
 const CALL = { name: 'mail_send_message', arguments: { to: 'bob@example.com', subject: 'Hello' } }
@@ -70,6 +73,77 @@ describe('hostile requests to an MCP server', () => {
       expect((await answer.text()).match(/message_id/g)?.length).toBeGreaterThanOrEqual(2)
       const ids = (await mock.journal('operation=execute_tool')).map(({ id }) => id)
       expect(new Set(ids).size).toBe(2)
+    })
+  })
+
+  const pendingTool = { name: 'mail_pending', call: { method: 'GET', path: '/pending' } }
+
+  /** Runs `work` while a connector with another tool waits for the disk, which then refuses it. */
+  async function withPendingTool(work: (mock: McpMock, refuse: () => Promise<void>) => Promise<void>): Promise<void> {
+    await withDirectory(async (directory) => {
+      const disk = new MemoryDisk()
+      await withMcp({ state: join(directory, 'state.json'), fileSystem: disk }, async (mock) => {
+        let open = (): void => undefined
+        disk.gate = new Promise((resolve) => (open = resolve))
+        const putting = fetch(`${mock.url}/_mock/connectors/mail`, {
+          method: 'PUT',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({
+            connector: 'mail',
+            authorization_type: 'OAUTH',
+            people: ['ada'],
+            tools: [pendingTool],
+          }),
+        })
+        const { registry } = mock.app.services
+        const tools = () => registry.environment('default')!.connector('mail')!.tools
+        while (tools()[0]?.name !== pendingTool.name) await new Promise((turn) => setImmediate(turn))
+        await work(mock, async () => {
+          disk.fails = () => new Error('ENOSPC: no space left')
+          open()
+          expect((await putting).status).toBe(503)
+        })
+        disk.fails = () => undefined
+      })
+    })
+  }
+
+  it('a batch of a list and calls shows no tool that the disk refuses, and ends once', async () => {
+    await withPendingTool(async (mock, refuse) => {
+      const ids = vi.spyOn(mock.app.services.requestIds.operations, 'id')
+      const calls = [2, 3].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'none' } }))
+      const batch = `[${message('tools/list')},${calls.map((each) => JSON.stringify(each)).join()}]`
+      const answering = post(mock, batch, { 'MCP-Protocol-Version': '2025-03-26' })
+      // The second call of a batch has an id of its own.
+      while (ids.mock.calls.length < 2) await new Promise((turn) => setImmediate(turn))
+      await refuse()
+      expect((await answering).status).toBe(503)
+    })
+  })
+
+  it('a list whose body comes after the disk has refused a tool does not show it', async () => {
+    await withPendingTool(async (mock, refuse) => {
+      const ids = vi.spyOn(mock.app.services.requestIds.operations, 'id')
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+      const answering = fetch(`${mock.url}/mcp/v3/connections/mail`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${mock.token}`,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+          identifier: 'ada@example.com',
+        },
+        body: readable,
+        duplex: 'half',
+      })
+      const writer = writable.getWriter()
+      const body = Buffer.from(message('tools/list'))
+      await writer.write(body.subarray(0, 1))
+      while (ids.mock.calls.length < 1) await new Promise((turn) => setImmediate(turn))
+      await refuse()
+      await writer.write(body.subarray(1))
+      await writer.close()
+      expect(await (await answering).text()).not.toContain(pendingTool.name)
     })
   })
 
