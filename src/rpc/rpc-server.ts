@@ -283,7 +283,8 @@ async function answerCall(
       if (!isLate && !exchange.isOver) return
       const isDue = isLate || (limit !== undefined && (context.timeoutMs() ?? 0) <= EARLY_CANCEL)
       call.cancelled ??= isDue ? `its deadline of ${limit ?? 0} ms passed` : 'its client cancelled it'
-      exchange.isOver = true
+      // The end of the connection after the answer is the end of what the call waits for.
+      if (isLate) exchange.response.shouldKeepAlive = false
       reject(isLate ? reason : new ConnectError('the client cancelled the call', Code.Canceled))
     }
     // A short deadline has passed by the time that the call is read.
