@@ -1,3 +1,5 @@
+// Fake timers of a test replace the global function, and a server in its process still sends.
+import { setImmediate } from 'node:timers'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
 import { type Instant, instant, milliseconds } from '../domain/instant.ts'
 import { parsedJson } from '../domain/json.ts'
