@@ -73,19 +73,20 @@ export function reseededOrigin(
   environment: Environment,
   { seed, exact }: { seed: SeedBundle; exact: SeedBundle },
 ): Origin {
-  const accounts = new Set(exact.accounts.map(({ id }) => id))
-  const providers = new Set(exact.providers.map(({ identifier }) => identifier))
-  const before = {
-    ...origin.exact,
-    accounts: origin.exact.accounts.filter(({ id }) => !accounts.has(id)),
-    providers: origin.exact.providers.filter(({ identifier }) => !providers.has(identifier)),
-  }
+  const accounts = inPlace(origin.exact.accounts, exact.accounts, ({ id }) => id)
+  const providers = inPlace(origin.exact.providers, exact.providers, ({ identifier }) => identifier)
   return {
     ...origin,
     seed: { ...seed, clients: mergeBundles([origin.seed, seed]).clients },
-    exact: mergeBundles([before, exact]),
+    exact: { ...mergeBundles([origin.exact, exact]), accounts, providers },
     kept: keptRows(environment, exact, origin.kept),
   }
+}
+
+/** Items in their former order, those that are named again as they are now, then the new ones. */
+function inPlace<T>(before: readonly T[], present: readonly T[], name: (item: T) => unknown): T[] {
+  const named = new Map(present.map((item) => [name(item), item]))
+  return [...new Set([...before.map((item) => named.get(name(item)) ?? item), ...present])]
 }
 
 /** The rows that carry the ids of what a seed names: those that were kept before, and those that have come since. */

@@ -290,6 +290,16 @@ describe('a large seed that is added', () => {
       expect(identifiers(registry.environment('kept')!)).toHaveLength(MANY + 1)
     }))
 
+  it('that no longer names an account keeps it in its place, also after a reset', () =>
+    withMock(async ({ environments, environment }) => {
+      const seed = (...names: string[]): SeedBundle => ({ ...SERVER, accounts: names.map((name) => pending(name)) })
+      await environments.reseed(seed('ada', 'grace', 'lin'), 'default')
+      await environments.reseed(seed('ada', 'lin', 'new'), 'default')
+      expect(identifiers(environment)).toEqual(['ada', 'grace', 'lin', 'new'])
+      await environments.reset(environment)
+      expect(identifiers(environment)).toEqual(['ada', 'grace', 'lin', 'new'])
+    }))
+
   it('that brings a client of another environment changes nothing', () =>
     withMock(async ({ environments, environment, registry }) => {
       const clients = [{ id: 'taken', client_secret: 's' }]
