@@ -137,7 +137,12 @@ export class Environment {
 
   /** Changes settings; those not given stay as they are. */
   configure(settings: Partial<Settings>): void {
-    this.#put({ id: 'settings', settings: { ...this.#settings, ...settings } })
+    this.replaceSettings({ ...this.#settings, ...settings })
+  }
+
+  /** Puts settings in place of all that there are: some may be absent. */
+  replaceSettings(settings: Settings): void {
+    this.#put({ id: 'settings', settings })
   }
 
   #put(row: EnvironmentRow): void {

@@ -258,7 +258,7 @@ export class EnvironmentProvisioner {
           const origin =
             seed && exact ? { ...before, seed, exact, of_server: false, kept: keptRows(environment, exact) } : before
           draft.clock.become(clockStateOf(origin.clock, time()))
-          draft.configure({ ...DEFAULT_SETTINGS, ...origin.exact.settings })
+          draft.replaceSettings({ ...DEFAULT_SETTINGS, ...origin.exact.settings })
           const { connections, providers, origins, clients } = draft.model.tables
           for (const connection of origin.kept.connections) connections.put(connection)
           for (const provider of origin.kept.providers) providers.put(provider)

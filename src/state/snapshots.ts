@@ -20,7 +20,7 @@ export function takeSnapshot(environment: Environment, name: string): Snapshot {
 export function restoreSnapshot(environment: Environment, snapshot: Snapshot): Promise<void> {
   const { taken_at, settings, clock, tables } = snapshot
   return replaceTables(environment, tables, EMPTIED_BY_RESET, () => {
-    environment.configure(settings)
+    environment.replaceSettings(settings)
     if (clock.frozen_at === null) environment.clock.run()
     else environment.clock.freeze()
     environment.clock.set(milliseconds(taken_at))

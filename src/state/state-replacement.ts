@@ -53,7 +53,7 @@ function addTables(state: unknown): void {
 /** Puts a state in place of everything that an environment has, in one commit. */
 export function replaceState(environment: Environment, { settings, clock, tables }: EnvironmentState): Promise<void> {
   return replaceTables(environment, tables, new Set(TABLE_NAMES), () => {
-    if (settings) environment.configure(settings)
+    if (settings) environment.replaceSettings(settings)
     if (clock) environment.clock.become(clock)
   })
 }

@@ -398,6 +398,25 @@ describe('documents that are sent', () => {
   })
 })
 
+describe('a setting that was absent', () => {
+  it.each([
+    ['a snapshot that is restored', 'post', '/snapshots/before/restore'],
+    ['a state that is loaded', 'put', '/state'],
+    ['a reset to another seed', 'post', '/reset'],
+  ] as const)('is absent again after %s', async (_title, method, path) => {
+    await withControl({}, async (mock) => {
+      const { settings, ...before } = await stateOf(mock)
+      await mock.call('put', '/snapshots/before')
+      await mock.call('post', '/seed', { settings: { virtual_mcp: true } })
+      expect((await stateOf(mock)).settings).toEqual({ ...settings, virtual_mcp: true })
+      const body = { '/state': { ...before, settings }, '/reset': { seed: { accounts: [] } } }
+      const answer = await mock.call(method, path, path in body ? body[path as keyof typeof body] : undefined)
+      expect(answer.status).toBe(200)
+      expect((await stateOf(mock)).settings).toEqual(settings)
+    })
+  })
+})
+
 describe('a call of a tool that is under way', () => {
   it.each([
     ['a reset', 'post', '/reset'],
