@@ -160,9 +160,10 @@ function startRenewal(context: Context, account: Account): Promise<Renewal> {
 }
 
 async function requestTokens(context: Context, account: Account): Promise<Renewal> {
-  const { environment, thirdParty } = context
+  const { environment, thirdParty, trace } = context
   const connector = environment.connector(account.connector)
-  const store = (answer: TokenAnswer): Renewal => storeAnswer(context, account, answer)
+  const begun = { environment, thirdParty, trace, replacements: environment.replacements }
+  const store = (answer: TokenAnswer): Renewal => storeAnswer(begun, account, answer)
   if (connector && isRenewable(account)) {
     const { source } = TRAITS[account.authorization_type]
     return source === 'service'
@@ -171,16 +172,19 @@ async function requestTokens(context: Context, account: Account): Promise<Renewa
   }
   const description = connector ? 'there is no refresh token' : 'its connector no longer exists'
   const refusal = { granted: false, status: 400, error: 'invalid_grant', description } as const
-  return environment.model.transact(() => store(refusal), context.trace)
+  return environment.model.transact(() => store(refusal), trace)
 }
 
 /** Only inside a transaction. @throws ServiceError ACCOUNT_NOT_FOUND */
-function storeAnswer({ environment, trace }: Context, asked: Account, answer: TokenAnswer): Renewal {
+function storeAnswer({ environment, trace, replacements }: Begun, asked: Account, answer: TokenAnswer): Renewal {
   const { model } = environment
-  const current = model.tables.accounts.get(asked.id)
+  const current = environment.replacements === replacements ? model.tables.accounts.get(asked.id) : undefined
   const reason = answer.granted ? 'renewed' : `${answer.error}: ${answer.description}`
   if (!current)
-    throw new ServiceError('ACCOUNT_NOT_FOUND', `connected account ${quote(asked.id)} was deleted in the meantime`)
+    throw new ServiceError(
+      'ACCOUNT_NOT_FOUND',
+      `connected account ${quote(asked.id)} was deleted or replaced in the meantime`,
+    )
   // Its owner stored other credentials before the answer came: that change is kept.
   if (!haveSameTokens(current.credentials, asked.credentials)) return { account: current, outcome: 'renewed', reason }
   if (!answer.granted && answer.status >= 500) return { account: current, outcome: 'unavailable', reason }

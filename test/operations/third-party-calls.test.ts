@@ -46,6 +46,7 @@ function mock() {
     return latest
   }
   return {
+    environment,
     asked,
     tokenRequest,
     renewing: (trace?: RequestTrace, of = account) => renew(context(trace), of),
@@ -114,6 +115,17 @@ describe('while a token is renewed', () => {
     asked.answer(GRANTED)
     await expect(renewal).rejects.toMatchObject({ errorCode: 'ACCOUNT_NOT_FOUND' })
     expect(stored()).toBeUndefined()
+  })
+
+  it('its rows are replaced, as by a reset: the renewal changes none of them', async () => {
+    const { environment, tokenRequest, renewing, stored } = mock()
+    const before = stored()
+    const renewal = renewing()
+    const asked = await tokenRequest()
+    environment.replacements++
+    asked.answer(GRANTED)
+    await expect(renewal).rejects.toMatchObject({ errorCode: 'ACCOUNT_NOT_FOUND' })
+    expect(stored()).toEqual(before)
   })
 
   it('another request has renewed it before: that is recorded, and the token endpoint is not called', async () => {
