@@ -98,7 +98,8 @@ function insertAccount(
   // All times in one answer come from one reading of the clock (G25).
   const present = environment.clock.now()
   refuseDuplicate(environment, account)
-  const { authorization_type: type } = knownConnector(environment, account.connector)
+  const connector = knownConnector(environment, account.connector)
+  const { authorization_type: type } = connector
   if (type !== account.authorization_type)
     throw invalidField('connector', `must be sent again: its authorization type changed to ${type}`, 'known_connector')
   if (live.granted) {
@@ -108,6 +109,8 @@ function insertAccount(
   const event = isReady ? 'created_with_credentials' : 'created_without_credentials'
   account.status = nextStatus('none', event)
   account.updated_at = instant(present)
+  account.provider = providerOf(connector)
+  account.connection_id = connectionOf(environment, account.connector)?.id ?? ''
   account.sequence = model.count('account_sequence')
   model.tables.accounts.put(account)
   trace.created(account, event, account.updated_at)

@@ -85,7 +85,8 @@ function storeLink(
 function isUnchanged(call: LinkCall, account: Account): boolean {
   const current = linkedAccount(call, call.body)
   if (account.sequence > 0) return current === account
-  return current.sequence === 0 && current.authorization_type === account.authorization_type
+  const fields = ['sequence', 'authorization_type', 'provider', 'connection_id'] as const
+  return fields.every((field) => current[field] === account[field])
 }
 
 function linkedAccount(call: LinkCall, locator: Locator): Account {

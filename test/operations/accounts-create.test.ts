@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { emptyBundle } from '../../src/domain/seed.ts'
 import { ADA, createAccount, expectError, fieldsOf, TOKENS } from '../support/accounts.ts'
 import { withToolmock } from '../support/toolmock.ts'
 
@@ -183,6 +184,28 @@ describe('POST /connected_accounts', () => {
       expectError(answer, 400, 'VALIDATION_FAILED')
       expect(fieldsOf(answer).sort()).toEqual(['connected_account.nested', 'surprise'])
     }))
+
+  it.each([
+    ['a create', PATH],
+    ['a link', `${PATH}/magic_link`],
+  ])('takes the provider that its connector has once the service has obtained its token: %s', (_, path) =>
+    withToolmock({}, async ({ api, app, environment }) => {
+      const connector = [...environment.connectors.values()].find((each) => each.authorization_type === 'OAUTH_M2M')!
+      const renamed = { ...emptyBundle(), connectors: [{ ...connector, provider: 'RENAMED' }] }
+      let adding: Promise<void> | undefined
+      const find = environment.connector.bind(environment)
+      const spy = vi.spyOn(environment, 'connector').mockImplementation((name) => {
+        adding ??= app.services.environments.add(environment, renamed)
+        return find(name)
+      })
+      const answer = await api.post(path, { connector: connector.connector, identifier: 'ada@example.com' })
+      spy.mockRestore()
+      await adding
+      expect([200, 201]).toContain(answer.status)
+      const { connected_accounts } = (await api.get(PATH)).body
+      expect(connected_accounts).toMatchObject([{ status: 'ACTIVE', provider: 'RENAMED' }])
+    }),
+  )
 
   it('keeps keys that are names of Object.prototype as ordinary keys', () =>
     withToolmock({}, async ({ api, http, signIn }) => {
