@@ -67,11 +67,11 @@ export async function authenticateClient(
   context.client = found.client
 }
 
-/** Every 400 of the token endpoint has the body of RFC 6749 5.2 (G14). */
+/** Every 400 and 401 of the token endpoint has the body of RFC 6749 5.2 (G14): a 401 where its environment was removed. */
 export function asTokenError(error: unknown): unknown {
-  return error instanceof ServiceError && error.status === 400
-    ? new TokenError('invalid_request', error.message, false, error.context.violations)
-    : error
+  if (!(error instanceof ServiceError) || (error.status !== 400 && error.status !== 401)) return error
+  const code = error.status === 400 ? 'invalid_request' : 'invalid_client'
+  return new TokenError(code, error.message, false, error.context.violations)
 }
 
 /** @throws TokenError invalid_request when a field is sent more than once (RFC 6749 3.2) */

@@ -82,6 +82,26 @@ function without(field: string): [number, string] {
 }
 
 describe('a token request that is refused (G14)', () => {
+  it('has the body of RFC 6749 also when its environment is removed meanwhile', () =>
+    withToolmock({}, async (mock) => {
+      const { registry, scenarios } = mock.app.services
+      const held = { hold_until: { requests: 2, within: '60s' } }
+      const rules = [{ name: 'first', at: 'service', on: { operation: 'create_token' }, do: [held] }]
+      await mock.http('put', '/_mock/scenarios/held').send({ name: 'held', rules })
+      await mock.http('post', '/_mock/scenarios/held/start')
+      const asking = ask(mock, GOOD).then((answer) => answer)
+      const own = scenarios.of(mock.environment)
+      const isHeld = (): boolean => own.list().some(({ rules: [rule] }) => (rule?.matched ?? 0) > 0)
+      while (!isHeld()) await new Promise((turn) => setImmediate(turn))
+      own.stop('held')
+      registry.remove('default')
+      const { status, body } = await asking
+      expect([status, body]).toEqual([
+        401,
+        { error: 'invalid_client', error_description: 'the environment default was removed' },
+      ])
+    }))
+
   const missing = ['client_id', 'client_secret', 'grant_type'].map((name) => {
     const rest = Object.fromEntries(Object.entries(GOOD).filter(([each]) => each !== name))
     return [`${name} is missing`, rest, ...without(name)] as const

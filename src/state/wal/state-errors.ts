@@ -25,5 +25,6 @@ function outcomeOf(cause: unknown): string {
 
 /** A request for an environment that was removed meanwhile: its bearer tokens are gone too. */
 export function removed(name: string): ServiceError {
-  return new ServiceError('UNAUTHENTICATED', `the environment ${name} was removed`)
+  const headers = { 'WWW-Authenticate': 'Bearer error="invalid_token"' }
+  return new ServiceError('UNAUTHENTICATED', `the environment ${name} was removed`, { headers })
 }
