@@ -19,7 +19,7 @@ export function listMcpConfigs(call: Call<'list_mcp_configs'>): Reply {
   const { environment, query } = call
   const { 'filter.id': id, 'filter.provider': provider } = query
   const [name, search] = [query['filter.name'], query.search].map((text) => text?.toLowerCase())
-  const uuid = query['filter.mcp_server_url']?.split('/').at(-1)
+  const uuid = query['filter.mcp_server_url']?.split('/').findLast((part) => part !== '')
   const configs = positioned(environment.model.tables.mcp_configs).filter(
     ({ item }) =>
       (!id || item.id === id) &&

@@ -189,6 +189,8 @@ describe('MCP configs', () => {
       expect(await namesOf({ 'filter.provider': 'weather' })).toEqual(['support-bot'])
       const url = bot.mcp_server_url.replace(/^http:\/\/[^/]+/, 'https://elsewhere.example')
       expect(await namesOf({ 'filter.mcp_server_url': url })).toEqual(['support-bot'])
+      expect(await namesOf({ 'filter.mcp_server_url': `${url}/` })).toEqual(['support-bot'])
+      expect(await namesOf({ 'filter.mcp_server_url': 'https://elsewhere.example/' })).toEqual([])
       expect(await namesOf({ search: 'Support' })).toEqual(['support-agent', 'support-bot'])
       const first = await list({ page_size: '1', search: 'support' })
       expect(first).toMatchObject({ configs: [{ name: 'support-agent' }], total_size: 2, prev_page_token: '' })

@@ -147,6 +147,22 @@ describe('hostile requests to an MCP server', () => {
     })
   })
 
+  it('a user whom the query names may have a question mark in the identifier', async () => {
+    await withMcp({}, async (mock) => {
+      await mock.call('POST', '/connected_accounts', { connector: 'mail', identifier: 'who?' })
+      const answer = await fetch(`${mock.url}/mcp/v3/connections/mail?identifier=who?`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${mock.token}`,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+        },
+        body: message('tools/call', CALL),
+      })
+      expect(await answer.text()).toContain('identifier who?, is PENDING_AUTH')
+    })
+  })
+
   it('an input that nests deeper than a body may is refused as execute_tool refuses it', async () => {
     await withMcp({}, async (mock) => {
       const deep = `{"to":${'['.repeat(150)}${']'.repeat(150)}}`
