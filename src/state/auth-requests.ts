@@ -28,14 +28,16 @@ export function newAuthRequest({ model, ids, clock, settings }: Environment, acc
 }
 
 /** The flow that waits for verification under this id. @throws ServiceError AUTH_REQUEST_NOT_FOUND */
-export function pendingRequest({ model: { tables } }: Environment, id: string): PendingRequest {
+export function pendingRequest(environment: Environment, id: string): PendingRequest {
+  const { tables } = environment.model
   const request = tables.auth_requests.get(id)
   const account = request && tables.accounts.get(request.account_id)
   if (!request || !account)
     throw new ServiceError('AUTH_REQUEST_NOT_FOUND', 'there is no pending flow with this auth_request_id')
-  if (request.outcome !== 'pending') {
-    throw new ServiceError('AUTH_REQUEST_NOT_FOUND', `this auth_request_id ${ENDED[request.outcome]}`)
-  }
+  // It can expire while a fault keeps the request waiting.
+  const isExpired = request.outcome === 'pending' && request.expires_at <= now(environment)
+  const outcome = isExpired ? 'expired' : request.outcome
+  if (outcome !== 'pending') throw new ServiceError('AUTH_REQUEST_NOT_FOUND', `this auth_request_id ${ENDED[outcome]}`)
   return { request, account }
 }
 
@@ -44,7 +46,8 @@ const ENDED = {
   consumed: 'was verified before; each id works once',
   expired: 'has expired; send the user through a new magic link',
   superseded: 'was superseded by a later consent of the same account',
-  withdrawn: 'ended when its account was disconnected; send the user through a new magic link',
+  withdrawn:
+    'ended when its account was disconnected or got another authorization type; send the user through a new magic link',
 } as const
 
 /** The account's pending tokens become live, and the request id is used up (3.1). */

@@ -218,7 +218,7 @@ describe('a refusal names what is wrong and what is allowed', () => {
       const [account] = (await mock.api.get('/connected_accounts')).body.connected_accounts
       await mock.http('post', `/_mock/accounts/${account.id}/disconnect`)
       expect(await message(second)).toBe(
-        'this auth_request_id ended when its account was disconnected; send the user through a new magic link',
+        'this auth_request_id ended when its account was disconnected or got another authorization type; send the user through a new magic link',
       )
     }))
 

@@ -36,6 +36,25 @@ describe('POST /connected_accounts/user/verify', () => {
       },
     ))
 
+  it('answers 404 when the request expires while a fault keeps verify waiting (G32, G64)', () =>
+    withToolmock({}, async (mock) => {
+      const { environment, app, http, time } = mock
+      const id = await pendingRequest(mock)
+      const held = { hold_until: { requests: 2, within: '60s' } }
+      const rules = [{ name: 'first', at: 'service', on: { operation: 'verify_user' }, do: [held] }]
+      await http('put', '/_mock/scenarios/held').send({ name: 'held', rules })
+      await http('post', '/_mock/scenarios/held/start')
+      const verifying = verify(mock, id)
+      const own = app.services.scenarios.of(environment)
+      const isHeld = (): boolean => own.list().some(({ rules: [rule] }) => (rule?.matched ?? 0) > 0)
+      while (!isHeld()) await new Promise((turn) => setImmediate(turn))
+      time.advance('10m')
+      own.stop('held')
+      expectError(await verifying, 404, 'AUTH_REQUEST_NOT_FOUND')
+      const { body } = await mock.api.get('/connected_accounts/details', ADA)
+      expect(body.connected_account.status).toBe('PENDING_AUTH')
+    }))
+
   it('consumes the request: a second use answers 404 (3.1)', () =>
     withToolmock({}, async (mock) => {
       const id = await pendingRequest(mock)
