@@ -446,13 +446,9 @@ const REPORT = css`
   .bar > .injected_only {
     background: repeating-linear-gradient(135deg, var(--tone) 0 2px, transparent 2px 4px);
   }
-  /* What is allowed, or has no effect, is a sentence. */
   @container (min-width: 900px) {
     .findings th:first-child {
       width: 184px;
-    }
-    .findings :is(.text, .wide) {
-      width: 24%;
     }
   }
   /* On paper: black on white, without page breaks inside a row or after a heading. */

@@ -191,7 +191,7 @@ function findingTables(
   const heads: Head[] = [
     'Where',
     'Found',
-    [allowedTitle, 'text'],
+    [allowedTitle, 'wide'],
     'Rule',
     ['Times', 'number'],
     ['Tests and requests', 'wide'],
@@ -398,7 +398,7 @@ function bar(tally: Tally): Html {
   >`
 }
 
-type Head = string | readonly [label: string, kind: 'number' | 'text' | 'wide']
+type Head = string | readonly [label: string, kind: 'number' | 'wide']
 
 /**
  * A table, where there are any rows. The first cell of each is its heading. On a narrow screen each row is a block, and each
