@@ -6,20 +6,17 @@ import type { Step } from './step.ts'
 const SOURCE = 'src/ui'
 const OUTPUT = 'src/ui/generated'
 
-/** What is loaded when it is first used, by the entry that is loaded at once. */
-const [FIRST, ON_DEMAND, EDITOR, STYLE] = ['app.js', 'on-demand.js', 'editor.js', 'style.css'] as const
+/** All views, what the editor of scenarios loads when it is first shown, and the style sheet. */
+const [VIEWS, EDITOR, STYLE] = ['app.js', 'editor.js', 'style.css'] as const
 
-/** The most bytes, compressed, of what the first view loads, and of everything but the editor of scenarios. */
-const LIMITS = [
-  [[FIRST, STYLE], 45_000],
-  [[FIRST, ON_DEMAND, STYLE], 49_200],
-] as const
+/** The most bytes, compressed, of the views and their style. */
+const LIMIT = 45_000
 
 /** The scripts and the style sheet of the dashboard, bundled for browsers. */
 export const dashboard: Step = {
   name: 'dashboard',
   inputs: [SOURCE, 'src/domain', 'src/pages', 'package-lock.json'],
-  outputs: [FIRST, ON_DEMAND, EDITOR, STYLE].map((name) => `${OUTPUT}/${name}`),
+  outputs: [VIEWS, EDITOR, STYLE].map((name) => `${OUTPUT}/${name}`),
   make: async (root) => {
     const { rolldown } = await import('rolldown')
     const bundle = await rolldown({
@@ -35,8 +32,8 @@ export const dashboard: Step = {
       format: 'esm',
       minify: true,
       comments: false,
-      entryFileNames: FIRST,
-      chunkFileNames: '[name].js',
+      entryFileNames: VIEWS,
+      chunkFileNames: EDITOR,
     })
     await bundle.close()
     const { BASE_STYLE } = await import('../../src/pages/style.ts')
@@ -46,12 +43,9 @@ export const dashboard: Step = {
       [STYLE, style],
     ])
     const names = [...made.keys()].sort().join(', ')
-    if (names !== [FIRST, ON_DEMAND, EDITOR, STYLE].sort().join(', '))
-      throw new Error(`the dashboard has other files: ${names}`)
-    for (const [parts, limit] of LIMITS) {
-      const size = parts.reduce((sum, name) => sum + gzipSync(made.get(name) ?? '', { level: 9 }).length, 0)
-      if (size > limit) throw new Error(`${parts.join(', ')} have ${size} bytes compressed, more than ${limit}`)
-    }
+    if (names !== [VIEWS, EDITOR, STYLE].sort().join(', ')) throw new Error(`the dashboard has other files: ${names}`)
+    const size = [VIEWS, STYLE].reduce((sum, name) => sum + gzipSync(made.get(name) ?? '', { level: 9 }).length, 0)
+    if (size > LIMIT) throw new Error(`${VIEWS} and ${STYLE} have ${size} bytes compressed, more than ${LIMIT}`)
     return new Map([...made].map(([name, text]) => [`${OUTPUT}/${name}`, text]))
   },
 }

@@ -51,7 +51,6 @@ const PAGE = htmlDocument({
 const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: () => Promise<string> }>> = {
   '/ui': { type: 'text/html', read: () => Promise.resolve(PAGE.toString()) },
   '/ui/app.js': { type: 'text/javascript', read: () => generated('app.js') },
-  '/ui/on-demand.js': { type: 'text/javascript', read: () => generated('on-demand.js') },
   '/ui/editor.js': { type: 'text/javascript', read: () => generated('editor.js') },
   '/ui/style.css': { type: 'text/css', read: () => generated('style.css') },
 }

@@ -8,22 +8,9 @@ import { isAnswered, titleOf } from './entry.ts'
 import { fieldsOf, inputOf, type InputField } from './input-form.ts'
 import { linkCommand } from './links.tsx'
 import { change, changeClock, clockNow, timeline } from './live.ts'
-import {
-  Detail,
-  Empty,
-  Facts,
-  Field,
-  Form,
-  Id,
-  Json,
-  Loading,
-  Problem,
-  SearchField,
-  Section,
-  SmallButton,
-  Status,
-  Table,
-} from './parts.tsx'
+import { Facts, Id, Json, Status, Table } from './content.tsx'
+import { Field, Form, SearchField, SmallButton } from './controls.tsx'
+import { Detail, Empty, Loading, Problem, Section } from './layout.tsx'
 import { setParameters, go, linkTo, route } from './hash-route.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
 import { useListNavigation } from './keyboard.ts'
@@ -44,7 +31,7 @@ export function AccountsView() {
   useListNavigation(accounts.length, () => go('accounts', '', parameters))
   const all = Object.values(value?.statuses ?? {}).reduce((sum, count) => sum + count, 0)
   return (
-    <div class={`split ${id === '' ? '' : 'opened'}`}>
+    <div class="split">
       <div class="column list-side">
         <div class="buttons controls" role="search" aria-label="Accounts">
           <SearchField label="Search accounts" value={q} onInput={(text) => setParameters({ q: text, from: '' })} />

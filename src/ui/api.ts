@@ -37,9 +37,8 @@ export type Query = Readonly<Record<string, string | number | undefined>>
 export interface CallOptions {
   /** With another environment than the one that is shown, or with `undefined` for none. */
   readonly query?: Query
-  readonly body?: unknown
-  /** A YAML or JSON document as it was written. */
-  readonly document?: string
+  /** Sent as JSON. A text is a YAML or JSON document, which is sent as it was written. */
+  readonly body?: object | string
   readonly signal?: AbortSignal
 }
 
@@ -50,21 +49,23 @@ function addressOf(path: string, query: Query): string {
   return `.${path}${search === '' ? '' : `?${search}`}`
 }
 
+/** The URL of the server, without a slash at its end. */
+export function serverUrl(): string {
+  return new URL('..', location.href).href.replace(/\/$/, '')
+}
+
 /** One call of the control API, in the environment that is shown unless its query says otherwise. @throws ApiError */
 export async function open(method: string, path: string, options: CallOptions = {}): Promise<Response> {
-  const { query, body, document, signal: aborted } = options
+  const { query, body, signal = null } = options
   const token = sessionStorage.getItem(TOKEN)
-  const headers: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` }
-  if (document !== undefined) headers['Content-Type'] = 'application/yaml'
-  if (body !== undefined) headers['Content-Type'] = 'application/json'
-  const sent = document ?? (body === undefined ? undefined : JSON.stringify(body))
-  const response = await fetch(addressOf(path, { ...inEnvironment(), ...query }), {
-    method,
-    headers,
-    ...(sent === undefined ? {} : { body: sent }),
-    ...(aborted ? { signal: aborted } : {}),
-  }).catch((error: unknown) => {
-    if (aborted?.aborted) throw error
+  const headers = {
+    ...(token !== null && { Authorization: `Bearer ${token}` }),
+    ...(body !== undefined && { 'Content-Type': typeof body === 'string' ? 'application/yaml' : 'application/json' }),
+  }
+  const sent = typeof body === 'object' ? JSON.stringify(body) : (body ?? null)
+  const address = addressOf(path, { ...inEnvironment(), ...query })
+  const response = await fetch(address, { method, headers, body: sent, signal }).catch((error: unknown) => {
+    if (signal?.aborted) throw error
     throw new ApiError(0, 'The server cannot be reached.')
   })
   if (response.ok) return response

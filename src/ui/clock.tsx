@@ -2,30 +2,13 @@ import { useState } from 'preact/hooks'
 import type { Schemas } from './api.ts'
 import { dayOf, distanceOf, momentOf, timeOf } from './format.ts'
 import { changeClock, clockFrozen, clockNow, clockShift, isClockKnown, realNow } from './live.ts'
-import {
-  Button,
-  commandOf,
-  Empty,
-  Field,
-  Form,
-  Items,
-  Loading,
-  Problem,
-  Section,
-  SmallButton,
-  Table,
-  Tag,
-} from './parts.tsx'
+import { Items, Table, Tag } from './content.tsx'
+import { Button, Field, Form, SmallButton } from './controls.tsx'
+import { commandOf, Empty, Loading, Problem, Section } from './layout.tsx'
 import { linkTo } from './hash-route.ts'
 import { useAction, useApi } from './use-api.ts'
 
 type DueItem = Schemas['DueItem']
-
-const STEPS = [
-  ['1m', '+1 min'],
-  ['1h', '+1 h'],
-  ['1d', '+1 d'],
-] as const
 
 export function ClockView() {
   const { busy, error, run } = useAction()
@@ -64,9 +47,9 @@ export function ClockView() {
               disabled={busy}
               onClick={() => change({ frozen: !frozen })}
             />
-            {STEPS.map(([advance, text]) => (
-              <Button key={advance} label={text} disabled={busy} onClick={() => change({ advance })} />
-            ))}
+            <Button label="+1 min" disabled={busy} onClick={() => change({ advance: '1m' })} />
+            <Button label="+1 h" disabled={busy} onClick={() => change({ advance: '1h' })} />
+            <Button label="+1 d" disabled={busy} onClick={() => change({ advance: '1d' })} />
           </div>
           <SetClock busy={busy} change={change} />
           <Problem error={error} />
@@ -83,7 +66,27 @@ export function ClockView() {
             </p>
           </Empty>
         ) : (
-          due.value && <DueList due={due.value.due} busy={busy} jump={(at) => change({ now: at })} />
+          due.value && (
+            <Table
+              label="Due next"
+              heads={['In', ['At', 'mono'], 'What happens', 'Actions']}
+              rows={due.value.due.map((item, index, all) => [
+                distanceOf(Date.parse(item.at) - (now ?? 0)),
+                dayOf(item.at) === dayOf(all[index - 1]?.at ?? now ?? 0)
+                  ? timeOf(item.at).slice(0, 8)
+                  : momentOf(item.at),
+                <>
+                  <Subject item={item} />: {item.effect}
+                </>,
+                <SmallButton
+                  label="Jump there"
+                  disabled={busy}
+                  aria-label={`Jump there: ${item.subject}, ${item.effect}`}
+                  onClick={() => change({ now: item.at })}
+                />,
+              ])}
+            />
+          )
         )}
       </Section>
     </div>
@@ -149,34 +152,4 @@ function SetClock({ busy, change }: Readonly<{ busy: boolean; change: (body: Sch
 function Subject({ item: { kind, id, subject } }: Readonly<{ item: DueItem }>) {
   if (kind === 'bearer_token') return <strong>{subject}</strong>
   return <a href={kind === 'magic_link' ? linkTo('links') : linkTo('accounts', id)}>{subject}</a>
-}
-
-function DueList({
-  due,
-  busy,
-  jump,
-}: Readonly<{ due: readonly DueItem[]; busy: boolean; jump: (at: string) => void }>) {
-  const { value: now = 0 } = clockNow
-  return (
-    <Table
-      label="Due next"
-      heads={['In', ['At', 'mono'], 'What happens', 'Actions']}
-      rows={due.map((item, index) => {
-        const isNewDay = dayOf(item.at) !== dayOf(due[index - 1]?.at ?? now)
-        return [
-          distanceOf(Date.parse(item.at) - now),
-          isNewDay ? momentOf(item.at) : timeOf(item.at).slice(0, 8),
-          <>
-            <Subject item={item} />: {item.effect}
-          </>,
-          <SmallButton
-            label="Jump there"
-            disabled={busy}
-            aria-label={`Jump there: ${item.subject}, ${item.effect}`}
-            onClick={() => jump(item.at)}
-          />,
-        ]
-      })}
-    />
-  )
 }

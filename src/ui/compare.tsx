@@ -4,7 +4,8 @@ import { plural, shorten } from '../domain/text.ts'
 import type { Request } from './api.ts'
 import { momentOf } from './format.ts'
 import { inEnvironment, linkTo, route } from './hash-route.ts'
-import { Detail, Loading, Path, Section, Status, Table } from './parts.tsx'
+import { Path, Status, Table } from './content.tsx'
+import { Detail, Loading, Section } from './layout.tsx'
 import { close, titleOf } from './entry.ts'
 import { stepsOf } from './request-steps.ts'
 import { pathOf, useApi } from './use-api.ts'
@@ -139,7 +140,7 @@ function isIdentityValue(value: unknown): boolean {
 /** The steps of one that the other does not have, beside each other. How long a step took is no difference. */
 function steps(one: Request, other: Request): Difference[] {
   const [a, b] = [one, other].map((request) =>
-    stepsOf(request).map(({ from, to, text, detail = '' }) => {
+    stepsOf(request).map(({ from, to, text, detail }) => {
       const known = detail.replace(/( · )?after [^·]*$/, '')
       return `${from === to ? from : `${from} → ${to}`}: ${text}${known === '' ? '' : ` (${known})`}`
     }),

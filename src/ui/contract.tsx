@@ -3,7 +3,9 @@ import { plural } from '../domain/text.ts'
 import type { Schemas } from './api.ts'
 import { download } from './download.ts'
 import { environments } from './live.ts'
-import { Empty, Loading, Path, Problem, Section, SmallButton, Table, Tag } from './parts.tsx'
+import { Path, Table, Tag } from './content.tsx'
+import { SmallButton } from './controls.tsx'
+import { Empty, Loading, Problem, Section } from './layout.tsx'
 import { ALL, environment, linkTo } from './hash-route.ts'
 import { useAction, useApi } from './use-api.ts'
 
@@ -88,42 +90,41 @@ function EnvironmentFindings({ findings }: Readonly<{ findings: Findings }>) {
     >
       <FindingTable title="Violations" tone="error" findings={violations} in={name} />
       <FindingTable title="Defects of the mock" tone="error" findings={answer_violations} in={name} />
-      {unknown_paths.length > 0 && (
-        <Table
-          class="findings"
-          caption="Unknown paths"
-          heads={[
-            ['Request', 'mono'],
-            ['Did you mean', 'mono'],
-            ['Times', 'number'],
-            ['Requests', 'number'],
-          ]}
-          rows={unknown_paths.map(({ method, path, did_you_mean, count: times, requests }) => [
-            `${method} ${path}`,
-            did_you_mean,
-            times,
-            <RequestLinks ids={requests} in={name} />,
-          ])}
-        />
-      )}
-      {unfired_rules.length > 0 && (
-        <Table
-          class="findings"
-          caption="Rules that must fire and did not"
-          heads={['Scenario', 'Rule', 'At', ['Matched', 'number']]}
-          rows={unfired_rules.map(({ scenario, rule, at, matched }) => [
-            <a href={linkTo('scenarios', scenario, { environment: name })}>{scenario}</a>,
-            rule,
-            at,
-            matched,
-          ])}
-        />
-      )}
+      <FoundTable
+        caption="Unknown paths"
+        heads={[
+          ['Request', 'mono'],
+          ['Did you mean', 'mono'],
+          ['Times', 'number'],
+          ['Requests', 'number'],
+        ]}
+        rows={unknown_paths.map(({ method, path, did_you_mean, count: times, requests }) => [
+          `${method} ${path}`,
+          did_you_mean,
+          times,
+          <RequestLinks ids={requests} in={name} />,
+        ])}
+      />
+      <FoundTable
+        caption="Rules that must fire and did not"
+        heads={['Scenario', 'Rule', 'At', ['Matched', 'number']]}
+        rows={unfired_rules.map(({ scenario, rule, at, matched }) => [
+          <a href={linkTo('scenarios', scenario, { environment: name })}>{scenario}</a>,
+          rule,
+          at,
+          matched,
+        ])}
+      />
       <FindingTable title="Sent without effect" tone="warning" rule="Effect" findings={warnings} in={name} />
       {count + warnings.length === 0 && <p class="quiet">No finding.</p>}
       {left_out > 0 && <p class="quiet">Left out: {plural(left_out, 'more finding')}.</p>}
     </Section>
   )
+}
+
+/** A table of what was found, if anything was. */
+function FoundTable(table: Parameters<typeof Table>[0]) {
+  return table.rows.length === 0 ? null : <Table {...table} class="findings" />
 }
 
 function FindingTable({
@@ -133,10 +134,8 @@ function FindingTable({
   findings,
   in: name,
 }: Readonly<{ title: string; tone: string; rule?: string; findings: readonly Finding[]; in: string }>) {
-  if (findings.length === 0) return null
   return (
-    <Table
-      class="findings"
+    <FoundTable
       caption={title}
       heads={[
         'Operation',

@@ -5,21 +5,9 @@ import { call, type Schemas } from './api.ts'
 import { download } from './download.ts'
 import { momentOf } from './format.ts'
 import { change } from './live.ts'
-import {
-  Button,
-  Command,
-  Confirmed,
-  Empty,
-  Facts,
-  Field,
-  Form,
-  Problem,
-  Section,
-  SmallButton,
-  Status,
-  Table,
-  Tag,
-} from './parts.tsx'
+import { Facts, Status, Table, Tag } from './content.tsx'
+import { Button, Confirmed, Field, Form, SmallButton } from './controls.tsx'
+import { Command, Empty, Problem, Section } from './layout.tsx'
 import { setParameters, environment, linkTo, route } from './hash-route.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
 
@@ -312,7 +300,7 @@ function WholeState() {
   const { busy, error, run } = useAction()
   const upload = (chosen: File): void =>
     run(async () => {
-      await call('PUT', '/state', { document: await chosen.text() })
+      await call('PUT', '/state', { body: await chosen.text() })
       setDone(`The state of ${chosen.name} is loaded.`)
     })
   const reset = (): void =>

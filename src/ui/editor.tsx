@@ -5,8 +5,9 @@ import { environment, go, NEW_SCENARIO } from './hash-route.ts'
 import { coloured } from './highlight.ts'
 import { change } from './live.ts'
 import { notice } from './notice.tsx'
-import { Button, Problem, SmallButton } from './parts.tsx'
-import { pathOf, useAction } from './use-api.ts'
+import { Button, SmallButton } from './controls.tsx'
+import { Problem } from './layout.tsx'
+import { pathOf, useAction, useDelayed } from './use-api.ts'
 
 /** The text of a scenario that is not saved. It is kept until the tab is closed. */
 function draftOf(name: string) {
@@ -51,31 +52,18 @@ export function Editor({ of, text: given }: Readonly<{ of: string; text: string 
   const [problems, setProblems] = useState<readonly DocumentProblem[] | undefined>(undefined)
   const { busy, error, run } = useAction()
   const area = useRef<HTMLTextAreaElement>(null)
-  const colours = useRef<HTMLPreElement>(null)
   const parts = useMemo(() => coloured(text), [text])
-  const gutter = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    const stop = new AbortController()
-    const timer = setTimeout(() => {
-      void call<Schemas['Validation']>('POST', '/validate', {
-        document: text,
-        signal: stop.signal,
-      }).then(
-        ({ kind, problems: found }) =>
-          setProblems(kind === 'scenario' ? found : [...found, ...notScenario(kind, found)]),
-        () => undefined,
-      )
-    }, CHECK_DELAY_MS)
-    return () => {
-      clearTimeout(timer)
-      stop.abort()
-    }
-  }, [text])
+  const check = (signal: AbortSignal): void =>
+    void call<Schemas['Validation']>('POST', '/validate', { body: text, signal }).then(
+      ({ kind, problems: found }) => setProblems(kind === 'scenario' ? found : [...found, ...notScenario(kind, found)]),
+      () => undefined,
+    )
+  useDelayed(check, CHECK_DELAY_MS, [text])
   const name = /^name:\s*["']?([A-Za-z0-9._-]+)/m.exec(text)?.[1] ?? /"name"\s*:\s*"([^"]+)"/.exec(text)?.[1] ?? ''
   const save = (start: boolean): void =>
     run(async () => {
       const path = pathOf('scenarios', name)
-      await change('PUT', path, { document: text })
+      await change('PUT', path, { body: text })
       draft.keep(undefined)
       if (start) await change('POST', `${path}/start`)
       go('scenarios', name)
@@ -89,39 +77,31 @@ export function Editor({ of, text: given }: Readonly<{ of: string; text: string 
         The scenario as YAML
       </label>
       <div class="code editor-text">
-        <div class="gutter mono quiet" ref={gutter} aria-hidden="true">
+        <div class="gutter mono quiet" aria-hidden="true">
           {lines.map((_, index) => (
             <div key={index} class={wrong.has(index + 1) ? 'wrong' : ''}>
               {index + 1}
             </div>
           ))}
         </div>
-        <div class="editor-area">
-          <pre class="colours mono" ref={colours} aria-hidden="true">
-            {parts.map((part, index) => (
-              <span key={index} class={part.class}>
-                {part.text}
-              </span>
-            ))}
-          </pre>
-          <textarea
-            id={id}
-            ref={area}
-            class="mono"
-            spellcheck={false}
-            wrap="off"
-            rows={Math.max(12, Math.min(32, lines.length + 1))}
-            value={text}
-            aria-invalid={problems !== undefined && problems.length > 0}
-            aria-describedby={`${id}-problems`}
-            onInput={(event) => write(event.currentTarget.value)}
-            onScroll={(event) => {
-              const { scrollTop, scrollLeft } = event.currentTarget
-              gutter.current?.scrollTo(0, scrollTop)
-              colours.current?.scrollTo(scrollLeft, scrollTop)
-            }}
-          />
-        </div>
+        <pre class="colours mono" aria-hidden="true">
+          {parts.map((part, index) => (
+            <span key={index} class={part.class}>
+              {part.text}
+            </span>
+          ))}
+        </pre>
+        <textarea
+          id={id}
+          ref={area}
+          class="mono"
+          spellcheck={false}
+          wrap="off"
+          value={text}
+          aria-invalid={problems !== undefined && problems.length > 0}
+          aria-describedby={`${id}-problems`}
+          onInput={(event) => write(event.currentTarget.value)}
+        />
       </div>
       <ul id={`${id}-problems`} class="column items problems" aria-live="polite">
         {problems?.map((problem) => (

@@ -20,31 +20,20 @@ export function startKeyboard(): void {
   let going = false
   addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.altKey || document.querySelector('dialog[open]')) return
-    const { target, key } = event
-    if (event.ctrlKey || event.metaKey) {
-      const action = key === 'k' ? stack.find((keys) => Object.hasOwn(keys, PALETTE_KEY))?.[PALETTE_KEY] : undefined
-      if (!action) return
-      action()
-      event.preventDefault()
-      return
-    }
+    const element = event.target instanceof HTMLElement ? event.target : undefined
+    const key = event.ctrlKey || event.metaKey ? `Ctrl ${event.key}` : event.key
     // A field of a dialog that has just been closed has the focus until the next frame.
-    const writing = target instanceof HTMLElement && target.matches(':is(input, textarea, select):not(dialog *)')
-    if (writing) {
-      if (key === 'Escape') target.blur()
+    if (key !== PALETTE_KEY && element?.matches(':is(input, textarea, select):not(dialog *)')) {
+      if (key === 'Escape') element.blur()
       return
     }
     const view = going ? VIEW_NAMES.find((name) => VIEWS[name].key === key) : undefined
     going = key === 'g' && !going
-    if (view) go(view)
-    else {
-      // The browser handles Enter and space on a link or button that has the focus.
-      const presses =
-        (key === 'Enter' || key === ' ') && target instanceof HTMLElement && target.matches('a, button, summary')
-      const action = presses ? undefined : stack.find((keys) => Object.hasOwn(keys, key))?.[key]
-      if (!action) return
-      action()
-    }
+    // The browser handles Enter and space on a link or button that has the focus.
+    if ((key === 'Enter' || key === ' ') && element?.matches('a, button, summary')) return
+    const action = view ? () => go(view) : stack.find((keys) => Object.hasOwn(keys, key))?.[key]
+    if (!action) return
+    action()
     event.preventDefault()
   })
 }

@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks'
 import { shellQuote } from '../domain/text.ts'
-import type { Schemas } from './api.ts'
+import { type Schemas, serverUrl } from './api.ts'
 import { distanceOf } from './format.ts'
 import { change, clockNow } from './live.ts'
-import { CopyButton, Empty, Field, Form, Problem, serverUrl, SmallButton, Tag } from './parts.tsx'
+import { Tag } from './content.tsx'
+import { CopyButton, Field, Form, SmallButton } from './controls.tsx'
+import { Empty, Problem } from './layout.tsx'
 import { inEnvironment, linkTo, route, setParameters } from './hash-route.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
 

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { SmallButton } from './parts.tsx'
+import { SmallButton } from './controls.tsx'
 
 /** What has happened and can be undone, or waits for a decision. It stays until it is answered, or another takes its place. */
 export const notice = signal<

@@ -5,7 +5,8 @@ import { show, titleOf } from './entry.ts'
 import { ALL, enter, environment, go } from './hash-route.ts'
 import { Icon } from './icons.tsx'
 import { environments, timeline } from './live.ts'
-import { Dialog, Problem } from './parts.tsx'
+import { Dialog } from './controls.tsx'
+import { Problem } from './layout.tsx'
 import { pathOf, useAction, useApi } from './use-api.ts'
 
 /** An action of the list. `about` is said in quiet letters, and searched. */

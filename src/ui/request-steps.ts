@@ -11,9 +11,9 @@ export interface Step {
   /** Equal to `from` for a change within one participant. */
   readonly to: Participant
   readonly text: string
-  /** Shown in smaller letters. */
-  readonly detail?: string
-  readonly tone?: 'success' | 'info' | 'warning' | 'error'
+  /** Shown in smaller letters; empty for none. */
+  readonly detail: string
+  readonly tone: 'success' | 'info' | 'warning' | 'error' | ''
 }
 
 type Rule = Request['rules'][number]
@@ -93,25 +93,17 @@ function causes({ do: faults }: Rule, { account_id, event, forced, at }: Transit
 }
 
 function requestStep({ kind, method, path, operation, tool, webhook }: Request): Step {
-  if (webhook)
-    return { ...TO_WEBHOOK, text: `${method} ${path}`, detail: `${webhook.type}, attempt ${webhook.attempt}` }
-  if (kind === 'clock' || kind === 'control')
-    return { from: 'caller', to: 'service', text: shorten(path, 200), detail: 'control API' }
-  const detail = [operation, tool].filter((part) => part !== null).join(' · ')
-  return { from: 'caller', to: 'service', text: `${method} ${path}`, ...(detail === '' ? {} : { detail }) }
+  if (webhook) return step('service', 'caller', `${method} ${path}`, [`${webhook.type}, attempt ${webhook.attempt}`])
+  if (kind === 'clock' || kind === 'control') return step('caller', 'service', shorten(path, 200), ['control API'])
+  return step('caller', 'service', `${method} ${path}`, [operation, tool])
 }
 
-/** An application that gets events is the one that calls the service. */
-const TO_WEBHOOK = { from: 'service', to: 'caller' } as const
-
 function replyStep({ status, error_code, duration_ms, injected, webhook }: Request): Step {
+  // An application that gets events is the one that calls the service.
+  const [from, to] = webhook ? (['caller', 'service'] as const) : (['service', 'caller'] as const)
   const took = `after ${tookOf(duration_ms)}`
-  const { from: to, to: from } = webhook ? TO_WEBHOOK : ({ from: 'caller', to: 'service' } as const)
-  if (status === 0) return { from, to, text: 'no answer: the connection ended', detail: took, tone: 'error' }
-  const detail = [error_code, injected ? 'injected by a scenario' : null, took]
-    .filter((part) => part !== null)
-    .join(' · ')
-  return { from, to, text: String(status), detail, tone: toneOf(status) }
+  if (status === 0) return step(from, to, 'no answer: the connection ended', [took], 'error')
+  return step(from, to, String(status), [error_code, injected && 'injected by a scenario', took], toneOf(status))
 }
 
 function callStep({ kind, grant, method, url, connector, environment }: Upstream, isRetry: boolean): Step {
@@ -120,45 +112,40 @@ function callStep({ kind, grant, method, url, connector, environment }: Upstream
   // All third parties of the mock share one listener, so the prefix of the application is left out.
   const place = `/${environment}/${connector}/`
   const path = pathname.startsWith(place) ? pathname.slice(place.length - 1) : pathname
-  return { from: 'service', to: 'third party', text: `${method} ${path}`, detail: isRetry ? `${what} · again` : what }
+  return step('service', 'third party', `${method} ${path}`, [what, isRetry && 'again'])
 }
 
 function answerStep({ status, ms, answer }: Upstream): Step {
-  const from = 'third party'
-  if (status === null)
-    return {
-      from,
-      to: 'service',
-      text: 'no answer',
-      detail: `${shorten(answer, 120)} · after ${tookOf(ms)}`,
-      tone: 'error',
-    }
-  const answered = status >= 400 ? `${shorten(answer, 120)} · ` : ''
-  return { from, to: 'service', text: String(status), detail: `${answered}after ${tookOf(ms)}`, tone: toneOf(status) }
+  const isSuccess = status !== null && status < 400
+  const details = [!isSuccess && shorten(answer, 120), `after ${tookOf(ms)}`]
+  return step('third party', 'service', status === null ? 'no answer' : String(status), details, toneOf(status ?? 0))
 }
 
 function renewalStep({ outcome, reason, shared }: Request['refreshes'][number]): Step {
-  const tone = outcome === 'renewed' ? 'success' : 'error'
   const by = shared ? ' by another request, which this one waited for' : ''
-  return {
-    from: 'service',
-    to: 'service',
-    text: `credentials ${outcome}${by}`,
-    tone,
-    ...(reason === '' || reason === outcome ? {} : { detail: shorten(reason, 160) }),
-  }
+  const details = [reason !== outcome && shorten(reason, 160)]
+  return step('service', 'service', `credentials ${outcome}${by}`, details, outcome === 'renewed' ? 'success' : 'error')
 }
 
 function ruleStep({ at, scenario, rule, sentence }: Rule): Step {
-  const lane: Participant = at === 'third_party' || at === 'token_refresh' ? 'third party' : 'service'
-  return { from: lane, to: lane, text: sentence, detail: `scenario ${scenario}, rule ${rule}`, tone: 'info' }
+  const lane = at === 'third_party' || at === 'token_refresh' ? 'third party' : 'service'
+  return step(lane, lane, sentence, [`scenario ${scenario}, rule ${rule}`], 'info')
 }
 
 function moveStep({ account_id, event, from, to, forced }: Transition, why = forced ? 'forced' : ''): Step {
   const moved = from === to ? `stays ${to}` : `${from} → ${to}`
-  const detail = [account_id, wordsOf(event), why].filter(Boolean).join(' · ')
   const tone = to === 'ACTIVE' ? 'success' : to === 'EXPIRED' || to === 'DISCONNECTED' ? 'warning' : 'info'
-  return { from: 'service', to: 'service', text: moved, detail, tone }
+  return step('service', 'service', moved, [account_id, wordsOf(event), why], tone)
+}
+
+function step(
+  from: Participant,
+  to: Participant,
+  text: string,
+  details: readonly (string | false | null)[],
+  tone: Step['tone'] = '',
+): Step {
+  return { from, to, text, detail: details.filter(Boolean).join(' · '), tone }
 }
 
 /** Removes the moves that are wanted from the list and returns them. */

@@ -1,35 +1,22 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
-import { call, type Explanation, type Request, type Schemas, type TimelineEntry } from './api.ts'
+import { call, type Explanation, type Request, type Schemas, type TimelineEntry, serverUrl } from './api.ts'
+import { Comparison } from './compare.tsx'
 import { saveAs } from './download.ts'
 import { close, compare, isAnswered, titleOf } from './entry.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
 import { momentOf, timeOf, tookOf, wordsOf } from './format.ts'
-import {
-  Button,
-  Detail,
-  Facts,
-  Id,
-  Items,
-  Json,
-  Loading,
-  Problem,
-  Section,
-  serverUrl,
-  SmallButton,
-  Status,
-  Tag,
-} from './parts.tsx'
+import { Facts, Id, Items, Json, Status, Tag } from './content.tsx'
+import { Button, SmallButton } from './controls.tsx'
+import { Detail, Loading, Problem, Section } from './layout.tsx'
 import { inEnvironment, linkTo, route, setParameters } from './hash-route.ts'
 import { listen } from './keyboard.ts'
-import { later } from './later.tsx'
 import { change, timeline } from './live.ts'
+import { SendAndCopy } from './send-again.tsx'
 import { curlOf } from './snippets.ts'
 import { stepsOf, type Participant, type Step } from './request-steps.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
-
-const Comparison = later(async () => (await import('./on-demand.ts')).Comparison)
-const SendAndCopy = later(async () => (await import('./on-demand.ts')).SendAndCopy)
 
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const { with: other = '' } = route.value.parameters
@@ -106,35 +93,25 @@ function LoadedRequest({ request, explanation }: Readonly<{ request: Request; ex
             <EventsOf id={request.id} />
             {request.operation !== null && <NextTime request={request} />}
             {isAnswered(request) && !request.webhook && <SaveAsScenario request={request} />}
-            {request.violations.length + nearMisses.length > 0 && (
-              <Section title="Contract violations">
-                <Violations violations={request.violations} basis={explanation?.basis ?? null} />
-                <Violations
-                  violations={nearMisses.map(({ field, description }) => ({
-                    field,
-                    description,
-                    constraint: 'unknown',
-                  }))}
-                  basis="choice:G6"
-                />
-              </Section>
-            )}
-            {warnings.length > 0 && (
-              <Section title="Sent without effect">
-                <Items
-                  items={warnings.map(({ field, description }) => (
-                    <>
-                      <code>{field}</code> {description}
-                    </>
-                  ))}
-                />
-              </Section>
-            )}
-            {request.response_violations.length > 0 && (
-              <Section title="A defect of the mock: its answer breaks the contract">
-                <Violations violations={request.response_violations} basis={null} />
-              </Section>
-            )}
+            <Findings
+              title="Contract violations"
+              items={[
+                ...request.violations.map((violation) => <Violation {...violation} basis={explanation?.basis} />),
+                ...nearMisses.map((warning) => <Violation {...warning} constraint="unknown" basis="choice:G6" />),
+              ]}
+            />
+            <Findings
+              title="Sent without effect"
+              items={warnings.map((warning) => (
+                <Violation {...warning} />
+              ))}
+            />
+            <Findings
+              title="A defect of the mock: its answer breaks the contract"
+              items={request.response_violations.map((violation) => (
+                <Violation {...violation} />
+              ))}
+            />
             <Section title="Facts">
               <Facts
                 facts={[
@@ -279,23 +256,15 @@ function Why({ explanation, failed }: Readonly<{ explanation: Explanation; faile
 
 /** The attempts to send the events that a request caused. */
 function EventsOf({ id }: Readonly<{ id: string }>) {
-  const { value } = useApi<{ requests: readonly Request[] }>('/requests', { cause: id })
-  if (!value || value.requests.length === 0) return null
-  return (
-    <Section title="Events sent">
-      <Items
-        items={value.requests.map(({ id: attempt, environment, status, webhook }) => (
-          <>
-            <Status status={status} />{' '}
-            <a href={linkTo('timeline', attempt, { in: environment })}>
-              {webhook?.type.replace('connected_account.', '')}
-            </a>{' '}
-            to {webhook?.name}, attempt {webhook?.attempt}
-          </>
-        ))}
-      />
-    </Section>
-  )
+  const attempts = useApi<{ requests: readonly Request[] }>('/requests', { cause: id }).value?.requests ?? []
+  const items = attempts.map(({ id: attempt, environment, status, webhook }) => (
+    <>
+      <Status status={status} />{' '}
+      <a href={linkTo('timeline', attempt, { in: environment })}>{webhook?.type.replace('connected_account.', '')}</a>{' '}
+      to {webhook?.name}, attempt {webhook?.attempt}
+    </>
+  ))
+  return <Findings title="Events sent" items={items} />
 }
 
 function NextTime({ request }: Readonly<{ request: Request }>) {
@@ -398,12 +367,12 @@ function Sequence({ steps }: Readonly<{ steps: readonly Step[] }>) {
           const isWithin = from === to
           const column = isWithin ? (from === 2 ? '3 / -1' : '1 / -1') : Math.min(from, to) + 2
           return (
-            <li key={index} class={`step ${step.tone ?? ''}`}>
+            <li key={index} class={`step ${step.tone}`}>
               <span class="visually-hidden">{isWithin ? `${step.from}: ` : `${step.from} to ${step.to}: `}</span>
               <div class={isWithin ? 'within' : ''} style={{ gridColumn: column }}>
                 <strong>{step.text}</strong>
                 {!isWithin && <div class={`arrow ${from < to ? '' : 'left'}`} aria-hidden="true" />}
-                {step.detail !== undefined && <small>{step.detail}</small>}
+                {step.detail !== '' && <small>{step.detail}</small>}
               </div>
             </li>
           )
@@ -413,15 +382,27 @@ function Sequence({ steps }: Readonly<{ steps: readonly Step[] }>) {
   )
 }
 
-function Violations({ violations, basis }: Readonly<{ violations: Request['violations']; basis: string | null }>) {
+/** A part for what was found, if anything was. */
+function Findings({ title, items }: Readonly<{ title: string; items: readonly ComponentChildren[] }>) {
+  if (items.length === 0) return null
   return (
-    <Items
-      items={violations.map(({ field, description, constraint }) => (
-        <>
-          <code>{field}</code> {description} <Tag tone="error">{constraint}</Tag>{' '}
-          {basis !== null && <small class="mono">{basis}</small>}
-        </>
-      ))}
-    />
+    <Section title={title}>
+      <Items items={items} />
+    </Section>
+  )
+}
+
+/** What is wrong with a field; a field without effect breaks no constraint. */
+function Violation({
+  field,
+  description,
+  constraint,
+  basis,
+}: Readonly<{ field: string; description: string; constraint?: string; basis?: string | null | undefined }>) {
+  return (
+    <>
+      <code>{field}</code> {description} {constraint !== undefined && <Tag tone="error">{constraint}</Tag>}{' '}
+      <small class="mono">{basis}</small>
+    </>
   )
 }

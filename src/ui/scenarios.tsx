@@ -1,14 +1,18 @@
-import type { Scenario, Schemas } from './api.ts'
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { ApiError, type Scenario, type Schemas } from './api.ts'
+import type * as EditorModule from './editor.tsx'
 import { wordsOf } from './format.ts'
-import { later } from './later.tsx'
 import { change } from './live.ts'
-import { Detail, Loading, Problem, Section, SmallButton, Table, Tag } from './parts.tsx'
+import { Table, Tag } from './content.tsx'
+import { SmallButton } from './controls.tsx'
+import { Detail, Loading, Problem, Section } from './layout.tsx'
 import { go, linkTo, NEW_SCENARIO, route } from './hash-route.ts'
 import { pathOf, useAction, useApi } from './use-api.ts'
 import { useListNavigation } from './keyboard.ts'
 
-/** It has a large highlighter. */
-const Editor = later(async () => (await import('./editor.tsx')).Editor)
+/** The module of the editor, which has a large highlighter: it is loaded when a scenario is first shown. */
+const editor = signal<typeof EditorModule | undefined>(undefined)
 
 const STARTER = `name: my-scenario
 description: The next tool call is refused once.
@@ -27,7 +31,7 @@ export function ScenariosView() {
   const scenarios = [...(value?.scenarios ?? [])].sort((a, b) => rank(a) - rank(b))
   useListNavigation(scenarios.length, () => go('scenarios'))
   return (
-    <div class={`split ${id === '' ? '' : 'opened'}`}>
+    <div class="split">
       <div class="column list-side">
         <div class="buttons controls">
           <a class="button small" href={linkTo('scenarios', NEW_SCENARIO)}>
@@ -150,7 +154,7 @@ function ScenarioDetail({ name }: Readonly<{ name: string }>) {
           )}
           <Section title="Document">
             {text !== null ? (
-              <Editor of={name} text={text} />
+              <LoadedEditor of={name} text={text} />
             ) : (
               <p class="quiet">An earlier version of toolmock stored this scenario without the text of its document.</p>
             )}
@@ -161,4 +165,17 @@ function ScenarioDetail({ name }: Readonly<{ name: string }>) {
       )}
     </Detail>
   )
+}
+
+function LoadedEditor(scenario: Readonly<{ of: string; text: string }>) {
+  const { error, run } = useAction()
+  useEffect(() => {
+    const load = async (): Promise<void> => {
+      editor.value = await import('./editor.tsx').catch(() => {
+        throw new ApiError(0, 'The server cannot be reached. Load the page again.')
+      })
+    }
+    if (!editor.value) run(load)
+  }, [])
+  return editor.value ? <editor.value.Editor {...scenario} /> : <Loading error={error} />
 }

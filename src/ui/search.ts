@@ -3,6 +3,7 @@ import { ApiError, call, type Schemas, type TimelineEntry } from './api.ts'
 import { ALL, environment } from './hash-route.ts'
 import { changes, environments } from './live.ts'
 import { keyOf } from './timeline-entries.ts'
+import { useDelayed } from './use-api.ts'
 
 /** The server searches when the user has not typed for this long. */
 const DELAY_MS = 200
@@ -15,31 +16,24 @@ export function useFound(text: string): ReadonlyMap<string, TimelineEntry> {
   const changed = changes.value
   const names = environment.value === ALL ? environments.value.map(({ name }) => name) : [environment.value]
   const searched = text.trim()
-  useEffect(() => {
-    if (searched === '') return undefined
-    const stop = new AbortController()
-    const find = async (name: string): Promise<readonly TimelineEntry[]> => {
-      const query = { environment: name, text: searched, short: 'true', limit: MAX_FOUND }
-      const answer = await call<Schemas['Requests']>('GET', '/requests', { query, signal: stop.signal })
-      return answer.entries ?? []
-    }
-    const timer = setTimeout(() => {
-      Promise.all(names.map(find)).then(
-        (lists) => {
-          const newestFirst = lists.flat().sort((a, b) => (a.real_at < b.real_at ? 1 : a.real_at > b.real_at ? -1 : 0))
-          setResult({ text: searched, found: new Map(newestFirst.map((entry) => [keyOf(entry), entry])) })
-        },
-        (error: unknown) => {
-          // The stream says why the server cannot be asked.
-          if (error instanceof ApiError) setResult({ text: searched, found: NOTHING })
-        },
-      )
-    }, DELAY_MS)
-    return () => {
-      clearTimeout(timer)
-      stop.abort()
-    }
-  }, [searched, names.join(' '), changed])
+  const find = async (environment: string, signal: AbortSignal): Promise<readonly TimelineEntry[]> => {
+    const query = { environment, text: searched, short: 'true', limit: MAX_FOUND }
+    return (await call<Schemas['Requests']>('GET', '/requests', { query, signal })).entries ?? []
+  }
+  const search = (signal: AbortSignal): void => {
+    if (searched === '') return
+    Promise.all(names.map((name) => find(name, signal))).then(
+      (lists) => {
+        const newestFirst = lists.flat().sort((a, b) => (a.real_at < b.real_at ? 1 : a.real_at > b.real_at ? -1 : 0))
+        setResult({ text: searched, found: new Map(newestFirst.map((entry) => [keyOf(entry), entry])) })
+      },
+      (error: unknown) => {
+        // The stream says why the server cannot be asked.
+        if (error instanceof ApiError) setResult({ text: searched, found: NOTHING })
+      },
+    )
+  }
+  useDelayed(search, DELAY_MS, [searched, names.join(' '), changed])
   return result.text === searched ? result.found : NOTHING
 }
 
@@ -71,20 +65,20 @@ function hitsIn(main: Element, words: readonly string[]): Range[] {
   const ranges: Range[] = []
   for (const part of main.querySelectorAll('.list-inner, .detail')) {
     const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT)
-    for (let node = texts.nextNode(); node && ranges.length < MAX_HITS; node = texts.nextNode())
-      for (const word of words) ranges.push(...rangesOf(node, word))
+    for (let node = texts.nextNode(); node; node = texts.nextNode())
+      for (const word of words) addRanges(ranges, node, word)
   }
   return ranges
 }
 
-function rangesOf(node: Node, word: string): Range[] {
-  const ranges: Range[] = []
-  const [text, length] = [node.nodeValue?.toLowerCase() ?? '', node.nodeValue?.length ?? 0]
+function addRanges(ranges: Range[], node: Node, word: string): void {
+  const { nodeValue: shown } = node
+  if (shown === null) return
+  const text = shown.toLowerCase()
   for (let at = text.indexOf(word); at >= 0 && ranges.length < MAX_HITS; at = text.indexOf(word, at + word.length)) {
     const range = new Range()
-    range.setStart(node, Math.min(at, length))
-    range.setEnd(node, Math.min(at + word.length, length))
+    range.setStart(node, Math.min(at, shown.length))
+    range.setEnd(node, Math.min(at + word.length, shown.length))
     ranges.push(range)
   }
-  return ranges
 }

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, call, type Request, type Schemas } from './api.ts'
+import { ApiError, call, type Request, type Schemas, serverUrl } from './api.ts'
 import { close } from './entry.ts'
 import { go, route } from './hash-route.ts'
 import { listen } from './keyboard.ts'
-import { CopyButton, Dialog, Field, Form, Problem, serverUrl, SmallButton } from './parts.tsx'
+import { CopyButton, Dialog, Field, Form, SmallButton } from './controls.tsx'
+import { Problem } from './layout.tsx'
 import { bodyOf, formOf, headersOf, LANGUAGES, urlOf } from './snippets.ts'
 import { useAction } from './use-api.ts'
 
@@ -11,43 +12,25 @@ import { useAction } from './use-api.ts'
 export function SendAndCopy({ request }: Readonly<{ request: Request }>) {
   const [isEditing, setEditing] = useState(false)
   const { busy, error, run } = useAction()
-  const send = (path = urlOf(request, ''), body = bodyOf(request)): void =>
-    run(async () => {
-      const id = await sendAgain(request, path, body)
-      setEditing(false)
-      // The page compares the new request with this one on demand.
-      if (id === '') close()
-      else go('timeline', id, { ...route.value.parameters, tab: 'answer' })
-    })
-  useEffect(() => listen({ r: () => send() }))
+  const send = (): void => run(() => sendAgain(request))
+  useEffect(() => listen({ r: send }))
   return (
     <div class="column">
       <div class="buttons">
-        <SmallButton label="Send again" disabled={busy} onClick={() => send()} />
+        <SmallButton label="Send again" disabled={busy} onClick={send} />
         <SmallButton label="Edit and send" disabled={busy} onClick={() => setEditing(true)} />
         {Object.entries(LANGUAGES).map(([language, textOf]) => (
           <CopyButton key={language} label={`Copy as ${language}`} text={() => textOf(request, serverUrl())} />
         ))}
       </div>
       <Problem error={error} />
-      {isEditing && <Edit request={request} busy={busy} error={error} send={send} close={() => setEditing(false)} />}
+      {isEditing && <Edit request={request} close={() => setEditing(false)} />}
     </div>
   )
 }
 
-function Edit({
-  request,
-  busy,
-  error,
-  send,
-  close: end,
-}: Readonly<{
-  request: Request
-  busy: boolean
-  error: ApiError | undefined
-  send: (path: string, body: string | undefined) => void
-  close: () => void
-}>) {
+function Edit({ request, close: end }: Readonly<{ request: Request; close: () => void }>) {
+  const { busy, error, run } = useAction()
   const { body: sent } = request.request
   const [path, setPath] = useState(urlOf(request, ''))
   const [body, setBody] = useState(
@@ -55,7 +38,7 @@ function Edit({
   )
   return (
     <Dialog title="Edit and send" onClose={end}>
-      <Form submit={() => send(path, body)}>
+      <Form submit={() => run(() => sendAgain(request, path, body))}>
         <Field label={`${request.method} to`} value={path} onInput={setPath} />
         {body !== undefined && <Field label="Body" rows={12} value={body} onInput={setBody} />}
         <p class="quiet">A masked secret is sent as it is shown: replace it.</p>
@@ -68,14 +51,19 @@ function Edit({
   )
 }
 
-/** Sends a request as the client did, with a new bearer token where it had one. @returns the id of the new request */
-async function sendAgain(request: Request, path: string, body: string | undefined): Promise<string> {
+/**
+ * Sends a request as the client did, with a new bearer token where it had one, and opens the new request. The page compares it
+ * with this one on demand.
+ */
+async function sendAgain(request: Request, path = urlOf(request, ''), body = bodyOf(request)): Promise<void> {
   const { method } = request
   const hasToken = request.request.headers['authorization'] !== undefined
   const headers = { ...headersOf(request), ...(hasToken && { Authorization: `Bearer ${await newToken()}` }) }
   const isBodyless = body === undefined || method === 'GET' || method === 'HEAD'
   const answer = await fetched(`${serverUrl()}${path}`, { method, headers, ...(isBodyless ? {} : { body }) })
-  return answer.headers.get('x-request-id') ?? ''
+  const id = answer.headers.get('x-request-id')
+  if (id === null) close()
+  else go('timeline', id, { ...route.value.parameters, tab: 'answer' })
 }
 
 /** A token of the first client of the environment. The journal masks the one of the request. */

@@ -1,12 +1,16 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
+import { AccountsView } from './accounts.tsx'
 import { allActions, dialog } from './actions.ts'
 import { keepToken, type Schemas, tokenProblem } from './api.ts'
+import { ClockView } from './clock.tsx'
+import { ContractView } from './contract.tsx'
+import { DataView } from './data.tsx'
 import { dayOf, timeOf } from './format.ts'
 import { Icon } from './icons.tsx'
 import { listen, PALETTE_KEY, startKeyboard } from './keyboard.ts'
-import { later } from './later.tsx'
+import { LinksView } from './links.tsx'
 import {
   clockFrozen,
   clockNow,
@@ -20,22 +24,23 @@ import {
   timeline,
 } from './live.ts'
 import { Notice } from './notice.tsx'
-import { Dialog, Empty, Facts, Field, Form, openItem, Problem, SmallButton } from './parts.tsx'
+import { Facts } from './content.tsx'
+import { Dialog, Field, Form, SmallButton } from './controls.tsx'
+import { Empty, openItem, Problem } from './layout.tsx'
 import { ALL, enter, environment, linkTo, route, type View, VIEW_NAMES, VIEWS } from './hash-route.ts'
 import { Palette } from './palette.tsx'
+import { ScenariosView } from './scenarios.tsx'
 import { TimelineView } from './timeline.tsx'
 import { useApi } from './use-api.ts'
 
-export const onDemand = () => import('./on-demand.ts')
-
 const CONTENT: Readonly<Record<View, ComponentType>> = {
   timeline: TimelineView,
-  accounts: later(async () => (await onDemand()).AccountsView),
-  links: later(async () => (await onDemand()).LinksView),
-  clock: later(async () => (await onDemand()).ClockView),
-  scenarios: later(async () => (await onDemand()).ScenariosView),
-  contract: later(async () => (await onDemand()).ContractView),
-  data: later(async () => (await onDemand()).DataView),
+  accounts: AccountsView,
+  links: LinksView,
+  clock: ClockView,
+  scenarios: ScenariosView,
+  contract: ContractView,
+  data: DataView,
 }
 
 export function Shell() {

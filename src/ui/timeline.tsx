@@ -3,14 +3,16 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
 import { NO_FILTER, timelineKeys } from './actions.ts'
-import { call, type Schemas, type TimelineEntry } from './api.ts'
+import { call, type Schemas, type TimelineEntry, serverUrl } from './api.ts'
 import { close, isAnswered, mark, marked, show, titleOf } from './entry.ts'
 import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
 import { listen } from './keyboard.ts'
 import { environments, timeline } from './live.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { notice } from './notice.tsx'
-import { Button, Empty, Field, SearchField, serverUrl, SmallButton, Status, Tag } from './parts.tsx'
+import { Status, Tag } from './content.tsx'
+import { Button, Field, SearchField, SmallButton } from './controls.tsx'
+import { Empty } from './layout.tsx'
 import { setParameters, ALL, environment, route } from './hash-route.ts'
 import { RequestDetail } from './request.tsx'
 import { useFound, useHits } from './search.ts'
@@ -37,34 +39,19 @@ const MARK_TEXTS: { readonly [Name in MarkName]: readonly [text: string, tone: s
   defect: ['defect of the mock', 'error', 'alert'],
 }
 
-/** The choices above the list, each with the parameter of the route that has it; an empty one is absent there. */
-const FILTERS: readonly {
-  name: string
-  label: string
-  options: readonly (readonly [value: string, text: string])[]
-}[] = [
-  // The operations that were called are added.
-  { name: 'operation', label: 'Operation', options: [['', 'any operation']] },
-  {
-    name: 'status',
-    label: 'Status',
-    options: [
-      ['', 'any status'],
-      ['error', 'errors'],
-      ['2', '2xx'],
-      ['3', '3xx'],
-      ['4', '4xx'],
-      ['5', '5xx'],
-      ['0', 'no answer'],
-    ],
-  },
-  {
-    name: 'mark',
-    label: 'Mark',
-    options: [['', 'any mark'], ...Object.entries(MARK_TEXTS).map(([name, [text]]) => [name, text] as const)],
-  },
-  { name: 'by', label: 'Group by', options: Object.entries(GROUPINGS).map(([name, [text]]) => [name, text] as const) },
+type Options = readonly (readonly [value: string, text: string])[]
+
+const STATUSES: Options = [
+  ['', 'any status'],
+  ['error', 'errors'],
+  ...['2', '3', '4', '5'].map((digit) => [digit, `${digit}xx`] as const),
+  ['0', 'no answer'],
 ]
+const MARKS: Options = [['', 'any mark'], ...Object.entries(MARK_TEXTS).map(([name, [text]]) => [name, text] as const)]
+const GROUPS: Options = Object.entries(GROUPINGS).map(([name, [text]]) => [name, text] as const)
+
+/** The parameters of the choices above the list. */
+const CHOICES = ['operation', 'status', 'mark', 'by']
 
 /** How the list is shown, by parameters of the route. */
 const grouping = computed((): Grouping => {
@@ -98,7 +85,7 @@ export function TimelineView() {
     setCollapsed({ ...collapsed, of: new Map(collapsed.of).set(name, !isCollapsed) })
   const groups = lines.filter((line) => line.kind === 'group')
   return (
-    <div class={`split ${id === '' ? '' : 'opened'}`}>
+    <div class="split">
       <div class={`column list-side ${by === 'test' ? 'timed' : ''}`}>
         {marked.value && (
           <p class="notice info" role="status">
@@ -145,9 +132,10 @@ function Filters({
   const paused = timeline.paused.value
   useEffect(() => listen(timelineKeys()), [])
   const version = timeline.version.value
-  const operations = useMemo(() => timeline.operations(), [version])
+  const called = useMemo(() => timeline.operations(), [version])
   const { operation: chosen = [], account } = parameters
-  const chosenFilters = FILTERS.filter(({ name }) => parameters[name] !== undefined).length
+  const operations = [...new Set([called, chosen].flat())].map((name) => [name, name] as const)
+  const chosenFilters = CHOICES.filter((name) => parameters[name] !== undefined).length
   const isFiltered = Object.keys(NO_FILTER).some((name) => parameters[name] !== undefined)
   const clearAll = (): void =>
     clear.run(async () => {
@@ -165,19 +153,10 @@ function Filters({
         aria-expanded={unfolded}
         onClick={() => setUnfolded(!unfolded)}
       />
-      {FILTERS.map(({ name, label, options }) => (
-        <Field
-          key={name}
-          label={label}
-          value={parameters[name] ?? ''}
-          options={
-            name === 'operation'
-              ? [...options, ...[...new Set([operations, chosen].flat())].map((each) => [each, each] as const)]
-              : options
-          }
-          onInput={(value) => setParameters({ [name]: value })}
-        />
-      ))}
+      <Choice name="operation" label="Operation" options={[['', 'any operation'], ...operations]} />
+      <Choice name="status" label="Status" options={STATUSES} />
+      <Choice name="mark" label="Mark" options={MARKS} />
+      <Choice name="by" label="Group by" options={GROUPS} />
       {allCollapsed !== undefined && (
         <SmallButton label={allCollapsed ? 'Expand all' : 'Collapse all'} onClick={() => collapseAll(!allCollapsed)} />
       )}
@@ -198,6 +177,13 @@ function Filters({
       </span>
     </div>
   )
+}
+
+/** A choice that is a parameter of the route; the empty value is absent there. */
+function Choice({ name, label, options }: Readonly<{ name: string; label: string; options: Options }>) {
+  const { value: current } = route
+  const choose = (value: string): void => setParameters({ [name]: value })
+  return <Field label={label} value={current.parameters[name] ?? ''} options={options} onInput={choose} />
 }
 
 function NoRequests() {
@@ -243,62 +229,43 @@ function List({
   // The line under the pointer stays where it is when new lines are added above it, and so do lines once the list is scrolled.
   const pointer = useRef<number | undefined>(undefined)
   const held = useRef<number | undefined>(undefined)
-  const anchor = useRef<{ key: string; at: number } | undefined>(undefined)
-  const remember = (): void => {
-    const element = box.current
-    if (!element) return
-    const at = Math.max(0, Math.min(lines.length - 1, Math.floor((element.scrollTop + (pointer.current ?? 0)) / line)))
-    const key = lines[at]?.key
-    anchor.current = key === undefined ? undefined : { key, at }
-  }
+  const shown = useRef(lines)
   useLayoutEffect(() => {
     const element = box.current
-    if (!element) return
-    const was = anchor.current
-    if (was && (element.scrollTop > 0 || pointer.current !== undefined)) {
-      const at = lines.findIndex(({ key }) => key === was.key)
-      if (at >= 0 && at !== was.at) {
-        const wanted = Math.max(0, element.scrollTop + (at - was.at) * line)
-        const isHeld = element.scrollTop === 0 || held.current === element.scrollTop
-        // A short list needs room below it to be scrolled.
-        setScrollHeight(element, wanted)
-        element.scrollTop = wanted
-        if (isHeld) held.current = wanted
-      }
-    }
-    remember()
-  }, [lines, top, line])
-  const leave = (): void => {
-    const element = box.current
-    pointer.current = undefined
-    if (!element) return
+    const before = shown.current
+    shown.current = lines
+    if (!element || (element.scrollTop === 0 && pointer.current === undefined)) return
+    const was = Math.min(before.length - 1, Math.floor((element.scrollTop + (pointer.current ?? 0)) / line))
+    const at = lines.findIndex(({ key }) => key === before[was]?.key)
+    if (at < 0 || at === was) return
+    const wanted = Math.max(0, element.scrollTop + (at - was) * line)
+    if (element.scrollTop === 0 || held.current === element.scrollTop) held.current = wanted
+    // A short list needs room below it to be scrolled.
+    setScrollHeight(element, wanted)
+    element.scrollTop = wanted
+  }, [lines])
+  const leave = ({ currentTarget: element }: { currentTarget: HTMLElement }): void => {
     if (held.current !== undefined && Math.abs(held.current - element.scrollTop) < 1) element.scrollTop = 0
-    held.current = undefined
+    pointer.current = held.current = undefined
     setScrollHeight(element, 0)
-    remember()
   }
 
   const focused = lines.findIndex(({ key }) => key === focus)
-  const choose = (at: number): void => {
-    const next = lines[Math.max(0, Math.min(lines.length - 1, at))]
-    const element = box.current
-    if (!next || !element) return
-    setFocus(next.key)
-    const y = lines.indexOf(next) * line
-    if (y < element.scrollTop) element.scrollTop = y
-    else if (y + line > element.scrollTop + element.clientHeight) element.scrollTop = y + line - element.clientHeight
-    // While an entry is open, moving to another one opens it.
-    if (next.kind === 'entry' && open !== '') show(next.entry)
-  }
-  // An entry that a link has opened can be outside of the window.
   const opened = lines.findIndex((each) => each.kind === 'entry' && each.entry.id === open)
+  const current = focused >= 0 ? focused : opened
+  // A line that a key or a link has chosen can be outside of the window.
   useLayoutEffect(() => {
     const element = box.current
-    if (!element || opened < 0) return
-    const y = opened * line
-    if (y < element.scrollTop || y + line > element.scrollTop + element.clientHeight) element.scrollTop = y - line * 3
-  }, [open, opened < 0])
-  const current = focused >= 0 ? focused : opened
+    if (!element || current < 0) return
+    const [first, last] = [(current + 1) * line - element.clientHeight, current * line]
+    element.scrollTop = Math.max(first, Math.min(last, element.scrollTop))
+  }, [open, focus, current < 0])
+  const choose = (at: number): void => {
+    const next = lines[Math.max(0, Math.min(lines.length - 1, at))]
+    setFocus(next?.key)
+    // While an entry is open, moving to another one opens it.
+    if (next?.kind === 'entry' && open !== '') show(next.entry)
+  }
   const press = (chosen = lines[current]): void => {
     if (!chosen || chosen.kind === 'restart') return
     setFocus(chosen.key)
@@ -339,9 +306,8 @@ function List({
       tabIndex={0}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       onPointerMove={(event) => {
-        if (event.pointerType !== 'mouse') return
-        pointer.current = event.clientY - event.currentTarget.getBoundingClientRect().top
-        remember()
+        if (event.pointerType === 'mouse')
+          pointer.current = event.clientY - event.currentTarget.getBoundingClientRect().top
       }}
       onPointerLeave={leave}
     >
@@ -424,7 +390,13 @@ const CELLS: readonly Cell[] = [
   { name: 'what', title: 'Request', shown: titleOf, value: titleOf },
   { name: 'about', title: 'About', class: 'quiet', shown: aboutOf, value: aboutOf },
   { name: 'marks', title: 'Marks', class: 'row', shown: Marks, value: ({ marks }) => marks.length },
-  { name: 'waterfall', title: 'When', shown: (_entry, bar) => bar && <Waterfall bar={bar} />, value: began },
+  {
+    name: 'waterfall',
+    title: 'When',
+    shown: (_entry, bar) =>
+      bar && <span class="bar-of-time" style={{ left: `${bar[0] * 100}%`, width: `${bar[1] * 100}%` }} />,
+    value: ({ real_at, duration_ms }) => Date.parse(real_at) - duration_ms,
+  },
   {
     name: 'took',
     title: 'Took',
@@ -444,10 +416,6 @@ const CELLS: readonly Cell[] = [
 /** The waterfall is for groups that are tests. */
 function shownCells(): readonly Cell[] {
   return grouping.value === 'test' ? CELLS : CELLS.filter(({ name }) => name !== 'waterfall')
-}
-
-function began({ real_at, duration_ms }: TimelineEntry): number {
-  return Date.parse(real_at) - duration_ms
 }
 
 function sortedBy(entries: readonly TimelineEntry[], sort: string): readonly TimelineEntry[] {
@@ -489,10 +457,6 @@ function Heads() {
       })}
     </div>
   )
-}
-
-function Waterfall({ bar: [start, length] }: Readonly<{ bar: Bar }>) {
-  return <span class="bar-of-time" style={{ left: `${start * 100}%`, width: `${length * 100}%` }} />
 }
 
 function Times({ at, real_at }: TimelineEntry) {

@@ -28,6 +28,22 @@ export function useApi<T>(path: string | null, query: Query = {}): ApiResult<T> 
   return state.callKey === callKey ? state : {}
 }
 
+/** Starts work once its inputs have not changed for a while; the next change aborts it. */
+export function useDelayed(
+  work: (signal: AbortSignal) => void,
+  milliseconds: number,
+  inputs: readonly unknown[],
+): void {
+  useEffect(() => {
+    const stop = new AbortController()
+    const timer = setTimeout(() => work(stop.signal), milliseconds)
+    return () => {
+      clearTimeout(timer)
+      stop.abort()
+    }
+  }, inputs)
+}
+
 /** A path of the control API with ids and names in it. */
 export function pathOf(...parts: readonly string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('')

@@ -1,0 +1,139 @@
+import type { ComponentChildren } from 'preact'
+import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { type ApiError, serverUrl } from './api.ts'
+import { CopyButton, SmallButton } from './controls.tsx'
+import { ALL, environment } from './hash-route.ts'
+import { Icon } from './icons.tsx'
+
+export function Problem({ error }: Readonly<{ error?: Pick<ApiError, 'message'> | undefined }>) {
+  if (!error) return null
+  return (
+    <p class="notice problem error" role="alert">
+      <Icon name="alert" />
+      {error.message}
+    </p>
+  )
+}
+
+/** Takes the place of a value that is not loaded, with the error when loading failed. `gone` says that it does not exist. */
+export function Loading({ error, gone }: Readonly<{ error?: ApiError | undefined; gone?: string }>) {
+  return error?.status === 404 && gone !== undefined ? (
+    <Empty title={gone}>
+      <p>{error.message}</p>
+    </Empty>
+  ) : error ? (
+    <Problem error={error} />
+  ) : (
+    <p class="notice" role="status">
+      <Icon name="refresh" />
+      Loading…
+    </p>
+  )
+}
+
+/** Takes the place of an empty list, with advice on what to do first and a command that does it. */
+export function Empty({
+  title,
+  command,
+  children,
+}: Readonly<{ title: string; command?: string; children?: ComponentChildren }>) {
+  return (
+    <div class="column empty">
+      <p>
+        <strong>{title}</strong>
+      </p>
+      {children}
+      {command !== undefined && <Command text={command} />}
+    </div>
+  )
+}
+
+/** A command of toolmock for the server of this page, in the environment that is shown. */
+export function commandOf(words: string): string {
+  const { value: name } = environment
+  return `npx toolmock ${words} --url ${serverUrl()}${name === 'default' || name === ALL ? '' : ` --environment ${name}`}`
+}
+
+export function Command({ text }: Readonly<{ text: string }>) {
+  return (
+    <div class="row command">
+      <pre class="code mono" tabIndex={0}>
+        {text}
+      </pre>
+      <CopyButton text={() => text} />
+    </div>
+  )
+}
+
+/** A part of a view that can be collapsed. */
+export function Section({
+  title,
+  children,
+  open = true,
+  note,
+  level = 3,
+  onToggle,
+  class: className = '',
+}: Readonly<{
+  class?: string
+  title: string
+  children: ComponentChildren
+  open?: boolean
+  onToggle?: (open: boolean) => void
+  note?: ComponentChildren
+  /** The level of its heading: 2 in a page, 3 in a detail. */
+  level?: 2 | 3
+}>) {
+  const Heading = `h${level}` as const
+  return (
+    <details
+      class={`section ${level === 2 ? 'card' : ''} ${className}`}
+      open={open}
+      onToggle={onToggle && ((event) => onToggle(event.currentTarget.open))}
+    >
+      <summary class="row">
+        <Heading>{title}</Heading>
+        <span class="space" />
+        <small>{note}</small>
+      </summary>
+      <div class="column section-body">{children}</div>
+    </details>
+  )
+}
+
+/** The name of the open item, which the title of the page has. */
+export const openItem = signal('')
+
+/** The open item beside a list. It takes the focus, so that the next Tab goes to its first button. */
+export function Detail({
+  label,
+  name = label,
+  title,
+  close,
+  children,
+}: Readonly<{
+  label: string
+  name?: string | undefined
+  title: ComponentChildren
+  close: () => void
+  children: ComponentChildren
+}>) {
+  useEffect(() => {
+    openItem.value = name
+    return () => {
+      openItem.value = ''
+    }
+  }, [name])
+  const section = useRef<HTMLElement>(null)
+  useEffect(() => section.current?.focus({ preventScroll: true }), [])
+  return (
+    <section ref={section} class="column detail" aria-label={label} tabIndex={-1}>
+      <header class="row detail-head">
+        <div class="row wrap detail-title">{title}</div>
+        <SmallButton label="Close" onClick={close} />
+      </header>
+      {children}
+    </section>
+  )
+}
