@@ -1,9 +1,9 @@
 import { basename, resolve } from 'node:path'
-import { hasCode } from '../domain/system-error.ts'
 import { plural } from '../domain/text.ts'
 import { readStored } from '../state/disk-store.ts'
 import { readRegistry } from '../state/environment-registry.ts'
-import { RandomIds } from '../state/model/time-and-ids.ts'
+import type { StateContent } from '../state/model/state-image.ts'
+import { newState, writeNewState } from '../state/state-file/new-state.ts'
 import { StateFile } from '../state/state-file/state-file.ts'
 import { checkState } from '../state/state-report.ts'
 import { type FileSystem, nodeFileSystem } from '../state/wal/file-system.ts'
@@ -21,19 +21,13 @@ export async function exportState(url: string, schema: string, out: string): Pro
     // All of it is read in one statement, so that it is of one moment.
     const files = await database.everything()
     if (files.size === 0) throw new StateError(`${database.place}: there is no state in it yet`)
-    const target = resolve(out)
-    await reserve(target)
-    try {
-      const copy = {
-        ...databaseFiles(database),
-        read: (path: string) => Promise.resolve(files.get(basename(path))),
-        list: () => Promise.resolve([...files.keys()]),
-      }
-      return await write(copy, place, { fileSystem: nodeFileSystem, file: target })
-    } catch (error) {
-      await nodeFileSystem.remove(target)
-      throw error
+    const copy = {
+      ...databaseFiles(database),
+      read: (path: string) => Promise.resolve(files.get(basename(path))),
+      list: () => Promise.resolve([...files.keys()]),
     }
+    const { content, size } = await writeNewState(nodeFileSystem, resolve(out), () => contentAt(copy, place))
+    return written(content, size)
   })
 }
 
@@ -56,10 +50,9 @@ export async function importState(file: string, url: string, schema: string): Pr
           `${database.place}: there is a state in it, which stays as it is; name other tables by --state-schema`,
         )
       }
-      return await write(nodeFileSystem, await nodeFileSystem.realPath(file), {
-        fileSystem,
-        file: `${database.place}/${STATE_NAME}`,
-      })
+      const content = await contentAt(nodeFileSystem, await nodeFileSystem.realPath(file))
+      const size = await new StateFile(fileSystem, `${database.place}/${STATE_NAME}`).write(newState(content))
+      return written(content, size)
     } finally {
       await lease.release()
     }
@@ -76,24 +69,10 @@ async function withDatabase<R>(url: string, schema: string, work: (database: Dat
   }
 }
 
-async function write(
-  from: FileSystem,
-  place: string,
-  to: { readonly fileSystem: FileSystem; readonly file: string },
-): Promise<string> {
-  const { stored } = await readStored(from, place)
-  const content = (await readRegistry(stored)).image(true)
-  const state_id = new RandomIds().id('state')
-  const size = await new StateFile(to.fileSystem, to.file).write({ ...content, state_id, generation: 1 })
-  return `${plural(Object.keys(content.environments).length, 'environment')}, ${size} bytes`
+async function contentAt(fileSystem: FileSystem, place: string): Promise<StateContent> {
+  return (await readRegistry(await readStored(fileSystem, place))).image(true)
 }
 
-async function reserve(target: string): Promise<void> {
-  try {
-    await (await nodeFileSystem.createNew(target)).close()
-  } catch (error) {
-    if (!(error instanceof Error)) throw error
-    const why = hasCode(error, 'EEXIST') ? 'it is there already, and stays as it is; name another file' : error.message
-    throw new StateError(`${target}: ${why}`)
-  }
+function written({ environments }: StateContent, size: number): string {
+  return `${plural(Object.keys(environments).length, 'environment')}, ${size} bytes`
 }

@@ -104,6 +104,10 @@ function issueProblems(issue: Issue, document: unknown, base: Path, show: typeof
       atKey: true,
     }))
   }
+  if (issue.code === 'invalid_key') {
+    const found = `the name ${quote(String(path.at(-1)))}`
+    return [{ path, found, allowed: issue.issues.map(allowed).join(', '), atKey: true }]
+  }
   if (issue.code === 'custom' && issue.params) {
     const { found, atKey } = issue.params as Partial<Problem>
     return [

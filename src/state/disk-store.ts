@@ -7,7 +7,7 @@ import type { StateLock } from './state-file/state-lock.ts'
 import type { FileSystem } from './wal/file-system.ts'
 import { LogFile, removeLogs } from './wal/log-file.ts'
 import type { LoggedCommit } from './wal/log-lines.ts'
-import { readLogs } from './wal/recovery.ts'
+import { type LogContent, readLogs } from './wal/recovery.ts'
 import { StateError, StorageError } from './wal/state-errors.ts'
 import { type Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
 
@@ -22,6 +22,8 @@ export interface DiskOptions {
   lock: (file: string) => Promise<StateLock>
   /** Called between two slices of the reading, which what it throws ends. */
   between: () => void
+  /** Everything there is to store at one moment; `isLast` when nothing comes after it. */
+  capture: (isLast: boolean) => StateContent
 }
 
 /** What was on disk at the start: the state file, and the commits after it. */
@@ -31,45 +33,42 @@ export interface Stored {
   notices: string[]
 }
 
-/** What there is to store at one moment; `isLast` when nothing comes after it. */
-export type Capture = (isLast: boolean) => StateContent
-
-/** Files that were read at a start and that this process has the right to use. */
-export interface OpenedDisk {
-  readonly stored: Stored
-  /** Removes the logs below that of the state file, which holds what they say. Only when all that was read is valid. */
-  removeOldLogs(): Promise<void>
-  /** Stores commits from now on; checkpoints take the whole model from `capture`. */
-  store(capture: Capture): DiskStore
-  /** Gives the files back without writing anything. */
-  abandon(): Promise<void>
-}
-
-interface DiskParts {
-  readonly lock: StateLock
-  readonly stateFile: StateFile
-  readonly logFile: LogFile
-  readonly stateId: string
-  readonly durability: Durability
-  readonly checkpointAt: number
-}
-
 /** The state file and its write-ahead log. Commits go into the log, and from time to time a checkpoint puts all into the file. */
 export class DiskStore {
   readonly log: WriteAheadLog
-  readonly #parts: DiskParts
-  readonly #capture: Capture
+  readonly #options: DiskOptions
+  readonly #lock: StateLock
+  readonly #stateFile: StateFile
+  readonly #logFile: LogFile
+  readonly #stateId: string
   /** Bytes of log from which on a checkpoint is made. */
   #fullAt: number
   #checkpointing: Promise<void> | undefined
   #closed = false
 
-  /** @param size bytes of the state file */
-  constructor(parts: DiskParts, capture: Capture, size: number) {
-    this.#parts = parts
-    this.#capture = capture
-    this.#fullAt = Math.max(parts.checkpointAt, size)
-    this.log = new WriteAheadLog(parts.logFile, parts.durability, () => this.#checkpointFull())
+  constructor(options: DiskOptions, lock: StateLock, { logs, size }: ReadFiles) {
+    const { fileSystem, file, durability, checkpointAt } = options
+    this.#options = options
+    this.#lock = lock
+    this.#stateFile = new StateFile(fileSystem, file)
+    this.#stateId = logs.stateId ?? new RandomIds().id('state')
+    this.#logFile = new LogFile(fileSystem, file, this.#stateId, logs.end)
+    this.#fullAt = Math.max(checkpointAt, size)
+    this.log = new WriteAheadLog(this.#logFile, durability, () => this.#checkpointFull())
+  }
+
+  /**
+   * Removes the logs below a generation: the state file holds what they say. Only when all that was read is valid. One that
+   * cannot be removed does no harm: no start replays it.
+   */
+  async removeOldLogs(from: number): Promise<void> {
+    const { fileSystem, file } = this.#options
+    await removeLogs(fileSystem, file, (generation) => generation < from).catch(() => undefined)
+  }
+
+  /** Gives the files back without writing anything. */
+  abandon(): Promise<void> {
+    return this.#lock.release()
   }
 
   /** Writes the whole model into the state file, while commits go on in another log. */
@@ -101,21 +100,20 @@ export class DiskStore {
       await write()
     } finally {
       await this.log.idle()
-      await this.#parts.logFile.close().catch(() => undefined)
-      await this.#parts.lock.release()
+      await this.#logFile.close().catch(() => undefined)
+      await this.#lock.release()
     }
   }
 
   async #checkpoint(isLast: boolean): Promise<void> {
-    const { logFile, stateFile } = this.#parts
     try {
       await this.#writeState(isLast)
     } catch (error) {
       const cause = error instanceof StorageError ? error.cause : error
-      if (await logFile.isThere()) {
+      if (await this.#logFile.isThere()) {
         throw new StorageError('the state file could not be written and its write-ahead log is kept beside it', cause)
       }
-      const left = (await stateFile.exists())
+      const left = (await this.#stateFile.exists())
         ? 'the state file is that of its last checkpoint'
         : 'there is no state file either'
       throw new StorageError('the state could not be written', cause, `the write-ahead log is gone, and ${left}`)
@@ -123,21 +121,21 @@ export class DiskStore {
   }
 
   async #writeState(isLast: boolean): Promise<void> {
-    const { logFile, stateFile, stateId, checkpointAt } = this.#parts
+    const logFile = this.#logFile
     // What the disk refuses is rolled back, and no part of the checkpoint.
     await this.log.flushed()?.catch(() => undefined)
     if (!logFile.exists) return
     const { captured, result: generation } = await this.log.cut(
-      () => this.#capture(isLast),
+      () => this.#options.capture(isLast),
       () => (isLast ? logFile.nextGeneration() : logFile.rotate()),
     )
-    const size = await stateFile.write({ ...captured, state_id: stateId, generation })
+    const size = await this.#stateFile.write({ ...captured, state_id: this.#stateId, generation })
     await logFile.removeBelow(generation)
-    this.#fullAt = Math.max(checkpointAt, size)
+    this.#fullAt = Math.max(this.#options.checkpointAt, size)
   }
 
   #checkpointFull(): void {
-    const { size } = this.#parts.logFile
+    const { size } = this.#logFile
     if (size < this.#fullAt || this.#closed || this.#checkpointing) return
     // When the disk refuses, nothing is lost: the log goes on, and a checkpoint is tried again once it has doubled.
     this.#fullAt = 2 * size
@@ -146,14 +144,16 @@ export class DiskStore {
 }
 
 /** @throws StateError when the file cannot be used; then nothing was touched */
-export async function openDisk(options: DiskOptions): Promise<OpenedDisk> {
+export async function openDisk(options: DiskOptions): Promise<{ disk: DiskStore; stored: Stored }> {
   const { fileSystem } = options
   try {
     await fileSystem.makeDirectory(dirname(options.file))
     const file = await fileSystem.realPath(options.file)
     const lock = await options.lock(file)
     try {
-      return await openLocked({ ...options, file }, lock)
+      if (options.fresh) await removeState(fileSystem, file)
+      const read = await readFiles(fileSystem, file, options.between)
+      return { disk: new DiskStore({ ...options, file }, lock, read), stored: read.stored }
     } catch (error) {
       await lock.release()
       throw error
@@ -164,32 +164,20 @@ export async function openDisk(options: DiskOptions): Promise<OpenedDisk> {
   }
 }
 
-async function openLocked(options: DiskOptions, lock: StateLock): Promise<OpenedDisk> {
-  const { file, fileSystem, durability, between } = options
-  if (options.fresh) await removeState(fileSystem, file)
-  const stateFile = new StateFile(fileSystem, file, between)
-  const { stored, logs, size } = await readStored(fileSystem, file, { stateFile, between })
-  const stateId = logs.stateId ?? new RandomIds().id('state')
-  const logFile = new LogFile(fileSystem, file, stateId, logs.end)
-  const { checkpointAt } = options
-  const parts = { lock, stateFile, logFile, stateId, durability, checkpointAt }
-  const from = stored.image?.generation ?? 0
-  return {
-    stored,
-    // One that cannot be removed does no harm: no start replays it.
-    removeOldLogs: () => removeLogs(fileSystem, file, (generation) => generation < from).catch(() => undefined),
-    store: (capture) => new DiskStore(parts, capture, size),
-    abandon: () => lock.release(),
-  }
+/** Reads a state file and its logs, and changes nothing. @throws StateError */
+export async function readStored(fileSystem: FileSystem, file: string): Promise<Stored> {
+  return (await readFiles(fileSystem, file)).stored
 }
 
-/** Reads a state file and its logs, and changes nothing. @throws StateError */
-export async function readStored(
-  fileSystem: FileSystem,
-  file: string,
-  { stateFile = new StateFile(fileSystem, file), between }: { stateFile?: StateFile; between?: () => void } = {},
-) {
-  const read = await stateFile.read()
+interface ReadFiles {
+  readonly stored: Stored
+  readonly logs: LogContent
+  /** Bytes of the state file. */
+  readonly size: number
+}
+
+async function readFiles(fileSystem: FileSystem, file: string, between?: () => void): Promise<ReadFiles> {
+  const read = await new StateFile(fileSystem, file, between).read()
   const logs = await readLogs(fileSystem, file, read?.image, between)
   const stored: Stored = { image: read?.image, commits: logs.commits, notices: logs.notices }
   return { stored, logs, size: read?.size ?? 0 }

@@ -2,7 +2,7 @@ import type { BearerToken, Client, MagicLink } from '../domain/generated/tables.
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
 import type { McpKey } from '../domain/session-token.ts'
 import type { Ids } from '../domain/ports.ts'
-import { type Capture, type DiskStore, openDisk, type Stored } from './disk-store.ts'
+import { type DiskOptions, type DiskStore, openDisk, type Stored } from './disk-store.ts'
 import { type Draft, Environment, type EventSender, type ReadGuard } from './environment.ts'
 import { RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
@@ -45,33 +45,26 @@ const CHECKPOINT_AT = 64 * 1024 * 1024
 
 /** Opens the environments that a state file holds; none when it is new. @throws StateError */
 export async function openRegistry(options: RegistryOptions): Promise<EnvironmentRegistry> {
-  if (options.file === undefined) return new EnvironmentRegistry(options, undefined)
+  const registry = new EnvironmentRegistry(options)
   const { file, fileSystem = nodeFileSystem, time = systemTime, lease } = options
-  // A lease is renewed meanwhile. Once it is over, another process may have the state.
-  const between = (): void => lease?.assertHeld()
-  const disk = await openDisk({
+  if (file === undefined) return registry
+  await registry.open({
     file,
     fresh: options.fresh ?? false,
     durability: options.durability ?? 'strict',
     checkpointAt: options.checkpointAt ?? CHECKPOINT_AT,
     fileSystem,
     lock: options.lock ?? ((path) => lockState(path, time)),
-    between,
+    // A lease is renewed meanwhile. Once it is over, another process may have the state.
+    between: () => lease?.assertHeld(),
+    capture: (isLast) => registry.image(isLast),
   })
-  try {
-    const registry = new EnvironmentRegistry(options, disk)
-    await inSlices(registry.load(disk.stored), between)
-    await disk.removeOldLogs()
-    return registry
-  } catch (error) {
-    await disk.abandon()
-    throw error
-  }
+  return registry
 }
 
 /** The environments of what was read, without a place to store them. */
 export async function readRegistry(stored: Stored): Promise<EnvironmentRegistry> {
-  const registry = new EnvironmentRegistry({}, { stored })
+  const registry = new EnvironmentRegistry({})
   await inSlices(registry.load(stored))
   return registry
 }
@@ -79,15 +72,14 @@ export async function readRegistry(stored: Stored): Promise<EnvironmentRegistry>
 /** All environments of one server, and how they are stored. */
 export class EnvironmentRegistry {
   /** Notices of the start: a write cut short that was dropped. */
-  readonly notices: readonly string[]
+  notices: readonly string[] = []
   readonly #time: TimeSource
   readonly #events: EventSender | undefined
-  readonly #disk: DiskStore | undefined
   readonly #lease: ModelLease | undefined
   /** Absent when everything is in memory only. */
-  readonly #log: WriteAheadLog | undefined
+  #disk: DiskStore | undefined
   #environments = new Map<string, Environment>()
-  #isLoaded = false
+  #isLoading = false
   /** The positions of the ids of requests as they were stored, and the sequences that are in use. */
   #requestIds: Record<string, number> = {}
   readonly #sequences = new Map<string, SeededIds>()
@@ -100,25 +92,36 @@ export class EnvironmentRegistry {
   /** By the `kid` of a session token (G61). */
   readonly byMcpKey = new Map<string, { environment: Environment; key: McpKey }>()
 
-  /** What is stored on the disk is not loaded yet. */
-  constructor(
-    options: Pick<RegistryOptions, 'time' | 'events' | 'lease'>,
-    disk: { readonly stored: Stored; store?: (capture: Capture) => DiskStore } | undefined,
-  ) {
+  constructor(options: Pick<RegistryOptions, 'time' | 'events' | 'lease'>) {
     this.#time = options.time ?? systemTime
     this.#events = options.events
     this.#lease = options.lease
-    this.notices = disk?.stored.notices ?? []
-    this.#disk = disk?.store?.((isLast) => this.image(isLast))
-    this.#log = this.#disk?.log
-    this.#isLoaded = !disk
+  }
+
+  get #log(): WriteAheadLog | undefined {
+    return this.#disk?.log
+  }
+
+  /** Takes what a disk holds, and stores everything there from now on. Before anything is asked of it. @throws StateError */
+  async open(options: DiskOptions): Promise<void> {
+    const { disk, stored } = await openDisk(options)
+    this.#disk = disk
+    try {
+      await inSlices(this.load(stored), options.between)
+      await disk.removeOldLogs(stored.image?.generation ?? 0)
+    } catch (error) {
+      await disk.abandon()
+      throw error
+    }
   }
 
   /** Fills the model, before anything is asked of it. */
-  *load({ image, commits }: Stored): Steps {
+  *load({ image, commits, notices }: Stored): Steps {
+    this.notices = notices
+    this.#isLoading = true
     yield* this.#loadImage(image)
     yield* this.#replay(commits)
-    this.#isLoaded = true
+    this.#isLoading = false
   }
 
   environment(name: string): Environment | undefined {
@@ -298,7 +301,7 @@ export class EnvironmentRegistry {
     }
     // Random ids: the same one comes only with a state or a snapshot. What is on disk is loaded as it is.
     const refuse = (what: string) => (name: string) => {
-      if (this.#isLoaded)
+      if (!this.#isLoading)
         throw new SeedConflictError(`${what} of the state belongs to the environment ${name}; nothing was changed`)
     }
     return {

@@ -1,19 +1,18 @@
 import { isUtf8 } from 'node:buffer'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { ENVIRONMENT_NAME } from '../domain/environment-name.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
-import { hasCode, systemCode } from '../domain/system-error.ts'
+import { systemCode } from '../domain/system-error.ts'
 import { plural } from '../domain/text.ts'
 import { type Path, pathText, type Problem, sentence, valueAtPath } from '../schema/problems.ts'
 import { readRegistry } from './environment-registry.ts'
 import { contradictions, lastSequence } from './state-file/contradictions.ts'
 import { atOnce, inSlices } from './model/slices.ts'
 import { ACCOUNT_SEQUENCE, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
-import { RandomIds } from './model/time-and-ids.ts'
 import { byName, STATE_VERSION, type StateContent, type StoredImage } from './model/state-image.ts'
+import { writeNewState } from './state-file/new-state.ts'
 import { readDocument } from './state-file/read-state.ts'
-import { StateFile } from './state-file/state-file.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'
 import { everyProblem } from './state-file/validation.ts'
 import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
@@ -39,47 +38,26 @@ export async function repairState(
   out: string,
   fileSystem: FileSystem = nodeFileSystem,
 ): Promise<Repaired> {
-  let reserved: string | undefined
   try {
     const file = await fileSystem.realPath(path)
     await refuseIfHeld(file)
-    const target = resolve(out)
-    await reserve(fileSystem, target)
-    reserved = target
     const leftOut: string[] = []
-    const content = await readableContent(fileSystem, file, (what) => leftOut.push(what))
-    const environments = Object.values(content.environments)
-    if (environments.length === 0) {
+    const { content } = await writeNewState(fileSystem, resolve(out), async () => {
+      const readable = await readableContent(fileSystem, file, (what) => leftOut.push(what))
+      if (Object.keys(readable.environments).length > 0) return readable
       const why = leftOut.length === 0 ? '' : ` (${leftOut.slice(0, 3).join('; ')})`
       throw new StateError(`${path}: there is nothing in it that can be saved${why}; nothing was written`)
-    }
-    // No log belongs to the copy: it has another `state_id`.
-    await new StateFile(fileSystem, target).write({ ...content, state_id: new RandomIds().id('state'), generation: 1 })
+    })
+    const environments = Object.values(content.environments)
     const rows = environments
       .flatMap(({ tables }) => TABLE_NAMES.map((name) => tables[name].length))
       .reduce((sum, length) => sum + length, 0)
     return { saved: `${plural(environments.length, 'environment')}, ${plural(rows, 'row')}`, leftOut }
   } catch (error) {
-    if (reserved !== undefined) await fileSystem.remove(reserved)
     if (error instanceof Error && systemCode(error) !== undefined)
       throw new StateError(`${path}: ${error.message}; nothing was written`)
     throw error
   }
-}
-
-/** Makes an empty file, so that no other program makes one there meanwhile. */
-async function reserve(fileSystem: FileSystem, target: string): Promise<void> {
-  await fileSystem.list(dirname(target)).catch(() => {
-    throw new StateError(`${target}: there is no folder ${dirname(target)} that can be read; nothing was written`)
-  })
-  const taken = new StateError(
-    `${target}: it is there already, or its write-ahead log is, and stays as it is; name another file`,
-  )
-  if ((await logGenerations(fileSystem, target)).length > 0) throw taken
-  const file = await fileSystem.createNew(target).catch((error: unknown) => {
-    throw hasCode(error, 'EEXIST') ? taken : error
-  })
-  await file.close()
 }
 
 async function readableContent(fileSystem: FileSystem, file: string, leaveOut: LeaveOut): Promise<StateContent> {

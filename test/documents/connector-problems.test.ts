@@ -36,6 +36,11 @@ describe('a problem of a connector file names file, line, column, place, what wa
       'c.yaml:1:12: `connector` is "a/b"; allowed: 1 to 100 letters, digits, spaces, hyphens, underscores and colons',
     ],
     [
+      'a collection of a bad name',
+      `${HEAD}collections: { 1st: {} }\n`,
+      'c.yaml:3:16: `collections.1st` is the name "1st"; allowed: a letter, then up to 63 letters, digits and underscores',
+    ],
+    [
       'a bad duration',
       'connector: a\nauthorization_type: OAUTH_M2M\noauth: { access_token_lifetime: soon }\n',
       'c.yaml:3:33: `oauth.access_token_lifetime` is "soon"; allowed: 90s, 15m, 2h, 1h30m, 1d, 250ms, an ISO 8601 duration such as PT5M, or a number of seconds; at most 10 years',

@@ -18,7 +18,7 @@ import type { EnvironmentRecord } from '../../src/state/model/state-image.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
 import { itemId } from '../../src/domain/collection.ts'
 import { parseState } from '../../src/state/state-file/read-state.ts'
-import { stateProblem } from '../../src/state/state-file/validation.ts'
+import { everyProblem } from '../../src/state/state-file/validation.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { withToolmock } from '../support/toolmock.ts'
 import { account, createEnvironment, openTestRegistry, withDirectory } from '../support/registry.ts'
@@ -243,7 +243,7 @@ describe('the schema of the state file', () => {
         const damaged = structuredClone(all[row % all.length])
         replaceAt(damaged, steps, isAdded, value)
         const state = withRow(table, damaged)
-        expect([damaged, isStateDocument(state)]).toEqual([damaged, stateProblem(state) === undefined])
+        expect([damaged, isStateDocument(state)]).toEqual([damaged, everyProblem(state).length === 0])
       }),
       { numRuns: 500 },
     )

@@ -33,8 +33,8 @@ export async function parseState(bytes: Buffer, path: string, between?: () => vo
 
 async function problemOfShape(state: JsonObject): Promise<Problem | undefined> {
   // What says what is wrong takes as long to load as a small server to start.
-  const { stateProblem } = await import('./validation.ts')
-  return stateProblem(state)
+  const { everyProblem } = await import('./validation.ts')
+  return everyProblem(state)[0]
 }
 
 /** A state of any version. @throws StateError when the bytes are none */

@@ -1,19 +1,9 @@
 import type { z } from 'zod'
 import { kindOf, type Problem, problemsOf } from '../../schema/problems.ts'
 import { environmentSchema, environmentStateSchema, stateSchema } from '../../schema/state-document.ts'
-import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../../domain/environment-name.ts'
 import { isJsonObject, type JsonObject, own } from '../../domain/json.ts'
 import { TABLE_NAMES } from '../model/model.ts'
 import { ROWS_AT_ONCE, type Steps } from '../model/slices.ts'
-
-/** What is first wrong with a state of the present version. */
-export function stateProblem(state: JsonObject): Problem | undefined {
-  const { environments } = state
-  const name = Object.keys(isJsonObject(environments) ? environments : {}).find((each) => !ENVIRONMENT_NAME.test(each))
-  if (name === undefined) return everyProblem(state)[0]
-  const found = `the name ${JSON.stringify(name.slice(0, 100))}`
-  return { path: ['environments', name], found, allowed: ENVIRONMENT_NAME_RULE }
-}
 
 /** Everything that is wrong with what `PUT /_mock/state` is sent. */
 export function* stateProblems(value: unknown): Steps<Problem[]> {
@@ -36,7 +26,7 @@ export function* stateProblems(value: unknown): Steps<Problem[]> {
   return [...problems, ...problemsIn(environmentStateSchema, rest)]
 }
 
-/** Everything that is wrong with a state of the present version whose environments have names that are allowed. */
+/** Everything that is wrong with a state of the present version. */
 export function everyProblem(state: JsonObject): Problem[] {
   return problemsIn(stateSchema, state)
 }
