@@ -2,7 +2,7 @@ import { newIdentifier } from '../domain/provider.ts'
 import { mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.ts'
 import type { Environment } from './environment.ts'
 import type { Origin } from './model/model.ts'
-import { seedExpander } from './seeding.ts'
+import { connectorNames, seedExpander } from './seeding.ts'
 import { sliced, type Steps } from './model/slices.ts'
 
 /*
@@ -95,18 +95,13 @@ export function keptRows(
   seed: SeedBundle,
   before: Origin['kept'] = { connections: [], providers: [] },
 ): Origin['kept'] {
-  const names = new Set([
-    ...seed.connectors.map(({ connector }) => connector),
-    ...seed.connections.map(({ key_id }) => key_id),
-    ...seed.providers.flatMap(({ identifier }) => identifier ?? []),
-  ])
-  const connections = [...tables.connections.values()].filter(({ key_id }) => names.has(key_id))
-  const providers = [...tables.providers.values()].filter(({ identifier }) => names.has(identifier))
+  const names = new Set(connectorNames(seed))
+  const connections = tables.connections.values().filter(({ key_id }) => names.has(key_id))
+  const providers = tables.providers.values().filter(({ identifier }) => names.has(identifier))
   return { connections: union(before.connections, connections), providers: union(before.providers, providers) }
 }
 
-function union<T extends { readonly id: string }>(before: readonly T[], present: Iterable<T>): T[] {
-  const rows = new Map(before.map((row) => [row.id, row]))
-  for (const row of present) if (!rows.has(row.id)) rows.set(row.id, row)
-  return [...rows.values()]
+function union<T extends { readonly id: string }>(before: readonly T[], present: readonly T[]): T[] {
+  const known = new Set(before.map(({ id }) => id))
+  return [...before, ...present.filter(({ id }) => !known.has(id))]
 }

@@ -79,7 +79,8 @@ export function rowsIn(bundle: SeedBundle, { model }: Environment): number {
   return counts.reduce((sum, count) => sum + count, accountsIn(bundle))
 }
 
-function connectorNames({ connectors, connections, providers }: SeedBundle): string[] {
+/** What names its connectors: files, connections and custom providers. */
+export function connectorNames({ connectors, connections, providers }: SeedBundle): string[] {
   return [
     ...connectors.map(({ connector }) => connector),
     ...connections.map(({ key_id }) => key_id),

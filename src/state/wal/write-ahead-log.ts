@@ -39,11 +39,11 @@ export class WriteAheadLog {
   readonly #written: () => void
   #next = new Batch()
   #writing: Batch | undefined
-  #running: Promise<void> | undefined
+  /** Ends once nothing is being written, and nothing waits to be. */
+  #turn: Promise<unknown> = Promise.resolve()
+  /** Whether the next commits have their turn already. */
+  #isScheduled = false
   #timer: NodeJS.Timeout | undefined
-  /** Whether the next commits are to be written now. */
-  #isDue = false
-  #cut: (() => Promise<void>) | undefined
   /** The refusal that no request has answered with yet (`relaxed`). */
   #refusal: StorageError | undefined
   #closed = false
@@ -87,17 +87,10 @@ export class WriteAheadLog {
    * nothing is written.
    */
   cut<T, R>(capture: () => T, afterwards: () => Promise<R>): Promise<{ captured: T; result: R }> {
-    return new Promise((resolve, reject) => {
-      this.#cut = async () => {
-        try {
-          const captured = capture()
-          await this.#write()
-          resolve({ captured, result: await afterwards() })
-        } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)))
-        }
-      }
-      this.#start()
+    return this.#inTurn(async () => {
+      const captured = capture()
+      await this.#write()
+      return { captured, result: await afterwards() }
     })
   }
 
@@ -108,31 +101,34 @@ export class WriteAheadLog {
 
   /** Resolves when nothing is being written any more. */
   async idle(): Promise<void> {
-    while (this.#running) await this.#running
+    let turn
+    do {
+      turn = this.#turn
+      await turn
+    } while (turn !== this.#turn)
   }
 
   #start(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#isDue = true
-    this.#running ??= this.#run()
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    void this.#inTurn(async () => {
+      // The commits of all requests of this turn of the event loop share one write.
+      await nextTurn()
+      await this.#write().catch(() => undefined)
+    })
   }
 
-  async #run(): Promise<void> {
-    // The commits of all requests of this turn of the event loop share one write.
-    await nextTurn()
-    while (this.#isDue) {
-      this.#isDue = false
-      const cut = this.#cut
-      this.#cut = undefined
-      if (cut) await cut()
-      else await this.#write().catch(() => undefined)
-    }
-    this.#running = undefined
+  #inTurn<R>(work: () => Promise<R>): Promise<R> {
+    const result = this.#turn.then(work)
+    this.#turn = result.catch(() => undefined)
+    return result
   }
 
   /** Writes what was committed. When the disk refuses, rolls back that and everything committed since. */
   async #write(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#isScheduled = false
     const batch = this.#next
     if (batch.commits.length === 0) return
     this.#writing = batch
