@@ -275,6 +275,12 @@ describeWith('postgresql', 'a state in PostgreSQL', () => {
       expect(await cli('state', 'check', copy)).toMatchObject({ code: 0 })
       const again = await cli('state', 'export', postgres.url, '--state-schema', schema, '--out', copy)
       expect(again).toMatchObject({ code: 2, said: expect.stringContaining('it is there already') as string })
+      // A start would refuse the new file together with the log of another one.
+      const beside = join(folder, 'beside.json')
+      writeFileSync(`${beside}.wal.1`, '')
+      const besideLog = await cli('state', 'export', postgres.url, '--state-schema', schema, '--out', beside)
+      expect(besideLog).toMatchObject({ code: 2, said: expect.stringContaining('its write-ahead log is') as string })
+      expect(existsSync(beside)).toBe(false)
 
       const importTo = (target: string) => cli('state', 'import', copy, '--out', postgres.url, '--state-schema', target)
       const held = await importTo(schema)
