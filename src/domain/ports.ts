@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Account } from './account.ts'
 import type { Connector, Tool } from './connector.ts'
@@ -33,15 +34,11 @@ export type TokenAnswer =
 /** What a third party's API answered to a tool's call, as far as the service sees it. */
 export type ToolAnswer =
   | { kind: 'result'; data: JsonObject }
-  /** 401: the credential was refused (G45). */
-  | { kind: 'unauthorized'; status: 401; message: string }
-  /** 429 with the third party's `Retry-After`, when it sent one (G44). */
-  | { kind: 'rate_limited'; status: 429; message: string; retry_after: string | null }
   /**
-   * Any other status of 400 and above, an answer that is not usable, or a connection that broke (G44). `arrived`: whether the
-   * call reached the third party (G26).
+   * A status of 400 and above, an answer that is not usable, or a connection that broke (G44). `arrived`: whether the call
+   * reached the third party (G26). `retry_after`: the third party's `Retry-After` beside a 429.
    */
-  | { kind: 'failed'; status: number | null; message: string; arrived: boolean }
+  | { kind: 'failed'; status: number | null; message: string; arrived: boolean; retry_after?: string }
   /** Nothing was sent: the input makes a path that would leave the path of the call. */
   | { kind: 'unsendable'; message: string }
   /** No answer in time (G44). */
@@ -66,7 +63,7 @@ export type ForwardedAnswer =
   | {
       kind: 'answer'
       status: number
-      headers: Readonly<Record<string, string | string[] | undefined>>
+      headers: IncomingHttpHeaders
       body: Buffer
     }
   | Extract<ToolAnswer, { kind: 'failed' | 'timed_out' }>

@@ -118,7 +118,7 @@ export function toolError(answer: Failure, execution_id: string): ServiceError {
   const tool_error_code = answered !== null && answered >= 400 ? String(answered) : without
   return new ServiceError('TOOL_ERROR', tool_error_message, {
     tool: { status, execution_id, tool_error_code, tool_error_message },
-    ...(kind === 'rate_limited' && answer.retry_after !== null && { headers: { 'Retry-After': answer.retry_after } }),
+    ...(kind === 'failed' && answer.retry_after !== undefined && { headers: { 'Retry-After': answer.retry_after } }),
   })
 }
 

@@ -4,22 +4,22 @@ import { plural } from '../domain/text.ts'
 import { rateCountersOf } from '../state/collections.ts'
 import { ACCOUNT_HEADER, headerOf, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
 import { answerBy, failureAnswer, requestView, type ResponderCall } from './responders.ts'
-import { type SchemeContext, SCHEMES } from './schemes.ts'
+import { REFUSALS, type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountInTemplates } from './template.ts'
 
 /** A third party's API: authenticates the call, then the first matching responder answers. Its templates have to be prepared. */
 export function answerApi(context: SchemeContext, request: ReceivedRequest): ThirdPartyAnswer {
   const { environment, connector } = context
-  const authentication = SCHEMES[connector.authorization_type].verify(request, context)
-  if (!authentication.allowed) {
-    const { reason, message, challenge } = authentication.refusal
-    return jsonAnswer(401, { error: 'unauthorized', reason, message }, { 'WWW-Authenticate': challenge })
+  const scheme = SCHEMES[connector.authorization_type]
+  const grant = scheme.verify(request, context)
+  if (typeof grant === 'string') {
+    const headers = { 'WWW-Authenticate': scheme.challenge(connector, grant) }
+    return jsonAnswer(401, { error: 'unauthorized', reason: grant, message: REFUSALS[grant] }, headers)
   }
   const path = pathParts(request.apiPath)
   if (!path) return jsonAnswer(400, { error: 'malformed_path', message: 'the path is not well-formed' })
   const view = requestView(request, path)
   if (!view) return jsonAnswer(400, { error: 'malformed_body', message: 'the body is not JSON' })
-  const { grant } = authentication
   // For a call without a credential, the account that the service names.
   const account = environment.model.tables.accounts.get(grant?.account_id ?? headerOf(request, ACCOUNT_HEADER))
   const accountSeen = account ? accountInTemplates(account) : null

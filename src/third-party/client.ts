@@ -28,7 +28,6 @@ import {
   headerValue,
   ThirdPartyHttpClient,
   type OutgoingRequest,
-  type Received,
   type ThirdPartyAnswer,
 } from './http-messages.ts'
 import {
@@ -167,7 +166,7 @@ class ThirdPartyClient implements ThirdParty {
       )
       const { timeout } = tool.call
       const { received } = await this.#send(connector, account, { request, kind: 'api', tool: tool.name, timeout })
-      arrived = received.kind === 'answer' || received.sent
+      arrived = received.kind === 'answer' || received.arrived
       const answer = readAnswer(received)
       if ('kind' in answer) return answer
       if (tool.result === null) return { kind: 'result', data: asObject(answer.response['body'] ?? null) }
@@ -296,7 +295,7 @@ class ThirdPartyClient implements ThirdParty {
     connector: Connector,
     account: Account,
     sending: Sending,
-  ): Promise<{ received: Received; apply: OpenCall['apply'] }> {
+  ): Promise<{ received: ForwardedAnswer; apply: OpenCall['apply'] }> {
     const { http, calls, listenerOrigin } = this.#parts
     this.#readGuard.assertValid()
     if (this.#environment.isRemoved) throw removed(this.#environment.name)
@@ -317,7 +316,7 @@ class ThirdPartyClient implements ThirdParty {
     connector: Connector,
     account: Account,
     { request, kind, grant }: Sending,
-    received: Received,
+    received: ForwardedAnswer,
     ms: number,
   ): void {
     const { onCall } = this.#parts
@@ -419,11 +418,15 @@ const MAX_DEPTH = 200
 const MAX_MESSAGE = 500
 
 /** What the service makes of an answer (G44): a usable one is what result templates see as `response`. */
-function readAnswer(received: Received): { readonly response: JsonObject } | ToolAnswer {
+function readAnswer(received: ForwardedAnswer): { readonly response: JsonObject } | ToolAnswer {
   if (received.kind !== 'answer') return unanswered(received)
   const { status, headers } = received
   const body = bodyOf(received)
-  if (status >= 400) return errorOf(status, body ?? null, headers['retry-after'] ?? null)
+  if (status >= 400) {
+    const message = `the third party answered ${String(status)}${errorText(body ?? null)}`
+    const retry_after = status === 429 ? headers['retry-after'] : undefined
+    return { kind: 'failed', status, message, arrived: true, ...(retry_after !== undefined && { retry_after }) }
+  }
   const unusable = (message: string): ToolAnswer => ({ kind: 'failed', status, message, arrived: true })
   if (status >= 300) return unusable(`the third party answered ${String(status)}, and redirects are not followed`)
   if (body === undefined)
@@ -432,22 +435,15 @@ function readAnswer(received: Received): { readonly response: JsonObject } | Too
 }
 
 /** No answer in time, or a connection that broke. */
-function unanswered({ kind, message, sent }: Exclude<Received, { kind: 'answer' }>) {
-  if (kind === 'broken') return { kind: 'failed', status: null, message, arrived: sent } as const
-  return { kind, message: `the third party did not answer: ${message}`, arrived: sent } as const
+function unanswered<Failure extends Exclude<ForwardedAnswer, { kind: 'answer' }>>(failure: Failure): Failure {
+  if (failure.kind === 'failed') return failure
+  return { ...failure, message: `the third party did not answer: ${failure.message}` }
 }
 
 /** Without a result template the body is the result; what is no object is wrapped. */
 function asObject(body: JsonValue): JsonObject {
   if (body === null) return {}
   return isJsonObject(body) ? body : { value: body }
-}
-
-function errorOf(status: number, body: JsonValue, retryAfter: string | null): ToolAnswer {
-  const message = `the third party answered ${String(status)}${errorText(body)}`
-  if (status === 401) return { kind: 'unauthorized', status, message }
-  if (status === 429) return { kind: 'rate_limited', status, message, retry_after: retryAfter }
-  return { kind: 'failed', status, message, arrived: true }
 }
 
 /** The text of the usual error shapes: `message`, `error_description`, `error`, `error.message`. */
@@ -460,7 +456,7 @@ function errorText(body: JsonValue): string {
 }
 
 /** JSON as a value, other types as text, null for no body; undefined for a body that claims to be JSON and is not. */
-function bodyOf({ status, headers, body }: Received & { kind: 'answer' }): JsonValue | undefined {
+function bodyOf({ status, headers, body }: ForwardedAnswer & { kind: 'answer' }): JsonValue | undefined {
   const type = (headers['content-type'] ?? '').toLowerCase()
   const text = body.toString('utf8')
   if (text === '') return type.includes('json') && status !== 204 ? undefined : null
@@ -508,7 +504,7 @@ function assertion(environment: Environment, connector: Connector, subject: stri
 }
 
 /** A token endpoint's answer as credentials; fields of the account that it does not carry stay. */
-function readTokenAnswer(received: Received, connector: Connector, account: Account): TokenAnswer {
+function readTokenAnswer(received: ForwardedAnswer, connector: Connector, account: Account): TokenAnswer {
   if (received.kind !== 'answer') return unavailable(received.message)
   const body = parsedJson(received.body.toString('utf8'))
   if (!isJsonObject(body)) return unavailable('the token endpoint did not answer with JSON')

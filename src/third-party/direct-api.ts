@@ -99,9 +99,9 @@ function foundAt(
     return environment && connector?.base_url === null ? [{ environment, connector }] : []
   })
   const isKnown = (each: { environment: Environment; connector: Connector }): boolean => {
-    const verdict = SCHEMES[each.connector.authorization_type].verify(request, each)
+    const grant = SCHEMES[each.connector.authorization_type].verify(request, each)
     // A credential that is no longer valid was issued there all the same.
-    return verdict.allowed ? verdict.grant !== undefined : ISSUED.has(verdict.refusal.reason)
+    return typeof grant === 'string' ? ISSUED.has(grant) : grant !== undefined
   }
   const ofDefault = there.find(({ environment }) => environment === defaultEnvironment())
   const found = there.find(isKnown) ?? ofDefault ?? there[0]

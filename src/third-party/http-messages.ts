@@ -3,14 +3,13 @@ import {
   type ClientRequest,
   type IncomingHttpHeaders,
   type IncomingMessage,
-  type RequestOptions,
   request as requestHttp,
   type ServerResponse,
 } from 'node:http'
 import type { Readable } from 'node:stream'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
+import type { ForwardedAnswer } from '../domain/ports.ts'
 import { systemReason } from '../domain/system-error.ts'
-import { lazyImport } from '../lazy-import.ts'
 
 export interface ReceivedRequest {
   method: string
@@ -151,14 +150,6 @@ export function readBody(message: IncomingMessage, most = MAX_BODY): Promise<Buf
   })
 }
 
-const loadHttps = lazyImport(() => import('node:https'))
-
-/** What came back for a request; when nothing did, whether the whole request was sent. */
-export type Received =
-  | { kind: 'answer'; status: number; headers: IncomingHttpHeaders; body: Buffer }
-  | { kind: 'broken'; message: string; sent: boolean }
-  | { kind: 'timed_out'; message: string; sent: boolean }
-
 interface Server {
   protocol: string
   hostname: string
@@ -176,20 +167,26 @@ export class ThirdPartyHttpClient {
   #last: { origin: string; server: Server } | undefined
 
   /** Sends a request, with `Content-Length` added to its headers. Never throws: a failure is one of the results. */
-  send(request: OutgoingRequest, timeout: number, kept: boolean): Promise<Received> {
+  send(request: OutgoingRequest, timeout: number, kept: boolean): Promise<ForwardedAnswer> {
     const body = octets(request.body)
     const { protocol, hostname, port } = this.#server(request.origin)
     const { method, headers, rest } = request
-    const agent = kept ? this.#kept : this.#single
+    const isTls = protocol === 'https:'
     if (rest) {
       // A server that may close at once resets the connection when it answers before all is sent, and the answer is lost.
       headers['Connection'] = 'keep-alive'
       if (headers['content-length'] === undefined) headers['Transfer-Encoding'] = 'chunked'
     } else if (body !== '' || !WITHOUT_BODY.has(method)) headers['Content-Length'] = String(body.length)
-    const options: RequestOptions = { hostname, port, method, path: target(request), headers, agent }
-    const sent = { body, rest }
-    if (protocol === 'https:') return overTls({ ...options, agent: false }, sent, timeout)
-    return sendBy(requestHttp, options, sent, timeout)
+    const agent = !isTls && (kept ? this.#kept : this.#single)
+    try {
+      // Loaded only for connectors whose `base_url` needs it: TLS is slow to load.
+      const send = isTls ? process.getBuiltinModule('node:https').request : requestHttp
+      const sending = send({ hostname, port, method, path: target(request), headers, agent })
+      return receive(sending, { body, rest }, timeout)
+    } catch (error) {
+      // A header or path that no request can have.
+      return Promise.resolve(failed(error, false))
+    }
   }
 
   close(): void {
@@ -207,12 +204,6 @@ export class ThirdPartyHttpClient {
   }
 }
 
-/** Loaded only for connectors whose `base_url` needs it: TLS is slow to load. */
-async function overTls(options: RequestOptions, body: OutgoingBody, timeout: number): Promise<Received> {
-  const { request: requestHttps } = await loadHttps()
-  return sendBy(requestHttps, options, body, timeout)
-}
-
 function target({ path, search = '', query }: OutgoingRequest): string {
   if (query.length === 0) return search === '' ? path : `${path}?${search}`
   const added = query.map(([name, value]) => `${encodePart(name)}=${encodePart(value)}`).join('&')
@@ -225,23 +216,9 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPT
 /** A text of octets, and what follows it. */
 type OutgoingBody = { body: string } & Pick<OutgoingRequest, 'rest'>
 
-function sendBy(
-  client: typeof requestHttp,
-  options: RequestOptions,
-  body: OutgoingBody,
-  timeout: number,
-): Promise<Received> {
-  try {
-    return receive(client(options), body, timeout)
-  } catch (error) {
-    // A header or path that no request can have.
-    return Promise.resolve({ kind: 'broken', message: reason(error), sent: false })
-  }
-}
-
-function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: number): Promise<Received> {
+function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: number): Promise<ForwardedAnswer> {
   return new Promise((resolve) => {
-    const finish = (received: Received): void => {
+    const finish = (received: ForwardedAnswer): void => {
       clearTimeout(timer)
       resolve(received)
       if (!rest || rest.readableEnded) return
@@ -251,8 +228,6 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
     }
     let sent = false
     request.on('finish', () => (sent = true))
-    const fail = (error: unknown, isSent: boolean): void =>
-      finish({ kind: 'broken', message: reason(error), sent: isSent })
     const timer = setTimeout(
       () => {
         // It waits for the rest, and not for the third party.
@@ -260,22 +235,22 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
           timer.refresh()
           return
         }
-        finish({ kind: 'timed_out', message: `no answer within ${String(timeout)} ms`, sent })
+        finish({ kind: 'timed_out', message: `no answer within ${String(timeout)} ms`, arrived: sent })
         request.destroy()
       },
       Math.min(timeout, MAX_TIMER_MS),
     )
-    request.on('error', (error) => fail(error, sent))
+    request.on('error', (error) => finish(failed(error, sent)))
     const refuse = (status: number | undefined): void => {
       const message = `the status ${String(status)} is not one of an answer (200 to 599)`
-      finish({ kind: 'broken', message, sent: true })
+      finish(broken(message, true))
       request.destroy()
     }
     const answered = (response: IncomingMessage, body: Buffer | undefined): void => {
       const { statusCode: status = 0, headers } = response
       if (body) finish({ kind: 'answer', status, headers, body })
       else {
-        finish({ kind: 'broken', message: `the answer is larger than ${String(MAX_ANSWER)} bytes`, sent: true })
+        finish(broken(`the answer is larger than ${String(MAX_ANSWER)} bytes`, true))
         response.destroy()
       }
     }
@@ -285,7 +260,7 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
       else
         readBody(response, MAX_ANSWER).then(
           (body) => answered(response, body),
-          (error: unknown) => fail(error, true),
+          (error: unknown) => finish(failed(error, true)),
         )
     })
     for (const event of ['information', 'upgrade']) {
@@ -297,11 +272,15 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
     }
     request.write(body, 'latin1')
     rest.on('data', () => timer.refresh())
-    rest.on('error', (error) => fail(error, false))
+    rest.on('error', (error) => finish(failed(error, false)))
     rest.pipe(request)
   })
 }
 
-function reason(error: unknown): string {
-  return `the connection failed: ${systemReason(error)}`
+function failed(error: unknown, arrived: boolean): ForwardedAnswer {
+  return broken(`the connection failed: ${systemReason(error)}`, arrived)
+}
+
+function broken(message: string, arrived: boolean): ForwardedAnswer {
+  return { kind: 'failed', status: null, message, arrived }
 }

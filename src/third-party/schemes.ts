@@ -33,15 +33,16 @@ export interface SchemeContext extends PartyContext {
   readonly templates: Templates
 }
 
-/** Why a call is refused, and the `WWW-Authenticate` that says so. */
-interface Refusal {
-  reason: 'missing' | 'malformed' | 'unknown' | 'expired' | 'revoked' | 'bad_signature'
-  message: string
-  challenge: string
-}
-
-/** Who a call is from, or why it is refused. `grant` is undefined where the scheme asks for no credential. */
-type Authentication = { allowed: true; grant: Grant | undefined } | { allowed: false; refusal: Refusal }
+/** Why a call is refused, as its answer says it. */
+export const REFUSALS = {
+  missing: 'the request carries no credential',
+  malformed: 'the credential cannot be read',
+  unknown: 'the credential was never issued, or has been replaced',
+  expired: 'the credential has expired',
+  revoked: 'the credential has been revoked',
+  bad_signature: 'the signature does not fit the request',
+} as const
+type Refusal = keyof typeof REFUSALS
 
 /** What the third party stores of credentials to recognize them. */
 type KnownCredential = Pick<Grant, 'access' | 'secret' | 'refresh_token' | 'scopes'>
@@ -52,39 +53,20 @@ interface Scheme {
   readonly signsBody?: boolean
   /** Service side: adds the credential to a request. */
   present(request: OutgoingRequest, credentials: Credentials, context: SchemeContext): void
-  /** Third party: who the call is from, or why it is refused. */
-  verify(request: ReceivedRequest, context: PartyContext): Authentication
+  /** Third party: the grant of a call's credential, undefined where none is asked for, or why the call is refused. */
+  verify(request: ReceivedRequest, context: PartyContext): Grant | Refusal | undefined
+  /** The `WWW-Authenticate` of a refusal. */
+  challenge(connector: Connector, refusal: Refusal): string
   /** What a grant for credentials that a caller stored contains; undefined when they contain nothing to present. */
   known(credentials: Credentials, context: SchemeContext): KnownCredential | undefined
 }
 
-const MESSAGES: Readonly<Record<Refusal['reason'], string>> = {
-  missing: 'the request carries no credential',
-  malformed: 'the credential cannot be read',
-  unknown: 'the credential was never issued, or has been replaced',
-  expired: 'the credential has expired',
-  revoked: 'the credential has been revoked',
-  bad_signature: 'the signature does not fit the request',
-}
-
-function refuse(reason: Refusal['reason'], challenge: (message: string) => string): Authentication {
-  const message = MESSAGES[reason]
-  return { allowed: false, refusal: { reason, message, challenge: challenge(message) } }
-}
-
 /** Finds the grant of an access string and checks that it is valid at this moment. */
-function authenticate(
-  request: ReceivedRequest,
-  context: PartyContext,
-  access: string,
-  challenge: (message: string) => string,
-): Authentication {
+function authenticate(request: ReceivedRequest, context: PartyContext, access: string): Grant | Refusal {
   const grant = access === '' ? undefined : findGrant(context, access, headerOf(request, ACCOUNT_HEADER))
-  if (!grant) return refuse('unknown', challenge)
-  if (grant.revoked) return refuse('revoked', challenge)
-  if (grant.expires_at !== undefined && grant.expires_at <= now(context.environment))
-    return refuse('expired', challenge)
-  return { allowed: true, grant }
+  if (!grant) return 'unknown'
+  if (grant.revoked) return 'revoked'
+  return grant.expires_at !== undefined && grant.expires_at <= now(context.environment) ? 'expired' : grant
 }
 
 /** Several accounts may store the same key: then the grant of the calling account counts, or else one that is valid (G65). */
@@ -114,11 +96,15 @@ const bearer: Scheme = {
 
   verify(request, context) {
     const header = headerOf(request, 'authorization')
-    if (header === '') return refuse('missing', () => `Bearer ${realm(context.connector)}`)
-    const challenge = (message: string): string =>
-      `Bearer ${realm(context.connector)}, error="invalid_token", error_description="${message}"`
+    if (header === '') return 'missing'
     const [, token] = /^Bearer +(\S.*)$/i.exec(header) ?? []
-    return token === undefined ? refuse('malformed', challenge) : authenticate(request, context, token, challenge)
+    return token === undefined ? 'malformed' : authenticate(request, context, token)
+  },
+
+  challenge(connector, refusal) {
+    const challenge = `Bearer ${realm(connector)}`
+    if (refusal === 'missing') return challenge
+    return `${challenge}, error="invalid_token", error_description="${REFUSALS[refusal]}"`
   },
 
   known(credentials) {
@@ -147,14 +133,14 @@ const staticCredential: Scheme = {
   },
 
   verify(request, context) {
-    const { connector } = context
-    const challenge = (): string => `${challengeName(connector)} ${realm(connector)}`
-    const { headers, query } = staticNames(connector)
+    const { headers, query } = staticNames(context.connector)
     const values = headers.map((name) => headerOf(request, name))
     for (const name of query) values.push(request.query.get(name) ?? '')
     const access = accessOf(values)
-    return access === undefined ? refuse('missing', challenge) : authenticate(request, context, access, challenge)
+    return access === undefined ? 'missing' : authenticate(request, context, access)
   },
+
+  challenge: (connector) => `${challengeName(connector)} ${realm(connector)}`,
 
   known(credentials, context) {
     const access = accessOf(staticValues(credentials, context))
@@ -230,20 +216,21 @@ const oauth1: Scheme = {
   },
 
   verify(request, context) {
-    const challenge = (): string => `OAuth ${realm(context.connector)}`
     const header = headerOf(request, 'authorization')
-    if (header === '') return refuse('missing', challenge)
+    if (header === '') return 'missing'
     const fields = authorizationFields(header)
-    if (!fields) return refuse('malformed', challenge)
+    if (!fields) return 'malformed'
     const { client_id, client_secret } = applicationOf(context.environment, context.connector.connector)
-    if (fields.get('oauth_consumer_key') !== client_id) return refuse('unknown', challenge)
+    if (fields.get('oauth_consumer_key') !== client_id) return 'unknown'
     const signed = [...fields].filter(([name]) => name !== 'realm' && name !== 'oauth_signature')
-    const { url } = request
+    const { method, url } = request
     const parameters = [...request.query, ...signed]
-    const expected = oauth1Signature({ method: request.method, url, parameters }, client_secret, '')
-    if (fields.get('oauth_signature') !== expected) return refuse('bad_signature', challenge)
-    return authenticate(request, context, fields.get('oauth_token') ?? '', challenge)
+    const expected = oauth1Signature({ method, url, parameters }, client_secret, '')
+    if (fields.get('oauth_signature') !== expected) return 'bad_signature'
+    return authenticate(request, context, fields.get('oauth_token') ?? '')
   },
+
+  challenge: (connector) => `OAuth ${realm(connector)}`,
 
   known({ oauth_token }) {
     const access = oauth_token?.access_token.toWellFormed() ?? ''
@@ -275,20 +262,21 @@ const temporaryKey: Scheme = {
   },
 
   verify(request, context) {
-    const challenge = (): string => `${KEY_ALGORITHM} ${realm(context.connector)}`
     const header = headerOf(request, 'authorization')
-    if (header === '') return refuse('missing', challenge)
+    if (header === '') return 'missing'
     const [, keyId, signature] = /^TMK1-HMAC-SHA256 Credential=([^,\s]+), Signature=([0-9a-f]{64})$/.exec(header) ?? []
-    if (keyId === undefined) return refuse('malformed', challenge)
-    const authentication = authenticate(request, context, keyId, challenge)
-    if (!authentication.allowed || !authentication.grant) return authentication
-    const { secret } = authentication.grant
+    if (keyId === undefined) return 'malformed'
+    const grant = authenticate(request, context, keyId)
+    if (typeof grant === 'string') return grant
+    const { secret } = grant
     const session = headerOf(request, 'x-session-token')
-    if (session !== sessionToken(keyId, secret)) return refuse('unknown', challenge)
+    if (session !== sessionToken(keyId, secret)) return 'unknown'
     const { method, rawPath: path, query, body } = request
     const expected = keySignature({ method, path, query, date: headerOf(request, 'x-date'), session, body }, secret)
-    return signature === expected ? authentication : refuse('bad_signature', challenge)
+    return signature === expected ? grant : 'bad_signature'
   },
+
+  challenge: (connector) => `${KEY_ALGORITHM} ${realm(connector)}`,
 
   known(credentials) {
     const { access_key_id = '', secret_access_key = '' } = credentials.trusted_idp ?? {}
@@ -320,7 +308,8 @@ function keySignature({ method, path, query, date, session, body }: KeySignedPar
 /** `NO_AUTH`: calls carry no credential, and the third party asks for none. */
 const none: Scheme = {
   present: () => undefined,
-  verify: () => ({ allowed: true, grant: undefined }),
+  verify: () => undefined,
+  challenge: () => '',
   known: () => undefined,
 }
 

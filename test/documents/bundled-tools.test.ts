@@ -44,7 +44,7 @@ describe('a bundled tool, called at its third party over HTTP with the account o
       const { input, status } = REFUSED_CALLS[name]!
       const answer = await call(connector, tool, input)
       expect(answer).toMatchObject(
-        status === 429 ? { kind: 'rate_limited', retry_after: '30' } : { kind: 'failed', status },
+        status === 429 ? { kind: 'failed', status, retry_after: '30' } : { kind: 'failed', status },
       )
     },
   )

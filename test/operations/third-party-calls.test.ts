@@ -252,7 +252,7 @@ describe('a renewal that fails', () => {
 describe('during a call', () => {
   it.each<[string, ToolAnswer]>([
     ['is answered', { kind: 'result', data: {} }],
-    ['gets a 401 and cannot be renewed', { kind: 'unauthorized', status: 401, message: '' }],
+    ['gets a 401 and cannot be renewed', { kind: 'failed', status: 401, message: '', arrived: true }],
   ])('that %s, the account is deleted: it stays so', async (_title, answer) => {
     const { calling, store, remove, rows } = mock()
     const of = store({ credentials: { oauth_token: { access_token: 'a', refresh_token: '', scopes: [], domain: '' } } })
@@ -266,7 +266,7 @@ describe('during a call', () => {
 })
 
 describe('during a call that gets a 401', () => {
-  const UNAUTHORIZED: ToolAnswer = { kind: 'unauthorized', status: 401, message: '' }
+  const UNAUTHORIZED: ToolAnswer = { kind: 'failed', status: 401, message: '', arrived: true }
 
   it('the owner stores other credentials: the account stays ACTIVE with them', async () => {
     const { tokenRequest, calling, store, stored } = mock()

@@ -17,7 +17,7 @@ describe('an answer with an impossible status', () => {
       const request = { method: 'GET', origin, path: '/', query: [], headers: {}, body: '' }
       const received = await http.send(request, 60_000, false)
       const message = `the status ${status} is not one of an answer (200 to 599)`
-      expect(received).toEqual({ kind: 'broken', message, sent: true })
+      expect(received).toEqual({ kind: 'failed', status: null, message, arrived: true })
     } finally {
       http.close()
       server.close()

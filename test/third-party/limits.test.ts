@@ -77,7 +77,7 @@ describe('a rate limit', () => {
     await using fixture = await started(LIMIT)
     const account = fixture.place({ static_auth: { details: { token: 'a' } } })
     for (let nth = 1; nth <= 2; nth++) await fixture.call(account, {}, ROOT_TOOL)
-    expect(await fixture.call(account, {}, ROOT_TOOL)).toMatchObject({ kind: 'rate_limited', retry_after: '60' })
+    expect(await fixture.call(account, {}, ROOT_TOOL)).toMatchObject({ kind: 'failed', status: 429, retry_after: '60' })
   })
 
   it('does not replace headers of the connector, in any case of letters', async () => {

@@ -64,7 +64,7 @@ describe('credentials that a caller stored', () => {
     await using fixture = await registryOf(type)
     const account = fixture.place(right)
     expect(await fixture.call({ ...account, credentials: wrong }, { x: 1 })).toMatchObject({
-      kind: 'unauthorized',
+      kind: 'failed',
       status: 401,
     })
   })
@@ -72,7 +72,7 @@ describe('credentials that a caller stored', () => {
   it.each(STORED)('$type: none at all is refused with a challenge', async ({ type, right, challenge }) => {
     await using fixture = await registryOf(type)
     const account = fixture.place(right)
-    expect(await fixture.call({ ...account, credentials: {} }, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
+    expect(await fixture.call({ ...account, credentials: {} }, { x: 1 })).toMatchObject({ kind: 'failed', status: 401 })
     const answer = await fixture.api('/v1/things')
     expect(answer).toMatchObject({ status: 401, body: { error: 'unauthorized', reason: 'missing' } })
     expect(answer.headers.get('www-authenticate')).toMatch(challenge)
@@ -85,13 +85,13 @@ describe('credentials that a caller stored', () => {
       revokeGrants(fixture.environment, account)
     })
     const answer = await fixture.call(account, { x: 1 })
-    expect(answer).toMatchObject({ kind: 'unauthorized', message: expect.stringContaining('revoked') as string })
+    expect(answer).toMatchObject({ kind: 'failed', status: 401, message: expect.stringContaining('revoked') as string })
   })
 
   it.each(STORED)('$type: one that matches a reject glob is refused', async ({ type, right }) => {
     await using fixture = await registryOf(type, { reject: ['g*', 'ada'] })
     const account = fixture.place(right)
-    expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
+    expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'failed', status: 401 })
   })
 
   it.each(STORED)('$type: an expiring one ends with the lifetime of the connector', async ({ type, right }) => {
@@ -99,7 +99,8 @@ describe('credentials that a caller stored', () => {
     const account = fixture.place(right)
     fixture.environment.clock.advance(fixture.connector.oauth.access_token_lifetime)
     const expires = ['OAUTH', 'SMART_FHIR', 'OAUTH_M2M'].includes(type)
-    expect((await fixture.call(account, { x: 1 })).kind).toBe(expires ? 'unauthorized' : 'result')
+    const expected = expires ? { kind: 'failed', status: 401 } : { kind: 'result' }
+    expect(await fixture.call(account, { x: 1 })).toMatchObject(expected)
   })
 })
 
@@ -127,7 +128,8 @@ describe('static credentials', () => {
     const account = fixture.place(fixed({ anything: 'goes' }))
     expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'result' })
     expect(await fixture.call({ ...account, credentials: fixed({ anything: 'else' }) })).toMatchObject({
-      kind: 'unauthorized',
+      kind: 'failed',
+      status: 401,
     })
   })
 
@@ -143,7 +145,7 @@ describe('static credentials', () => {
       revokeGrants(fixture.environment, second)
     })
     expect(await fixture.call(first, { x: 1 })).toMatchObject({ kind: 'result' })
-    expect(await fixture.call(second, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
+    expect(await fixture.call(second, { x: 1 })).toMatchObject({ kind: 'failed', status: 401 })
   })
 
   it('that replace others make the former ones unknown', async () => {
@@ -223,7 +225,7 @@ describe('temporary keys', () => {
       expect(await fixture.call(account, { x })).toMatchObject({ kind: 'result' })
     }
     fixture.environment.clock.advance(3_600_000)
-    expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
+    expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'failed', status: 401 })
   })
 
   it.each(['secret_access_key', 'session_token', 'access_key_id'] as const)(
@@ -235,7 +237,7 @@ describe('temporary keys', () => {
       const keys = credentials.trusted_idp
       if (!keys) throw new Error('no keys')
       const account = { ...asked, credentials: { trusted_idp: { ...keys, [field]: 'other' } } }
-      expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'unauthorized' })
+      expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'failed', status: 401 })
     },
   )
 
