@@ -105,7 +105,7 @@ export function sendReply(
     ...reply.headers,
   }
   if (typeof text === 'string') {
-    sendAnswer(response, { status, headers, text })
+    sendAnswer(response, { status, headers, body: text })
     return
   }
   response.writeHead(status, headers)

@@ -4,46 +4,42 @@ import type { Operation } from '../contract/shapes.ts'
 import { BoundedCache } from '../domain/bounded-cache.ts'
 import { type ErrorContent, ServiceError, TokenError } from '../domain/errors.ts'
 import type { Reply } from '../operations/operation.ts'
+import type { EncodedAnswer } from '../scenarios/faults/fault.ts'
 
-export interface WireAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | string[]>>
-  /** Empty when there is no body content; octets where they come from a third party. */
-  readonly text: string | Buffer
-}
+export type { EncodedAnswer } from '../scenarios/faults/fault.ts'
 
-export function wireAnswer({ status, body, headers }: Reply, requestId: string, cached?: CachedBody): WireAnswer {
+export function wireAnswer({ status, body, headers }: Reply, requestId: string, cached?: CachedBody): EncodedAnswer {
   const text = cached?.text ?? (body === undefined ? '' : JSON.stringify(body))
   const length = cached?.length ?? String(Buffer.byteLength(text))
   const own: Record<string, string> =
     body === undefined
       ? { 'X-Request-Id': requestId, 'Content-Length': length }
       : { 'X-Request-Id': requestId, 'Content-Type': 'application/json', 'Content-Length': length }
-  return { status, headers: headers ? { ...own, ...headers } : own, text }
+  return { status, headers: headers ? { ...own, ...headers } : own, body: text }
 }
 
 /** Like {@link wireAnswer}, with a text that is no JSON. */
-export function textAnswer({ status, headers }: Reply, text: string, requestId: string): WireAnswer {
+export function textAnswer({ status, headers }: Reply, text: string, requestId: string): EncodedAnswer {
   const length = String(Buffer.byteLength(text))
   const own = { 'X-Request-Id': requestId, 'Content-Type': 'text/plain', 'Content-Length': length }
-  return { status, headers: { ...own, ...headers }, text }
+  return { status, headers: { ...own, ...headers }, body: text }
 }
 
 /** Like {@link wireAnswer}, for what a responder of an extension answered. */
 export function extendedAnswer(
   { status, headers, body }: Reply & { readonly body: string },
   requestId: string,
-): WireAnswer {
+): EncodedAnswer {
   const length = String(Buffer.byteLength(body))
-  return { status, headers: { ...headers, 'X-Request-Id': requestId, 'Content-Length': length }, text: body }
+  return { status, headers: { ...headers, 'X-Request-Id': requestId, 'Content-Length': length }, body }
 }
 
-export function sendAnswer(response: ServerResponse, { status, headers, text }: WireAnswer): void {
+export function sendAnswer(response: ServerResponse, { status, headers, body }: EncodedAnswer): void {
   if (response.headersSent || response.destroyed) return
   response.writeHead(status, headers)
   // Node writes headers in the encoding of a text that follows them. One with as many octets as characters is ASCII.
-  const isAscii = Number(headers['Content-Length']) === text.length
-  response.end(isAscii ? text : Buffer.from(text), 'latin1')
+  const isAscii = Number(headers['Content-Length']) === body.length
+  response.end(isAscii ? body : Buffer.from(body), 'latin1')
 }
 
 const MAX_CACHED = 1024

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { baseUrlOf } from '../domain/request-headers.ts'
-import { sendAnswer, type WireAnswer } from './answer.ts'
+import { type EncodedAnswer, sendAnswer } from './answer.ts'
 import { hasBody, readBody, readSentBody, type SentBody } from './body.ts'
 import type { Deliver, SentRequest } from './request-context.ts'
 
@@ -50,8 +50,8 @@ export class NodeRequest implements SentRequest {
     return undefined
   }
 
-  send(answer: WireAnswer, deliver: Deliver | undefined): Promise<void> | undefined {
-    if (deliver && !this.response.destroyed) return deliver(this.response, { ...answer, body: answer.text })
+  send(answer: EncodedAnswer, deliver: Deliver | undefined): Promise<void> | undefined {
+    if (deliver && !this.response.destroyed) return deliver(this.response, answer)
     sendAnswer(this.response, answer)
     return undefined
   }

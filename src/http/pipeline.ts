@@ -454,7 +454,7 @@ function record(context: RequestContext, services: ServiceParts): void {
     status: context.fault?.cut || call?.cancelled ? 0 : (answer?.status ?? 500),
     errorCode: codeOf(context),
     responseHeaders: answer?.headers,
-    responseBody: answer?.text,
+    responseBody: answer?.body,
     client: context.client?.id,
     mcpClient: call?.mcpClient,
     trace: context.trace,

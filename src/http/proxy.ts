@@ -3,7 +3,7 @@ import { invalidField } from '../domain/errors.ts'
 import type { ForwardedRequest } from '../domain/ports.ts'
 import { hopByHopHeaders } from '../domain/request-headers.ts'
 import type { ProxiedAnswer } from '../operations/proxy.ts'
-import type { WireAnswer } from './answer.ts'
+import type { EncodedAnswer } from './answer.ts'
 import type { ProxyContext, RequestContext } from './request-context.ts'
 
 export const PROXY_ROUTE: RequestContext['route'] = { operation: PROXY_REQUEST, bearer: true }
@@ -51,7 +51,7 @@ function isTraversal(part: string): boolean {
 const DROPPED_ANSWER_HEADERS = ['content-length', 'x-request-id', 'www-authenticate']
 
 /** The answer as the third party gave it, but for the headers of its connection and of the service. */
-export function proxiedAnswer({ status, headers, body }: ProxiedAnswer, requestId: string): WireAnswer {
+export function proxiedAnswer({ status, headers, body }: ProxiedAnswer, requestId: string): EncodedAnswer {
   const dropped = new Set([...DROPPED_ANSWER_HEADERS, ...hopByHopHeaders(headers['connection'])])
   // The length that an answer to HEAD names is that of a body which it does not have.
   const length = headers['content-length'] ?? (body.length === 0 ? undefined : String(body.length))
@@ -60,5 +60,5 @@ export function proxiedAnswer({ status, headers, body }: ProxiedAnswer, requestI
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !dropped.has(name)) passed[name] = value
   }
-  return { status, headers: passed, text: body }
+  return { status, headers: passed, body }
 }

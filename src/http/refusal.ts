@@ -46,7 +46,7 @@ export function refuse(
     status: answer.status,
     errorCode,
     responseHeaders: answer.headers,
-    responseBody: answer.text,
+    responseBody: answer.body,
     client: known?.token.client_id,
     didYouMean: isUnserved && !isSwitchedOff ? nearestRoute(servedRoutes(services), method, path) : null,
     failure: failureOf(error),

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { JsonValue } from '../domain/json.ts'
-import type { WireAnswer } from './answer.ts'
+import type { EncodedAnswer } from './answer.ts'
 import type { Deliver, RemoteCall, SentRequest } from './request-context.ts'
 
 /** A call of another protocol and its response, which is held back. */
@@ -34,7 +34,7 @@ export class RemoteRequest implements SentRequest {
   readonly rawHeaders: readonly string[]
   readonly baseUrl: SentRequest['baseUrl']
   /** Undefined until the pipeline has answered, and when a fault has ended the call. */
-  answer: WireAnswer | undefined
+  answer: EncodedAnswer | undefined
   readonly #exchange: CallExchange
   readonly #body: JsonValue | undefined
 
@@ -64,7 +64,7 @@ export class RemoteRequest implements SentRequest {
     return this.#exchange.faultResponse()
   }
 
-  send(answer: WireAnswer, deliver: Deliver | undefined): undefined {
+  send(answer: EncodedAnswer, deliver: Deliver | undefined): undefined {
     this.answer = answer
     this.#exchange.release()
     // Of a batch of calls the first fault counts.

@@ -10,7 +10,6 @@ import type { Reply } from '../operations/operation.ts'
 import type { Protocol } from '../request-journal/entry.ts'
 import type { EncodedAnswer } from '../scenarios/faults/fault.ts'
 import type { Environment, ReadGuard } from '../state/environment.ts'
-import type { WireAnswer } from './answer.ts'
 import type { SentBody } from './body.ts'
 import type { ExtensionRoute } from './extensions.ts'
 
@@ -35,7 +34,7 @@ export interface SentRequest {
   readonly call: RemoteCall | undefined
   /** For faults of scenarios that end a connection. */
   readonly response: ServerResponse
-  send(answer: WireAnswer, deliver: Deliver | undefined): Promise<void> | undefined
+  send(answer: EncodedAnswer, deliver: Deliver | undefined): Promise<void> | undefined
 }
 
 /** A call of another protocol, which was transcoded to a request of HTTP. */
@@ -92,8 +91,8 @@ export interface RequestContext {
   /** Reply and findings in the words of the environment's vocabulary, where it has one (G48). */
   wire: WireWords | undefined
   /** The answer of the third party behind the proxy, or of a responder, as it is sent. */
-  foreign: WireAnswer | undefined
-  answer: WireAnswer | undefined
+  foreign: EncodedAnswer | undefined
+  answer: EncodedAnswer | undefined
 }
 
 export interface OperationContext extends RequestContext {

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../domain/errors.ts'
 import { systemCode } from '../domain/system-error.ts'
-import { errorReply, type WireAnswer, wireAnswer } from './answer.ts'
+import { type EncodedAnswer, errorReply, wireAnswer } from './answer.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
 import { pendingResponse, isBodyIncomplete } from './server.ts'
 import type { ServiceParts } from './services.ts'
@@ -69,7 +69,7 @@ function record(
     answer,
     message,
     error,
-  }: { readonly id: string; readonly answer: WireAnswer; readonly message: string; readonly error: Error },
+  }: { readonly id: string; readonly answer: EncodedAnswer; readonly message: string; readonly error: Error },
   services: ServiceParts | undefined,
 ): void {
   const sent = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.of()
@@ -83,15 +83,15 @@ function record(
     status: answer.status,
     errorCode: 'MALFORMED_BODY',
     responseHeaders: answer.headers,
-    responseBody: answer.text,
+    responseBody: answer.body,
     failure: message,
   })
 }
 
 /** A connection that is dropped while its client still sends would take the answer with it. */
-function endConnection(socket: Duplex, { status, headers, text }: WireAnswer): void {
+function endConnection(socket: Duplex, { status, headers, body }: EncodedAnswer): void {
   const lines = Object.entries({ ...headers, Connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${String(text)}`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${String(body)}`)
   const drop = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => {
     clearTimeout(drop)

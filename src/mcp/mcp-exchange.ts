@@ -111,7 +111,7 @@ export class McpExchange {
     else if (this.#headSent) response.end(text)
     else {
       const length = String(Buffer.byteLength(text))
-      sendAnswer(response, { status, headers: { ...headers, 'Content-Length': length }, text })
+      sendAnswer(response, { status, headers: { ...headers, 'Content-Length': length }, body: text })
     }
   }
 

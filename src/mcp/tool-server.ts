@@ -15,7 +15,7 @@ import { ServiceError } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import { maskText } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
-import type { WireAnswer } from '../http/answer.ts'
+import type { EncodedAnswer } from '../http/answer.ts'
 import { runRoute } from '../http/pipeline.ts'
 import { RemoteRequest } from '../http/remote-request.ts'
 import { createContext } from '../http/routes.ts'
@@ -126,7 +126,10 @@ async function callTool(
     const message = `Connect your account of ${connector} to go on.`
     return inputRequired({ inputRequests: { authorize: inputRequired.elicitUrl({ message, url }) } })
   }
-  const texts = [textOf(answer), ...(url === undefined ? [] : [`Open this link to connect the account: ${url}`])]
+  const texts = [
+    answer.body.toString(),
+    ...(url === undefined ? [] : [`Open this link to connect the account: ${url}`]),
+  ]
   return { content: texts.map((text) => ({ type: 'text', text })), isError: true, _meta }
 }
 
@@ -215,16 +218,12 @@ function endedToken({ caller }: McpExchange): Error | undefined {
 }
 
 /** A result has the data of a tool as it is, and as text. A scenario can answer anything else. */
-function resultOf(answer: WireAnswer, data: string): CallToolResult {
-  const text = textOf(answer)
+function resultOf(answer: EncodedAnswer, data: string): CallToolResult {
+  const text = answer.body.toString()
   const body: unknown = answer.headers['Content-Type'] === 'application/json' ? JSON.parse(text) : undefined
   const structuredContent = isJsonObject(body) ? own(body, data) : undefined
   if (!isJsonObject(structuredContent)) return { content: [{ type: 'text', text }] }
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
-}
-
-function textOf({ text }: WireAnswer): string {
-  return text.toString()
 }
 
 /** Whether a client has declared in this request that it can open a link for its user. */

@@ -4,7 +4,15 @@ import { ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { isJsonObject, nestsDeeper, parsedJson } from '../domain/json.ts'
 import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
 import { quote } from '../domain/text.ts'
-import { errorCodeOf, errorReply, failureOf, sendAnswer, stackOf, type WireAnswer, wireAnswer } from '../http/answer.ts'
+import {
+  errorCodeOf,
+  errorReply,
+  failureOf,
+  sendAnswer,
+  stackOf,
+  type EncodedAnswer,
+  wireAnswer,
+} from '../http/answer.ts'
 import { decodeText, readBody } from '../http/body.ts'
 import { holdAnswer } from '../http/held-answers.ts'
 import type { Authenticated } from '../http/request-context.ts'
@@ -132,8 +140,8 @@ export class VirtualServers {
   #refuse(request: McpRequest, error: unknown, known: Authenticated | undefined): void {
     if (!(error instanceof ServiceError))
       this.#services.log.error('a request to an MCP server failed', { error: stackOf(error) })
-    const { status, headers, text } = this.#errorAnswer(request, error)
-    this.#record(request, { status, headers, body: text.toString(), error, known })
+    const { status, headers, body } = this.#errorAnswer(request, error)
+    this.#record(request, { status, headers, body: body.toString(), error, known })
     this.#sendError(request, error)
   }
 
@@ -142,7 +150,7 @@ export class VirtualServers {
   }
 
   /** A 401 names the metadata by which a client finds out where to get a token (RFC 9728). */
-  #errorAnswer({ message, address, requestId }: McpRequest, error: unknown): WireAnswer {
+  #errorAnswer({ message, address, requestId }: McpRequest, error: unknown): EncodedAnswer {
     const rendered = wireAnswer(errorReply(error, requestId), requestId)
     if (rendered.status !== 401) return rendered
     const baseUrl = baseUrlOf(message, this.#services.baseUrl)

@@ -300,7 +300,7 @@ async function answerCall(
   const { answer } = asked
   if (!answer) throw new ConnectError('a scenario ended the call', Code.Aborted)
   const { status } = answer
-  const body = bodyOf(answer.text)
+  const body = bodyOf(answer.body)
   const metadata = metadataOf(answer.headers)
   if (status >= 400) throw statusOf({ status, body: body ?? null, metadata }, definitions)
   for (const [name, value] of metadata) context.responseHeader.set(name, value)

@@ -306,7 +306,7 @@ class ThirdPartyClient implements ThirdParty {
     const ticket = inProcess ? calls.open(call) : undefined
     if (ticket !== undefined) Object.assign(request.headers, { [ACCOUNT_HEADER]: account.id, [CALL_HEADER]: ticket })
     const received = await http.send(request, timeout, inProcess)
-    if (ticket !== undefined) calls.close(ticket)
+    if (ticket !== undefined) calls.delete(ticket)
     this.#note(connector, account, sending, received, performance.now() - start)
     this.#readGuard.assertValid()
     return { received, apply: call.apply }

@@ -34,26 +34,16 @@ export interface OpenCall {
   apply: (() => void) | undefined
 }
 
-/** The calls of the service that have no answer yet. One per server. */
-export class OpenCalls {
-  readonly #calls = new Map<string, OpenCall>()
+/** The calls of the service that have no answer yet, each by its name: none of others, nor once the client no longer waits. */
+export class OpenCalls extends Map<string, OpenCall> {
   #count = 0
 
   /** @returns the call's name for {@link CALL_HEADER} */
   open(call: OpenCall): string {
     this.#count++
     const ticket = String(this.#count)
-    this.#calls.set(ticket, call)
+    this.set(ticket, call)
     return ticket
-  }
-
-  /** Undefined for requests of others, and once the client no longer waits. */
-  find(ticket: string): OpenCall | undefined {
-    return this.#calls.get(ticket)
-  }
-
-  close(ticket: string): void {
-    this.#calls.delete(ticket)
   }
 }
 
@@ -168,7 +158,7 @@ async function respond(options: ListenerOptions, received: ThirdPartyRequest, re
   // Before the call has any effect, as a slow network would.
   if (kind === 'api' && connector.latency) await options.wait?.(latencyOf(connector.latency, environment), response)
   const plain = async (): Promise<ThirdPartyAnswer> => {
-    const call = calls.find(ticket)
+    const call = calls.get(ticket)
     const answer =
       kind === 'api' ? answerApi({ environment, connector, templates }, request) : answerAsTokenEndpoint(received, call)
     // The request that causes a call of the service waits itself, once for everything that it has caused.
@@ -218,7 +208,7 @@ function requestOf(
   const kind = kindPart === 'api' ? 'api' : kindPart === 'oauth' && rest.join('/') === 'token' ? 'token' : undefined
   if (!environment || !connector || !kind) return jsonAnswer(404, { error: 'not_found', path: rawPath })
   const ticket = headerOf(request, CALL_HEADER)
-  const { trace, tool } = calls.find(ticket) ?? {}
+  const { trace, tool } = calls.get(ticket) ?? {}
   const account = environment.model.tables.accounts.get(headerOf(request, ACCOUNT_HEADER))
   return { environment, connector, kind, request, account, tool, trace, ticket }
 }
