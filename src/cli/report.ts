@@ -59,7 +59,7 @@ function reportName(
   if (judge !== undefined && (known !== 'contract' || format !== 'json')) {
     throw new UsageError(`--judge ${judge} goes with the json of contract; found ${format} of ${known}.`)
   }
-  if (known === 'contract' || COVERAGE_FORMATS.some((each) => each === format)) return known
+  if (known === 'contract' || COVERAGE_FORMATS.includes(format)) return known
   throw new UsageError(
     `coverage has the formats ${COVERAGE_FORMATS.join(' and ')}; the ${format} of contract contains it too.`,
   )

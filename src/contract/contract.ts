@@ -67,8 +67,8 @@ export function checkRequest(
 
 /** Both lists as one. Nearly always one of them is empty: the result is then the other list itself, and must not be changed. */
 function joined<T>(first: readonly T[], second: readonly T[]): readonly T[] {
-  if (second.length === 0) return first
-  return first.length === 0 ? second : [...first, ...second]
+  if (first.length === 0) return second
+  return second.length === 0 ? first : [...first, ...second]
 }
 
 const IGNORED = 'is ignored'
@@ -118,44 +118,38 @@ function parameterName([name]: FieldPath): string {
 
 function checkQuery(route: Route, text: string): CheckedPart {
   const read = readQuery(route, text)
-  const invalid = violations(REQUESTS[route.operation].query, read.values, parameterName)
-  if (read.violations.length + invalid.length + read.unknown.length === 0)
-    return { value: read.values, violations: NONE, warnings: NONE }
+  const invalid = violations(REQUESTS[route.operation].query, read.value, parameterName)
+  if (invalid.length === 0) return read
   // A parameter that cannot be read is missing from the values. That it is required is no second violation.
   const isReadable = ({ field }: FieldViolation): boolean =>
     !read.violations.some((violation) => violation.field === field)
-  return {
-    value: read.values,
-    violations: [...read.violations, ...invalid.filter(isReadable)],
-    warnings: read.unknown.slice(0, MAX_VIOLATIONS).map((field) => {
-      const known = route.query.map(({ name }) => name)
-      return unknownName(field, field, known, 'this operation has no query parameter of that name')
-    }),
-  }
+  return { ...read, violations: [...read.violations, ...invalid.filter(isReadable)] }
 }
 
-/** A query string by the types of the spec. */
-interface ReadQuery {
-  /** By the names of the spec; a parameter that cannot be read is missing. */
-  readonly values: Record<string, unknown>
+/** A query string by the types of the spec, and its values by the names there; a parameter that cannot be read is missing. */
+interface ReadQuery extends CheckedPart {
+  readonly value: Record<string, unknown>
   readonly violations: FieldViolation[]
-  /** Names that the operation does not have. */
-  readonly unknown: string[]
 }
 
 /** Node stops at a thousand otherwise. */
 const EVERY_PAIR = { maxKeys: 0 }
 
 function readQuery(route: Route, text: string): ReadQuery {
-  const read: ReadQuery = { values: {}, violations: [], unknown: [] }
+  const warnings: RequestWarning[] = []
+  const read: ReadQuery = { value: {}, violations: [], warnings }
   if (text === '') return read
   if (route.query.length > 0) read.violations.push(...encodingViolations(text))
   const sent = parse(text, '&', '=', EVERY_PAIR)
   for (const name of Object.keys(sent)) {
     const values = sent[name] ?? []
-    const parameter = route.query.find((known) => known.name === name)
+    const parameter = route.query.find((each) => each.name === name)
     if (parameter) readParameter(parameter, Array.isArray(values) ? values : [values], read)
-    else read.unknown.push(shownName(name))
+    else if (warnings.length < MAX_VIOLATIONS) {
+      const field = shownName(name)
+      const known = route.query.map((each) => each.name)
+      warnings.push(unknownName(field, field, known, 'this operation has no query parameter of that name'))
+    }
   }
   return read
 }
@@ -197,11 +191,11 @@ function readParameter(parameter: QueryParameter, texts: readonly string[], read
     read.violations.push({ field: name, description, constraint: 'type' })
     return
   }
-  if (!repeatable) read.values[name] = values[0]
+  if (!repeatable) read.value[name] = values[0]
   else {
     // An empty text names nothing: as with every other filter, it counts as not sent.
     const named = values.filter((value) => value !== '')
-    if (named.length > 0) read.values[name] = named
+    if (named.length > 0) read.value[name] = named
   }
 }
 

@@ -3,6 +3,7 @@ import { pointerParts } from '../domain/json.ts'
 import { maskText } from '../domain/masking.ts'
 import { isSecretAt, isTextAsName } from '../domain/secret.ts'
 import { plural, quote, shorten } from '../domain/text.ts'
+import { ownValue } from '../domain/value-match.ts'
 import type { ValidatorError } from './generated/validators.js'
 
 /** As many as a person reads; describing all errors of a hostile body would only cost time. */
@@ -194,7 +195,7 @@ export function fieldName(path: FieldPath): string {
 /** The value at the dotted name of a field; undefined where there is none. */
 export function valueOfField(root: unknown, name: string): unknown {
   const parts = name.match(/[^.[\]"]+/g) ?? []
-  return parts.reduce<unknown>((value, part) => child(value, part), root)
+  return parts.reduce<unknown>((value, part) => ownValue(value, part), root)
 }
 
 /** The path of a JSON pointer, and the value there: `/0` is an index in an array and a key in an object. */
@@ -203,13 +204,7 @@ function walk(root: unknown, pointer: string): { path: FieldPath; value: unknown
   let value = root
   for (const key of pointerParts(pointer)) {
     path.push(Array.isArray(value) ? Number(key) : key)
-    value = child(value, key)
+    value = ownValue(value, key)
   }
   return { path, value }
-}
-
-/** Own members only: keys come from users. */
-function child(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-  return (value as Record<string, unknown>)[key]
 }

@@ -1,6 +1,7 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import { maskAt, masked } from '../domain/masking.ts'
+import { ownValue } from '../domain/value-match.ts'
 import { inColumnOrder, type TableName, TABLE_NAMES } from '../state/model/model.ts'
 import type { EnvironmentImage } from '../state/model/state-image.ts'
 import type { Row } from '../state/model/table.ts'
@@ -60,10 +61,9 @@ function changesBetween(
   show: Show,
   base: readonly string[] = [],
 ): Schemas['FieldChange'][] {
-  const [old, fresh] = [before, after].map((fields) => new Map<string, unknown>(Object.entries(fields)))
-  const names = [...new Set([...(old?.keys() ?? []), ...(fresh?.keys() ?? [])])].sort()
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
   return names.flatMap((name): Schemas['FieldChange'][] => {
-    const [from, to] = [old?.get(name), fresh?.get(name)]
+    const [from, to] = [ownValue(before, name), ownValue(after, name)]
     const path = [...base, name]
     if (isJsonObject(from) && isJsonObject(to)) return changesBetween(from, to, show, path)
     if (JSON.stringify(from) === JSON.stringify(to)) return []

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Ajv2020, ErrorObject, Options } from 'ajv/dist/2020.js'
-import { mayBeCalled } from '../domain/base-url.ts'
+import { isHttpUrl, mayBeCalled } from '../domain/base-url.ts'
 import { COLLECTION_NAME } from '../domain/collection.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own, pointerParts } from '../domain/json.ts'
 import { patternsIn } from '../domain/schema-patterns.ts'
-import { isWebhookUrl } from '../domain/webhook.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { templatePlaces } from './collections.ts'
 import { type PathsOf, References, textsIn } from './connector-references.ts'
@@ -49,7 +48,7 @@ export async function checkConnector(document: JsonValue, context: DocumentCheck
 }
 
 export function outboundProblems(path: Path, url: JsonValue | undefined, allowOutbound = false): Problem[] {
-  if (typeof url !== 'string' || !isWebhookUrl(url) || mayBeCalled(url, allowOutbound)) return []
+  if (typeof url !== 'string' || !isHttpUrl(url) || mayBeCalled(url, allowOutbound)) return []
   return [{ path, found: shown(url), allowed: 'a URL on loopback (or start with --allow-outbound)' }]
 }
 

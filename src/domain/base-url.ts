@@ -7,7 +7,12 @@ export const BASE_URL_RULE = 'an http or https URL without query'
  * Whether a text is a base URL. The rule is the same for connectors (`base_url`), for the server and for servers to call.
  */
 export function isBaseUrl(text: string): boolean {
-  if (!/^https?:\/\/[^?#\s\\]+$/i.test(text) || !URL.canParse(text)) return false
+  return !text.includes('?') && isHttpUrl(text)
+}
+
+/** Whether a text is an http or https URL without user name and fragment. */
+export function isHttpUrl(text: string): boolean {
+  if (!/^https?:\/\/[^#\s\\]+$/i.test(text) || !URL.canParse(text)) return false
   const { username, password } = new URL(text)
   return username === '' && password === ''
 }

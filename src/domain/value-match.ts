@@ -10,7 +10,8 @@ export function valueAt(value: JsonValue | undefined, dottedPath: string): JsonV
   return found
 }
 
-function ownValue(value: JsonValue | undefined, name: string): JsonValue | undefined {
+/** The member of an object or a list; undefined where there is none of its own: keys come from users. */
+export function ownValue(value: unknown, name: string): JsonValue | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
   return (value as Record<string, JsonValue>)[name]
 }

@@ -28,9 +28,3 @@ export function isWebhookSecret(text: string): boolean {
 }
 
 export const WEBHOOK_URL_RULE = 'an http or https URL without user name and fragment'
-
-export function isWebhookUrl(text: string): boolean {
-  if (!/^https?:\/\/[^#\s\\]+$/i.test(text) || !URL.canParse(text)) return false
-  const { username, password } = new URL(text)
-  return username === '' && password === ''
-}

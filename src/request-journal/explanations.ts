@@ -5,6 +5,7 @@ import { own, textOf } from '../domain/json.ts'
 import type { LifecycleEvent } from '../domain/lifecycle.ts'
 import type { AuthRequest, MagicLink } from '../domain/generated/tables.ts'
 import { masked } from '../domain/masking.ts'
+import { bearerToken } from '../domain/request-headers.ts'
 import type { Transition } from '../domain/request-trace.ts'
 import { isSessionToken } from '../domain/session-token.ts'
 import { nearest } from '../domain/suggestion.ts'
@@ -440,7 +441,7 @@ const MINT =
 
 /** 401: which token was sent, which request issued it, and when it expired (5.4, G15). */
 function unauthenticated(evidence: Evidence): Cause {
-  const token = bearerOf(evidence.entry)
+  const token = bearerToken(requestHeadersOf(evidence.entry)['authorization'])
   const because = answered(evidence, 'The request has no valid bearer token.')
   if (token !== undefined && isSessionToken(token)) return { because, basis: 'G61, G67', facts: [], advice: MINT }
   return {
@@ -467,9 +468,4 @@ function tokenFacts({ entry, earlier, environment }: Evidence, token: string): s
     issuer ? `It was issued by ${named(issuer)}.` : 'No request in this journal issued it.',
     expiry ?? missing,
   ]
-}
-
-function bearerOf(entry: RecordedEntry): string | undefined {
-  const [scheme = '', token = ''] = (requestHeadersOf(entry)['authorization'] ?? '').split(' ')
-  return scheme.toLowerCase() === 'bearer' && token !== '' ? token : undefined
 }

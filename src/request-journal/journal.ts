@@ -4,7 +4,7 @@ import { type EntryEnvironment, type EntryInput, type JournalEntry, KEPT, type R
 import { type NearMiss, nearMisses } from './near-miss.ts'
 import { inSlices } from '../state/model/slices.ts'
 import { type JournalQuery, type Match, matches, select } from './query.ts'
-import { withWords, wordsOf } from './text-search.ts'
+import { withText } from './text-search.ts'
 import { type TimelineEntry, timelineEntry, viewOf } from './view.ts'
 
 /** What event streams get: each event of an account, and each entry once its request is over. */
@@ -223,9 +223,7 @@ export class Journal {
   async search(query: JournalQuery, about: string): Promise<Requests> {
     const entries = this.recorded()
     const before = this.#appended - entries.length
-    const words = wordsOf(query.text ?? '')
-    const wanted = words.length === 0 ? entries : await inSlices(withWords(entries, { words, about }))
-    const found = select(wanted, query)
+    const found = select(await inSlices(withText(entries, query.text ?? '', about)), query)
     if (query.short !== true) return { requests: found.map(viewOf) }
     const places = new Map(entries.map((entry, at) => [entry, before + at + 1]))
     return { requests: [], entries: found.map((entry) => timelineEntry(entry, places.get(entry) ?? 0)) }

@@ -2,21 +2,21 @@ import type { Steps } from '../state/model/slices.ts'
 import type { JournalEntry, RecordedEntry } from './entry.ts'
 import { requestText, responseText, viewOf } from './view.ts'
 
-/** A text of words, and what they may also be found in: the label of the test, for one. */
-export interface TextSearch {
-  readonly words: readonly string[]
-  readonly about?: string
-}
-
-export function wordsOf(text: string): string[] {
-  return text.toLowerCase().split(/\s+/).filter(Boolean)
-}
-
-/** The entries that have every word, in slices, because a journal has many bodies. */
-export function* withWords(entries: readonly RecordedEntry[], search: TextSearch): Steps<RecordedEntry[]> {
-  const about = (search.about ?? '').toLowerCase()
-  const words = search.words.filter((word) => !about.includes(word))
-  if (words.length === 0) return [...entries]
+/**
+ * The entries that have every word of a text, in slices, because a journal has many bodies. A word may also be in `about`: the
+ * label of the test, for one.
+ */
+export function* withText(
+  entries: readonly RecordedEntry[],
+  text: string,
+  about: string,
+): Steps<readonly RecordedEntry[]> {
+  const ofAll = about.toLowerCase()
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => !ofAll.includes(word))
+  if (words.length === 0) return entries
   const found: RecordedEntry[] = []
   for (const [index, entry] of entries.entries()) {
     if (hasWords(entry, words)) found.push(entry)

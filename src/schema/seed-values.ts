@@ -1,4 +1,5 @@
 import { AUTHORIZATION_TYPES } from '../domain/authorization-type.ts'
+import { isHttpUrl } from '../domain/base-url.ts'
 import { isErrorCode } from '../domain/errors.ts'
 import { isJsonObject } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
@@ -7,7 +8,6 @@ import { type VocabularyWords, WIRE_WORD } from '../domain/vocabulary.ts'
 import {
   EVENT_TYPES,
   isWebhookSecret,
-  isWebhookUrl,
   SECRET_RULE,
   WEBHOOK_NAME,
   WEBHOOK_NAME_RULE,
@@ -72,7 +72,7 @@ export const authPattern = withRule(jsonObject, ({ type = null }, report) => {
 
 /** Where events are sent (G68). */
 const webhookTarget = {
-  url: accepted<string>((value) => typeof value === 'string' && isWebhookUrl(value), WEBHOOK_URL_RULE)
+  url: accepted<string>((value) => typeof value === 'string' && isHttpUrl(value), WEBHOOK_URL_RULE)
     .meta({ type: 'string', format: 'uri' })
     .describe('Where events are sent: a server on loopback, or any with --allow-outbound.'),
   // The message of a refusal shows what was found, and most of a wrong secret is a secret.

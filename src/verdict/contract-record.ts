@@ -28,7 +28,7 @@ import {
 } from './findings.ts'
 import { TokenRaces } from './token-races.ts'
 import { LinkFlows } from './link-flows.ts'
-import type { FindingOrigin, UnknownPath } from './report-types.ts'
+import type { FindingOrigin, Reach, UnknownPath } from './report-types.ts'
 
 /** How many removed environments keep a record of their own; the records of older ones are added up. */
 const MAX_REMOVED = 200
@@ -73,9 +73,13 @@ export class ContractRecords {
     this.#byName.delete(oldest)
   }
 
-  /** For reading: the record of an environment that may be removed. */
-  known(name: string): EnvironmentContractRecord {
-    return this.#byName.get(name) ?? new EnvironmentContractRecord()
+  /** For reading: the record of an environment, with what its present scenarios have seen; empty where there is none. */
+  copyOf(name: string, present: readonly ScenarioHistory[] = []): EnvironmentContractRecord {
+    const known = this.#byName.get(name)
+    const copy = new EnvironmentContractRecord(name, known?.test)
+    if (known) copy.add(known)
+    for (const history of present) copy.scenarios.add(history)
+    return copy
   }
 
   names(): Iterable<string> {
@@ -145,7 +149,7 @@ export class EnvironmentContractRecord implements ContractUseRecord {
   readonly moves = new Map<string, Times>()
   readonly flows = new LinkFlows()
   readonly races = new TokenRaces()
-  /** Of removed environments of this name. */
+  /** Of removed environments of this name; in a copy also of the present one. */
   readonly scenarios = new Histories()
 
   constructor(
@@ -268,7 +272,7 @@ function addTimes(to: Map<string, Times>, from: ReadonlyMap<string, Times>): voi
 }
 
 function raise(to: Levels, from: Levels): void {
-  for (const [at, level = NEVER] of from.entries()) if (level > (to[at] ?? NEVER)) to[at] = level
+  for (const [at, level] of from.entries()) if (level && level > (to[at] ?? 0)) to[at] = level
 }
 
 /** Browsers request these from every server by themselves, and health checks request `/`: no client meant the service. */
@@ -296,11 +300,11 @@ export function recordEntry(records: ContractRecords, entry: RecordedEntry): voi
   unknownPaths.add(unserved, foundInEntry(entry, test))
 }
 
-/** How far something was reached; the higher level wins. */
-export const NEVER = 0
-export const INJECTED = 1
-export const DRIVEN = 2
-export type Level = typeof NEVER | typeof INJECTED | typeof DRIVEN
+/** How far a field was reached, as its number here; the higher one wins. */
+export const LEVELS = ['never', 'injected_only', 'driven'] as const satisfies readonly Reach[]
+const INJECTED = 1
+const DRIVEN = 2
+type Level = typeof INJECTED | typeof DRIVEN
 type Levels = (Level | undefined)[]
 
 export type Part = 'path' | 'query' | 'body' | 'answer'
@@ -357,7 +361,7 @@ interface Mark {
 function markFields(node: FieldNode, value: unknown, mark: Mark): void {
   const { levels, level, takesEmpty } = mark
   const { number } = node
-  if (number !== undefined && (levels[number] ?? NEVER) < level && (takesEmpty || !isEmpty(value))) {
+  if (number !== undefined && (levels[number] ?? 0) < level && (takesEmpty || !isEmpty(value))) {
     levels[number] = level
   }
   if (typeof value !== 'object') return

@@ -3,14 +3,11 @@ import type { Route } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { Coverage, Reach } from './report-types.ts'
 import { MOVES } from '../domain/lifecycle.ts'
-import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
+import type { ScenarioHistory } from '../scenarios/scenario-run.ts'
 import {
-  DRIVEN,
   type EnvironmentContractRecord,
   fieldsOf,
-  INJECTED,
-  type Level,
-  NEVER,
+  LEVELS,
   type Part,
   REQUEST_PARTS,
   type Times,
@@ -19,24 +16,18 @@ import { summaryOf } from './report-pair.ts'
 
 type OperationCoverage = Coverage['operations'][number]
 
-interface CoverageSources {
+export interface CoverageSources {
   readonly routes: readonly Route[]
   readonly bundledScenarios: readonly string[]
 }
 
-/** The parts of the contract that a record and the runs of scenarios have exercised. */
-export function coverageOf(
-  record: EnvironmentContractRecord,
-  runs: readonly ScenarioHistory[],
-  { bundledScenarios, routes }: CoverageSources,
-): Coverage {
+/** The parts of the contract that a record has exercised. */
+export function coverageOf(record: EnvironmentContractRecord, { bundledScenarios, routes }: CoverageSources): Coverage {
   const operations = routes.map(({ operation }) => operationCoverage(operation, record))
   const lifecycle_moves = MOVES.map(({ from, event, to }) => {
-    return { from, event, to, reach: reachOf(levelOf(record.moves.get(`${from} ${event} ${to}`))) }
+    return { from, event, to, reach: reachOf(record.moves.get(`${from} ${event} ${to}`)) }
   })
-  const histories = new Histories()
-  for (const history of runs) histories.add(history)
-  const known = new Map(histories.list().map((history) => [history.name, history]))
+  const known = new Map(record.scenarios.list().map((history) => [history.name, history]))
   const scenarios = bundledScenarios.map((name) => scenarioCoverage(name, known.get(name)))
   return { summary: summaryOf({ operations, lifecycle_moves, scenarios }), operations, lifecycle_moves, scenarios }
 }
@@ -47,11 +38,11 @@ function operationCoverage(operation: Operation, record: EnvironmentContractReco
   )
   const reached = record.fields.get(operation)
   const fieldsIn = (part: Part) =>
-    fieldsOf(operation, part).map(({ number, ...field }) => ({ ...field, reach: reachOf(reached?.[part][number]) }))
+    fieldsOf(operation, part).map(({ number, ...field }) => ({ ...field, reach: LEVELS[reached?.[part][number] ?? 0] }))
   const successes = statuses.filter(({ status }) => status >= 200 && status < 300)
   return {
     operation,
-    reach: reachOf(levelOf(sumOf(successes.map(({ answers, injected }) => ({ own: answers, injected }))))),
+    reach: reachOf(sumOf(successes.map(({ answers, injected }) => ({ own: answers, injected })))),
     statuses,
     request_fields: REQUEST_PARTS.flatMap((part) =>
       fieldsIn(part).map(({ path, required, reach }) => ({ path, in: part, required, reach })),
@@ -74,8 +65,8 @@ function statusCoverage(
   }
 }
 
-function answersOf(times: Times | undefined) {
-  return { reach: reachOf(levelOf(times)), answers: times?.own ?? 0, injected: times?.injected ?? 0 }
+function answersOf(times: Times = { own: 0, injected: 0 }) {
+  return { reach: reachOf(times), answers: times.own, injected: times.injected }
 }
 
 function sumOf(all: readonly Times[]): Times {
@@ -90,14 +81,8 @@ function scenarioCoverage(name: string, history: ScenarioHistory | undefined): C
   return { name, reach, started, rules: rules.length, rules_fired: fired.length }
 }
 
-const REACHES: Readonly<Record<Level, Reach>> = { [NEVER]: 'never', [INJECTED]: 'injected_only', [DRIVEN]: 'driven' }
-
-function reachOf(level: Level | undefined): Reach {
-  return REACHES[level ?? NEVER]
-}
-
-function levelOf(times: Times | undefined): Level {
-  if (!times) return NEVER
-  if (times.own > 0) return DRIVEN
-  return times.injected > 0 ? INJECTED : NEVER
+function reachOf(times: Times | undefined): Reach {
+  if (!times) return 'never'
+  if (times.own > 0) return 'driven'
+  return times.injected > 0 ? 'injected_only' : 'never'
 }

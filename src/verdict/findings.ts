@@ -3,11 +3,12 @@ import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import { foundValue, valueOfField } from '../contract/violation.ts'
 import { errorTraits, type FieldViolation, partsOf, ServiceError, TokenError } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { bearerToken } from '../domain/request-headers.ts'
 import type { RequestWarning } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { shorten } from '../domain/text.ts'
+import { ownValue } from '../domain/value-match.ts'
 import { maskAt, maskParameters, maskText } from '../domain/masking.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import type { Finding, FindingOrigin, Warning } from './report-types.ts'
@@ -235,7 +236,7 @@ function excerptOf(place: string, url: string, body: unknown, abridged: Abridged
   let [around, inside]: [JsonObject, number] = [body, 0]
   let at: JsonValue | undefined = body
   for (const [index, name] of names.entries()) {
-    at = Array.isArray(at) ? at[Number(name)] : isJsonObject(at) ? own(at, name) : undefined
+    at = ownValue(at, name)
     if (isJsonObject(at)) [around, inside] = [at, index + 1]
   }
   const shown = abridged.get(around) ?? (abridge(around) as JsonObject)

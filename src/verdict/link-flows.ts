@@ -36,18 +36,16 @@ export class LinkFlows {
       const body = parsedBody(requestText(entry))
       this.#open.set(link.id, { client, found: { ...foundInEntry(entry, test), body } })
     }
-    if (link.event === 'approved') this.#end(link.id)
+    if (link.event === 'approved') {
+      const flow = this.#open.get(link.id)
+      this.#open.delete(link.id)
+      if (flow && this.#ended.length < MAX_LINKS) this.#ended.push(flow)
+    }
   }
 
   add(other: LinkFlows): void {
     this.#ended.push(...other.#ended.slice(0, MAX_LINKS - this.#ended.length))
     for (const client of other.#verifying) this.#verifying.add(client)
-  }
-
-  #end(id: string): void {
-    const flow = this.#open.get(id)
-    this.#open.delete(id)
-    if (flow && this.#ended.length < MAX_LINKS) this.#ended.push(flow)
   }
 }
 

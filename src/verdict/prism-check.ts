@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { ObservedExchange } from '../contract/observed-exchange.ts'
-import { type Disagreement, disagreementsOf, readJson } from '../contract/prism-check.ts'
-import type { PrismValidator } from '../contract/prism-validator.ts'
+import { meaningfulBody } from '../contract/contract.ts'
+import type { PrismInput, PrismValidator, PrismViolation } from '../contract/prism-validator.ts'
 import { isOperation, routeOf } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { answerInDocumentWords, bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
@@ -18,17 +17,12 @@ import {
   responseText,
 } from '../request-journal/view.ts'
 
-export interface JournalOf {
-  readonly environment: string
-  readonly entries: readonly RecordedEntry[]
-}
-
 /** How many exchanges are checked before other requests get a turn. */
 const BATCH = 10
 const MAX_DISAGREEMENTS = 200
 
-/** Checks every exchange in the journals by Prism, which shares no code with the mock's own check. */
-export async function prismCheck(prism: PrismValidator, journals: readonly JournalOf[]): Promise<PrismCheck> {
+/** Checks every exchange in the entries of journals by Prism, which shares no code with the mock's own check. */
+export async function prismCheck(prism: PrismValidator, entries: readonly RecordedEntry[]): Promise<PrismCheck> {
   const check = {
     judged: { requests: 0, answers: 0 },
     not_judged: { refused: 0, injected: 0, shortened: 0 } satisfies Record<Unchecked, number>,
@@ -36,7 +30,7 @@ export async function prismCheck(prism: PrismValidator, journals: readonly Journ
     left_out: 0,
   }
   let seen = 0
-  for (const { environment, entry } of journals.flatMap(entriesOf)) {
+  for (const entry of entries) {
     const recorded = exchangeOf(entry)
     if (!recorded) continue
     if (++seen % BATCH === 0) await turn()
@@ -47,17 +41,13 @@ export async function prismCheck(prism: PrismValidator, journals: readonly Journ
     if (!answer) check.judged.answers += 1
     for (const disagreement of disagreementsOf(prism, exchange)) {
       if (check.disagreements.length === MAX_DISAGREEMENTS) check.left_out += 1
-      else check.disagreements.push(described(environment, entry, disagreement))
+      else check.disagreements.push(described(entry, disagreement))
     }
   }
   return { judge: 'prism', ...check }
 }
 
-function entriesOf({ environment, entries }: JournalOf) {
-  return entries.map((entry) => ({ environment, entry }))
-}
-
-function described(environment: string, { id, operation }: RecordedEntry, { part, ours, theirs }: Disagreement) {
+function described({ environment, id, operation }: RecordedEntry, { part, ours, theirs }: Disagreement) {
   return {
     environment,
     request: id,
@@ -68,7 +58,39 @@ function described(environment: string, { id, operation }: RecordedEntry, { part
   }
 }
 
-export type Unchecked = 'refused' | 'injected' | 'shortened'
+/**
+ * One request and its answer as they were on the wire, with the results of the contract check. Query and bodies are in the
+ * document's words where the environment has a vocabulary (G48).
+ */
+export interface ObservedExchange {
+  readonly operation: Operation
+  readonly request: {
+    readonly method: string
+    /** Without the query, percent-encoded as it was sent. */
+    readonly path: string
+    /** Without the question mark; empty when there is none. */
+    readonly query: string
+    /** Names in lower case. */
+    readonly headers: Readonly<Record<string, string>>
+    /** As it was sent; empty when there is none. */
+    readonly body: string
+  }
+  /** Undefined when the request was refused before the contract check: no bearer token, a body that is not JSON. */
+  readonly requestViolations: readonly FieldViolation[] | undefined
+  readonly response: {
+    readonly status: number
+    /** Names in lower case. */
+    readonly headers: Readonly<Record<string, string>>
+    /** Parsed JSON; undefined when there is no body content. */
+    readonly body: unknown
+  }
+  /** Undefined when the answer was not checked. */
+  readonly responseViolations: readonly FieldViolation[] | undefined
+  /** Whether a scenario answered or changed the answer, which then proves nothing about the service. */
+  readonly injected?: boolean
+}
+
+type Unchecked = 'refused' | 'injected' | 'shortened'
 
 interface RecordedExchange {
   readonly exchange: ObservedExchange
@@ -143,4 +165,82 @@ function inDocumentWords({ violations, vocabulary }: RecordedEntry): readonly Fi
   return violations.map((violation) => {
     return { ...violation, field: violation.field.replaceAll(/\w+/g, (word) => vocabulary.document(word)) }
   })
+}
+
+/** A request or answer in which either the contract check or Prism found violations, and the other found none. */
+interface Disagreement {
+  readonly part: 'request' | 'answer'
+  readonly ours: readonly FieldViolation[]
+  readonly theirs: readonly PrismViolation[]
+}
+
+/** The disagreements on an exchange. Parts that the contract check did not check are not compared. */
+export function disagreementsOf(prism: PrismValidator, exchange: ObservedExchange): Disagreement[] {
+  const { operation, response, requestViolations, responseViolations } = exchange
+  const results: Disagreement[] = []
+  if (requestViolations) {
+    const theirs = prism.request(operation, prismInput(exchange))
+    results.push({ part: 'request', ours: comparable(exchange, requestViolations), theirs })
+  }
+  if (responseViolations) {
+    const ours = responseViolations.filter(({ constraint }) => constraint !== 'content')
+    const theirs = prism.response(operation, response.status, response.headers, response.body)
+    results.push({ part: 'answer', ours, theirs })
+  }
+  return results.filter(({ ours, theirs }) => ours.length > 0 !== theirs.length > 0)
+}
+
+/**
+ * The known differences between Prism and the contract check. Each either changes the request into one that both read alike,
+ * or removes the violations that Prism does not look for. Everything else is a disagreement.
+ *
+ * | the contract | Prism | what is done |
+ * |---|---|---|
+ * | strict mode refuses unknown names (G6) | has no strict mode | those violations do not count |
+ * | `page_size=1.0`, `0x1`, ` 1` are no integers (G5) | coerces them | those violations do not count |
+ * | an empty `page_size=` is no integer | takes an empty parameter as absent | the same |
+ * | parameter names have a case, unknown ones are ignored | ignores case | Prism does not see unknown names |
+ * | a repeated form field is a violation | takes the last one | the same as for strict mode |
+ * | a query that is not well percent-encoded is a violation (G59) | sees it decoded | those violations do not count |
+ * | `null` for a known field, or an empty URL, counts as absent (G58) | is of another type or form | Prism does not see that field |
+ * | a body where none belongs is a warning | 415 | Prism does not see that body |
+ * | a body where none belongs in an answer is a violation | does not look | that violation does not count |
+ */
+function comparable(
+  { operation, request }: ObservedExchange,
+  violations: readonly FieldViolation[],
+): readonly FieldViolation[] {
+  const query = new URLSearchParams(request.query)
+  const form = new URLSearchParams(isForm(operation) ? request.body : '')
+  return violations.filter(({ field, constraint }) => {
+    if (constraint === 'unknown' || constraint === 'encoding') return false
+    if (constraint !== 'type') return true
+    return form.getAll(field).length <= 1 && !isLoose(operation, field, query.get(field))
+  })
+}
+
+function isLoose(operation: Operation, name: string, text: string | null): boolean {
+  const parameter = routeOf(operation).query.find((known) => known.name === name)
+  if (!parameter || text === null) return false
+  return text === '' || (parameter.type === 'integer' && Number.isSafeInteger(Number(text)))
+}
+
+function prismInput({ operation, request: { method, path, query, headers, body } }: ObservedExchange): PrismInput {
+  const route = routeOf(operation)
+  const known = [...new URLSearchParams(query)].filter(([name]) =>
+    route.query.some((parameter) => parameter.name === name),
+  )
+  const input = { method, path, query: new URLSearchParams(known) }
+  if (route.bodyMediaType === null) return { ...input, headers: {}, body: undefined }
+  if (body === '') return { ...input, headers, body: undefined }
+  return { ...input, headers, body: isForm(operation) ? body : meaningfulBody(operation, readJson(body)) }
+}
+
+/** Parses JSON as the operations do: after a byte order mark too. */
+function readJson(text: string): JsonValue {
+  return JSON.parse(text.replace(/^\ufeff/, '')) as JsonValue
+}
+
+function isForm(operation: Operation): boolean {
+  return routeOf(operation).bodyMediaType === 'application/x-www-form-urlencoded'
 }

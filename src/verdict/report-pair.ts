@@ -7,14 +7,8 @@ import type {
   Finding,
   Reach,
   Tally,
-  UnknownPath,
   Warning,
 } from './report-types.ts'
-
-export interface Allowed {
-  readonly violations: readonly Finding[]
-  readonly unknown_paths: readonly UnknownPath[]
-}
 
 /** A minimum of coverage that was not reached. */
 export interface Shortfall {

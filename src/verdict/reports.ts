@@ -1,8 +1,7 @@
-import { type Route, servedRoutes } from '../contract/route.ts'
+import { servedRoutes } from '../contract/route.ts'
 import type {
   ContractRecord,
   ContractReport,
-  Coverage,
   CoverageReport,
   Finding,
   FindingOrigin,
@@ -15,13 +14,12 @@ import type { TestLabel } from '../domain/test-label.ts'
 import { once } from '../domain/once.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
-import { Histories, type ScenarioHistory, unfired } from '../scenarios/scenario-run.ts'
+import { unfired } from '../scenarios/scenario-run.ts'
 import { basisOf } from './basis.ts'
 import { type ContractRecords, EnvironmentContractRecord } from './contract-record.ts'
-import { coverageOf } from './coverage.ts'
+import { coverageOf, type CoverageSources } from './coverage.ts'
 import type { Counted, NewFinding } from './findings.ts'
 import { render, type ReportFormat } from './formats/formats.ts'
-import type { JournalOf } from './prism-check.ts'
 import { unverifiedFlows } from './link-flows.ts'
 import { tokenRaces } from './token-races.ts'
 import { isKept } from './report-pair.ts'
@@ -66,128 +64,92 @@ export function createReports(parts: ReportParts): Reports {
     const { prismCheck, createPrismValidator } = await loadPrism()
     return { prismCheck, validator: await createPrismValidator() }
   })
-  const sources = async (): Promise<ReportSources> => {
+  const names = () => new Set([...registry.environments().map(({ name }) => name), ...records.names()])
+  const sources = async (environment?: string): Promise<ReportSources> => {
+    const bundledScenarios = await parts.bundledScenarios()
+    const reported = [...names()].filter((name) => environment === undefined || name === environment)
+    const environments = reported.sort().map((name) => {
+      const present = registry.environment(name)
+      return records.copyOf(name, present && scenarios.of(present).history())
+    })
     return {
-      records,
-      version,
+      head: { schema_version: SCHEMA_VERSION, tool: { name: 'toolmock', version }, at: instant(realTime()) },
+      environments,
+      counted: environment === undefined ? [...environments, records.older] : environments,
       routes: servedRoutes(parts),
-      at: instant(realTime()),
-      present: new Map(registry.environments().map((each) => [each.name, scenarios.of(each).history()])),
-      bundledScenarios: await parts.bundledScenarios(),
+      bundledScenarios,
     }
   }
-  const journalsOf = (environment?: string): JournalOf[] =>
-    registry
-      .environments()
-      .filter(({ name }) => environment === undefined || name === environment)
-      .map((each) => ({ environment: each.name, entries: journals.of(each).recorded() }))
   return {
-    contract: async (environment) => contractReport(await sources(), environment),
-    coverage: async (environment) => coverageReport(await sources(), environment),
+    contract: async (environment) => contractReport(await sources(environment)),
+    coverage: async (environment) => coverageReport(await sources(environment)),
     prismCheck: async (environment) => {
       const { prismCheck, validator } = await prism()
-      return prismCheck(validator, journalsOf(environment))
+      const all = registry.environments().filter(({ name }) => environment === undefined || name === environment)
+      return prismCheck(
+        validator,
+        all.flatMap((each) => journals.of(each).recorded()),
+      )
     },
     rendered: async (format, environment) => {
-      const made = await sources()
-      const reports = { contract: contractReport(made, environment), coverage: coverageReport(made, environment) }
-      return render(format, judge(reports))
+      const made = await sources(environment)
+      return render(format, judge({ contract: contractReport(made), coverage: coverageReport(made) }))
     },
-    names: () => new Set([...registry.environments().map(({ name }) => name), ...records.names()]),
+    names,
   }
 }
 
-interface ReportSources {
-  readonly records: ContractRecords
-  readonly version: string
-  readonly routes: readonly Route[]
-  readonly at: string
-  /** The environments that exist, with the counts of their scenarios' rules. */
-  readonly present: ReadonlyMap<string, readonly ScenarioHistory[]>
-  readonly bundledScenarios: readonly string[]
-}
-
-interface Subject {
-  readonly name: string
-  readonly record: EnvironmentContractRecord
-  readonly scenarios: readonly ScenarioHistory[]
+interface ReportSources extends CoverageSources {
+  readonly head: Pick<ContractReport, 'schema_version' | 'tool' | 'at'>
+  /** The environments that the report is about, by their names. */
+  readonly environments: readonly EnvironmentContractRecord[]
+  /** What its total counts: of a report about all, also the environments whose own records were dropped. */
+  readonly counted: readonly EnvironmentContractRecord[]
 }
 
 const SCHEMA_VERSION = 1
 
-/** Whether client and mock keep the contract: of one environment, or of all together and each of them. */
-function contractReport(sources: ReportSources, environment?: string): ContractReport {
-  const subjects = subjectsOf(sources, environment)
-  const total = contractRecordOf([...subjects, ...olderOf(sources, environment)])
+/** Whether client and mock keep the contract: in total, and in each environment. */
+function contractReport({ head, environments, counted }: ReportSources): ContractReport {
+  const total = contractRecordOf(counted)
   return {
-    ...headOf(sources),
+    ...head,
     ok: isKept(total),
     total,
-    environments: subjects.map((subject) => ({
-      name: subject.name,
-      test: testName(subject.record.test),
-      ...contractRecordOf([subject]),
+    environments: environments.map((each) => ({
+      name: each.name,
+      test: testName(each.test),
+      ...contractRecordOf([each]),
     })),
   }
 }
 
-/** Which parts of the contract were exercised: of one environment, or of all together and each of them. */
-function coverageReport(sources: ReportSources, environment?: string): CoverageReport {
-  const covered = (subjects: readonly Subject[]): Coverage =>
-    coverageOf(
-      sumOf(subjects),
-      subjects.flatMap(({ scenarios }) => scenarios),
-      sources,
-    )
-  const subjects = subjectsOf(sources, environment)
+/** Which parts of the contract were exercised: in total, and in each environment. */
+function coverageReport({ head, environments, counted, ...sources }: ReportSources): CoverageReport {
   return {
-    ...headOf(sources),
-    total: covered([...subjects, ...olderOf(sources, environment)]),
-    environments: subjects.map((subject) => ({ name: subject.name, ...covered([subject]) })),
+    ...head,
+    total: coverageOf(EnvironmentContractRecord.sum(counted), sources),
+    environments: environments.map((each) => ({ name: each.name, ...coverageOf(each, sources) })),
   }
 }
 
-function sumOf(subjects: readonly Subject[]): EnvironmentContractRecord {
-  return EnvironmentContractRecord.sum(subjects.map(({ record }) => record))
-}
-
-function headOf({ version, at }: ReportSources) {
-  return { schema_version: SCHEMA_VERSION, tool: { name: 'toolmock', version }, at } as const
-}
-
-/** Environments whose own records were dropped count only in the total of all. */
-function olderOf({ records: { older } }: ReportSources, environment: string | undefined): Subject[] {
-  return environment === undefined ? [{ name: '', record: older, scenarios: older.scenarios.list() }] : []
-}
-
-function subjectsOf({ records, present }: ReportSources, environment: string | undefined): Subject[] {
-  const names = new Set([...present.keys(), ...records.names()])
-  return [...names]
-    .filter((name) => environment === undefined || name === environment)
-    .sort()
-    .map((name) => {
-      const record = records.known(name)
-      const scenarios = new Histories()
-      for (const history of [...record.scenarios.list(), ...(present.get(name) ?? [])]) scenarios.add(history)
-      return { name, record, scenarios: scenarios.list() }
-    })
-}
-
-function contractRecordOf(subjects: readonly Subject[]): ContractRecord {
-  const record = sumOf(subjects)
+/** What was found in these environments together. */
+function contractRecordOf(environments: readonly EnvironmentContractRecord[]): ContractRecord {
+  const record = EnvironmentContractRecord.sum(environments)
   const { violations, answerViolations, warnings, unknownPaths } = record
-  const flows = subjects.map((subject) => subject.record.flows)
+  const races = tokenRaces(environments.map((each) => each.races))
+  const flows = unverifiedFlows(environments.map((each) => each.flows))
   return {
     ...(record.incompleteSince !== undefined && { incomplete_since: record.incompleteSince }),
     requests: record.requests,
     injected: record.injected,
-    violations: [...violations.list(), ...tokenRaces(subjects.map(({ record: { races } }) => races))].map(findingOf),
+    violations: [...violations.list(), ...races].map(findingOf),
     answer_violations: [...answerViolations.list()].map(findingOf),
     unknown_paths: [...unknownPaths.list()].map((counted) => ({ ...counted.item, ...originOf(counted) })),
-    warnings: [...warnings.list(), ...unverifiedFlows(flows)].map((counted) => {
+    warnings: [...warnings.list(), ...flows].map((counted) => {
       return { ...findingOf(counted), kind: counted.item.kind }
     }),
-    unfired_rules: unfiredRules(subjects),
+    unfired_rules: unfiredRules(environments),
     left_out: [violations, answerViolations, warnings, unknownPaths].reduce((sum, { leftOut }) => sum + leftOut, 0),
   }
 }
@@ -221,15 +183,15 @@ function testName(test: TestLabel | undefined): TestName | null {
  * The rules with `must_fire` that never fired. A scenario that was started in one environment must fire there; a scenario of
  * `--scenario` runs in every environment and must fire in one of them.
  */
-function unfiredRules(subjects: readonly Subject[]): UnfiredRule[] {
-  const startedManually = subjects.flatMap(({ name, record, scenarios }) =>
-    unfired(scenarios.filter((scenario) => scenario.startedManually)).map((rule) => ({
+function unfiredRules(environments: readonly EnvironmentContractRecord[]): UnfiredRule[] {
+  const startedManually = environments.flatMap(({ name, test, scenarios }) =>
+    unfired(scenarios.list().filter((scenario) => scenario.startedManually)).map((rule) => ({
       environment: name,
-      test: testName(record.test),
+      test: testName(test),
       ...rule,
     })),
   )
-  const all = subjects.flatMap(({ scenarios }) => scenarios)
+  const all = environments.flatMap(({ scenarios }) => scenarios.list())
   const fired = new Set(
     all.flatMap(({ name, rules }) => rules.filter(({ hits }) => hits > 0).map(({ rule }) => `${name}\n${rule}`)),
   )

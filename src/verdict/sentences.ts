@@ -9,7 +9,6 @@ import type {
   Warning,
 } from './report-types.ts'
 import { plural } from '../domain/text.ts'
-import type { Allowed } from './report-pair.ts'
 
 /** A violation by a client: `list_connected_accounts: page_size must be an integer; found "ten" (convention:G1), 2 times`. */
 export function violationSentence(finding: Finding): string {
@@ -41,10 +40,6 @@ export function ruleSentence({ environment, test, scenario, rule, at, matched, s
 export function warningSentence({ operation, path, kind, found, allowed, count }: Warning): string {
   const value = kind === 'similar_identifier' ? ` ${found}` : ''
   return `${operation}: ${path}${value} ${allowed}${times(count)}`
-}
-
-export function allowedSentences({ violations, unknown_paths }: Allowed): string[] {
-  return [...violations.map(violationSentence), ...unknown_paths.map(pathSentence)]
 }
 
 export function leftOutSentence({ left_out: leftOut }: Pick<ContractRecord, 'left_out'>): string {

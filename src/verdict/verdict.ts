@@ -9,7 +9,6 @@ import type {
   Warning,
 } from './report-types.ts'
 import {
-  type Allowed,
   isKept,
   type ReasonKind,
   type ReportPair,
@@ -31,23 +30,23 @@ import { type Allowance, allows, type Threshold, UNKNOWN_PATH, type VerdictOptio
 export interface JudgedReports extends ReportPair {
   /** The reports with everything. */
   readonly given: ReportPair
-  /** The findings that were taken out of `contract`; absent when nothing could be allowed. */
-  readonly allowed?: Allowed
+  /** The sentences of what was taken out of `contract`; absent when nothing could be allowed. */
+  readonly allowed?: readonly string[]
   readonly shortfalls: readonly Shortfall[]
   readonly verdict: Verdict<string>
 }
 
 export function judge(reports: ReportPair, options: VerdictOptions = {}): JudgedReports {
   const { cases } = reports
-  const verdict = verdictOf(reports, options)
-  const { contract, allowed } = withoutAllowed(reports, options)
+  // Whether a case made a request is judged for each.
+  const wanted = cases ? { ...options, requireRequests: false } : options
+  const verdict = verdictOf(reports, wanted)
   return {
     ...reports,
-    contract,
-    ...(options.allow && { allowed }),
+    contract: withoutAllowed(reports, options).contract,
+    ...(options.allow && { allowed: verdict.allowed.map(({ sentence }) => sentence) }),
     given: reports,
-    // Whether a case made a request is judged for each.
-    shortfalls: shortfallsOf(reports, cases ? { ...options, requireRequests: false } : options),
+    shortfalls: shortfallsOf(reports, wanted),
     verdict: cases ? withCases(verdict, cases) : verdict,
   }
 }
@@ -59,12 +58,11 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
     contract: { total },
     allowed,
   } = withoutAllowed(reports, options)
-  const about = [...allowed.violations, ...allowed.unknown_paths.map(asAllowable)]
   const unused = allow
-    .filter((allowance) => !about.some((each) => allows(allowance, each)))
+    .filter((allowance) => !allowed.some(({ about }) => allows(allowance, about)))
     .map((allowance) => item('unused_allowance', unusedSentence(allowance)))
-  const because = (found: VerdictItem<ReasonKind>, of: Allowable): VerdictItem<ReasonKind> => {
-    const reasons = allow.flatMap((each) => (each.reason !== undefined && allows(each, of) ? [each.reason] : []))
+  const withReasons = ({ found, about }: Allowed): VerdictItem<ReasonKind> => {
+    const reasons = allow.flatMap((each) => (each.reason !== undefined && allows(each, about) ? [each.reason] : []))
     return { ...found, details: [...reasons.map((reason) => `allowed because ${reason}`), ...found.details] }
   }
   const { incomplete_since: since } = total
@@ -82,10 +80,7 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
   return {
     ok: reasons.length === 0,
     reasons,
-    allowed: [
-      ...allowed.violations.map((finding) => because(violationItem(finding), finding)),
-      ...allowed.unknown_paths.map((path) => because(pathItem(path), asAllowable(path))),
-    ],
+    allowed: allowed.map(withReasons),
     warnings: [
       ...total.warnings.map((warning) => item(warning.kind, warningSentence(warning), warning)),
       ...(failOn === 'warning' ? [] : unused),
@@ -117,7 +112,7 @@ function item<Kind extends string>(kind: Kind, sentence: string, origin?: Findin
  */
 function withCases(verdict: Verdict, cases: readonly CaseResult[]): Verdict<string> {
   const own = cases.flatMap(ownReasons)
-  const reasons = [...own, ...verdict.reasons.filter(({ kind }) => !OF_ONE_CASE.includes(kind))]
+  const reasons = [...own, ...verdict.reasons.filter(({ kind }) => kind !== 'unfired_rule')]
   return { ...verdict, ok: reasons.length === 0, reasons }
 }
 
@@ -128,7 +123,6 @@ export function ownReasons({ name, reasons }: CaseResult): VerdictItem<string>[]
 }
 
 const OF_REQUESTS = ['answer_violation', 'violation', 'unknown_path']
-const OF_ONE_CASE = ['unfired_rule', 'no_requests']
 
 function unusedSentence({ operation, field }: Allowance): string {
   return `${operation}${field === null ? '' : `:${field}`} is allowed, but no request needed it`
@@ -141,11 +135,16 @@ function asAllowable({ path }: UnknownPath): Allowable {
   return { operation: UNKNOWN_PATH, path }
 }
 
+interface Allowed {
+  readonly found: VerdictItem<ReasonKind>
+  readonly about: Allowable
+}
+
 /** The contract without what is allowed, and what that is. Warnings that fail the verdict are violations in it. */
 function withoutAllowed(
   { contract }: ReportPair,
   { allow = [], failOn }: VerdictOptions,
-): { readonly contract: ContractReport; readonly allowed: Allowed } {
+): { readonly contract: ContractReport; readonly allowed: readonly Allowed[] } {
   const fails = ({ kind }: Warning): boolean => failOn === 'warning' || kind === failOn
   const isAllowed = (about: Allowable): boolean => allow.some((each) => allows(each, about))
   const broken = ({ violations, warnings }: ContractRecord): Finding[] => [
@@ -161,10 +160,14 @@ function withoutAllowed(
   const total = kept(contract.total)
   return {
     contract: { ...contract, ok: isKept(total), total, environments: contract.environments.map(kept) },
-    allowed: {
-      violations: broken(contract.total).filter(isAllowed),
-      unknown_paths: contract.total.unknown_paths.filter((path) => isAllowed(asAllowable(path))),
-    },
+    allowed: [
+      ...broken(contract.total)
+        .filter(isAllowed)
+        .map((finding) => ({ found: violationItem(finding), about: finding })),
+      ...contract.total.unknown_paths
+        .map((path) => ({ found: pathItem(path), about: asAllowable(path) }))
+        .filter(({ about }) => isAllowed(about)),
+    ],
   }
 }
 

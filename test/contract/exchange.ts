@@ -1,6 +1,6 @@
 import { checkRequest, checkResponse } from '../../src/contract/contract.ts'
 import { routeOf } from '../../src/contract/route.ts'
-import type { ObservedExchange } from '../../src/contract/observed-exchange.ts'
+import type { ObservedExchange } from '../../src/verdict/prism-check.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
 
 export interface Sent {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ROUTES, routeOf } from '../../src/contract/route.ts'
 import { readDocument } from '../../src/contract/generated/document.js'
-import type { ObservedExchange } from '../../src/contract/observed-exchange.ts'
+import type { ObservedExchange } from '../../src/verdict/prism-check.ts'
 import { createPrismValidator } from '../../src/contract/prism-validator.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
 import { judgeExchange } from '../support/judge.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ENVIRONMENT_NAME } from '../../src/domain/environment-name.ts'
 import { isLoopback } from '../../src/domain/loopback.ts'
 import { oneLine, plural, quote, shellQuote, shorten } from '../../src/domain/text.ts'
-import { xmlAttribute, xmlText } from '../../src/domain/xml-text.ts'
+import { xmlAttribute, xmlText } from '../../src/domain/junit.ts'
 
 describe('text in messages', () => {
   it('counts with the plural of the noun', () => {

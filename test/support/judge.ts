@@ -1,6 +1,6 @@
-import type { ObservedExchange } from '../../src/contract/observed-exchange.ts'
+import type { ObservedExchange } from '../../src/verdict/prism-check.ts'
 import { createPrismValidator } from '../../src/contract/prism-validator.ts'
-import { disagreementsOf } from '../../src/contract/prism-check.ts'
+import { disagreementsOf } from '../../src/verdict/prism-check.ts'
 
 const prism = await createPrismValidator()
 

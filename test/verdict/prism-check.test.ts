@@ -119,7 +119,7 @@ describe('a check by Prism', () => {
       }),
       recorded({ ...good, id: 'answered', responseBody: '{"post_user_verify_redirect_url":7}' }),
     ]
-    const { disagreements } = await prismCheck(prism, [{ environment: 'default', entries }])
+    const { disagreements } = await prismCheck(prism, entries)
     const about = { environment: 'default', operation: 'verify_user' }
     expect(disagreements).toEqual([
       {
@@ -137,7 +137,7 @@ describe('a check by Prism', () => {
   it('keeps the first two hundred', async () => {
     const prism = await createPrismValidator()
     const entries = Array.from({ length: 203 }, () => recorded({ ...answered, responseBody: done }))
-    const byPrism = await prismCheck(prism, [{ environment: 'default', entries }])
+    const byPrism = await prismCheck(prism, entries)
     expect([byPrism.disagreements.length, byPrism.left_out]).toEqual([200, 3])
   })
 
@@ -146,7 +146,7 @@ describe('a check by Prism', () => {
     const entries = Array.from({ length: 100 }, () => recorded({ ...good, responseBody: done }))
     let turns = 0
     const timer = setInterval(() => (turns += 1), 0)
-    await prismCheck(prism, [{ environment: 'default', entries }])
+    await prismCheck(prism, entries)
     clearInterval(timer)
     expect(turns).toBeGreaterThan(0)
   })

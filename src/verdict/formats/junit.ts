@@ -1,7 +1,6 @@
 import type { CaseResult, ContractRecord, FindingOrigin, TestName } from '../report-types.ts'
 import { type JunitCase, type JunitSuite, junitXml } from '../../domain/junit.ts'
 import {
-  allowedSentences,
   answerSentence,
   leftOutSentence,
   originLines,
@@ -81,7 +80,7 @@ function contractSuite(reports: JudgedReports): JunitSuite {
         return { className: 'contract.rules that must fire', name, outcome: 'failure', texts: [ruleSentence(rule)] }
       }),
     ],
-    out: [...countsLines(total), ...allowedLines(reports)],
+    out: [...countsLines(total), ...(reports.allowed ?? []).map((sentence) => `allowed: ${sentence}`)],
   }
 }
 
@@ -127,10 +126,6 @@ function coverageSuite(reports: JudgedReports): JunitSuite {
 function countsLines(total: ContractRecord): string[] {
   const line = `${total.requests} requests, ${total.injected} of them answered, cut or changed by a scenario`
   return total.left_out > 0 ? [line, leftOutSentence(total)] : [line]
-}
-
-function allowedLines({ allowed }: JudgedReports): string[] {
-  return allowed ? allowedSentences(allowed).map((sentence) => `allowed: ${sentence}`) : []
 }
 
 function withRequests(sentence: string, origin: FindingOrigin): string {

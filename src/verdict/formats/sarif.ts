@@ -3,7 +3,6 @@ import type { Location, Log, ReportingDescriptor, Result, Run } from 'sarif'
 import { OPERATION_LINES } from '../../contract/generated/operation-lines.ts'
 import type { CaseResult, Finding, FindingOrigin, TestName } from '../report-types.ts'
 import {
-  allowedSentences,
   answerSentence,
   originLines,
   pathSentence,
@@ -31,7 +30,7 @@ export function sarif(reports: JudgedReports): string {
       left_out: total.left_out,
       coverage: coverage.total.summary,
       // Not as results: most readers turn every result into an alert, even a suppressed one.
-      ...(allowed ? { allowed: allowedSentences(allowed) } : {}),
+      ...(allowed && { allowed }),
     },
   })
   return `${text}\n`

@@ -17,23 +17,18 @@ export function reportText({ verdict }: JudgedReports): string {
 export function verdictText(verdict: Verdict<string>, wide?: number): string {
   const { reasons, allowed, warnings, requests } = verdict
   const last = requests === 0 ? ['no operation was called'] : [requestsLine(verdict), drivenLine(verdict)]
-  if (wide === undefined) {
-    const lists = [...itemLines(reasons), ...titled(ALLOWED, allowed), ...titled(WARNINGS, warnings)]
-    return [`toolmock: ${titleOf(verdict)}`, ...lists, ...last].join('\n')
-  }
-  const columns = Math.max(wide, COLUMNS)
-  const rows = ROWS.screen - ROWS.around - rowsOf(last, columns)
-  const [few, some] = reasons.length === 0 ? [rows / 2, rows / 2] : [3, 4]
+  const isScreen = wide !== undefined
+  const columns = Math.max(wide ?? 0, COLUMNS)
+  const rows = isScreen ? ROWS.screen - ROWS.around - rowsOf(last, columns) : Infinity
+  const [few, some] = isScreen && reasons.length > 0 ? [3, 4] : [rows / 2, rows / 2]
+  const line = { columns, length: isScreen ? undefined : MAX_LENGTH }
   const others = [
-    ...titled(ALLOWED, allowed, { rows: few, columns }),
-    ...titled(WARNINGS, warnings, { rows: some, columns }),
+    ...titled('allowed by --allow-violation:', allowed, { rows: few, ...line }),
+    ...titled('warnings, which do not fail the verdict:', warnings, { rows: some, ...line }),
   ]
-  const first = itemLines(reasons, { rows: rows - rowsOf(others, columns), columns }, oneOfEachKind(reasons))
+  const first = itemLines(reasons, { rows: rows - rowsOf(others, columns), ...line }, oneOfEachKind(reasons))
   return [`toolmock: ${titleOf(verdict)}`, ...first, ...others, ...last].join('\n')
 }
-
-const ALLOWED = 'allowed by --allow-violation:'
-const WARNINGS = 'warnings, which do not fail the verdict:'
 
 function drivenLine(verdict: Verdict<string>): string {
   const parts = coverageRows(verdict).map(([kind, { driven, total, injected_only: injected }]) => {
@@ -45,30 +40,31 @@ function drivenLine(verdict: Verdict<string>): string {
 interface Space {
   readonly rows: number
   readonly columns: number
+  /** Of a line, in characters; that of a terminal where it is undefined. */
+  readonly length: number | undefined
 }
 
-function titled(title: string, list: readonly VerdictItem<string>[], space?: Space): string[] {
+function titled(title: string, list: readonly VerdictItem<string>[], space: Space): string[] {
   if (list.length === 0) return []
-  return [title, ...itemLines(list, space && { ...space, rows: space.rows - 1 }, list.slice(0, 1))]
+  return [title, ...itemLines(list, { ...space, rows: space.rows - 1 }, list.slice(0, 1))]
 }
 
 /** The longest line where there is no terminal. */
 const MAX_LENGTH = 2000
 
-/** All items with their details; in a space as many as fit, with details where all fit, those of `always` in any case. */
+/** As many items as fit, with their details where all of them fit; those of `always` in any case. */
 function itemLines(
   list: readonly VerdictItem<string>[],
-  space?: Space,
-  always: readonly VerdictItem<string>[] = [],
+  { rows, columns, length }: Space,
+  always: readonly VerdictItem<string>[],
 ): string[] {
   const width = Math.max(...list.map(({ kind }) => kind.length))
   const lineOf = ({ kind, sentence }: VerdictItem<string>): string =>
-    `  ${inWords(kind).padEnd(width)}  ${oneLine(sentence, space ? undefined : MAX_LENGTH)}`
+    `  ${inWords(kind).padEnd(width)}  ${oneLine(sentence, length)}`
   const detailsOf = ({ details }: VerdictItem<string>): string[] =>
-    details.map((line) => `${' '.repeat(width + 4)}${oneLine(line, space ? undefined : MAX_LENGTH)}`)
+    details.map((line) => `${' '.repeat(width + 4)}${oneLine(line, length)}`)
   const whole = list.flatMap((each) => [lineOf(each), ...detailsOf(each)])
-  if (!space || rowsOf(whole, space.columns) <= space.rows) return whole
-  const { rows, columns } = space
+  if (rowsOf(whole, columns) <= rows) return whole
   const shown = new Set(always)
   const all = list.slice(0, rows).map(lineOf)
   if (list.length <= rows && rowsOf(all, columns) <= rows) return all
