@@ -12,7 +12,7 @@ export function judgeExchange(exchange: ObservedExchange): void {
   const { part, ours, theirs } = disagreement
   throw new Error(
     [
-      `The contract and Prism disagree on the ${part} of ${String(operation)}: ${request.method} ${request.path}?${request.query}`,
+      `The contract and Prism disagree on the ${part} of ${operation}: ${request.method} ${request.path}?${request.query}`,
       `  body: ${part === 'request' ? request.body : `${response.status} ${JSON.stringify(response.body)}`}`,
       `  the contract: ${ours.map(({ field, description }) => `${field}: ${description}`).join('; ') || 'nothing wrong'}`,
       `  Prism: ${theirs.map(({ message }) => message).join('; ') || 'nothing wrong'}`,

@@ -15,7 +15,7 @@ declare module 'vitest' {
 /** Records which statuses of which operations a test has produced, one on each line. */
 export function recordExchanges(exchanges: readonly ObservedExchange[]): void {
   const own = exchanges.filter(({ injected }) => !injected)
-  const lines = new Set(own.map(({ operation, response }) => `${String(operation)} ${response.status}\n`))
+  const lines = new Set(own.map(({ operation, response }) => `${operation} ${response.status}\n`))
   // Each worker process writes to a file of its own.
   appendFileSync(join(inject('recordedExchanges'), `${process.pid}.txt`), [...lines].join(''))
 }

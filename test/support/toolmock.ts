@@ -182,7 +182,7 @@ function judge(exchange: ObservedExchange): void {
   if (JSON.stringify(exchange.response.body ?? null).includes('"STORAGE_UNAVAILABLE"')) return
   judgeExchange(exchange)
   const { operation, request, response, responseViolations = [] } = exchange
-  const answer = `${String(operation)} (${request.method} ${request.path}?${request.query}) answered ${response.status}`
+  const answer = `${operation} (${request.method} ${request.path}?${request.query}) answered ${response.status}`
   const wrong = responseViolations.map(({ field, description }) => `${field}: ${description}`)
   if (wrong.length > 0)
     throw new Error(`${answer}, which breaks the spec: ${wrong.join('; ')}\n${JSON.stringify(response.body)}`)
