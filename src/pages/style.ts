@@ -63,11 +63,6 @@ const BASICS = css`
   :where(ol, ul) {
     list-style: none;
   }
-  :where(code, kbd, .mono) {
-    font-family: var(--mono);
-    font-size: var(--code);
-    font-variant-numeric: tabular-nums;
-  }
   small {
     font-size: var(--small);
   }
@@ -112,6 +107,12 @@ const BASICS = css`
     background: var(--field);
     color: inherit;
     font: inherit;
+  }
+  /* A control with the text of a program has its font. */
+  :where(code, kbd, .mono) {
+    font-family: var(--mono);
+    font-size: var(--code);
+    font-variant-numeric: tabular-nums;
   }
   :where(button, .button) {
     background: var(--card);

@@ -201,6 +201,23 @@ describeInBrowser('the dashboard', (open) => {
     expect(serious(complaints)).toEqual([])
   })
 
+  it('has the caret of the editor at the letter that is shown, also far to the right', async () => {
+    const { page } = await opened('#/scenarios')
+    await page.getByRole('link', { name: 'New scenario' }).click()
+    const editor = page.getByLabel('The scenario as YAML')
+    await editor.fill(`# ${'illicit '.repeat(40)}`)
+    await page.locator('.colours').getByText('illicit').waitFor()
+    const [field, shown] = await Promise.all(
+      [editor, page.locator('.colours')].map((text) =>
+        text.evaluate((each) => {
+          const { fontFamily, fontSize, fontVariantNumeric } = getComputedStyle(each)
+          return [fontFamily, fontSize, fontVariantNumeric, each.scrollWidth]
+        }),
+      ),
+    )
+    expect(field).toEqual(shown)
+  })
+
   it('keeps the text that a suggestion has changed', async () => {
     const { page } = await opened('#/scenarios')
     await page.getByRole('link', { name: 'New scenario' }).click()
