@@ -171,6 +171,7 @@ export class CheckContext {
     const { control } = this.#options
     if (!control) throw new Skipped('needs a clock that can be moved: --consent control-api moves that of a toolmock')
     const environment = await control.createEnvironment()
+    this.resources.add(`environment ${environment.name}`, () => environment.remove())
     const api = new Api(this.api.target, environment.client)
     return Object.assign(new CheckContext({ ...this.#options, api }), { environment })
   }

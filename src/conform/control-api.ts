@@ -8,7 +8,6 @@ export type Decision = 'approve' | 'deny'
 export class ControlApi {
   readonly #target: Target
   readonly #adminToken: string | undefined
-  readonly #environments = new Set<string>()
 
   constructor(target: Target, adminToken: string | undefined) {
     this.#target = target
@@ -31,15 +30,15 @@ export class ControlApi {
     return new URL(answer.is(200).string('redirect_url'))
   }
 
-  /** A new environment, which `removeEnvironments` removes, and what only one check does in it. @throws Broken */
+  /** A new environment, and what only one check does in it. @throws Broken */
   async createEnvironment() {
     const answer = (await this.call('POST', '/environments', {})).is(201)
     const name = answer.string('name')
-    this.#environments.add(name)
     const change = async (method: string, path: string, body?: JsonObject): Promise<void> => {
       ;(await this.call(method, `${path}?environment=${encodeURIComponent(name)}`, body)).is(200)
     }
     return {
+      name,
       client: { id: answer.string('client_id'), secret: answer.string('client_secret') },
       /** Moves the clock on by a duration such as `90s` or `2h`. */
       advance: (by: string) => change('PUT', '/clock', { advance: by }),
@@ -54,18 +53,8 @@ export class ControlApi {
         await change('PUT', '/scenarios/conform', { name: 'conform', rules: [rule] })
         await change('POST', '/scenarios/conform/start')
       },
+      remove: () => this.call('DELETE', `/environments/${encodeURIComponent(name)}`),
     }
-  }
-
-  /** Removes the environments that were created here; answers how many are left. */
-  async removeEnvironments(): Promise<number> {
-    let left = 0
-    for (const name of this.#environments) {
-      const { status } = await this.call('DELETE', `/environments/${encodeURIComponent(name)}`)
-      if (status !== 200) left += 1
-    }
-    this.#environments.clear()
-    return left
   }
 }
 

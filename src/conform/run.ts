@@ -47,7 +47,8 @@ export async function conform(options: ConformOptions): Promise<ConformReport> {
     const { prefix, connector, validator, allowProviderChanges = false } = options
     const context = new CheckContext({ api, validator, prefix, connector, control, allowProviderChanges })
     const outcomes = await runAll(checks, context, options)
-    return { checks: outcomes, summary: summaryOf(outcomes), leftBehind: await clear(context, control) }
+    const left = await context.resources.removeAll()
+    return { checks: outcomes, summary: summaryOf(outcomes), leftBehind: left.length }
   } finally {
     target.close()
   }
@@ -111,14 +112,4 @@ function outcome({ id, title, basis }: Check, result: CheckResult, reason: strin
 function summaryOf(outcomes: readonly CheckOutcome[]): ConformReport['summary'] {
   const count = (result: CheckResult): number => outcomes.filter((each) => each.result === result).length
   return { total: outcomes.length, held: count('held'), broken: count('broken'), skipped: count('skipped') }
-}
-
-/** Removes what the run has created. It fails when a check has revoked the bearer token or the server has stopped. */
-async function clear(context: CheckContext, control: ControlApi | undefined): Promise<number> {
-  try {
-    const left = await context.resources.removeAll()
-    return left.length + ((await control?.removeEnvironments()) ?? 0)
-  } catch {
-    return 1
-  }
 }
