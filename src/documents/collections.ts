@@ -2,9 +2,9 @@ import { type Step, STEP_ACTIONS, type StepAction } from '../domain/collection.t
 import type { ResponderAnswer } from '../domain/connector.ts'
 import { isBlank, isJsonObject, type JsonObject, type JsonValue, objectAt, own, present } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
-import type { ParsedStep } from '../schema/collections.ts'
-import type { Report } from '../schema/parts.ts'
-import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
+import type { ParsedCollection, ParsedStep } from '../schema/collections.ts'
+import { repeated, type Report } from '../schema/parts.ts'
+import { type Path, shown, valuesAt } from '../schema/problems.ts'
 
 export function toStep(document: ParsedStep): Step {
   const {
@@ -94,26 +94,27 @@ function resultOf(document: Readonly<Record<string, unknown>>): { action: StepAc
   return { action, as: typeof as === 'string' ? as : isOfMany ? 'items' : 'item' }
 }
 
-function entriesOf(value: JsonValue | undefined): [string, JsonValue][] {
-  return typeof value === 'object' && value !== null ? Object.entries(value) : []
+/** The keys of a document that this is about; a rule sees them only where nothing in them is wrong. */
+interface CollectionKeys {
+  collections?: Readonly<Record<string, ParsedCollection>> | undefined
+  responders?: readonly { steps?: readonly ParsedStep[] | undefined }[]
 }
 
 /** Steps act on collections that there are, and items of `seed` have different keys. */
-export function checkCollections(
-  { collections: all = {}, responders }: { collections?: unknown; responders?: unknown },
-  report: Report,
-): void {
-  const names = isJsonObject(all) ? Object.keys(all) : []
-  for (const { path, value } of valuesAt({ responders } as JsonObject, ['responders', '*', 'steps', '*'])) {
-    for (const action of STEP_ACTIONS) {
-      const named = isJsonObject(value) ? own(value, action) : undefined
+export function checkCollections({ collections = {}, responders = [] }: CollectionKeys, report: Report): void {
+  const names = Object.keys(collections)
+  const allowed = names.length > 0 ? `a collection of this file (${names.join(', ')})` : 'a collection of this file'
+  for (const [at, { steps = [] }] of responders.entries()) {
+    for (const [index, step] of steps.entries()) {
+      const { action } = resultOf(step)
+      const named = step[action]
       if (typeof named !== 'string' || names.includes(named)) continue
-      const allowed = names.length > 0 ? `a collection of this file (${names.join(', ')})` : 'a collection of this file'
-      report([...path, action], { found: `${shown(named)}${didYouMean(named, names)}`, allowed })
+      const found = `${shown(named)}${didYouMean(named, names)}`
+      report(['responders', at, 'steps', index, action], { found, allowed })
     }
   }
-  for (const [collectionName, each] of entriesOf(all as JsonValue)) {
-    for (const { path, ...problem } of keyProblems(each)) report(['collections', collectionName, ...path], problem)
+  for (const [name, each] of Object.entries(collections)) {
+    checkKeys(each, (path, problem) => report(['collections', name, ...path], problem))
   }
 }
 
@@ -121,22 +122,18 @@ export function checkCollections(
  * Values of the key, in `fields` and `seed`, that identify no item, and keys that two items have. Null and an empty text become
  * a generated key.
  */
-function keyProblems(document: JsonValue): Problem[] {
-  const key = isJsonObject(document) ? own(document, 'key') : undefined
-  if (typeof key !== 'string') return []
-  const first = new Map<string, number>()
-  return [...valuesAt(document, ['fields']), ...valuesAt(document, ['seed', '*'])].flatMap(
-    ({ path, value: item }): Problem[] => {
-      const value = (isJsonObject(item) ? own(item, key) : undefined) ?? null
-      if (isBlank(value)) return []
-      if (typeof value === 'object' || typeof value === 'boolean') {
-        return [{ path: [...path, key], found: shown(value), allowed: `a text or a number, because ${key} is the key` }]
-      }
-      const before = path[0] === 'seed' ? first.get(String(value)) : undefined
-      if (path[0] === 'seed' && before === undefined) first.set(String(value), Number(path[1]))
-      if (before === undefined) return []
-      const allowed = `a ${key} that differs from item ${before}`
-      return [{ path, found: `${shown(value)} as its ${key} for the second time`, allowed }]
-    },
-  )
+function checkKeys({ key, fields, seed }: ParsedCollection, report: Report): void {
+  const keyIn = (item: JsonObject, path: Path): string | undefined => {
+    const value = own(item, key)
+    if (value === undefined || isBlank(value)) return undefined
+    if (typeof value !== 'object' && typeof value !== 'boolean') return String(value)
+    report([...path, key], { found: shown(value), allowed: `a text or a number, because ${key} is the key` })
+    return undefined
+  }
+  keyIn(fields, ['fields'])
+  const keys = seed.map((item, at) => keyIn(item, ['seed', at]))
+  for (const { index, before } of repeated(keys)) {
+    const found = `${shown(seed[index]?.[key])} as its ${key} for the second time`
+    report(['seed', index], { found, allowed: `a ${key} that differs from item ${before}` })
+  }
 }

@@ -40,6 +40,8 @@ export const collection = strict({
     .describe('How many items are made from fields alone, after those of seed.'),
 })
 
+export type ParsedCollection = z.output<typeof collection>
+
 export const collections = z.record(name, collection)
 
 /** Items of collections by name, as a seed has them for an account. */
