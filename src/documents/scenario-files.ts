@@ -19,31 +19,31 @@ export async function parseScenario(
 ): Promise<Scenario> {
   const read = await readDocument(text, file, checks)
   if (read.kind !== 'scenario') throw anotherKind(read, 'a scenario: name, description, initial, rules')
-  const { operations } = checks
-  const document = sound(read, connectors ? checkScenario(read.source.value, { operations, connectors }) : [])
+  const document = sound(read, connectors ? checkScenario(read.source.value, checks, connectors) : [])
   return { ...toScenario(document), text }
-}
-
-/** What a scenario may name. */
-interface ScenarioReferences {
-  /** The operations of the service, and the statuses that its spec declares for each. */
-  readonly operations: ReadonlyMap<string, readonly number[]>
-  readonly connectors: KnownConnectors
 }
 
 /** What may be injected at any operation, declared or not (1.4). */
 const STATUSES_OF_EVERY_OPERATION: readonly number[] = [429, 500, 503, 504]
 
 /** Operations, connectors, tools and statuses in a scenario that there are not, however the rest of it is written. */
-export function checkScenario(document: JsonValue, around: ScenarioReferences): Problem[] {
+export function checkScenario(
+  document: JsonValue,
+  { operations }: DocumentChecks,
+  connectors: KnownConnectors,
+): Problem[] {
   return valuesAt(document, ['rules', '*']).flatMap(({ path, value: rule }) => {
     if (!isJsonObject(rule)) return []
     const match = objectAt(rule, 'on')
-    return [...nameProblems(match, [...path, 'on'], around), ...statusProblems(rule, match, path, around)]
+    return [
+      ...unknownName(own(match, 'operation'), [...operations.keys()], [...path, 'on', 'operation']),
+      ...nameProblems(match, [...path, 'on'], connectors),
+      ...statusProblems(rule, match, path, operations),
+    ]
   })
 }
 
-function nameProblems(on: JsonObject, path: Path, { operations, connectors }: ScenarioReferences): Problem[] {
+function nameProblems(on: JsonObject, path: Path, connectors: KnownConnectors): Problem[] {
   const ofAccount = own(objectAt(on, 'account'), 'connector')
   const connector = own(on, 'connector') ?? ofAccount
   const named = typeof connector === 'string' ? connectors.get(connector) : undefined
@@ -51,7 +51,6 @@ function nameProblems(on: JsonObject, path: Path, { operations, connectors }: Sc
     (each) => each?.tools.map(({ name }) => name) ?? [],
   )
   return [
-    ...unknownName(own(on, 'operation'), [...operations.keys()], [...path, 'operation']),
     // A glob may stand for names that come later.
     ...unknownName(withoutGlob(own(on, 'connector')), [...connectors.keys()], [...path, 'connector']),
     ...unknownName(withoutGlob(ofAccount), [...connectors.keys()], [...path, 'account', 'connector']),
@@ -70,7 +69,12 @@ function unknownName(name: JsonValue | undefined, known: readonly string[], path
 }
 
 /** At the service, an injected status is one that the spec declares for the operation, unless the rule says `off_spec`. */
-function statusProblems(rule: JsonObject, on: JsonObject, path: Path, { operations }: ScenarioReferences): Problem[] {
+function statusProblems(
+  rule: JsonObject,
+  on: JsonObject,
+  path: Path,
+  operations: DocumentChecks['operations'],
+): Problem[] {
   if (own(rule, 'at') !== 'service' || own(rule, 'off_spec') === true) return []
   const operation = own(on, 'operation') ?? (own(on, 'tool') === undefined ? undefined : 'execute_tool')
   const declared = declaredStatuses(operation, operations)
@@ -88,7 +92,7 @@ function statusProblems(rule: JsonObject, on: JsonObject, path: Path, { operatio
 /** What the operation declares; for a rule without one, what all of them declare. Undefined for an unknown operation. */
 function declaredStatuses(
   operation: JsonValue | undefined,
-  operations: ScenarioReferences['operations'],
+  operations: DocumentChecks['operations'],
 ): readonly number[] | undefined {
   if (operation !== undefined) return typeof operation === 'string' ? operations.get(operation) : undefined
   const [first = [], ...others] = operations.values()

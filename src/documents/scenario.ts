@@ -2,7 +2,7 @@ import { METHODS } from '../domain/path-pattern.ts'
 import { z } from 'zod'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { parseDuration, DURATION_FORMS } from '../domain/duration.ts'
-import { isJsonObject, type JsonObject, type JsonValue, present } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { headersByName } from '../domain/request-headers.ts'
 import {
   RULE_PLACES,
@@ -39,26 +39,28 @@ const scenarioName = z
   .meta({ title: 'name' })
 
 const account = strict({
-  id: text.optional().describe('Its id.'),
-  connector: text.optional().describe('Its connector.'),
-  identifier: text.optional().describe('Its identifier.'),
-  organization_id: text.optional().describe('Its organization.'),
-  user_id: text.optional().describe('Its user.'),
-  status: z.enum(ACCOUNT_STATUSES).optional().describe('Its state when the request comes.'),
+  id: text.exactOptional().describe('Its id.'),
+  connector: text.exactOptional().describe('Its connector.'),
+  identifier: text.exactOptional().describe('Its identifier.'),
+  organization_id: text.exactOptional().describe('Its organization.'),
+  user_id: text.exactOptional().describe('Its user.'),
+  status: z.enum(ACCOUNT_STATUSES).exactOptional().describe('Its state when the request comes.'),
 })
 
 const match = withRule(
   strict({
-    operation: nonEmpty.optional().describe('At service: the operation, such as execute_tool.'),
-    tool: nonEmpty.optional().describe('At service and third_party: the tool that is executed.'),
-    connector: nonEmpty.optional().describe('The connector of the account.'),
-    account: account.optional().describe('Values by field of the account that the request is about.'),
-    client: nonEmpty.optional().describe('At service: the client id.'),
-    method: z.enum(METHODS).optional().describe('At third_party: the HTTP method.'),
-    path: nonEmpty.optional().describe('At third_party: the path without the query.'),
-    body: jsonObject.optional().describe('Values by dotted path into the JSON body; nested objects count as paths.'),
-    query: textMap.optional().describe('Values by parameter.'),
-    headers: textMap.optional().describe('Values by header.'),
+    operation: nonEmpty.exactOptional().describe('At service: the operation, such as execute_tool.'),
+    tool: nonEmpty.exactOptional().describe('At service and third_party: the tool that is executed.'),
+    connector: nonEmpty.exactOptional().describe('The connector of the account.'),
+    account: account.exactOptional().describe('Values by field of the account that the request is about.'),
+    client: nonEmpty.exactOptional().describe('At service: the client id.'),
+    method: z.enum(METHODS).exactOptional().describe('At third_party: the HTTP method.'),
+    path: nonEmpty.exactOptional().describe('At third_party: the path without the query.'),
+    body: jsonObject
+      .exactOptional()
+      .describe('Values by dotted path into the JSON body; nested objects count as paths.'),
+    query: textMap.exactOptional().describe('Values by parameter.'),
+    headers: textMap.exactOptional().describe('Values by header.'),
   }),
   (on, report) => {
     refuseRegularExpressions(on as JsonObject, [], report)
@@ -94,17 +96,22 @@ const COUNTERS = ['nth', 'first', 'every', 'after'] as const
 
 const conditions = withRule(
   strict({
-    nth: count.optional().describe('Only the request of this number, counted from 1.'),
-    first: count.optional().describe('The first so many requests.'),
+    nth: count.exactOptional().describe('Only the request of this number, counted from 1.'),
+    first: count.exactOptional().describe('The first so many requests.'),
     every: count
-      .optional()
+      .exactOptional()
       .describe('Each request whose number this one divides: 4 means the fourth, the eighth, and so on.'),
-    after: wholeNumber(0).optional().describe('Every request after the first so many.'),
-    times: count.optional().describe('With after: only so many of them.'),
-    probability: z.number().min(0).max(1).optional().describe('The chance, from 0 to 1; it repeats with --id-seed.'),
-    from: scenarioTime.optional().describe("From this time of the environment's clock on."),
-    until: scenarioTime.optional().describe('Before this time.'),
-    state: nonEmpty.optional().describe('Only while the scenario is in this state.'),
+    after: wholeNumber(0).exactOptional().describe('Every request after the first so many.'),
+    times: count.exactOptional().describe('With after: only so many of them.'),
+    probability: z
+      .number()
+      .min(0)
+      .max(1)
+      .exactOptional()
+      .describe('The chance, from 0 to 1; it repeats with --id-seed.'),
+    from: scenarioTime.exactOptional().describe("From this time of the environment's clock on."),
+    until: scenarioTime.exactOptional().describe('Before this time.'),
+    state: nonEmpty.exactOptional().describe('Only while the scenario is in this state.'),
   }),
   (when, report) => {
     const [one, ...more] = COUNTERS.filter((key) => when[key] !== undefined)
@@ -149,7 +156,7 @@ const rule = withRule(
     when: conditions.default({}),
     do: z.array(faultItem).default([]).describe('What the rule does: one fault in each item, in this order.'),
     then: nonEmpty
-      .optional()
+      .exactOptional()
       .describe('The new state of the scenario. It applies at once, before the request continues.'),
     must_fire: z.boolean().default(true).describe('Whether a run in which the rule never fired fails.'),
     off_spec: z
@@ -191,7 +198,9 @@ export const scenarioSchema = withRule(
       'Its name on the command line and in the control API: 1 to 100 letters, digits, dots, underscores and hyphens.',
     ),
     description: text.default('').describe('What lists show.'),
-    initial: nonEmpty.optional().describe('The state that the scenario starts in; required where rules name states.'),
+    initial: nonEmpty
+      .exactOptional()
+      .describe('The state that the scenario starts in; required where rules name states.'),
     rules: unique(rule, 'name').min(1).describe('What goes wrong; rules are checked in their order.'),
   }),
   ({ initial, rules = [] }, report) => {
@@ -289,26 +298,19 @@ function hasRegexMarks(value: string): boolean {
 }
 
 /** The scenario that a valid document describes, with every default filled in. */
-export function toScenario(document: ParsedScenario): Scenario {
-  const { name, description, initial = '', rules } = document
+export function toScenario({ name, description, initial = '', rules }: ParsedScenario): Scenario {
   return { name, description, initial, rules: rules.map(toRule) }
 }
 
-function toRule(document: ParsedRule): ScenarioRule {
+function toRule({ on: { body, headers, ...on }, do: items, then, ...rule }: ParsedRule): ScenarioRule {
   return {
-    ...document,
-    on: toMatch(document.on),
-    when: present(document.when),
-    do: document.do.flatMap(faultsIn).map(({ kind, params }) => ({ kind, params: params as JsonObject })),
-    then: document.then ?? null,
-  }
-}
-
-function toMatch({ account: wanted, body, headers, ...on }: ParsedRule['on']): RuleMatch {
-  return {
-    ...present(on),
-    ...(wanted && { account: present(wanted) }),
-    ...(body && { body: dottedPaths(body) }),
-    ...(headers && { headers: headersByName(Object.entries(headers)) }),
+    ...rule,
+    on: {
+      ...on,
+      ...(body && { body: dottedPaths(body) }),
+      ...(headers && { headers: headersByName(Object.entries(headers)) }),
+    },
+    do: items.flatMap(faultsIn).map(({ kind, params }) => ({ kind, params: params as JsonObject })),
+    then: then ?? null,
   }
 }
