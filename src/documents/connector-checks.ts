@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Ajv2020, ErrorObject, Options } from 'ajv/dist/2020.js'
+import type { ErrorObject, Options } from 'ajv/dist/2020.js'
 import { isHttpUrl, mayBeCalled } from '../domain/base-url.ts'
 import { COLLECTION_NAME } from '../domain/collection.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own, pointerParts } from '../domain/json.ts'
+import { once } from '../domain/once.ts'
 import { patternsIn } from '../domain/schema-patterns.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { templatePlaces } from './collections.ts'
@@ -25,24 +26,20 @@ export interface DocumentChecks {
   words: readonly string[]
   /** Whether `base_url` may leave loopback (`--allow-outbound`). */
   allowOutbound?: boolean
-}
-
-/** What files that are read together are checked with. */
-export interface DocumentCheckContext extends DocumentChecks {
-  /** Absent for the bundled seed, whose schemas are checked in the tests: compiling them all takes most of the time. */
-  toolSchemas?: ToolSchemaCheck
+  /** Set for the bundled seed, whose JSON Schemas are checked in the tests: compiling them all takes most of the time. */
+  trustSchemas?: boolean
 }
 
 /**
  * What is wrong with a connector document beyond its schema: templates and JSON Schemas that cannot be read, and a server that
  * the mock may not call. Takes the document as it was written, so that these problems are reported with those of the schema.
  */
-export async function checkConnector(document: JsonValue, context: DocumentCheckContext): Promise<Problem[]> {
+export async function checkConnector(document: JsonValue, checks: DocumentChecks): Promise<Problem[]> {
   if (!isJsonObject(document)) return []
   return [
-    ...outboundProblems(['base_url'], own(document, 'base_url'), context.allowOutbound),
-    ...((await context.toolSchemas?.problems(document)) ?? []),
-    ...templateProblems(document, context),
+    ...outboundProblems(['base_url'], own(document, 'base_url'), checks.allowOutbound),
+    ...(await schemaProblems(document, ['tools', '*', 'input_schema'], checks)),
+    ...templateProblems(document, checks),
     ...new References(document).unansweredCalls(),
   ]
 }
@@ -59,7 +56,7 @@ export function templateProblems(document: JsonObject, checks: DocumentChecks): 
   const ofTemplates = [...templatePlaces(document)].flatMap(({ path, roots }) =>
     textsIn(valueAtPath(document, path) as JsonValue | undefined, path).flatMap(({ path: at, text }): Problem[] => {
       const reason = checkTemplate(text, roots)
-      if (reason === undefined) return references.problemsOf({ path: at, text, roots }, templatePaths)
+      if (reason === undefined) return references.problemsOf(text, { path: at, roots }, templatePaths)
       return [{ path: at, found: shown(text), allowed: `a template that can be read; ${reason}` }]
     }),
   )
@@ -76,54 +73,46 @@ function resultNameProblems(document: JsonObject, { templatePaths }: DocumentChe
   })
 }
 
-const loadAjv = lazyImport(() => import('ajv/dist/2020.js'))
 const loadPatterns = lazyImport(() => import('../linear-pattern.ts'))
+const loadAjv = lazyImport(() => import('ajv/dist/2020.js'))
 
-/**
- * Finds every schema that is no JSON Schema 2020-12 of an object: those of tools, and those at other paths. Ajv is loaded when the first file with tools is
- * checked; its meta schemas, which take longer to compile than everything else here, serve all files read together.
- */
-export class ToolSchemaCheck {
-  #ajv: { Ajv: new (options: Options) => Ajv2020; meta: Ajv2020 } | undefined
+/** Ajv, and its meta schemas, which take longer to compile than everything else here. */
+const ajvWithMeta = once(async () => {
+  // The bundle gives a CommonJS package that is loaded late only a default export.
+  const { Ajv2020: Ajv } = (await loadAjv()).default
+  return { Ajv, meta: new Ajv(OPTIONS) }
+})
 
-  async problems(document: JsonObject, at: readonly string[] = ['tools', '*', 'input_schema']): Promise<Problem[]> {
-    const schemas = valuesAt(document, at)
-    if (schemas.length === 0) return []
-    if (!this.#ajv) {
-      // The bundle gives a CommonJS package that is loaded late only a default export.
-      const { Ajv2020: Ajv } = (await loadAjv()).default
-      this.#ajv = { Ajv, meta: new Ajv(OPTIONS) }
-    }
-    const { Ajv, meta } = this.#ajv
-    const problems: Problem[] = []
-    for (const { value, path } of schemas) {
-      if (!isJsonObject(value)) continue
-      // Other requests are served between two tools.
-      await nextTurn()
-      const patterns = patternsIn(value)
-      // What runs patterns is loaded with the first schema that has one.
-      const linear = patterns.length > 0 ? await loadPatterns() : undefined
-      const engine = linear && new linear.PatternEngine()
-      const unsupported = patterns.flatMap(({ source, path: at, isKey }): Problem[] => {
-        const reason = engine?.unsupported(source)
-        if (reason === undefined || linear === undefined) return []
-        const found = `${shown(source)}, which cannot run in linear time: ${reason}`
-        return [{ path: [...path, ...at], found, allowed: `a pattern with ${linear.LINEAR_PATTERN}`, atKey: isKey }]
-      })
-      if (unsupported.length > 0) problems.push(...unsupported)
-      else problems.push(...schemaProblems(value, path, { Ajv, meta, code: engine && { regExp: engine.regExp } }))
-    }
-    return problems
+/** Every schema at a path that is no JSON Schema 2020-12 of an object. */
+export async function schemaProblems(
+  document: JsonObject,
+  at: readonly string[],
+  { trustSchemas = false }: DocumentChecks,
+): Promise<Problem[]> {
+  const problems: Problem[] = []
+  for (const { value, path } of trustSchemas ? [] : valuesAt(document, at)) {
+    if (!isJsonObject(value)) continue
+    // Other requests are served between two schemas.
+    await nextTurn()
+    const patterns = patternsIn(value)
+    // What runs patterns is loaded with the first schema that has one.
+    const linear = patterns.length > 0 ? await loadPatterns() : undefined
+    const engine = linear && new linear.PatternEngine()
+    const unsupported = patterns.flatMap(({ source, path: at, isKey }): Problem[] => {
+      const reason = engine?.unsupported(source)
+      if (reason === undefined || linear === undefined) return []
+      const found = `${shown(source)}, which cannot run in linear time: ${reason}`
+      return [{ path: [...path, ...at], found, allowed: `a pattern with ${linear.LINEAR_PATTERN}`, atKey: isKey }]
+    })
+    if (unsupported.length > 0) problems.push(...unsupported)
+    else problems.push(...(await problemsOfSchema(value, path, engine && { regExp: engine.regExp })))
   }
+  return problems
 }
 
 const OPTIONS: Options = { strict: false, allErrors: true, logger: false, validateFormats: false }
 
-function schemaProblems(
-  schema: JsonObject,
-  path: Path,
-  { Ajv, meta, code }: { Ajv: new (options: Options) => Ajv2020; meta: Ajv2020; code: Options['code'] },
-): Problem[] {
+async function problemsOfSchema(schema: JsonObject, path: Path, code: Options['code']): Promise<Problem[]> {
   const type = own(schema, 'type')
   if (type !== undefined && type !== 'object') {
     return [
@@ -138,6 +127,7 @@ function schemaProblems(
     const allowed = 'no $async, because an input is checked at once'
     return [{ path: [...path, '$async'], found: 'true', allowed }]
   }
+  const { Ajv, meta } = await ajvWithMeta()
   try {
     if (meta.validateSchema(schema) !== true) return metaSchemaProblems(meta.errors ?? [], schema, path)
     // In an instance of its own, because schemas of different tools may use the same $id.

@@ -4,16 +4,10 @@ import { didYouMean } from '../domain/suggestion.ts'
 import { percentDecoded } from '../domain/text.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { type Problem, type Path, shown, valueAtPath, valuesAt } from '../schema/problems.ts'
+import type { TemplatePlace } from './collections.ts'
 
 /** The paths of a template that start at its variables: `input.to` as `['input', 'to']`. */
 export type PathsOf = (text: string) => readonly (readonly string[])[]
-
-/** A template of a document, with the names that it can use. */
-export interface WrittenTemplate {
-  readonly path: Path
-  readonly text: string
-  readonly roots: readonly string[]
-}
 
 /** The fields of variables whose fields are always the same. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -41,7 +35,7 @@ export class References {
   }
 
   /** What is wrong with the variables of one template. */
-  problemsOf({ path, text, roots }: WrittenTemplate, pathsOf: PathsOf): Problem[] {
+  problemsOf(text: string, { path, roots }: TemplatePlace, pathsOf: PathsOf): Problem[] {
     return pathsOf(text).flatMap((parts): Problem[] => {
       const [root = '', field, inner] = parts
       if (field === undefined || !roots.includes(root)) return []

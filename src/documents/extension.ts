@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Extension, servesSame } from '../domain/extension.ts'
-import { isJsonObject, type JsonValue, objectAt, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '../domain/json.ts'
 import { METHODS, partsOverlap } from '../domain/path-pattern.ts'
 import { type Path, type Problem, shown, valuesAt } from '../schema/problems.ts'
 import { schemaReference, strict, text, unique, withRule } from '../schema/parts.ts'
@@ -61,8 +61,7 @@ export function toExtension({
 const RESERVED = ['_mock', 'oauth', 'magic', 'third-party', 'proxy', 'mcp', 'keys', 'connect', '.well-known']
 
 /** Names and paths that the mock has itself, and items of accounts, however the rest of the document is written. */
-export function servedProblems(document: JsonValue, { operations, routes }: DocumentChecks): Problem[] {
-  if (!isJsonObject(document)) return []
+export function servedProblems(document: JsonObject, { operations, routes }: DocumentChecks): Problem[] {
   const name = own(document, 'extension')
   const isTaken = typeof name === 'string' && routes.some(({ operation }) => operation === name)
   const taken = { path: ['extension'], found: `${shown(name)}, which is an operation`, allowed: 'another name' }

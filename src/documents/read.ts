@@ -4,11 +4,10 @@ import type { Connector } from '../domain/connector.ts'
 import type { Extension } from '../domain/extension.ts'
 import {
   outboundProblems,
-  type DocumentCheckContext,
   checkConnector,
   type DocumentChecks,
+  schemaProblems,
   templateProblems,
-  ToolSchemaCheck,
 } from './connector-checks.ts'
 import { connectorSchema, toConnector } from './connector.ts'
 import { type Problem, problemsOf, MAX_LISTED, moreProblems, sentence, shown, valuesAt } from '../schema/problems.ts'
@@ -54,7 +53,7 @@ const DOCUMENTS = 'a seed, a connector, a scenario or an extension'
  * Reads one YAML or JSON text and recognises what it is: a file with `connector` at its top is a connector, one with `extension` an
  * extension, one with `cases` a file of cases, one with `rules` or `name` a scenario, others are seeds.
  */
-export async function readDocument(text: string, file: string, context: DocumentCheckContext): Promise<ReadDocument> {
+export async function readDocument(text: string, file: string, checks: DocumentChecks): Promise<ReadDocument> {
   let source: SourceText
   try {
     source = new SourceText(text, file)
@@ -68,23 +67,23 @@ export async function readDocument(text: string, file: string, context: Document
     return { kind: 'unknown', file, fileProblems: [source.problem(problem)] }
   }
   const has = (key: string): boolean => own(value, key) !== undefined
-  if (has('connector')) return readConnector(source, context)
-  if (has('extension')) return readExtension(source, context)
+  if (has('connector')) return readConnector(source, checks)
+  if (has('extension')) return readExtension(source, checks)
   if (has('cases')) {
     const problem = { path: [], found: 'a file of cases', allowed: `${DOCUMENTS} (cases are for run --cases)` }
     return { kind: 'cases', file, source, document: undefined, problems: [problem] }
   }
-  return has('rules') || has('name') ? readScenario(source) : readSeed(source, context)
+  return has('rules') || has('name') ? readScenario(source) : readSeed(source, checks)
 }
 
 /** One connector document. @throws DocumentError with everything that is wrong with it */
 export async function parseConnector(text: string, file: string, checks: DocumentChecks): Promise<Connector> {
-  return sound(await readConnector(new SourceText(text, file), { ...checks, toolSchemas: new ToolSchemaCheck() }))
+  return sound(await readConnector(new SourceText(text, file), checks))
 }
 
 /** One extension document. @throws DocumentError with everything that is wrong with it */
 export async function parseExtension(text: string, file: string, checks: DocumentChecks): Promise<Extension> {
-  const read = await readDocument(text, file, { ...checks, toolSchemas: new ToolSchemaCheck() })
+  const read = await readDocument(text, file, checks)
   if (read.kind === 'extension') return sound(read)
   throw anotherKind(read, 'an extension: extension, collections, responders')
 }
@@ -133,18 +132,17 @@ function parsed<Schema extends z.ZodType>(schema: Schema, { value }: SourceText)
   return { data, shape: error ? problemsOf(error.issues, value) : [] }
 }
 
-async function readConnector(source: SourceText, context: DocumentCheckContext): Promise<Read<'connector'>> {
+async function readConnector(source: SourceText, checks: DocumentChecks): Promise<Read<'connector'>> {
   const { data, shape } = parsed(connectorSchema, source)
-  const problems = [...shape, ...(await checkConnector(source.value, context))]
+  const problems = [...shape, ...(await checkConnector(source.value, checks))]
   return { kind: 'connector', file: source.file, source, document: data && toConnector(data), problems }
 }
 
-async function readExtension(source: SourceText, checks: DocumentCheckContext): Promise<Read<'extension'>> {
+async function readExtension(source: SourceText, checks: DocumentChecks): Promise<Read<'extension'>> {
   const { data, shape } = parsed(extensionSchema, source)
   const document = isJsonObject(source.value) ? source.value : {}
-  const inside = templateProblems(document, checks)
-  const ofSchemas = (await checks.toolSchemas?.problems(document, ['responders', '*', 'body_schema'])) ?? []
-  const problems = [...shape, ...inside, ...ofSchemas, ...servedProblems(source.value, checks)]
+  const ofSchemas = await schemaProblems(document, ['responders', '*', 'body_schema'], checks)
+  const problems = [...shape, ...templateProblems(document, checks), ...ofSchemas, ...servedProblems(document, checks)]
   return { kind: 'extension', file: source.file, source, document: data && toExtension(data), problems }
 }
 
@@ -153,13 +151,13 @@ function readScenario(source: SourceText): Read<'scenario'> {
   return { kind: 'scenario', file: source.file, source, document: data, problems: shape }
 }
 
-async function readSeed(source: SourceText, context: DocumentCheckContext): Promise<Read<'seed'>> {
+async function readSeed(source: SourceText, checks: DocumentChecks): Promise<Read<'seed'>> {
   const { data, shape } = parsed(seedSchema, source)
-  const problems = [...shape, ...checkVocabulary(source.value, context.words)]
+  const problems = [...shape, ...checkVocabulary(source.value, checks.words)]
   for (const { path, value } of valuesAt(source.value, ['webhooks', '*', 'url']))
-    problems.push(...outboundProblems(path, value, context.allowOutbound))
+    problems.push(...outboundProblems(path, value, checks.allowOutbound))
   for (const { path, value } of valuesAt(source.value, ['connectors', '*'])) {
-    const inside = await checkConnector(value, context)
+    const inside = await checkConnector(value, checks)
     problems.push(...inside.map((problem) => ({ ...problem, path: [...path, ...problem.path] })))
   }
   return { kind: 'seed', file: source.file, source, document: data, problems }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import { plural } from '../domain/text.ts'
 import { repeated } from '../schema/parts.ts'
-import { type DocumentCheckContext, type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
+import type { DocumentChecks } from './connector-checks.ts'
 import { BUNDLED, packageFolder, parsedBundledSeed } from './package-files.ts'
 import { DocumentError, type FileProblem, UnreadableFileError } from './problem.ts'
 import { fileProblems, located, type Read, type ReadDocument, readDocument } from './read.ts'
@@ -45,30 +45,29 @@ export async function readSources(paths: readonly string[], checks: DocumentChec
 
 /** The files of the bundled seed, whose JSON Schemas are not compiled again. */
 export async function readBundledFiles(checks: DocumentChecks): Promise<SeedSource> {
-  const documents = await readTexts(await textFiles(packageFolder('seeds')), checks)
+  const documents = await readTexts(await textFiles(packageFolder('seeds')), { ...checks, trustSchemas: true })
   return { path: BUNDLED, documents, bundle: bundleOf(documents), isMixed: false, beside: [], leftOut: [] }
 }
 
 /** A folder, or a file; the connectors beside a seed file come with it. */
 async function readFiles(path: string, checks: DocumentChecks): Promise<SeedSource> {
-  const context = { ...checks, toolSchemas: new ToolSchemaCheck() }
   const isMixed = await isFolder(path)
   const texts = await textFiles(path)
-  const read = await readTexts(texts, context)
+  const read = await readTexts(texts, checks)
   const isTaken = read.map((each, at) => !isMixed || isForMock(each, texts[at]?.text ?? ''))
   const taken = read.filter((_each, at) => isTaken[at])
   if (taken.length === 0) throw new UnreadableFileError(path, NONE_FOR_MOCK)
   const hasSeed = taken.some(({ kind }) => kind === 'seed')
-  const others = hasSeed ? await readTexts(await textsBeside(path), context) : []
+  const others = hasSeed ? await readTexts(await textsBeside(path), checks) : []
   const documents = [...taken, ...others]
   const beside = ofKind(others, 'connector').flatMap(({ source }) => namesIn(source.value))
   const leftOut = read.filter((_each, at) => !isTaken[at]).map(({ file }) => file)
   return { path, documents, bundle: bundleOf(documents), isMixed, beside, leftOut }
 }
 
-async function readTexts(files: readonly TextFile[], context: DocumentCheckContext): Promise<ReadDocument[]> {
+async function readTexts(files: readonly TextFile[], checks: DocumentChecks): Promise<ReadDocument[]> {
   const documents: ReadDocument[] = []
-  for (const { text, file } of files) documents.push(await readDocument(text, file, context))
+  for (const { text, file } of files) documents.push(await readDocument(text, file, checks))
   return documents
 }
 
@@ -229,7 +228,7 @@ export async function seedDocument(path: string, checks: DocumentChecks): Promis
 
 /** One seed document, to be added where these connectors are. @throws DocumentError */
 export async function parseSeed(file: TextFile, checks: DocumentChecks, there: KnownConnectors): Promise<SeedBundle> {
-  const read = await readDocument(file.text, file.file, { ...checks, toolSchemas: new ToolSchemaCheck() })
+  const read = await readDocument(file.text, file.file, checks)
   const problems = seedProblems(read, there)
   if (problems.length > 0) throw new DocumentError(problems)
   return bundleOf([read])

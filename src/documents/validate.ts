@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import { mergeBundles } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
 import { type Path, type Problem, valuesAt } from '../schema/problems.ts'
-import { type DocumentChecks, ToolSchemaCheck } from './connector-checks.ts'
+import type { DocumentChecks } from './connector-checks.ts'
 import { References } from './connector-references.ts'
 import { connectorSchema } from './connector.ts'
 import { withExtensions } from './load-extensions.ts'
@@ -142,8 +142,8 @@ async function scenarioProblems(
   if (scenarios.length === 0) return []
   const connectors = await connectorsOf(sources, checks)
   const names = ofKind(documents, 'extension').flatMap(({ document }) => document?.extension ?? [])
-  const { operations } = withExtensions(checks, { names })
-  return scenarios.flatMap((each) => fileProblems(each, checkScenario(each.source.value, { operations, connectors })))
+  const extended = withExtensions(checks, { names })
+  return scenarios.flatMap((each) => fileProblems(each, checkScenario(each.source.value, extended, connectors)))
 }
 
 /** Checks one document as it is sent, against the connectors that there are. */
@@ -152,11 +152,10 @@ export async function validateText(
   checks: DocumentChecks,
   connectors: KnownConnectors,
 ): Promise<{ kind: ReadDocument['kind']; problems: readonly FileProblem[] }> {
-  const read = await readDocument(text, 'body', { ...checks, toolSchemas: new ToolSchemaCheck() })
+  const read = await readDocument(text, 'body', checks)
   const { kind } = read
   if (kind === 'seed') return { kind, problems: seedProblems(read, connectors) }
-  const { operations } = checks
-  const others = kind === 'scenario' ? checkScenario(read.source.value, { operations, connectors }) : []
+  const others = kind === 'scenario' ? checkScenario(read.source.value, checks, connectors) : []
   return { kind, problems: fileProblems(read, others) }
 }
 
