@@ -2,10 +2,15 @@ import { setMaxListeners } from 'node:events'
 import type { RequestListener } from 'node:http'
 import type { AppServices } from '../control/app-services.ts'
 import { ToolSchemas } from '../contract/tool-schemas.ts'
-import { bundledScenario, bundledScenarios, loadScenarios } from '../documents/load-scenarios.ts'
+import {
+  bundledScenario,
+  bundledScenarios,
+  loadExtensions,
+  loadScenarios,
+  loadSeeds,
+  withExtensions,
+} from '../documents/load.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
-import { loadExtensions, withExtensions } from '../documents/load-extensions.ts'
-import { loadSeeds } from '../documents/load-seeds.ts'
 import { BUNDLED, bundledNames } from '../documents/package-files.ts'
 import { mayBeCalled } from '../domain/base-url.ts'
 import { instant } from '../domain/instant.ts'

@@ -2,7 +2,7 @@ import { WORDS } from '../contract/generated/word-tables.ts'
 import { ROUTES } from '../contract/route.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
-import { ANY_STATUS } from '../documents/load-extensions.ts'
+import { ANY_STATUS } from '../documents/load.ts'
 import { checkTemplate, templatePaths } from '../third-party/template.ts'
 
 /** Gives `documents` the checks of modules that it must not import. */

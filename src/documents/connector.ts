@@ -19,25 +19,6 @@ function toRateLimit({ otherwise: answer, ...rest }: NonNullable<ParsedConnector
   return { ...rest, ...(answer && { otherwise: present(answer) }) }
 }
 
-function toLatency(document: ParsedConnector['latency']): Connector['latency'] {
-  if (document === undefined) return undefined
-  if (typeof document === 'number') return [[0, document]]
-  if ('min' in document) {
-    const { min, max } = document
-    return [
-      [0, min],
-      [1, max],
-    ]
-  }
-  const { p50, p95 = p50, p99 = p95 } = document
-  return [
-    [0, p50 / 2],
-    [0.5, p50],
-    [0.95, p95],
-    [0.99, p99],
-  ]
-}
-
 /** A connector file (`spec/schemas/connector.schema.json`): one fake third-party application. */
 export const connectorSchema = withRule(withRule(connector, checkType), checkCollections)
 
@@ -85,10 +66,9 @@ function checkType(
 
 /** The connector that a valid document describes, with every default filled in. */
 export function toConnector(document: ParsedConnector): Connector {
-  const { $schema: _schema, authorization_type, latency, rate_limit, oauth, ...rest } = document
+  const { $schema: _schema, authorization_type, rate_limit, oauth, ...rest } = document
   const type: AuthorizationType = authorization_type ?? 'CUSTOM'
   const base = bareConnector(document.connector, type)
-  const latencyPoints = toLatency(latency)
   return {
     ...base,
     ...present(rest),
@@ -97,7 +77,6 @@ export function toConnector(document: ParsedConnector): Connector {
     base_url: document.base_url?.replace(/\/+$/, '') ?? null,
     custom_provider: document.custom_provider ?? null,
     tools: document.tools.map(toTool),
-    ...(latencyPoints && { latency: latencyPoints }),
     ...(rate_limit && { rate_limit: toRateLimit(rate_limit) }),
     responders: document.responders.map(toResponder),
   }

@@ -63,7 +63,7 @@ const match = withRule(
     headers: textMap.exactOptional().describe('Values by header.'),
   }),
   (on, report) => {
-    refuseRegularExpressions(on as JsonObject, [], report)
+    refuseRegularExpressions(on, [], report)
   },
 )
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AUTHORIZATION_TYPES } from '../domain/authorization-type.ts'
 import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
+import type { Latency } from '../domain/connector.ts'
 import { METHODS } from '../domain/path-pattern.ts'
 import { collections, otherwise, steps } from './collections.ts'
 import {
@@ -193,10 +194,13 @@ export const tool = strict({
     .describe('data of the answer: templates over response, input and account. Absent: the body of the response.'),
 })
 
-/** How long calls take, in real time. */
+/** How long calls take, in real time: milliseconds by share of the calls. */
 const latency = z.union([
-  wait,
-  waitRange,
+  wait.transform((most): Latency => [[0, most]]),
+  waitRange.transform(({ min, max }): Latency => [
+    [0, min],
+    [1, max],
+  ]),
   withRule(
     strict({
       p50: wait.describe('Half of the calls take at most this long.'),
@@ -208,7 +212,12 @@ const latency = z.union([
       const least = p95 ?? p50
       if (p99 !== undefined && p99 < least) report(['p99'], { allowed: `at least ${least}` })
     },
-  ),
+  ).transform(({ p50, p95 = p50, p99 = p95 }): Latency => [
+    [0, p50 / 2],
+    [0.5, p50],
+    [0.95, p95],
+    [0.99, p99],
+  ]),
 ])
 
 export const rateLimit = strict({

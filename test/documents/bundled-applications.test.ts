@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
-import { loadSeeds } from '../../src/documents/load-seeds.ts'
+import { loadSeeds } from '../../src/documents/load.ts'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import { applySeed } from '../support/apply-seed.ts'
 import { startThirdParties, type ThirdParties } from '../../src/third-party/client.ts'

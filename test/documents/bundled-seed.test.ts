@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
 import { schemaDocuments } from '../../.build/generate/json-schemas.ts'
-import { loadSeeds } from '../../src/documents/load-seeds.ts'
+import { loadSeeds } from '../../src/documents/load.ts'
 import { packageFolder } from '../../src/documents/package-files.ts'
 import { textFiles } from '../../src/documents/text-files.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
@@ -32,7 +32,7 @@ describe('the bundled seed', () => {
   it('is read from the parsed file of the build or the test run, and from its own files without one', async () => {
     // The module keeps what it has read.
     vi.resetModules()
-    const fresh = await import('../../src/documents/load-seeds.ts')
+    const fresh = await import('../../src/documents/load.ts')
     vi.stubGlobal('TOOLMOCK_PARSED_SEED', 'dist/there-is-none.json')
     await expect(fresh.loadSeeds(['bundled'], DOCUMENT_CHECKS)).rejects.toThrow('there-is-none.json')
     vi.stubGlobal('TOOLMOCK_PARSED_SEED', undefined)

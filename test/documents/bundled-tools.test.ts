@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
-import { loadSeeds } from '../../src/documents/load-seeds.ts'
+import { loadSeeds } from '../../src/documents/load.ts'
 import type { Account } from '../../src/domain/account.ts'
 import { TRAITS } from '../../src/domain/authorization-type.ts'
 import type { Connector, Tool } from '../../src/domain/connector.ts'

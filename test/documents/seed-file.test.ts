@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
-import { loadSeeds } from '../../src/documents/load-seeds.ts'
+import { loadSeeds } from '../../src/documents/load.ts'
 import { UnreadableFileError } from '../../src/documents/problem.ts'
 import { parseSeed } from '../../src/documents/seed-files.ts'
 import type { SeedBundle } from '../../src/domain/seed.ts'

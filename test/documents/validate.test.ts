@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
-import { loadSeeds } from '../../src/documents/load-seeds.ts'
+import { loadSeeds } from '../../src/documents/load.ts'
 import { validateFiles } from '../../src/documents/validate.ts'
 import { messagesOf, withFiles } from './files.ts'
 

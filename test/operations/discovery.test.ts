@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
-import { loadSeeds } from '../../src/documents/load-seeds.ts'
+import { loadSeeds } from '../../src/documents/load.ts'
 import { TWELVE_SEEDS } from '../support/twelve-connectors.ts'
 import { withToolmock } from '../support/toolmock.ts'
 

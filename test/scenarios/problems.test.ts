@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
-import { loadScenarios } from '../../src/documents/load-scenarios.ts'
-import { loadSeeds } from '../../src/documents/load-seeds.ts'
+import { loadScenarios, loadSeeds } from '../../src/documents/load.ts'
 import { parseScenario } from '../../src/documents/scenario-files.ts'
 import { connectorsIn } from '../../src/documents/seed-checks.ts'
 import { messagesOf } from '../documents/files.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
-import { loadSeeds } from '../../src/documents/load-seeds.ts'
+import { loadSeeds } from '../../src/documents/load.ts'
 import { AUTHORIZATION_TYPES } from '../../src/domain/authorization-type.ts'
 import { bareConnector } from '../../src/domain/connector-defaults.ts'
 import type { Credentials } from '../../src/domain/credentials.ts'
