@@ -245,8 +245,9 @@ export const LINK_MUTANTS: readonly Mutant[] = [
       around(VERIFY, (call, handler) => {
         const { model } = call.environment
         const request = model.tables.auth_requests.get(call.body.auth_request_id)
+        const expires_at = instant(Date.UTC(2200, 0, 1))
         if (request?.outcome === 'expired')
-          model.transact(() => model.tables.auth_requests.put({ ...request, outcome: 'pending' }))
+          model.transact(() => model.tables.auth_requests.put({ ...request, outcome: 'pending', expires_at }))
         return handler(call)
       }),
   },
