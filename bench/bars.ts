@@ -119,6 +119,20 @@ export const BARS = {
     bar: 0.33,
     moonshot: 0.7,
   },
+  'mcp-2026': {
+    title: 'CPU of tools/call of 2026-07-28, against execute_tool by REST',
+    unit: '× REST',
+    better: 'lower',
+    bar: 1.5,
+    moonshot: 1.2,
+  },
+  'mcp-2025': {
+    title: 'CPU of tools/call of 2025-11-25, against execute_tool by REST',
+    unit: '× REST',
+    better: 'lower',
+    bar: 2.2,
+    moonshot: 1.5,
+  },
   'mcp-first-call': {
     title: 'the first tools/call of a server, beyond a warm execute_tool',
     unit: 'ms',

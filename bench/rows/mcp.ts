@@ -41,8 +41,8 @@ export async function mcpRow({ cli, generator, scale }: Bench): Promise<Results>
   }
   return {
     figures: [
-      costFigure('tools/call of 2026-07-28', samples.modern, samples.rest),
-      costFigure('tools/call of 2025-11-25', samples.legacy, samples.rest),
+      { ...costFigure('tools/call of 2026-07-28', samples.modern, samples.rest), bar: 'mcp-2026' },
+      { ...costFigure('tools/call of 2025-11-25', samples.legacy, samples.rest), bar: 'mcp-2025' },
       {
         what: 'first tools/call of a server, beyond a warm execute_tool',
         bar: 'mcp-first-call',

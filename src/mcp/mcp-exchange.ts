@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { baseUrlOf } from '../domain/request-headers.ts'
-import { sendAnswer } from '../http/answer.ts'
+import { type EncodedAnswer, sendAnswer } from '../http/answer.ts'
 import type { Deliver } from '../http/request-context.ts'
 import type { ServiceParts } from '../http/services.ts'
 import type { Environment } from '../state/environment.ts'
@@ -103,15 +103,21 @@ export class McpExchange {
       if (isEndless || this.pending > 0) await this.#stream(status, headers, chunk)
       else kept.push(chunk)
     }
-    if (this.#isUnwanted) return
     const text = Buffer.concat(kept).toString()
-    if (this.calls === 0 && !isEndless) record(status, headers, text)
-    const { response, deliver } = this
-    if (deliver) await deliver(this.faultResponse(), { status, headers, body: text, malformed: malformed(text) })
-    else if (this.#headSent) response.end(text)
+    if (this.calls === 0 && !isEndless && !this.#isUnwanted) record(status, headers, text)
+    await this.sendRest({ status, headers, body: text })
+  }
+
+  /** Sends what is left of an answer, as a fault wants it. */
+  async sendRest({ status, headers, body }: EncodedAnswer): Promise<void> {
+    const { response, deliver, requestId } = this
+    if (this.#isUnwanted) return
+    const answer = { status, headers: { ...headers, 'X-Request-Id': requestId }, body }
+    if (deliver) await deliver(this.faultResponse(), { ...answer, malformed: malformed(body.toString()) })
+    else if (this.#headSent) response.end(body)
     else {
-      const length = String(Buffer.byteLength(text))
-      sendAnswer(response, { status, headers: { ...headers, 'Content-Length': length }, body: text })
+      const length = String(Buffer.byteLength(body))
+      sendAnswer(response, { ...answer, headers: { ...answer.headers, 'Content-Length': length } })
     }
   }
 

@@ -43,8 +43,7 @@ export function toolServer(
   services: McpServices,
 ): Server {
   const isModern = era === 'modern'
-  const info = { name: 'toolmock', version: services.version }
-  const server = new Server(info, { capabilities: { tools: { listChanged: isModern } } })
+  const server = new Server(serverInfo(services), { capabilities: { tools: { listChanged: isModern } } })
   server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ tool }) => toolView(tool)), ttlMs: 0 }))
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { envelope, inputResponses } = context.mcpReq
@@ -52,13 +51,19 @@ export function toolServer(
     exchange.pending += 1
     try {
       const call = { ...params, envelope: isModern ? envelope : undefined, isRetry: inputResponses !== undefined }
-      return await callTool(call, { tools, exchange }, services)
+      const result = await callTool(call, { tools, exchange }, services)
+      if (!result) throw new Error('a scenario ended the call')
+      return result
     } finally {
       exchange.pending -= 1
       clearInterval(progress)
     }
   })
   return server
+}
+
+export function serverInfo({ version }: McpServices): { name: string; version: string } {
+  return { name: 'toolmock', version }
 }
 
 function toolView({ name, display_name, description, input_schema, annotations }: Tool) {
@@ -90,7 +95,7 @@ interface ToolRequest {
 }
 
 /** The `params` of tools/call. */
-interface ToolParams {
+export interface ToolParams {
   readonly name: string
   readonly arguments?: unknown
   /** What a client of 2026 says about itself in each request. */
@@ -99,12 +104,12 @@ interface ToolParams {
   readonly isRetry: boolean
 }
 
-/** @throws Error when a fault has ended the connection */
-async function callTool(
+/** Undefined when a fault has ended the connection. */
+export async function callTool(
   { name, arguments: input = {}, envelope, isRetry }: ToolParams,
   { tools, exchange }: { tools: readonly ServerTool[]; exchange: McpExchange },
   services: ServiceParts,
-): Promise<CallToolResult | InputRequiredResult> {
+): Promise<CallToolResult | InputRequiredResult | undefined> {
   const offered = tools.find(({ tool }) => tool.name === name)
   const connector = (offered ?? tools[0])?.connector.connector ?? ''
   const request = { name, input, connector, refused: offered ? undefined : unknownTool(name, tools) }
@@ -115,7 +120,7 @@ async function callTool(
   const pipelineContext = createContext(CALL_TOOL, call, services)
   await runRoute(pipelineContext, { ...services, operations: executing(services.operations, request, link) })
   const { answer } = call
-  if (!answer) throw new Error('a scenario ended the call')
+  if (!answer) return undefined
   if (answer.status === 401) exchange.unauthenticated = endedToken(exchange)
   const { requestId, trace } = pipelineContext
   const _meta: Record<string, string> = { [`${META}/request_id`]: requestId }

@@ -21,6 +21,7 @@ import { type Environment, ReadGuard } from '../state/environment.ts'
 import { type Caller, callerOf } from './caller.ts'
 import { ListenStreams } from './listen-streams.ts'
 import { McpExchange, type McpRequest, urlOf } from './mcp-exchange.ts'
+import { answerPlainCall, plainCall } from './plain-call.ts'
 import { type ServerAddress, type ServerTool, serverTools } from './server-tools.ts'
 import { clientText, type McpServices, toolServer } from './tool-server.ts'
 
@@ -83,7 +84,11 @@ export class VirtualServers {
     // A list of tools can say what is not durable yet, whatever a call beside it has waited for.
     const release = listsTools(read.parsed) ? () => undefined : request.release
     const exchange = new McpExchange({ ...request, release }, { caller, environment }, services)
-    await this.#serveByLibrary(request, read, exchange, tools)
+    const plain = plainCall(exchange, read.parsed)
+    if (plain) {
+      const reply = await answerPlainCall(plain, tools, exchange, services)
+      if (reply) await exchange.sendRest(reply)
+    } else await this.#serveByLibrary(request, read, exchange, tools)
     if (exchange.unauthenticated) this.#sendError(request, exchange.unauthenticated)
   }
 
@@ -200,8 +205,11 @@ function listsTools(parsed: unknown): boolean {
 /** The headers that the library reads. */
 const READ_HEADER = /^(?:accept|content-type|origin|mcp-.*)$/
 
-function webRequest({ message, baseUrl, url, gone }: McpExchange, { text }: McpMessage): Request {
+/** A whole `Request` takes much of the CPU of a call, and the library reads its body only where it is no JSON. */
+function webRequest({ message, baseUrl, url, gone }: McpExchange, { text, parsed }: McpMessage): Request {
   const sent = Object.entries(message.headers).filter(([name]) => READ_HEADER.test(name))
   const headers = new Headers(sent.map(([name, value]): [string, string] => [name, String(value)]))
-  return new Request(baseUrl + url, { method: 'POST', headers, body: text, signal: gone })
+  const request = { method: 'POST', url: baseUrl + url, headers, signal: gone }
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- it has what the library reads
+  return parsed === undefined ? new Request(request.url, { ...request, body: text }) : (request as Request)
 }

@@ -73,12 +73,12 @@ async function answer({ url, token }: McpMock, headers: Record<string, string>, 
 }
 
 describe('a call without a token for progress', () => {
-  it.each(CALLS)('%s has the answer of a call with one', async (_, headers, params) => {
+  it.each(CALLS)('%s has the answer that the library makes of a call with one', async (_, headers, params) => {
     await withMcp({}, async (mock) => {
       await mock.call('POST', '/connected_accounts', { connector: 'mail', identifier: EVE })
       const meta = { ...(params['_meta'] as JsonObject | undefined), progressToken: 'p' }
-      const withToken = await answer(mock, headers, { ...params, _meta: meta })
-      expect(await answer(mock, headers, params)).toEqual(withToken)
+      const byLibrary = await answer(mock, headers, { ...params, _meta: meta })
+      expect(await answer(mock, headers, params)).toEqual(byLibrary)
       const entries = await mock.journal()
       const seen = entries.filter(({ protocol }) => protocol === 'mcp')
       const [first, second] = seen.map(({ status, error_code, operation }) => ({ status, error_code, operation }))
