@@ -10,7 +10,6 @@ import {
   loadSeeds,
   withExtensions,
 } from '../documents/load.ts'
-import type { DocumentChecks } from '../documents/connector-checks.ts'
 import { BUNDLED, bundledNames } from '../documents/package-files.ts'
 import { mayBeCalled } from '../domain/base-url.ts'
 import { instant } from '../domain/instant.ts'
@@ -28,16 +27,10 @@ import { Journals } from '../request-journal/journal.ts'
 import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
-import type { Environment } from '../state/environment.ts'
-import {
-  ClientIdTakenError,
-  type EnvironmentRegistry,
-  openRegistry,
-  type RegistryOptions,
-} from '../state/environment-registry.ts'
+import { ClientIdTakenError, openRegistry } from '../state/environment-registry.ts'
 import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
 import { startThirdParties } from '../third-party/client.ts'
-import type { TermParts } from '../replicas/replica.ts'
+import type { Term, TermParts } from '../replicas/replica.ts'
 import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
 import { VERSION } from '../version.ts'
 import type { WebhookFinding } from '../webhooks/deliveries.ts'
@@ -91,58 +84,38 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     return createReplicaApp({ ...options, state }, fast, createCore)
   }
   const core = await createCore(options, fast)
+  const { listener, services, client, notices, rpc } = core
   try {
-    return await assemble(core, options, fast)
+    const server = await createHttpServer(options, fast, listener, () => services)
+    return {
+      ...server,
+      listener,
+      services,
+      client,
+      standsBy: false,
+      notices,
+      methodTable: rpc?.table,
+      close: async () => {
+        await core.endWaits()
+        await server.close()
+        await core.close(false)
+      },
+    }
   } catch (error) {
     await core.endWaits()
-    await core.close()
+    await core.close(false)
     throw error
   }
 }
 
-/** Everything of a server but the server itself: what serves one opened state. */
-interface Core extends Pick<App, 'listener' | 'services' | 'client' | 'notices'> {
-  readonly rpc: Awaited<ReturnType<typeof rpcOf>>
-  /** Ends what would keep requests waiting: long polls, event streams and the pauses of faults. */
-  endWaits(): Promise<void>
-  /** For when no request is under way. @param leave gives the state back without writing it as a whole */
-  close(leave?: boolean): Promise<void>
-}
-
-async function createCore(options: AppOptions, { createFastApp }: FastExpress, replica?: TermParts): Promise<Core> {
-  const pauses = new Pauses()
-  const ownChecks = documentChecks(options.allowOutbound)
-  const { documentedOnly = false } = options
-  const extensions = new Extensions(await loadExtensions(options, ownChecks), { documentedOnly })
-  const checks = withExtensions(ownChecks, extensions)
-  const scenarios = createScenarios(checks)
-  const webhooks = createWebhooks(options)
-  const registry = await openEnvironments(options, { events: webhooks, ...replica?.place })
-  const thirdParties = await startThirdParties({
-    registry,
-    intercept: thirdPartyInterceptor({ scenarios, pauses }),
-    allowOutbound: options.allowOutbound,
-    wait: (milliseconds, response) => pauses.wait(milliseconds, response),
-  })
+/** Everything of a server but the server itself. */
+async function createCore(options: AppOptions, { createFastApp }: FastExpress, replica?: TermParts): Promise<Term> {
+  const closing = new AbortController()
+  // Each event stream listens; Node.js warns of more than ten.
+  setMaxListeners(0, closing.signal)
+  const services = await createServices(options, closing.signal, replica)
+  const { registry, thirdParties } = services
   try {
-    const closing = new AbortController()
-    // Each event stream listens; Node.js warns of more than ten.
-    setMaxListeners(0, closing.signal)
-    const services = createServices(
-      {
-        registry,
-        thirdParties,
-        scenarios,
-        webhooks,
-        pauses,
-        closing: closing.signal,
-        documentChecks: checks,
-        extensions,
-        replicas: replica?.replicas ?? (() => Promise.resolve({ active: null, replicas: [] })),
-        admission: { ...options, judgedElsewhere: replica?.judgedElsewhere },
-      },
-      options,
-    )
     if (replica) markIncomplete(services)
     const notices = [
       ...registry.notices,
@@ -166,11 +139,11 @@ async function createCore(options: AppOptions, { createFastApp }: FastExpress, r
       endWaits: async () => {
         closing.abort()
         services.journals.close()
-        pauses.close()
-        webhooks.close()
+        services.pauses.close()
+        services.webhooks.close()
         await reloading?.close()
       },
-      close: async (leave = false) => {
+      close: async (leave) => {
         await journalFile?.close()
         await thirdParties.close()
         await (leave ? registry.leave() : registry.close())
@@ -183,15 +156,109 @@ async function createCore(options: AppOptions, { createFastApp }: FastExpress, r
   }
 }
 
-function openEnvironments(options: AppOptions, more: Partial<RegistryOptions>): Promise<EnvironmentRegistry> {
-  return openRegistry({
+/** Opens the state, and makes everything that the parts of the server share. @throws StartError */
+async function createServices(
+  options: AppOptions,
+  closing: AbortSignal,
+  replica: TermParts | undefined,
+): Promise<AppServices> {
+  const { documentedOnly = false, mcp = false, time, log, idSeed } = options
+  const realTime = time ?? systemTime
+  const pauses = new Pauses()
+  const ownChecks = documentChecks(options.allowOutbound)
+  const extensions = new Extensions(await loadExtensions(options, ownChecks), { documentedOnly })
+  const checks = withExtensions(ownChecks, extensions)
+  const scenarios = new ScenarioRegistry({
+    named: (name, environment) => bundledScenario(name, { checks, connectors: environment.connectors }),
+    names: () => bundledNames('scenario'),
+    all: once(() => bundledScenarios(checks)),
+  })
+  const webhooks = createWebhooks(options)
+  const registry = await openRegistry({
     file: options.state ?? undefined,
     fresh: options.fresh,
     durability: options.durability,
     fileSystem: options.fileSystem,
-    time: options.time,
-    ...more,
+    time,
+    events: webhooks,
+    ...replica?.place,
   })
+  const thirdParties = await startThirdParties({
+    registry,
+    intercept: thirdPartyInterceptor({ scenarios, pauses }),
+    allowOutbound: options.allowOutbound,
+    wait: (milliseconds, response) => pauses.wait(milliseconds, response),
+  })
+  const defaultEnvironment = () => registry.environment(DEFAULT_ENVIRONMENT)
+  const journals = new Journals({
+    capacity: options.journalCapacity ?? JOURNAL_CAPACITY,
+    maxBytes: JOURNAL_BYTES,
+    realTime,
+    defaultEnvironment,
+  })
+  const records = new ContractRecords((name) => {
+    const environment = registry.environment(name)
+    return environment && { test: environment.model.tables.origins.get('origin')?.test }
+  })
+  journals.observe(recordEntry.bind(undefined, records))
+  if (options.observeEntry) journals.observe(options.observeEntry)
+  return {
+    registry,
+    thirdParties,
+    scenarios,
+    webhooks,
+    pauses,
+    closing,
+    documentChecks: checks,
+    extensions,
+    replicas: replica?.replicas ?? (() => Promise.resolve({ active: null, replicas: [] })),
+    admission: { ...options, judgedElsewhere: replica?.judgedElsewhere },
+    version: VERSION,
+    startedAt: instant(realTime()),
+    environments: new EnvironmentProvisioner({
+      registry,
+      thirdParty: (environment) => thirdParties.client(environment),
+      seed: async () => {
+        const seed = await loadSeeds(options.seeds ?? [BUNDLED], checks, (line) => log?.info(line))
+        const made = seed.generate.reduce((sum, { accounts }) => sum + accounts, 0)
+        if (made >= MANY_ACCOUNTS) options.progress?.(`the seed generates ${made} accounts`)
+        return seed
+      },
+      clock: { now: options.clock, frozen: options.freeze },
+      idSeed,
+      time,
+      // Scenarios of the start count from the creation of an environment, not from its first request.
+      created: (environment) => void scenarios.of(environment),
+    }),
+    defaultEnvironment,
+    operations: options.operations ?? OPERATIONS,
+    toolSchemas: new ToolSchemas((message) => log?.warn(message)),
+    responseCache: new ResponseCache(),
+    journals,
+    records,
+    reports: lazyImport(async () => {
+      const { createReports } = await import('../verdict/reports.ts')
+      const parts = { version: VERSION, registry, journals, records, scenarios, realTime, documentedOnly, mcp }
+      return createReports({ ...parts, bundledScenarios: () => bundledNames('scenario') })
+    }),
+    requestIds: {
+      operations: registry.requestIds('operations', idSeed),
+      pages: registry.requestIds('pages', idSeed),
+      control: new RandomIds(),
+    },
+    bodyLimit: options.bodyLimit ?? MAX_BODY,
+    controlBodyLimit: options.bodyLimit ?? MAX_CONTROL_BODY,
+    stateLimit: options.stateLimit ?? MAX_STATE,
+    baseUrl: options.baseUrl,
+    strict: options.strict ?? false,
+    documentedOnly,
+    mcp,
+    log: log ?? SILENT,
+    realTime,
+    observeControl: options.observeControl,
+    shutdown: options.shutdown,
+    eventStreams: { open: new Set(), most: options.eventStreams ?? MAX_EVENT_STREAMS },
+  }
 }
 
 /** @throws StartError for a webhook that may not be called */
@@ -202,97 +269,6 @@ function createWebhooks({ webhooks = [], allowOutbound = false, documentedOnly =
         `the webhook ${id} is not on loopback: name a server on loopback, or allow it with --allow-outbound`,
       )
   return new Webhooks({ ofServer: webhooks, isOff: documentedOnly, warn: (message) => log?.warn(message) })
-}
-
-function createScenarios(checks: DocumentChecks): ScenarioRegistry {
-  const bundled = {
-    named: (name: string, environment: Environment) =>
-      bundledScenario(name, { checks, connectors: environment.connectors }),
-    names: () => bundledNames('scenario'),
-    all: once(() => bundledScenarios(checks)),
-  }
-  return new ScenarioRegistry(bundled)
-}
-
-type StartedParts = Pick<
-  AppServices,
-  | 'registry'
-  | 'thirdParties'
-  | 'scenarios'
-  | 'webhooks'
-  | 'pauses'
-  | 'closing'
-  | 'documentChecks'
-  | 'extensions'
-  | 'replicas'
-  | 'admission'
->
-
-function createServices(started: StartedParts, options: AppOptions): AppServices {
-  const { registry, thirdParties, scenarios, documentChecks: checks } = started
-  const realTime = options.time ?? systemTime
-  const defaultEnvironment = () => registry.environment(DEFAULT_ENVIRONMENT)
-  const journals = new Journals({
-    capacity: options.journalCapacity ?? JOURNAL_CAPACITY,
-    maxBytes: JOURNAL_BYTES,
-    realTime,
-    defaultEnvironment,
-  })
-  const { documentedOnly = false, mcp = false } = options
-  const records = new ContractRecords((name) => {
-    const environment = registry.environment(name)
-    return environment && { test: environment.model.tables.origins.get('origin')?.test }
-  })
-  journals.observe(recordEntry.bind(undefined, records))
-  if (options.observeEntry) journals.observe(options.observeEntry)
-  return {
-    ...started,
-    version: VERSION,
-    startedAt: instant(realTime()),
-    environments: new EnvironmentProvisioner({
-      registry,
-      thirdParty: (environment) => thirdParties.client(environment),
-      seed: async () => {
-        const seed = await loadSeeds(options.seeds ?? [BUNDLED], checks, (line) => options.log?.info(line))
-        const made = seed.generate.reduce((sum, { accounts }) => sum + accounts, 0)
-        if (made >= MANY_ACCOUNTS) options.progress?.(`the seed generates ${made} accounts`)
-        return seed
-      },
-      clock: { now: options.clock, frozen: options.freeze },
-      idSeed: options.idSeed,
-      time: options.time,
-      // Scenarios of the start count from the creation of an environment, not from its first request.
-      created: (environment) => void scenarios.of(environment),
-    }),
-    defaultEnvironment,
-    operations: options.operations ?? OPERATIONS,
-    toolSchemas: new ToolSchemas((message) => options.log?.warn(message)),
-    responseCache: new ResponseCache(),
-    journals,
-    records,
-    reports: lazyImport(async () => {
-      const { createReports } = await import('../verdict/reports.ts')
-      const parts = { version: VERSION, registry, journals, records, scenarios, realTime, documentedOnly, mcp }
-      return createReports({ ...parts, bundledScenarios: () => bundledNames('scenario') })
-    }),
-    requestIds: {
-      operations: registry.requestIds('operations', options.idSeed),
-      pages: registry.requestIds('pages', options.idSeed),
-      control: new RandomIds(),
-    },
-    bodyLimit: options.bodyLimit ?? MAX_BODY,
-    controlBodyLimit: options.bodyLimit ?? MAX_CONTROL_BODY,
-    stateLimit: options.stateLimit ?? MAX_STATE,
-    baseUrl: options.baseUrl,
-    strict: options.strict ?? false,
-    documentedOnly,
-    mcp,
-    log: options.log ?? SILENT,
-    realTime,
-    observeControl: options.observeControl,
-    shutdown: options.shutdown,
-    eventStreams: { open: new Set(), most: options.eventStreams ?? MAX_EVENT_STREAMS },
-  }
 }
 
 /** What another replica has recorded about the environments of a state is gone with it. */
@@ -351,27 +327,6 @@ function serveWebhooks(services: AppServices, { webhookTimeout = WEBHOOK_TIMEOUT
   const found = (finding: WebhookFinding): void => records.of(finding.environment.name).addWebhookFinding(finding)
   const flushed = (): Promise<void> | undefined => registry.flushed()
   webhooks.serve({ ...services, flushed, newRequestId, found, timeout: webhookTimeout }, registry.environments())
-}
-
-/** The server of what is served. */
-async function assemble(core: Core, options: AppOptions, fast: FastExpress): Promise<App> {
-  const { listener, services, client, notices, rpc } = core
-  const server = await createHttpServer(options, fast, listener, () => services)
-  return {
-    ...server,
-    listener,
-    services,
-    client,
-    standsBy: false,
-    notices,
-    methodTable: rpc?.table,
-    listen: (address) => server.listen(address),
-    close: async () => {
-      await core.endWaits()
-      await server.close()
-      await core.close()
-    },
-  }
 }
 
 /** Loaded only where there are descriptors. */

@@ -6,9 +6,9 @@ import type { TestLabel } from '../domain/test-label.ts'
 import type { OperationTable } from '../operations/table.ts'
 import type { TimeSource } from '../state/model/time-and-ids.ts'
 import type { Webhook } from '../domain/webhook.ts'
-import type { Durability } from '../state/wal/write-ahead-log.ts'
 import type { FileSystem } from '../state/wal/file-system.ts'
 import type { TlsOptions } from '../tls/server-credentials.ts'
+import type { SharedOptions } from './shared-options.ts'
 
 /** The environment of calls that name none (1.2). */
 export const DEFAULT_ENVIRONMENT = 'default'
@@ -24,7 +24,7 @@ export function isUrl(state: string): boolean {
 }
 
 /** How the server is started; everything may be left out. */
-export interface AppOptions {
+export interface AppOptions extends SharedOptions {
   /** The state file, or the URL of a PostgreSQL database; null or absent keeps everything in memory. */
   state?: string | null | undefined
   /** The schema of the tables in that database; `toolmock` when absent. */
@@ -33,50 +33,20 @@ export interface AppOptions {
   lease?: number | undefined
   /** The address by which the other replicas call this one; where it listens when absent. */
   replicaUrl?: string | undefined
-  /** Ignore and replace what the state file holds. */
-  fresh?: boolean | undefined
-  /** `strict` when absent: an answer is sent once its data is on disk; `relaxed`: at once. */
-  durability?: Durability | undefined
-  /** Files, folders or `bundled`; the bundled seed when absent. */
-  seeds?: readonly string[] | undefined
   /** Scenarios that run from the start in every environment: names of bundled ones, or files. */
   scenarios?: readonly string[] | undefined
-  /** Answers for a part of the service that the mock does not serve: names of bundled extensions, or files. */
-  extensions?: readonly string[] | undefined
   /** Where the clock of a new environment starts; real time when absent. */
   clock?: Instant | undefined
   /** What the default environment is for, when it is new: findings of reports name it. */
   test?: TestLabel | undefined
-  /** Clocks of new environments are frozen. */
-  freeze?: boolean | undefined
-  /** Ids, tokens and generated data of new environments repeat between runs; random when absent. */
-  idSeed?: number | undefined
-  /** Unknown query parameters and body fields are 400s (G6). */
-  strict?: boolean | undefined
-  /** Serve only what the service's document lists: no Discovery, no proxy, locators with an organization or user (G21). */
-  documentedOnly?: boolean | undefined
   /** The token that calls of the control API must carry; none when absent. */
   adminToken?: string | undefined
-  /** Host names at which the control API may be called, beside loopback and other safe ones. */
-  allowHosts?: readonly string[] | undefined
   /** Where events are sent, from every environment, beside the webhooks of seeds and of the control API (G68). */
   webhooks?: readonly Webhook[] | undefined
   /** How long the answer of a webhook is waited for, in milliseconds; 10 seconds when absent. */
   webhookTimeout?: number | undefined
-  /** Connectors and webhooks may name a server that is not on loopback. */
-  allowOutbound?: boolean | undefined
-  /** Reload seeds, connectors, extensions and scenarios when their files change. */
-  watch?: boolean | undefined
-  /** Files with protobuf descriptors, from which gRPC, gRPC-Web and Connect are served; none when absent (1.6). */
-  descriptors?: readonly string[] | undefined
-  /** Virtual MCP servers at the `mcp_server_url` of each connection; refused together with `documentedOnly` (G61). */
-  mcp?: boolean | undefined
   /** HTTPS; plain HTTP when absent (G50). */
   tls?: TlsOptions | undefined
-  /** The URL that links and redirects begin with; from each request when absent. */
-  baseUrl?: string | undefined
-  /** Largest body of a request in bytes; 1 MiB when absent (G7), and 64 MiB of a call of the control API. */
-  bodyLimit?: number | undefined
   /** Largest state that `GET` and `PUT /_mock/state` take in bytes; 256 MiB when absent. */
   stateLimit?: number | undefined
   /** How long the server waits for its clients. */
@@ -85,8 +55,6 @@ export interface AppOptions {
   eventStreams?: number | undefined
   /** How many requests the journal of an environment keeps; 10,000 when absent. */
   journalCapacity?: number | undefined
-  /** Journal entries are appended to it as JSON lines too. */
-  journalFile?: string | undefined
   log?: Log | undefined
   /** Says what takes long at the start. */
   progress?: ((line: string) => void) | undefined

@@ -78,14 +78,12 @@ export async function watchFiles(
     log.warn('there is nothing to watch: --watch is about the files that --seed, --scenario and --extension name')
     return { close: () => Promise.resolve() }
   }
-  const watched = await Promise.all(
-    sources.map(async (source) => new WatchedSource(source, await textsOf(source), log)),
-  )
+  const reloads = await Promise.all(sources.map((source) => reloading(source, log)))
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
   const poll = async (): Promise<void> => {
     const began = monotonicTime()
-    for (const source of watched) await source.reloadIfChanged()
+    for (const reloadIfChanged of reloads) await reloadIfChanged()
     const pause = Math.min(PAUSE_FACTOR * (monotonicTime() - began), LONGEST_PAUSE_MS)
     if (!isClosed) timer = setTimeout(pollAgain, Math.max(pause, POLL_EVERY_MS)).unref()
   }
@@ -101,45 +99,36 @@ export async function watchFiles(
   }
 }
 
-class WatchedSource {
-  readonly #source: Source
-  readonly #log: AppServices['log']
-  #texts: Texts
-  #seen: Texts
+/**
+ * Answers a function that applies the files when their text has changed and changes no more: editors write in several steps.
+ * Files that cannot be used are reported once and change nothing.
+ */
+async function reloading(source: Source, log: AppServices['log']): Promise<() => Promise<void>> {
+  let applied = await textsOf(source)
+  let seen = applied
   /** The texts that could not be applied. */
-  #refused: Texts | undefined
-
-  constructor(source: Source, texts: Texts, log: AppServices['log']) {
-    this.#source = source
-    this.#texts = this.#seen = texts
-    this.#log = log
-  }
-
-  /**
-   * Applies the files when their text has changed and changes no more: editors write in several steps. Files that cannot be used
-   * are reported once and change nothing.
-   */
-  async reloadIfChanged(): Promise<void> {
-    const texts = await textsOf(this.#source)
-    const files = differing(this.#texts, texts)
-    const isChanging = differing(this.#seen, texts).length > 0
-    this.#seen = texts
+  let refused: Texts | undefined
+  return async () => {
+    const texts = await textsOf(source)
+    const files = differing(applied, texts)
+    const isChanging = differing(seen, texts).length > 0
+    seen = texts
     if (files.length === 0 || isChanging) return
+    const { name } = source
     try {
-      await this.#source.reload()
-      this.#texts = texts
-      this.#refused = undefined
-      this.#log.info(`reloaded ${this.#source.name}: ${files.join(', ')}`)
+      await source.reload()
+      applied = texts
+      refused = undefined
+      log.info(`reloaded ${name}: ${files.join(', ')}`)
     } catch (error) {
       // Mistakes in the files stay until they are changed. Anything else, such as a disk that refuses, may be over the next time.
-      if (error instanceof StartError) this.#texts = texts
-      const isKnown = this.#refused && differing(this.#refused, texts).length === 0
-      this.#refused = texts
+      if (error instanceof StartError) applied = texts
+      const isKnown = refused && differing(refused, texts).length === 0
+      refused = texts
       if (isKnown === true) return
-      const { name } = this.#source
       const stays = name.endsWith('s') ? 'stay as they were' : 'stays as it was'
-      this.#log.warn(`${name} ${stays}: ${files.join(', ')} cannot be used`)
-      for (const problem of problemsOf(error)) this.#log.warn(problem)
+      log.warn(`${name} ${stays}: ${files.join(', ')} cannot be used`)
+      for (const problem of problemsOf(error)) log.warn(problem)
     }
   }
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { milliseconds } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { isScenarioPath } from '../domain/scenario.ts'
@@ -61,10 +62,10 @@ async function openBrowser(url: string, browser: string | undefined): Promise<bo
   const [program, ...args] = browser === undefined || browser === '' ? browserCommand() : [browser]
   const child = spawn(program, [...args, url], { detached: true, stdio: 'ignore' })
   child.unref()
-  return new Promise((resolve) => {
-    child.once('spawn', () => resolve(true))
-    child.once('error', () => resolve(false))
-  })
+  return once(child, 'spawn').then(
+    () => true,
+    () => false,
+  )
 }
 
 /** The link that an operand names by id, address or identifier; the only one without an operand. @throws UsageError, RefusedError */

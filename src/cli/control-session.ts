@@ -1,4 +1,4 @@
-import { StringDecoder } from 'node:string_decoder'
+import type { Readable } from 'node:stream'
 import { StartError } from '../domain/start-error.ts'
 import { hasCode, systemCode } from '../domain/system-error.ts'
 import { HttpClient } from '../http-client.ts'
@@ -96,12 +96,11 @@ export function controlCall(server: Server, environment: string): ControlClient[
 }
 
 /** The entries in a stream of server-sent events. A connection that breaks is its end. */
-async function* entriesOf(stream: AsyncIterable<Buffer>): AsyncIterable<JournalEntry> {
-  const decoder = new StringDecoder('utf8')
+async function* entriesOf(stream: Readable): AsyncIterable<JournalEntry> {
   let rest = ''
   try {
-    for await (const chunk of stream) {
-      const events = `${rest}${decoder.write(chunk)}`.split('\n\n')
+    for await (const text of stream.setEncoding('utf8') as AsyncIterable<string>) {
+      const events = `${rest}${text}`.split('\n\n')
       rest = events.pop() ?? ''
       yield* events.flatMap(entryIn)
     }

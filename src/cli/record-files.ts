@@ -11,8 +11,8 @@ import { driftText, reportOf } from '../drift/report.ts'
 import { HttpClient, type HttpRequest } from '../http-client.ts'
 import { documentsOf } from '../record/documents.ts'
 import { harOf } from '../record/har-file.ts'
-import { observe, problemsOf } from '../record/observed.ts'
-import { rehearse, type RehearsalMock } from '../record/rehearsal.ts'
+import { observe } from '../record/observed.ts'
+import { Rehearsal, type RehearsalMock } from '../record/rehearsal.ts'
 import type { Recorded } from '../record/recorded.ts'
 import { Secrets } from '../record/secrets.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
@@ -45,7 +45,7 @@ export async function writeRecording(recording: Recording, progress: (note: stri
   const ofService = exchanges.filter((exchange) => observe(exchange).operation !== undefined)
   for (const part of ['', 'connectors', 'scenarios']) await removeFormer(join(folder, part))
   progress('writing recording.har')
-  const har = harOf(exchanges, { upstream, version: VERSION, secrets, problems: problemsOf })
+  const har = harOf(exchanges, { upstream, version: VERSION, secrets })
   await writeOver(join(folder, 'recording.har'), `${JSON.stringify(har, null, 2)}\n`)
   const masked = [...secrets.summary()].sort().map(([name, count]) => `${name} ${count}`)
   const lines = [
@@ -59,9 +59,10 @@ export async function writeRecording(recording: Recording, progress: (note: stri
   const { notes, findings } = await withApp({ seeds: [folder] }, async (app, url) => {
     const mock = new AppMock(app, url)
     try {
-      const found = await rehearse(ofService, { mock, replayed: new Replayed(mock.target, app.client) })
-      await writeScenario(writing, mock.entries())
-      return found
+      const rehearsal = new Rehearsal(mock, new Replayed(mock.target, app.client))
+      const notes = await rehearsal.run(ofService)
+      await writeScenario(writing, mock.entries)
+      return { notes, findings: rehearsal.findings }
     } finally {
       mock.target.close()
     }
@@ -114,7 +115,8 @@ class AppMock implements RehearsalMock {
   /** A connection for each request: one that a rule resets is not tried again. */
   readonly #client: HttpClient
   readonly #journal: ReturnType<App['services']['journals']['of']>
-  readonly #entries: RecordedEntry[] = []
+  /** Those that count. */
+  readonly entries: RecordedEntry[] = []
   /** How many entries of the journal count, or were left out. */
   #read = 0
 
@@ -131,7 +133,7 @@ class AppMock implements RehearsalMock {
   }
 
   async save(): Promise<void> {
-    this.#entries.push(...this.#journal.since(this.#read).filter(({ kind }) => kind === 'request'))
+    this.entries.push(...this.#journal.since(this.#read).filter(({ kind }) => kind === 'request'))
     await this.#control('PUT', '/snapshots/before')
     this.#read = this.#journal.appended
   }
@@ -150,10 +152,6 @@ class AppMock implements RehearsalMock {
     } finally {
       await this.#control('POST', '/scenarios/recorded/stop')
     }
-  }
-
-  entries(): readonly RecordedEntry[] {
-    return this.#entries
   }
 
   async #control(method: string, path: string, body?: JsonObject): Promise<void> {

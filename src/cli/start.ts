@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
-import type { App, createApp } from '../app/app.ts'
+import type { App } from '../app/app.ts'
 import { isLoopback } from '../domain/loopback.ts'
 import { StartError } from '../domain/start-error.ts'
 import { systemCode } from '../domain/system-error.ts'
@@ -23,9 +23,8 @@ export const start: Run<'start'> = async (given, context) => {
   // On one core, V8's threads that look for garbage take the processor from requests. It is set before they first run.
   if (availableParallelism() === 1) setFlagsFromString('--no-concurrent-marking')
   using stop = new StopRequest()
-  const { createApp } = await import('../app/app.ts')
   const requests = requestLogOf(given, context)
-  const app = await serve(given, context, createApp, { requests, stop })
+  const app = await serve(given, context, { requests, stop })
   await stop.asked
   await app.close()
   requests?.flush()
@@ -44,16 +43,16 @@ function requestLogOf({ values }: Arguments<'start'>, context: CommandContext): 
 async function serve(
   given: Arguments<'start'>,
   context: CommandContext,
-  create: typeof createApp,
   { requests, stop }: { readonly requests: RequestLog | undefined; readonly stop: StopRequest },
 ): Promise<App> {
+  const { createApp } = await import('../app/app.ts')
   const { values } = given
   const { host, port } = values
   const log = createLog(values['log-level'], values.json, context.err)
   const { progress } = values.json ? {} : context
   const err = (line: string): void => (values.json ? log.info(line) : context.err(line))
   const app = await withProgress({ progress, err }, 'Starting', (say) =>
-    create({
+    createApp({
       ...startOptions(given, log),
       progress: progress ? say : (what) => err(`Starting: ${what} …`),
       observeEntry: requests?.observe,
@@ -104,6 +103,7 @@ function readyOf(
   // A replica that stands by has not read the state, which has them.
   const credentials = !standsBy && { TOOLMOCK_CLIENT_ID: client.id, TOOLMOCK_CLIENT_SECRET: client.secret }
   const variables = { TOOLMOCK_URL: url, ...credentials, ...trust }
+  const dashboard = `${url}/_mock/ui`
   if (json) {
     const text = JSON.stringify({
       level: 'info',
@@ -112,7 +112,7 @@ function readyOf(
       url,
       listening,
       ...(!standsBy && { client_id: client.id, client_secret: client.secret }),
-      dashboard: dashboardOf(url),
+      dashboard,
       ...(authorityFile === undefined ? {} : { authority_file: authorityFile }),
       ...(methodTable === undefined ? {} : { methods: methodTable.split('\n') }),
       variables,
@@ -122,18 +122,14 @@ function readyOf(
   const where = listening === url ? url : `${url} at ${listening}`
   const lines = [
     standsBy
-      ? `toolmock serves ${where} as a replica that stands by, dashboard ${dashboardOf(url)}`
-      : `toolmock serves ${where} (client id ${client.id}, client secret ${client.secret}), dashboard ${dashboardOf(url)}`,
+      ? `toolmock serves ${where} as a replica that stands by, dashboard ${dashboard}`
+      : `toolmock serves ${where} (client id ${client.id}, client secret ${client.secret}), dashboard ${dashboard}`,
     ...(authorityFile === undefined ? [] : [`clients trust it by the certificate authority in ${authorityFile}`]),
     '',
     ...Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}`),
     ...(methodTable === undefined ? [] : ['', methodTable]),
   ]
   return { url: listening, text: lines.join('\n'), variables }
-}
-
-function dashboardOf(url: string): string {
-  return `${url}/_mock/ui`
 }
 
 /** The error of the operating system as a message that says what to do; other errors come back as they are. */

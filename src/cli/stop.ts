@@ -11,6 +11,10 @@ const SAME_REQUEST_MS = 500
 /** What a command does when it is asked to stop: by the first SIGINT or SIGTERM. A later one ends the process at once. */
 export class StopRequest {
   readonly #asked = new AbortController()
+  /** Settled when the command is to stop. */
+  readonly asked = new Promise<void>((resolve) => {
+    this.signal.addEventListener('abort', () => resolve())
+  })
   readonly #listener = (signal: NodeJS.Signals): void => {
     const at = monotonicTime()
     const first = (this.#first ??= { signal, at })
@@ -24,20 +28,11 @@ export class StopRequest {
     for (const signal of stopSignals()) process.on(signal, this.#listener)
   }
 
+  readonly ask = (): void => this.#asked.abort()
+
   /** Aborted when the command is to stop. */
   get signal(): AbortSignal {
     return this.#asked.signal
-  }
-
-  readonly ask = (): void => this.#asked.abort()
-
-  /** Settled when the command is to stop. */
-  get asked(): Promise<void> {
-    const { signal } = this
-    return new Promise((resolve) => {
-      if (signal.aborted) resolve()
-      signal.addEventListener('abort', () => resolve())
-    })
   }
 
   /** Leaves signals to the process again. */

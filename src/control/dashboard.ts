@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Request, Response } from 'express'
@@ -48,19 +48,13 @@ const PAGE = htmlDocument({
     <noscript>The dashboard needs JavaScript. The control API has the same data: GET /_mock/openapi.</noscript>`,
 })
 
-const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: () => Promise<string> }>> = {
-  '/ui': { type: 'text/html', read: () => Promise.resolve(PAGE.toString()) },
-  '/ui/app.js': { type: 'text/javascript', read: () => generated('app.js') },
-  '/ui/editor.js': { type: 'text/javascript', read: () => generated('editor.js') },
-  '/ui/style.css': { type: 'text/css', read: () => generated('style.css') },
-}
+const TYPES: Readonly<Record<string, string>> = { '': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 
+/** Sends the page at `/ui`, or a generated file below it. */
 export async function sendDashboard({ path, headers }: Request, response: Response): Promise<void> {
-  const asset = ASSETS[path]
-  if (!asset) throw new Error(`${path} is not a part of the dashboard`)
-  const text = await asset.read()
+  const text = path === '/ui' ? PAGE.toString() : await readFile(join(dashboardFolder(), basename(path)), 'utf8')
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`
-  const sent = { ...HEADERS, ETag: etag, 'Content-Type': `${asset.type}; charset=utf-8` }
+  const sent = { ...HEADERS, ETag: etag, 'Content-Type': `${TYPES[extname(path)]}; charset=utf-8` }
   if (headers['if-none-match'] === etag) {
     response.writeHead(304, sent).end()
     return
@@ -70,8 +64,4 @@ export async function sendDashboard({ path, headers }: Request, response: Respon
   const encoding = compressed ? { 'Content-Encoding': 'gzip' } : {}
   response.writeHead(200, { ...sent, ...encoding, 'Content-Length': body.length })
   response.end(body)
-}
-
-function generated(name: string): Promise<string> {
-  return readFile(join(dashboardFolder(), name), 'utf8')
 }

@@ -37,7 +37,7 @@ export function collectionsOf(control: ControlClient): MockCollections {
     put: async (connector, collection, items, { account } = {}) => {
       const body = { items: items as Record<string, unknown>[] }
       const call = { path: { connector, collection }, query: { account }, body }
-      await control.call('PUT /collections/{connector}/{collection}', call)
+      return control.send('PUT /collections/{connector}/{collection}', call)
     },
   }
 }

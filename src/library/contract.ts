@@ -91,9 +91,7 @@ export function contractOf(control: ControlClient): MockContract {
       if (found.ok) return found
       throw contractBroken(control.environment, found, expectation)
     },
-    clear: async (scope) => {
-      await control.call('DELETE /contract', { query: queryOf(scope) })
-    },
+    clear: async (scope) => control.send('DELETE /contract', { query: queryOf(scope) }),
   }
 }
 

@@ -71,6 +71,11 @@ export class ControlClient {
     return answerOf(url, response) as ControlAnswer<R>
   }
 
+  /** A call whose answer says nothing more. @throws ToolmockError as `call` */
+  async send<R extends ControlCallRoute>(route: R, sent?: Sent<R>): Promise<void> {
+    await this.call(route, sent)
+  }
+
   #refuseClosed(): void {
     if (this.#closed) throw new ToolmockError('CLOSED', `the environment ${this.environment} was closed`)
     if (this.#parent && this.#parent.#closed) {

@@ -1,6 +1,7 @@
 import { ADMIN_TOKEN_RULE, isAdminToken } from '../domain/secret.ts'
 import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
 import type { App, AppOptions } from '../app/app.ts'
+import type { SharedOptions } from '../app/shared-options.ts'
 import { BOOLEAN, checkOptions, invalidArgument, oneOf, type Rule, TEXT, TEXTS, wholeNumber } from './arguments.ts'
 import { connection, type ConnectOptions } from './connection.ts'
 import { ControlClient } from './control-client.ts'
@@ -13,7 +14,7 @@ import type { ScenarioDocument } from './types.ts'
 const LOOPBACK = '127.0.0.1'
 
 /** How `createToolmock` starts a mock; every option may be left out. The flags of `toolmock start` mean the same. */
-export interface ToolmockOptions {
+export interface ToolmockOptions extends SharedOptions {
   /**
    * A server that runs already: an environment of its own is made there. Under `toolmock run` that is the server of the run,
    * when this is absent. What the mock starts with is `scenario`, `scenarios`, `clock`, `freeze` and `idSeed` then; the options of
@@ -24,52 +25,20 @@ export interface ToolmockOptions {
   readonly scenario?: string
   /** Several scenarios. */
   readonly scenarios?: readonly string[]
-  /** Seed files, folders or `bundled`, one after the other; the bundled seed when absent. */
-  readonly seeds?: readonly string[]
-  /** Answers for a part of the service that the mock does not serve: names of bundled extensions, or files. */
-  readonly extensions?: readonly string[]
   /** Where clocks start, ISO 8601 with a time zone; at the current time when absent. */
   readonly clock?: string | Date
-  /** Clocks are frozen. */
-  readonly freeze?: boolean
-  /** Ids, tokens and generated data repeat between runs; random when absent. */
-  readonly idSeed?: number
-  /** Unknown query parameters and body fields are 400s (G6). */
-  readonly strict?: boolean
-  /** Serve only what the service's document lists: no Discovery, no proxy, locators with an organization or user (G21). */
-  readonly documentedOnly?: boolean
   /** The file that keeps the model; in memory when absent. */
   readonly state?: string
-  /** Ignore and replace what the state file holds. */
-  readonly fresh?: boolean
-  /** `strict` when absent: an answer leaves once what it says is on disk; `relaxed`: at once. */
-  readonly durability?: 'strict' | 'relaxed'
   /** Port to serve on; a free one when absent. */
   readonly port?: number
   /** Address to serve on; 127.0.0.1 when absent. */
   readonly host?: string
-  /** What links and redirects are built on; from each request's Host when absent. */
-  readonly baseUrl?: string
-  /** Files with protobuf descriptors, from which gRPC, gRPC-Web and Connect are served on the same port (1.6). */
-  readonly descriptors?: readonly string[]
-  /** Serve a virtual MCP server for each connection, at its `mcp_server_url` (G61). */
-  readonly mcp?: boolean
   /** HTTPS (G50): with a temporary certificate authority, whose file is in `env.NODE_EXTRA_CA_CERTS`, or with your own PEM files. */
   readonly tls?: boolean | { readonly cert: string; readonly key: string }
   /** What callers of the control API must send, with `url` the token of that server; the methods of the mock send it themselves. */
   readonly adminToken?: string
-  /** Names at which the control API may be called, beside those that are always safe. */
-  readonly allowHosts?: readonly string[]
-  /** Connectors may name a server that is not on loopback. */
-  readonly allowOutbound?: boolean
-  /** Reload seeds, connectors, extensions and scenarios when their files change. */
-  readonly watch?: boolean
-  /** Largest request body that is accepted, in bytes; when absent, 1 MiB (G7), and 64 MiB of a call of the control API. */
-  readonly bodyLimit?: number
   /** How many entries the request journal of an environment keeps; 10,000 when absent. */
   readonly journalSize?: number
-  /** Each entry of the request journals is appended to this file as a line of JSON. */
-  readonly journalFile?: string
 }
 
 /**

@@ -27,12 +27,8 @@ export function snapshotsOf(control: ControlClient): MockSnapshots {
   return {
     list: async () => (await control.call('GET /snapshots')).snapshots,
     take: (name) => control.call('PUT /snapshots/{name}', { path: { name } }),
-    restore: async (name) => {
-      await control.call('POST /snapshots/{name}/restore', { path: { name } })
-    },
-    remove: async (name) => {
-      await control.call('DELETE /snapshots/{name}', { path: { name } })
-    },
+    restore: (name) => control.send('POST /snapshots/{name}/restore', { path: { name } }),
+    remove: (name) => control.send('DELETE /snapshots/{name}', { path: { name } }),
     diff: (name) => control.call('GET /state/diff', { query: { snapshot: name } }),
   }
 }

@@ -160,19 +160,12 @@ function environmentOf({ control, env, end }: EnvironmentParts): ToolmockEnviron
     scenarios: scenariosOf(control),
     collections: collectionsOf(control),
     snapshots: snapshotsOf(control),
-    reset: async () => {
-      await control.call('POST /reset')
-    },
-    seed: async (document) => {
-      await control.call('POST /seed', { body: document })
-    },
-    connector: async (document) => {
-      await control.call('PUT /connectors/{name}', { path: { name: document.connector }, body: document })
-    },
+    reset: () => control.send('POST /reset'),
+    seed: (document) => control.send('POST /seed', { body: document }),
+    connector: async (document) =>
+      control.send('PUT /connectors/{name}', { path: { name: document.connector }, body: document }),
     state: () => control.call('GET /state'),
-    replaceState: async (state) => {
-      await control.call('PUT /state', { body: state })
-    },
+    replaceState: (state) => control.send('PUT /state', { body: state }),
     close,
     // A platform without this symbol gets a member named `undefined`, which nothing calls.
     [Symbol.asyncDispose]: close,

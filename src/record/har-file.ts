@@ -1,3 +1,4 @@
+import { problemsOf } from './observed.ts'
 import { bodyText, headerIn, MAX_KEPT, type Message, type Recorded } from './recorded.ts'
 import type { Secrets } from './secrets.ts'
 
@@ -5,8 +6,6 @@ export interface HarOptions {
   readonly upstream: string
   readonly version: string
   readonly secrets: Secrets
-  /** What the contract says against an exchange. */
-  readonly problems: (exchange: Recorded) => readonly string[]
 }
 
 /** The recording as HAR 1.2, without its secrets. */
@@ -20,12 +19,12 @@ export function harOf(exchanges: readonly Recorded[], options: HarOptions) {
   }
 }
 
-function entryOf(exchange: Recorded, { upstream, secrets, problems }: HarOptions) {
+function entryOf(exchange: Recorded, { upstream, secrets }: HarOptions) {
   const { startedAt, durationMs, method, target, request, answer } = exchange
   const url = secrets.url(upstream.replace(/\/+$/, '') + target)
   const [sent, received] = [shownMessage(request, secrets), shownMessage(answer, secrets)]
   const notes = [
-    ...problems(exchange).map((problem) => `contract: ${secrets.text(problem)}`),
+    ...problemsOf(exchange).map((problem) => `contract: ${secrets.text(problem)}`),
     ...(answer ? [] : ['the service gave no answer']),
     ...(answer?.isTorn === true ? ['the answer ended before it was complete'] : []),
     ...(sent.note === undefined ? [] : [`the request: ${sent.note}`]),

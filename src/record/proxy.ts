@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PassThrough, type Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { finished, pipeline } from 'node:stream/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fieldsOf } from '../domain/json.ts'
 import { headerPairs, passedOn } from '../domain/request-headers.ts'
 import { StartError } from '../domain/start-error.ts'
@@ -45,13 +47,11 @@ export class RecordingProxy {
 
   /** Listens, and asks the service once. @throws StartError for one that cannot be recorded */
   async listen(host: string, port: number): Promise<string> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (error) => {
-        reject(
-          new StartError(`the recorder cannot listen on port ${port} (${failureReason(error)}); choose another --port`),
-        )
-      })
-      this.#server.listen(port, host, resolve)
+    this.#server.listen(port, host)
+    await once(this.#server, 'listening').catch((error: unknown) => {
+      throw new StartError(
+        `the recorder cannot listen on port ${port} (${failureReason(error)}); choose another --port`,
+      )
     })
     try {
       await this.#probe()
@@ -65,11 +65,7 @@ export class RecordingProxy {
   /** Lets requests end that are under way, for a short time. */
   async close(): Promise<void> {
     this.#server.close()
-    const grace = AbortSignal.timeout(1000)
-    const late = new Promise<void>((resolve) => {
-      grace.addEventListener('abort', () => resolve())
-    })
-    await Promise.race([Promise.all(this.#running), late])
+    await Promise.race([Promise.all(this.#running), pause(1000, undefined, { ref: false })])
     this.#server.closeAllConnections()
     await Promise.all(this.#running)
   }
@@ -105,7 +101,8 @@ export class RecordingProxy {
     try {
       answer = await this.#exchange(request, response, body)
     } finally {
-      if (!request.complete) await drained(request)
+      // A request whose sender has gone does not end.
+      if (!request.complete) await finished(request.resume()).catch(() => undefined)
       recorded({
         startedAt,
         durationMs: now() - startedAt,
@@ -175,13 +172,4 @@ class Copy extends PassThrough {
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-}
-
-/** A request whose sender has gone does not end. */
-function drained(request: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => {
-    if (request.destroyed) resolve()
-    request.once('close', resolve)
-    request.resume()
-  })
 }

@@ -24,35 +24,6 @@ export interface RehearsalMock {
   sendUnder(rule: JsonObject, request: HttpRequest): Promise<Answer>
 }
 
-export interface Rehearsal {
-  readonly mock: RehearsalMock
-  readonly replayed: Replayed
-}
-
-export interface Rehearsed {
-  /** What no rule can cause, one sentence each. */
-  readonly notes: readonly string[]
-  /** What the mock answers otherwise by itself. It may hold secrets. */
-  readonly findings: Findings
-}
-
-/**
- * Sends what was recorded to a mock. Where it answers otherwise, tries the rules that can cause what the service answered, and
- * leaves in the mock's journal the one that does.
- */
-export async function rehearse(exchanges: readonly Recorded[], { mock, replayed }: Rehearsal): Promise<Rehearsed> {
-  const rehearsing = new Rehearsing(mock, replayed)
-  const notes: string[] = []
-  for (const exchange of exchanges) {
-    const { operation } = observe(exchange)
-    if (operation === undefined) continue
-    const note = await rehearsing.step(exchange, operation)
-    if (note !== undefined) notes.push(note)
-  }
-  await mock.save()
-  return { notes, findings: rehearsing.findings }
-}
-
 /** What is the same in the recording and its replay. */
 interface Outcome {
   /** 0 where no whole answer came. */
@@ -64,7 +35,12 @@ interface Outcome {
 
 const NO_JSON = 'no JSON'
 
-class Rehearsing {
+/**
+ * Sends what was recorded to a mock. Where it answers otherwise, tries the rules that can cause what the service answered, and
+ * leaves in the mock's journal the one that does.
+ */
+export class Rehearsal {
+  /** What the mock answers otherwise by itself. It may hold secrets. */
   readonly findings = new Findings()
   /** The values of the mock with the recorded ones. */
   readonly #pairs = new ValueMap()
@@ -78,7 +54,19 @@ class Rehearsing {
     this.#replayed = replayed
   }
 
-  async step(exchange: Recorded, operation: Operation): Promise<string | undefined> {
+  /** @returns what no rule can cause, one sentence each */
+  async run(exchanges: readonly Recorded[]): Promise<string[]> {
+    const notes: string[] = []
+    for (const exchange of exchanges) {
+      const { operation } = observe(exchange)
+      const note = operation && (await this.#step(exchange, operation))
+      if (note !== undefined) notes.push(note)
+    }
+    await this.#mock.save()
+    return notes
+  }
+
+  async #step(exchange: Recorded, operation: Operation): Promise<string | undefined> {
     const recorded = replayable(exchange)
     const wanted = outcomeOf(recorded.answer, exchange.answer?.isTorn === false)
     await this.#verified(operation, recorded.request)

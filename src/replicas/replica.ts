@@ -20,7 +20,7 @@ import { type Arrival, EPOCH, Forwarder, NOT_ACTIVE, type Target } from './forwa
 import { Lease } from './lease.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 
-/** What serves the state for as long as this replica is active. */
+/** What serves one opened state: of a server in a database, for as long as this replica is active. */
 export interface Term {
   readonly listener: RequestListener
   readonly services: AppServices
@@ -28,7 +28,9 @@ export interface Term {
   readonly client: { readonly id: string; readonly secret: string }
   readonly notices: readonly string[]
   readonly rpc: { readonly table: string } | undefined
+  /** Ends what would keep requests waiting: long polls, event streams and the pauses of faults. */
   endWaits(): Promise<void>
+  /** For when no request is under way. @param leave gives the state back without writing it as a whole */
   close(leave: boolean): Promise<void>
 }
 

@@ -1,36 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { isIP } from 'node:net'
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema'
-import {
-  AlgorithmIdentifier,
-  AttributeTypeAndValue,
-  AttributeValue,
-  AuthorityKeyIdentifier,
-  BasicConstraints,
-  Certificate,
-  ExtendedKeyUsage,
-  Extension,
-  Extensions,
-  GeneralName,
-  id_ce_authorityKeyIdentifier,
-  id_ce_basicConstraints,
-  id_ce_extKeyUsage,
-  id_ce_keyUsage,
-  id_ce_subjectAltName,
-  id_ce_subjectKeyIdentifier,
-  id_kp_serverAuth,
-  KeyIdentifier,
-  KeyUsage,
-  KeyUsageFlags,
-  Name,
-  RelativeDistinguishedName,
-  SubjectAlternativeName,
-  SubjectKeyIdentifier,
-  SubjectPublicKeyInfo,
-  TBSCertificate,
-  Validity,
-  Version,
-} from '@peculiar/asn1-x509'
+import * as x509 from '@peculiar/asn1-x509'
 
 const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2'
 const COMMON_NAME = '2.5.4.3'
@@ -54,21 +25,21 @@ export interface CertificateRequest {
 export function certificate(request: CertificateRequest): string {
   const { subject, issuer, publicKey, issuerKey, validFrom, validTo } = request
   const spki = spkiOf(publicKey)
-  const algorithm = new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 })
-  const content = new TBSCertificate({
-    version: Version.v3,
+  const algorithm = new x509.AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 })
+  const content = new x509.TBSCertificate({
+    version: x509.Version.v3,
     serialNumber: serialOf(spki),
     signature: algorithm,
     issuer: commonName(issuer),
-    validity: new Validity({ notBefore: new Date(validFrom), notAfter: new Date(validTo) }),
+    validity: new x509.Validity({ notBefore: new Date(validFrom), notAfter: new Date(validTo) }),
     subject: commonName(subject),
-    subjectPublicKeyInfo: AsnConvert.parse(spki, SubjectPublicKeyInfo),
-    extensions: new Extensions([
+    subjectPublicKeyInfo: AsnConvert.parse(spki, x509.SubjectPublicKeyInfo),
+    extensions: new x509.Extensions([
       ...(request.hosts ? serverExtensions(request.hosts) : authorityExtensions()),
       ...keyIdentifiers(spki, spkiOf(createPublicKey(issuerKey))),
     ]),
   })
-  const signed = new Certificate({
+  const signed = new x509.Certificate({
     tbsCertificate: content,
     signatureAlgorithm: algorithm,
     signatureValue: bytes(sign('sha256', Buffer.from(AsnConvert.serialize(content)), issuerKey)),
@@ -91,38 +62,40 @@ function digest(spki: Buffer): Buffer {
   return createHash('sha256').update(spki).digest().subarray(0, 16)
 }
 
-function commonName(text: string): Name {
-  const value = new AttributeValue({ utf8String: text })
-  return new Name([new RelativeDistinguishedName([new AttributeTypeAndValue({ type: COMMON_NAME, value })])])
+function commonName(text: string): x509.Name {
+  const value = new x509.AttributeValue({ utf8String: text })
+  return new x509.Name([
+    new x509.RelativeDistinguishedName([new x509.AttributeTypeAndValue({ type: COMMON_NAME, value })]),
+  ])
 }
 
-function authorityExtensions(): Extension[] {
+function authorityExtensions(): x509.Extension[] {
   return [
-    extension(id_ce_basicConstraints, new BasicConstraints({ cA: true, pathLenConstraint: 0 }), true),
-    extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.keyCertSign), true),
+    extension(x509.id_ce_basicConstraints, new x509.BasicConstraints({ cA: true, pathLenConstraint: 0 }), true),
+    extension(x509.id_ce_keyUsage, new x509.KeyUsage(x509.KeyUsageFlags.keyCertSign), true),
   ]
 }
 
-function serverExtensions(hosts: readonly string[]): Extension[] {
-  const names = hosts.map((host) => new GeneralName(isIP(host) ? { iPAddress: host } : { dNSName: host }))
+function serverExtensions(hosts: readonly string[]): x509.Extension[] {
+  const names = hosts.map((host) => new x509.GeneralName(isIP(host) ? { iPAddress: host } : { dNSName: host }))
   return [
-    extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.digitalSignature), true),
-    extension(id_ce_extKeyUsage, new ExtendedKeyUsage([id_kp_serverAuth]), false),
-    extension(id_ce_subjectAltName, new SubjectAlternativeName(names), false),
+    extension(x509.id_ce_keyUsage, new x509.KeyUsage(x509.KeyUsageFlags.digitalSignature), true),
+    extension(x509.id_ce_extKeyUsage, new x509.ExtendedKeyUsage([x509.id_kp_serverAuth]), false),
+    extension(x509.id_ce_subjectAltName, new x509.SubjectAlternativeName(names), false),
   ]
 }
 
 /** Optional in the standard's profile for leaves, required by strict verifiers such as Python's. */
-function keyIdentifiers(own: Buffer, issuer: Buffer): Extension[] {
-  const keyIdentifier = new KeyIdentifier(bytes(digest(issuer)))
+function keyIdentifiers(own: Buffer, issuer: Buffer): x509.Extension[] {
+  const keyIdentifier = new x509.KeyIdentifier(bytes(digest(issuer)))
   return [
-    extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(bytes(digest(own))), false),
-    extension(id_ce_authorityKeyIdentifier, new AuthorityKeyIdentifier({ keyIdentifier }), false),
+    extension(x509.id_ce_subjectKeyIdentifier, new x509.SubjectKeyIdentifier(bytes(digest(own))), false),
+    extension(x509.id_ce_authorityKeyIdentifier, new x509.AuthorityKeyIdentifier({ keyIdentifier }), false),
   ]
 }
 
-function extension(extnID: string, value: object, critical: boolean): Extension {
-  return new Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) })
+function extension(extnID: string, value: object, critical: boolean): x509.Extension {
+  return new x509.Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) })
 }
 
 function bytes(buffer: Buffer): ArrayBuffer {
