@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { AppServices } from '../control/app-services.ts'
 import { loadExtensions, loadScenarios, loadSeeds } from '../documents/load.ts'
 import type { Extension } from '../domain/extension.ts'
@@ -79,22 +80,20 @@ export async function watchFiles(
     return { close: () => Promise.resolve() }
   }
   const reloads = await Promise.all(sources.map((source) => reloading(source, log)))
-  let timer: NodeJS.Timeout | undefined
-  let isClosed = false
+  const closed = new AbortController()
   const poll = async (): Promise<void> => {
-    const began = monotonicTime()
-    for (const reloadIfChanged of reloads) await reloadIfChanged()
-    const pause = Math.min(PAUSE_FACTOR * (monotonicTime() - began), LONGEST_PAUSE_MS)
-    if (!isClosed) timer = setTimeout(pollAgain, Math.max(pause, POLL_EVERY_MS)).unref()
+    while (!closed.signal.aborted) {
+      const began = monotonicTime()
+      for (const reloadIfChanged of reloads) await reloadIfChanged()
+      const wait = Math.max(Math.min(PAUSE_FACTOR * (monotonicTime() - began), LONGEST_PAUSE_MS), POLL_EVERY_MS)
+      await pause(wait, undefined, { ref: false, signal: closed.signal }).catch(() => undefined)
+    }
   }
-  let running = Promise.resolve()
-  const pollAgain = (): void => void (running = poll())
-  pollAgain()
+  const polling = poll()
   return {
     close: () => {
-      isClosed = true
-      clearTimeout(timer)
-      return running
+      closed.abort()
+      return polling
     },
   }
 }

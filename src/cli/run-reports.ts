@@ -121,21 +121,17 @@ export async function verdictOptions({
   given,
   configuration,
 }: Pick<Arguments<'run' | 'report'>, 'values' | 'given' | 'configuration'>): Promise<VerdictOptions> {
-  const { 'allow-violation': allow, 'fail-on': failOn, 'allow-no-requests': allowNoRequests } = values
-  const { 'min-operations': minOperations, 'min-statuses': minStatuses } = values
-  if ([allow, failOn, minOperations, minStatuses].every((value) => value === undefined)) {
-    return { requireRequests: !allowNoRequests }
+  const allowNoRequests = values['allow-no-requests']
+  const asked = {
+    allow: values['allow-violation'],
+    failOn: values['fail-on'],
+    minOperations: values['min-operations'],
+    minStatuses: values['min-statuses'],
   }
+  if (Object.values(asked).every((value) => value === undefined)) return { requireRequests: !allowNoRequests }
   const { readVerdictOptions, VerdictOptionError } = await import('../verdict/verdict-options.ts')
   try {
-    return readVerdictOptions({
-      allow,
-      reasons: configuration?.reasons,
-      failOn,
-      minOperations,
-      minStatuses,
-      allowNoRequests,
-    })
+    return readVerdictOptions({ ...asked, reasons: configuration?.reasons, allowNoRequests })
   } catch (error) {
     if (!(error instanceof VerdictOptionError)) throw error
     const name = FLAGS[error.option]

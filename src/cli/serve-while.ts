@@ -72,17 +72,17 @@ export async function serveWhile(
  * the library that this server is the one to use: TOOLMOCK_URL alone may be left in the shell of a developer.
  */
 async function connectionVariables({ client, trust }: App, url: string, variables: Variables) {
-  const own = {
-    TOOLMOCK_URL: url,
-    TOOLMOCK_CLIENT_ID: client.id,
-    TOOLMOCK_CLIENT_SECRET: client.secret,
-    TOOLMOCK_RUN: url,
-  }
   for (const [name, file] of Object.entries(trust)) {
     const { [name]: others = '' } = variables
     // A file that cannot be read is ignored: Node.js itself only warns of it.
     const more = others === '' ? '' : await readFile(others, 'utf8').catch(() => '')
     if (more !== '') await appendFile(file, `\n${more}`)
   }
-  return { ...own, ...trust }
+  return {
+    TOOLMOCK_URL: url,
+    TOOLMOCK_CLIENT_ID: client.id,
+    TOOLMOCK_CLIENT_SECRET: client.secret,
+    TOOLMOCK_RUN: url,
+    ...trust,
+  }
 }

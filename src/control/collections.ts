@@ -71,7 +71,9 @@ interface NamedCollection {
   readonly place: CollectionPlace
 }
 
-function named(call: EnvironmentCall<'get_collection'> | EnvironmentCall<'put_collection'>): NamedCollection {
+type NamingCall = EnvironmentCall<'get_collection'> | EnvironmentCall<'put_collection'>
+
+function named(call: NamingCall): NamedCollection {
   const { environment, path, query } = call
   const owners = ownersOf(call)
   const connector = environment.connector(path.connector) ?? owners.find((each) => each.connector === path.connector)
@@ -93,10 +95,7 @@ function notFound(what: string, there: readonly string[]): ControlError {
   return new ControlError('COLLECTION_NOT_FOUND', `there is no ${what}; ${thereAre(there, 'there is none')}`)
 }
 
-function ownersOf({
-  services,
-  environment,
-}: Pick<EnvironmentCall<'list_collections'>, 'services' | 'environment'>): CollectionOwner[] {
+function ownersOf({ services, environment }: Pick<NamingCall, 'services' | 'environment'>): CollectionOwner[] {
   return [...environment.connectors.values(), ...services.extensions.all]
 }
 

@@ -93,13 +93,7 @@ export function invalidInput(code: ControlErrorCode, found: readonly InputProble
 /** Translates what other modules throw; undefined for an unexpected error. */
 export function controlErrorOf(error: unknown): ControlError | undefined {
   if (error instanceof ControlError) return error
-  if (error instanceof DocumentError) {
-    return new ControlError(
-      'INVALID_DOCUMENT',
-      error.message,
-      error.problems.map((problem) => ({ ...problem })),
-    )
-  }
+  if (error instanceof DocumentError) return new ControlError('INVALID_DOCUMENT', error.message, error.problems)
   if (error instanceof IllegalMoveError) {
     const { from, event, allowed, message } = error
     return new ControlError('ILLEGAL_MOVE', message, [{ from, event, allowed }])

@@ -3,15 +3,12 @@ import { baseUrlOf } from '../domain/request-headers.ts'
 import type { Call, Handler, Reply } from '../operations/operation.ts'
 import type { EnvironmentCall } from './call.ts'
 
+type Caller = Pick<EnvironmentCall<'get_clock'>, 'services' | 'environment' | 'request' | 'trace'>
+
 /** Runs an operation of the service in place of a client; what it causes is noted in the trace of the control call. */
 export async function runOperation<Id extends Operation>(
   operation: Id,
-  {
-    services,
-    environment,
-    request,
-    trace,
-  }: Pick<EnvironmentCall<'get_clock'>, 'services' | 'environment' | 'request' | 'trace'>,
+  { services, environment, request, trace }: Caller,
   body: RequestBody<Id>,
 ): Promise<Reply> {
   const handler = services.operations[operation] as Handler<Id>

@@ -89,17 +89,8 @@ export const requestHandlers = {
       })
       response.destroy()
     }
-    const heartbeat = setInterval(() => response.write(': still there\n\n'), HEARTBEAT_MS)
-    heartbeat.unref()
-    const stop = journal.subscribe(send, () => {
-      // A slow reader takes the end later.
-      clearInterval(heartbeat)
-      response.end()
-    })
-    response.on('close', () => {
-      stop()
-      clearInterval(heartbeat)
-    })
+    const stop = journal.subscribe(send, () => response.end())
+    response.on('close', stop)
   },
 
   /**
@@ -153,15 +144,12 @@ export const requestHandlers = {
     }
     if (!beginStream(services, request, response)) return
     sendNew(query.newest)
-    let quiet = 0
     let isResting = false
     const timer = setInterval(() => {
       if (only?.isRemoved === true) return void response.end()
       // A slow reader gets fewer entries, and their number in `skipped`.
       if (response.writableLength > MAX_UNREAD) return
       isResting = !isResting && sendNew(MAX_AT_ONCE)
-      quiet = (quiet + TIMELINE_MS) % HEARTBEAT_MS
-      if (quiet === 0) response.write(': still there\n\n')
     }, TIMELINE_MS)
     timer.unref()
     response.on('close', () => clearInterval(timer))
@@ -219,9 +207,15 @@ function beginStream(
     end()
     return false
   }
+  const heartbeat = setInterval(() => {
+    // A slow reader takes the end later.
+    if (!response.writableEnded) response.write(': still there\n\n')
+  }, HEARTBEAT_MS)
+  heartbeat.unref()
   open.add(response)
   closing.addEventListener('abort', end)
   response.on('close', () => {
+    clearInterval(heartbeat)
     open.delete(response)
     closing.removeEventListener('abort', end)
   })

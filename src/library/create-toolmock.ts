@@ -1,6 +1,6 @@
 import { ADMIN_TOKEN_RULE, isAdminToken } from '../domain/secret.ts'
 import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
-import type { App, AppOptions } from '../app/app.ts'
+import type { AppOptions } from '../app/app.ts'
 import type { SharedOptions } from '../app/shared-options.ts'
 import { BOOLEAN, checkOptions, invalidArgument, oneOf, type Rule, TEXT, TEXTS, wholeNumber } from './arguments.ts'
 import { connection, type ConnectOptions } from './connection.ts'
@@ -62,9 +62,10 @@ export async function createToolmock(options: ToolmockOptions = {}): Promise<Too
   const { host = LOOPBACK, port = 0, adminToken } = options
   try {
     const { url } = await app.listen({ host, port })
+    const { client, trust } = app
     return toolmockOf({
       control: new ControlClient({ url, adminToken, own: true }, 'default'),
-      env: variablesOf(url, app),
+      env: { TOOLMOCK_URL: url, TOOLMOCK_CLIENT_ID: client.id, TOOLMOCK_CLIENT_SECRET: client.secret, ...trust },
       end: () => app.close(),
     })
   } catch (error) {
@@ -189,15 +190,6 @@ const RULES = {
   journalFile: { ...TEXT, flag: '--journal' },
   url: BASE_URL,
 } satisfies Record<keyof ToolmockOptions, OptionRule>
-
-function variablesOf(url: string, { client, trust }: App) {
-  return {
-    TOOLMOCK_URL: url,
-    TOOLMOCK_CLIENT_ID: client.id,
-    TOOLMOCK_CLIENT_SECRET: client.secret,
-    ...trust,
-  }
-}
 
 function appOptions(options: ToolmockOptions): AppOptions {
   const {
