@@ -3,14 +3,21 @@ import { UsageError } from './failure.ts'
 import { COMMANDS, type Flag, flagsOf } from './command-table.ts'
 
 const SHELLS: Readonly<Record<string, string>> = {
+  // The = of --flag=value is a word of its own.
   bash: `_toolmock() {
   local words="\${COMP_WORDS[*]:1:COMP_CWORD-1}" current="\${COMP_WORDS[COMP_CWORD]}" IFS=$'\\n'
+  words="\${words% =}" current="\${current#=}"
   COMPREPLY=($(compgen -W "$(_toolmock_words "$words" "$current")" -- "$current"))
 }
 complete -o default -F _toolmock toolmock`,
   // An empty list leaves the word to the completion of files.
   zsh: `_toolmock() {
-  local -a found=(\${(f)"$(_toolmock_words "\${words[2,CURRENT-1]}" "\${words[CURRENT]}")"})
+  local before="\${words[2,CURRENT-1]}" current="\${words[CURRENT]}"
+  if [[ "$current" == --*=* ]]; then
+    before+=" \${current%%=*}"
+    compset -P 1 '*='
+  fi
+  local -a found=(\${(f)"$(_toolmock_words "$before" "\${current#--*=}")"})
   (( \${#found} )) && compadd -- $found || _files
 }
 compdef _toolmock toolmock`,

@@ -141,7 +141,7 @@ export const clock = actionCommand('clock', ({ call, print }) => {
         `clock advance ${advance} would go back: clock set INSTANT takes the clock to an earlier time.`,
       )
     }),
-    set: one('INSTANT, such as 2026-01-31T12:00:00Z', (now) => put({ now })),
+    set: one('INSTANT, such as 2026-01-31T12:00:00Z or 2026-01-31', (now) => put({ now })),
     freeze: none(() => put({ frozen: true })),
     run: none(() => put({ frozen: false })),
   }

@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises'
+import { access, constants, readdir } from 'node:fs/promises'
+import { makeDirectory } from '../disk/make-directory.ts'
 import { mayBeCalled } from '../domain/base-url.ts'
 import { StartError } from '../domain/start-error.ts'
 import { hasCode, systemReason } from '../domain/system-error.ts'
@@ -12,6 +13,7 @@ import { UsageError } from './failure.ts'
 import { writeRecording } from './record-files.ts'
 import { LOOPBACK } from './server-options.ts'
 import { StopRequest } from './stop.ts'
+import { reported } from './written-document.ts'
 
 /** Stands in front of the service until Ctrl-C, then writes what came through as files that replay it. */
 export const record: Run<'record'> = async ({ values }, { out, err, progress }) => {
@@ -22,7 +24,7 @@ export const record: Run<'record'> = async ({ values }, { out, err, progress }) 
     throw new UsageError(
       `--upstream ${upstream} is not on loopback: name a service on loopback, or give --allow-outbound.`,
     )
-  await refuseFilled(folder, values.force)
+  await prepareFolder(folder, values.force)
   const exchanges: Recorded[] = []
   const proxy = new RecordingProxy({
     upstream,
@@ -53,12 +55,16 @@ export const record: Run<'record'> = async ({ values }, { out, err, progress }) 
   return 0
 }
 
-/** @throws StartError for a folder with files in it */
-async function refuseFilled(folder: string, isForced: boolean): Promise<void> {
+/** A recording that cannot be written would be lost. @throws StartError, also for a folder with files in it */
+async function prepareFolder(folder: string, isForced: boolean): Promise<void> {
   const files = await readdir(folder).catch((error: unknown): string[] => {
     if (hasCode(error, 'ENOENT')) return []
     throw new StartError(`--out ${folder} is no folder that can be read (${systemReason(error)})`)
   })
   if (files.length > 0 && !isForced)
     throw new StartError(`--out ${folder} is not empty: name another folder, or give --force to write into it`)
+  await reported(`--out ${folder}`, async () => {
+    await makeDirectory(folder)
+    await access(folder, constants.W_OK)
+  })
 }

@@ -3,7 +3,7 @@ import { writeText } from '../disk/append.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
 import { FORMATS, render, type ReportFormat } from '../verdict/formats/formats.ts'
 import type { JudgedReports } from '../verdict/verdict.ts'
-import type { VerdictOptions } from '../verdict/verdict-options.ts'
+import type { RouteSwitches, VerdictOptions } from '../verdict/verdict-options.ts'
 import type { Arguments, Variables } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { variableOf } from './command-table.ts'
@@ -115,12 +115,14 @@ function isSet(value: string | undefined): boolean {
   return value !== undefined && !['', '0', 'false'].includes(value.toLowerCase())
 }
 
-/** What flags say about the verdict. The code that reads them is loaded where there are some: the command waits for it. @throws UsageError */
-export async function verdictOptions({
-  values,
-  given,
-  configuration,
-}: Pick<Arguments<'run' | 'report'>, 'values' | 'given' | 'configuration'>): Promise<VerdictOptions> {
+/**
+ * What flags say about the verdict on a server with these switches. The code that reads them is loaded where there are some: the
+ * command waits for it. @throws UsageError
+ */
+export async function verdictOptions(
+  { values, given, configuration }: Pick<Arguments<'run' | 'report'>, 'values' | 'given' | 'configuration'>,
+  switches?: RouteSwitches,
+): Promise<VerdictOptions> {
   const allowNoRequests = values['allow-no-requests']
   const asked = {
     allow: values['allow-violation'],
@@ -131,7 +133,7 @@ export async function verdictOptions({
   if (Object.values(asked).every((value) => value === undefined)) return { requireRequests: !allowNoRequests }
   const { readVerdictOptions, VerdictOptionError } = await import('../verdict/verdict-options.ts')
   try {
-    return readVerdictOptions({ ...asked, reasons: configuration?.reasons, allowNoRequests })
+    return readVerdictOptions({ ...asked, reasons: configuration?.reasons, allowNoRequests }, switches)
   } catch (error) {
     if (!(error instanceof VerdictOptionError)) throw error
     const name = FLAGS[error.option]

@@ -12,7 +12,8 @@ import { commandOf, runOptions } from './server-options.ts'
 export const run: Run<'run'> = async (given, context) => {
   const command = commandOf(given)
   const { values } = given
-  const options = await verdictOptions(given)
+  const { mcp, 'documented-only': documentedOnly } = values
+  const options = await verdictOptions(given, { mcp, documentedOnly })
   const files = await reportFiles(values.report)
   const cases =
     values.cases === undefined ? undefined : await (await import('./cases.ts')).loadCases(values.cases, values)

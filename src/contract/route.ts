@@ -63,8 +63,13 @@ export function isDeclared(operation: Operation, status: number): boolean {
   return routeOf(operation).statuses.includes(status)
 }
 
+export interface RouteSwitches {
+  readonly documentedOnly: boolean
+  readonly mcp: boolean
+}
+
 /** The routes that are mounted: those of Discovery unless `--documented-only`, those of MCP with `--mcp`. */
-export function servedRoutes(switches: { documentedOnly: boolean; mcp: boolean }): readonly Route[] {
+export function servedRoutes(switches: RouteSwitches): readonly Route[] {
   return ROUTES.filter(({ discovery, mcp }) => !(discovery && switches.documentedOnly) && (!mcp || switches.mcp))
 }
 

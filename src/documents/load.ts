@@ -63,7 +63,7 @@ export async function loadExtensions(
     const file = isScenarioPath(name) ? name : await bundledFileNamed('extension', name)
     await add(file, await readTextFile(file))
   }
-  for (const { file, text } of (await Promise.all(folders.map(textsIn))).flat()) {
+  for (const { file, text } of (await Promise.all(folders.map((folder) => textsIn(folder)))).flat()) {
     // Other files of a seed need not be read for this.
     if (!/(?:^|[{,])\s*["']?extension["']?\s*:/m.test(text)) continue
     const { kind } = await readDocument(text, file, checks)

@@ -32,13 +32,17 @@ export function ofKind<Kind extends ReadDocument['kind']>(
   return documents.filter((each): each is Extract<ReadDocument, { kind: Kind }> => each.kind === kind)
 }
 
-/** Reads seeds, right or wrong: files, folders, or `bundled`. @throws UnreadableFileError */
-export async function readSources(paths: readonly string[], checks: DocumentChecks): Promise<SeedSource[]> {
+/** Reads seeds, right or wrong: files, folders, or `bundled`. @throws UnreadableFileError unless there is a list for them */
+export async function readSources(
+  paths: readonly string[],
+  checks: DocumentChecks,
+  skipped?: UnreadableFileError[],
+): Promise<SeedSource[]> {
   const sources: SeedSource[] = []
   for (const path of paths) {
     const parsed = path === BUNDLED ? await parsedBundledSeed() : undefined
     if (parsed) sources.push({ path, documents: [], bundle: parsed, isMixed: false, beside: [], leftOut: [] })
-    else sources.push(path === BUNDLED ? await readBundledFiles(checks) : await readFiles(path, checks))
+    else sources.push(path === BUNDLED ? await readBundledFiles(checks) : await readFiles(path, checks, skipped))
   }
   return sources
 }
@@ -50,16 +54,19 @@ export async function readBundledFiles(checks: DocumentChecks): Promise<SeedSour
 }
 
 /** A folder, or a file; the connectors beside a seed file come with it. */
-async function readFiles(path: string, checks: DocumentChecks): Promise<SeedSource> {
+async function readFiles(path: string, checks: DocumentChecks, skipped?: UnreadableFileError[]): Promise<SeedSource> {
   const isMixed = await isFolder(path)
-  const texts = await textFiles(path)
+  const before = skipped?.length
+  const texts = await textFiles(path, skipped)
   const read = await readTexts(texts, checks)
   const isTaken = read.map((each, at) => !isMixed || isForMock(each, texts[at]?.text ?? ''))
   const taken = read.filter((_each, at) => isTaken[at])
-  if (taken.length === 0) throw new UnreadableFileError(path, NONE_FOR_MOCK)
+  if (taken.length === 0 && read.length > 0) throw new UnreadableFileError(path, NONE_FOR_MOCK)
   const hasSeed = taken.some(({ kind }) => kind === 'seed')
-  const others = hasSeed ? await readTexts(await textsBeside(path), checks) : []
-  const documents = [...taken, ...others]
+  const others = hasSeed ? await readTexts(await textsBeside(path, skipped), checks) : []
+  // What a seed names may be in a file that cannot be read.
+  const unread = (skipped ?? []).slice(before).map(({ file }) => ({ kind: 'unknown' as const, file, fileProblems: [] }))
+  const documents = [...taken, ...others, ...unread]
   const beside = ofKind(others, 'connector').flatMap(({ source }) => namesIn(source.value))
   const leftOut = read.filter((_each, at) => !isTaken[at]).map(({ file }) => file)
   return { path, documents, bundle: bundleOf(documents), isMixed, beside, leftOut }
@@ -143,12 +150,13 @@ function problemsOfFiles(
   known: KnownConnectors,
 ): FileProblem[] {
   const [seeds, connectors] = [ofKind(documents, 'seed'), ofKind(documents, 'connector')]
-  const names = new Set(connectors.flatMap(({ source }) => namesIn(source.value)))
+  // A file that cannot be read may be a connector; most are called as it is.
+  const unknown = ofKind(documents, 'unknown').map(({ file }) => parse(file).name)
+  const names = new Set([...connectors.flatMap(({ source }) => namesIn(source.value)), ...unknown])
   // Names of connectors that cannot be read are known, so that one mistake is reported once.
   const unread = [
     ...connectors.flatMap(({ source, document }) => (document ? [] : namesIn(source.value))),
-    // A file that is no YAML may be a connector; most are called as it is.
-    ...ofKind(documents, 'unknown').map(({ file }) => parse(file).name),
+    ...unknown,
     ...seeds.flatMap(({ source, document }) =>
       document ? listedNames(source.value).filter((name) => !names.has(name)) : possibleNames(source.value),
     ),

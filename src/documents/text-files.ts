@@ -11,25 +11,28 @@ export interface TextFile {
   text: string
 }
 
-/** The text of a file, or of every YAML and JSON file in a folder, at any depth and in the order of their names. */
-export async function textFiles(path: string): Promise<TextFile[]> {
+/**
+ * The text of a file, or of every YAML and JSON file in a folder, at any depth and in the order of their names. Files that cannot be
+ * read are added to `skipped`; without such a list the first of them is thrown.
+ */
+export async function textFiles(path: string, skipped?: UnreadableFileError[]): Promise<TextFile[]> {
   const files = (await isFolder(path)) ? await filesIn(path) : [path]
   if (files.length === 0) throw new UnreadableFileError(path, 'the folder has no .yaml, .yml or .json file')
-  return textsOf(files)
+  return textsOf(files, skipped)
 }
 
 /** The texts in a folder; none where there is no folder. */
-export async function textsIn(folder: string): Promise<TextFile[]> {
+export async function textsIn(folder: string, skipped?: UnreadableFileError[]): Promise<TextFile[]> {
   const isThere = await stat(folder).then(
     (found) => found.isDirectory(),
     (error: unknown) => (hasCode(error, 'ENOENT', 'ENOTDIR') ? false : unreadable(folder)(error)),
   )
-  return isThere ? textsOf(await filesIn(folder)) : []
+  return isThere ? textsOf(await filesIn(folder), skipped) : []
 }
 
 /** The texts in the folder `connectors` beside a file; none beside a folder, which has its connectors inside. */
-export async function textsBeside(path: string): Promise<TextFile[]> {
-  return (await isFolder(path)) ? [] : textsIn(join(dirname(path), 'connectors'))
+export async function textsBeside(path: string, skipped?: UnreadableFileError[]): Promise<TextFile[]> {
+  return (await isFolder(path)) ? [] : textsIn(join(dirname(path), 'connectors'), skipped)
 }
 
 export async function readTextFile(file: string): Promise<string> {
@@ -60,8 +63,17 @@ async function filesIn(folder: string): Promise<string[]> {
   return found.flat().sort()
 }
 
-function textsOf(files: readonly string[]): Promise<TextFile[]> {
-  return Promise.all(files.map(async (file) => ({ file, text: await readTextFile(file) })))
+async function textsOf(files: readonly string[], skipped?: UnreadableFileError[]): Promise<TextFile[]> {
+  const read = async (file: string): Promise<TextFile[]> => {
+    try {
+      return [{ file, text: await readTextFile(file) }]
+    } catch (error) {
+      if (!skipped || !(error instanceof UnreadableFileError)) throw error
+      skipped.push(error)
+      return []
+    }
+  }
+  return (await Promise.all(files.map(read))).flat()
 }
 
 function unreadable(path: string): (error: unknown) => never {

@@ -35,14 +35,14 @@ export interface Validation {
  * `--scenario` does.
  */
 export async function validateFiles(paths: readonly string[], checks: DocumentChecks): Promise<Validation> {
-  const unreadable: Validation['unreadable'] = []
+  const unreadable: UnreadableFileError[] = []
   const sources: SeedSource[] = []
   for (const path of paths) {
     try {
-      sources.push(...(await readSources([path], checks)))
+      sources.push(...(await readSources([path], checks, unreadable)))
     } catch (error) {
       if (!(error instanceof UnreadableFileError)) throw error
-      unreadable.push({ file: error.file, reason: error.reason })
+      unreadable.push(error)
     }
   }
   const documents = sources.flatMap((source) => source.documents)
@@ -56,7 +56,7 @@ export async function validateFiles(paths: readonly string[], checks: DocumentCh
     files: [...new Map(files.map((each) => [each.file, each])).values()],
     problems: [...problems, ...(await scenarioProblems(sources, documents, checks))],
     warnings: warningsOf(documents),
-    unreadable,
+    unreadable: unreadable.map(({ file, reason }) => ({ file, reason })),
     leftOut: [...new Set(sources.flatMap((source) => source.leftOut))],
     cases: ofKind(documents, 'cases').map(({ source }) => source),
   }

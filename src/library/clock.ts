@@ -17,7 +17,7 @@ export interface MockClock {
   advance(by: string | number): Promise<ClockView>
   /**
    * Sets the clock, also back; events that were applied are not undone.
-   * @param to an instant in ISO 8601 with its time zone, or a Date
+   * @param to an instant in ISO 8601 with its time zone, a day in UTC, or a Date
    * @throws ToolmockError INVALID_BODY outside the years 1970 to 7999
    */
   set(to: string | Date): Promise<ClockView>

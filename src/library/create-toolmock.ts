@@ -25,7 +25,7 @@ export interface ToolmockOptions extends SharedOptions {
   readonly scenario?: string
   /** Several scenarios. */
   readonly scenarios?: readonly string[]
-  /** Where clocks start, ISO 8601 with a time zone; at the current time when absent. */
+  /** Where clocks start, ISO 8601 with a time zone, or a day in UTC; at the current time when absent. */
   readonly clock?: string | Date
   /** The file that keeps the model; in memory when absent. */
   readonly state?: string
@@ -133,7 +133,8 @@ async function readScenarios(names: readonly string[]): Promise<(string | Scenar
 }
 
 const CLOCK: Rule = {
-  allowed: 'an instant from 1970 on with its time zone, such as 2026-01-31T12:00:00Z, or a Date',
+  allowed:
+    'an instant from 1970 on with its time zone, such as 2026-01-31T12:00:00Z, a day in UTC, such as 2026-01-31, or a Date',
   accepts: (value) =>
     Number(typeof value === 'string' ? instantOf(value) : value instanceof Date ? value : Number.NaN) >= 0,
 }

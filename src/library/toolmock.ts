@@ -77,7 +77,7 @@ export interface ToolmockEnvironment extends AsyncDisposable {
 export interface EnvironmentOptions {
   /** Used in place of the server's seed. */
   readonly seed?: SeedDocument
-  /** Where its clock starts, ISO 8601 with a time zone; where the server's clocks start when absent. */
+  /** Where its clock starts, ISO 8601 with a time zone, or a day in UTC; where the server's clocks start when absent. */
   readonly clock?: string | Date
   /** Its clock is frozen. */
   readonly freeze?: boolean

@@ -1,6 +1,6 @@
 import { ROUTES } from '../contract/route.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
-import { milliseconds } from '../domain/instant.ts'
+import { instantOf, milliseconds } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { maskText } from '../domain/masking.ts'
 import { nearest } from '../domain/suggestion.ts'
@@ -194,11 +194,11 @@ function isMatchKey(key: string): key is MatchKey {
   return Object.hasOwn(FIELDS, key)
 }
 
-const SINCE = 'an ISO 8601 instant or the id of an entry'
+const SINCE = 'an ISO 8601 instant with its time zone, a day in UTC or the id of an entry'
 
 function sinceOf(text: string | null): string | undefined {
   if (text === null || text === '') return undefined
-  if (INSTANT.test(text) && Number.isNaN(milliseconds(text))) {
+  if (INSTANT.test(text) && instantOf(text) === undefined) {
     throw wrongValue('since', SINCE, text)
   }
   return text

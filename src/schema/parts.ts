@@ -193,7 +193,7 @@ export const instantText = accepted<string>(isInstantText, 'an RFC 3339 date and
   .meta({ title: 'date and time', type: 'string', format: 'date-time' })
 
 /** A clock shows a smaller range than instants have, so that an instant plus a lifetime can be stored. */
-const CLOCK_TIME = `an ISO 8601 instant with its time zone in ${CLOCK_YEARS}, such as 2026-01-31T12:00:00Z`
+const CLOCK_TIME = `an ISO 8601 instant with its time zone, or a day in UTC, in ${CLOCK_YEARS}, such as 2026-01-31T12:00:00Z or 2026-01-31`
 export const clockTime = z.string({ error: CLOCK_TIME }).transform((value, context): Instant => {
   const at = instantOf(value)
   if (at === undefined || !isClockTime(at)) {

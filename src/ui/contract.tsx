@@ -130,7 +130,7 @@ function FoundTable(table: Parameters<typeof Table>[0]) {
 function FindingTable({
   title,
   tone,
-  rule = 'Allowed',
+  rule = 'Rule',
   findings,
   in: name,
 }: Readonly<{ title: string; tone: string; rule?: string; findings: readonly Finding[]; in: string }>) {
@@ -142,7 +142,7 @@ function FindingTable({
         ['Where', 'mono'],
         'Found',
         [rule, 'wide'],
-        'Rule',
+        'Basis',
         ['Times', 'number'],
         ['Requests', 'number'],
       ]}

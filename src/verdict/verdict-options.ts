@@ -1,7 +1,9 @@
 import { DECLARED_CODES } from '../contract/generated/field-tables.ts'
-import { ROUTES } from '../contract/route.ts'
+import { type Route, ROUTES, type RouteSwitches, servedRoutes } from '../contract/route.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import { nearest } from '../domain/suggestion.ts'
+
+export type { RouteSwitches }
 
 /** The name under which unknown paths are allowed. */
 export const UNKNOWN_PATH = 'unknown_path'
@@ -93,14 +95,12 @@ export class VerdictOptionError extends Error {
   }
 }
 
-export function readVerdictOptions({
-  allow = [],
-  reasons,
-  failOn,
-  minOperations,
-  minStatuses,
-  allowNoRequests = false,
-}: VerdictOptionTexts): VerdictOptions {
+/** No minimum may be beyond what a server with these switches serves. */
+export function readVerdictOptions(
+  { allow = [], reasons, failOn, minOperations, minStatuses, allowNoRequests = false }: VerdictOptionTexts,
+  switches?: RouteSwitches,
+): VerdictOptions {
+  const served = switches ? servedRoutes(switches) : ROUTES
   const fails = FAIL_ON.find((each) => each === failOn)
   if (failOn !== undefined && fails === undefined) {
     throw new VerdictOptionError('failOn', failOn, `one of ${FAIL_ON.join(', ')}`)
@@ -114,15 +114,14 @@ export function readVerdictOptions({
       const reason = reasons?.get(text)
       return reason === undefined ? read : { ...read, reason }
     }),
-    minOperations: thresholdOf('minOperations', minOperations, ROUTES.length),
-    minStatuses: thresholdOf('minStatuses', minStatuses, DECLARED_STATUSES),
+    minOperations: thresholdOf('minOperations', minOperations, served.length),
+    minStatuses: thresholdOf('minStatuses', minStatuses, declaredStatuses(served)),
   }
 }
 
-const DECLARED_STATUSES = ROUTES.reduce(
-  (sum, { operation }) => sum + Object.keys(DECLARED_CODES[operation] ?? {}).length,
-  0,
-)
+function declaredStatuses(routes: readonly Route[]): number {
+  return routes.reduce((sum, { operation }) => sum + Object.keys(DECLARED_CODES[operation] ?? {}).length, 0)
+}
 
 /** `all`: how many there are, beyond which no verdict could pass. */
 function thresholdOf(

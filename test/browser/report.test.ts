@@ -99,6 +99,6 @@ describeInBrowser('the page of a report, read from a file', (open) => {
     const { page } = await open({ viewport: { width: 1280, height: 800 } })
     await page.goto(address)
     const heads = await page.locator('#violations table').first().locator('thead th').allInnerTexts()
-    expect(heads).toEqual(['Where', 'Found', 'Allowed', 'Rule', 'Times', 'Tests and requests'])
+    expect(heads).toEqual(['Where', 'Found', 'Rule', 'Basis', 'Times', 'Tests and requests'])
   })
 })

@@ -49,10 +49,30 @@ const LINES: [line: string[], offered: string[]][] = [
   [['toolmock', 'run', '--', 'npm', '--min-s'], []],
 ]
 
+/** Bash makes a word of each `=`. */
+const BASH_LINES: typeof LINES = [
+  [
+    ['toolmock', 'start', '--durability', '='],
+    ['strict', 'relaxed'],
+  ],
+  [['toolmock', 'start', '--durability', '=', 're'], ['relaxed']],
+  [['toolmock', 'start', '--state', '=', ''], []],
+  [['toolmock', 'start', '--durability', '=', 'relaxed', '--id'], ['--id-seed']],
+]
+
+const ZSH_LINES: typeof LINES = [
+  [
+    ['toolmock', 'start', '--durability='],
+    ['strict', 'relaxed'],
+  ],
+  [['toolmock', 'start', '--durability=re'], ['relaxed']],
+  [['toolmock', 'start', '--state=re'], []],
+]
+
 describeWith('bash', 'completion bash', () => {
   it('offers commands, actions, flags and the words of a flag, and leaves operands to files', async () => {
     const file = await script('bash')
-    for (const [line, offered] of LINES) {
+    for (const [line, offered] of [...LINES, ...BASH_LINES]) {
       const words = line.map((word) => `'${word}'`).join(' ')
       const run = `. '${file}'; COMP_WORDS=(${words}); COMP_CWORD=${line.length - 1}; _toolmock; printf '%s\\n' "\${COMPREPLY[@]}"`
       const { stdout, stderr } = spawnSync('bash', ['-c', run], { encoding: 'utf8' })
@@ -68,12 +88,12 @@ describeWith('bash', 'completion bash', () => {
 describeWith('zsh', 'completion zsh', () => {
   it('offers commands, actions, flags and the words of a flag, and leaves operands to files', async () => {
     const file = await script('zsh')
-    const stubs = 'compdef() { :; }; compadd() { shift; print -l -- $@; }; _files() { :; }'
-    for (const [line, offered] of LINES) {
+    const stubs = 'compdef() { :; }; compset() { :; }; compadd() { shift; print -l -- $@; }; _files() { :; }'
+    for (const [line, offered] of [...LINES, ...ZSH_LINES]) {
       const words = line.map((word) => `'${word}'`).join(' ')
       const run = `${stubs}; . '${file}'; words=(${words}); CURRENT=${line.length}; _toolmock`
       const { stdout, stderr } = spawnSync('zsh', ['-fc', run], { encoding: 'utf8' })
-      const last = line.at(-1) ?? ''
+      const last = line.at(-1)?.replace(/^--.*=/, '') ?? ''
       const fitting = stdout.split('\n').filter((word) => word !== '' && word.startsWith(last))
       expect({ line, stderr, offered: fitting }).toEqual({ line, stderr: '', offered })
     }

@@ -171,13 +171,21 @@ describe('the verdict of toolmock run', () => {
     [['--no-such', 'x', '--', 'true'], '--no-such is not known.'],
     [
       ['--min-operations', 'most', '--', 'true'],
-      '--min-operations most: expected a whole number from 0 to 28, or a percentage from 0% to 100%.',
+      '--min-operations most: expected a whole number from 0 to 20, or a percentage from 0% to 100%.',
     ],
     [
-      ['--min-operations', '200', '--', 'true'],
-      '--min-operations 200: expected a whole number from 0 to 28, or a percentage from 0% to 100%.',
+      ['--min-operations', '28', '--', 'true'],
+      '--min-operations 28: expected a whole number from 0 to 20, or a percentage from 0% to 100%.',
     ],
-    [['--min-statuses', '101%', '--', 'true'], '--min-statuses 101%: expected a whole number from 0 to 118, or'],
+    [
+      ['--mcp', '--min-operations', '29', '--', 'true'],
+      '--min-operations 29: expected a whole number from 0 to 28, or a percentage from 0% to 100%.',
+    ],
+    [
+      ['--documented-only', '--min-operations', '16', '--', 'true'],
+      '--min-operations 16: expected a whole number from 0 to 15, or a percentage from 0% to 100%.',
+    ],
+    [['--min-statuses', '101%', '--', 'true'], '--min-statuses 101%: expected a whole number from 0 to 83, or'],
     [['--allow-violation', 'exectue_tool', '--', 'true'], 'did you mean execute_tool? Allowed are create_token, '],
     [
       ['--allow-violation', 'verify_user:identifier,execute_tool', '--', 'true'],
@@ -198,7 +206,7 @@ describe('the verdict of toolmock run', () => {
   })
 
   it.each([
-    ['TOOLMOCK_MIN_OPERATIONS', 'most', 'expected a whole number from 0 to 28'],
+    ['TOOLMOCK_MIN_OPERATIONS', 'most', 'expected a whole number from 0 to 20'],
     ['TOOLMOCK_ALLOW_VIOLATION', 'exectue_tool', 'did you mean execute_tool?'],
   ])('names the variable %s whose value is refused', async (name, value, message) => {
     const { code, stderr } = await run(['--', 'true'], { [name]: value })

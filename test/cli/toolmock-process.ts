@@ -64,7 +64,8 @@ export class ToolmockProcess {
 
   static forThisFile(): ToolmockProcess {
     const toolmock = new ToolmockProcess()
-    beforeAll(() => toolmock.#bundle())
+    // On a machine with other work a build takes more than a minute.
+    beforeAll(() => toolmock.#bundle(), 300_000)
     afterAll(() => toolmock.#clear())
     return toolmock
   }

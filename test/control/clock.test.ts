@@ -6,6 +6,7 @@ describe('PUT /_mock/clock', () => {
     [{ now: '2030-06-01T12:00:00Z' }, '2030-06-01T12:00:00.000Z'],
     [{ now: '2030-06-01T12:00:00.5+02:00' }, '2030-06-01T10:00:00.500Z'],
     [{ now: '2020-01-01T00:00:00Z' }, '2020-01-01T00:00:00.000Z'],
+    [{ now: '2020-01-01' }, '2020-01-01T00:00:00.000Z'],
     [{ advance: '90s' }, '2026-01-01T00:01:30.000Z'],
     [{ advance: '2h' }, '2026-01-01T02:00:00.000Z'],
     [{ advance: '1h30m' }, '2026-01-01T01:30:00.000Z'],
@@ -62,6 +63,14 @@ describe('PUT /_mock/clock', () => {
       expect((await call('get', '/clock')).body).toEqual({ now: '2026-01-01T00:01:05.000Z', frozen: true })
     })
   })
+
+  it('names every form that a time may have', () =>
+    withControl({}, async ({ call }) => {
+      const { body } = await call('put', '/clock', { now: '2026-01-01T00:00:00' })
+      expect(body.error.message).toBe(
+        '`now` is "2026-01-01T00:00:00"; allowed: an ISO 8601 instant with its time zone, or a day in UTC, in the years 1970 to 7999, such as 2026-01-31T12:00:00Z or 2026-01-31',
+      )
+    }))
 
   it.each([
     [{ now: 'tomorrow' }],

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
@@ -36,6 +37,26 @@ describe('validating files', () => {
         ['shop.yaml', 3, 'tools'],
         ['broken.yaml', 1, ''],
       ])
+    })
+  })
+
+  it('lists the problems of the other files of a folder, and beside a seed, when one cannot be read', async () => {
+    const tree = {
+      'seed.yaml': 'connectors: [latin]\naccounts: [{ connector: latin, identifier: a, status: NO }]\n',
+      'connectors/shop.yaml': 'connector: shop\nauthorization_type: API_KEY\ntools: {}\n',
+    }
+    await withFiles(tree, async (folder) => {
+      const latin = join(folder, 'connectors/latin.yaml')
+      await writeFile(latin, Buffer.from('connector: latin\ndescription: \xe9\n', 'latin1'))
+      for (const path of [folder, join(folder, 'seed.yaml')]) {
+        const { problems, unreadable } = await validateFiles([path], DOCUMENT_CHECKS)
+        expect(unreadable).toEqual([{ file: latin, reason: 'it is not UTF-8 text' }])
+        const places = problems.map(({ file, path: place }) => [file.slice(folder.length + 1), place])
+        expect(places.sort()).toEqual([
+          ['connectors/shop.yaml', 'tools'],
+          ['seed.yaml', 'accounts[0].status'],
+        ])
+      }
     })
   })
 

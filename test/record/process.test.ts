@@ -124,6 +124,13 @@ describe('toolmock record', () => {
     expect(stderr).toMatch(message)
   })
 
+  it.runIf(process.platform === 'linux')('exits 2 before it records when its folder cannot be written', async () => {
+    const service = await serving((_request, response) => response.end())
+    const { code, stdout, stderr } = await toolmock.run(['record', '--upstream', service, '--out', '/proc/recording'])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/--out \/proc\/recording cannot be written \(E/)
+  })
+
   it('exits 2 with an upstream that leads elsewhere, which it names', async () => {
     const service = await serving((_request, response) =>
       response.writeHead(308, { location: 'http://other.example/' }).end(),

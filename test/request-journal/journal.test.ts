@@ -214,6 +214,8 @@ describe('querying a journal', () => {
     ['limit=-1', 'must be an integer from 1', 'limit', []],
     ['limit=10000000', 'must be an integer from 1', 'limit', []],
     ['since=2026-13-45T00:00:00Z', 'must be an ISO 8601 instant', 'since', []],
+    ['since=2026-02-30', 'must be an ISO 8601 instant with its time zone, a day in UTC or', 'since', []],
+    ['since=2026-01-31T12:00:00', 'must be an ISO 8601 instant with its time zone, a day in UTC or', 'since', []],
     ['injected=yes', 'injected must be true or false; found "yes"', 'injected', []],
     ['injected=', 'injected must be true or false; found ""', 'injected', []],
     ['status=abc', 'status must be a status such as 404, or a glob such as 4*; found "abc"', 'status', []],
@@ -231,7 +233,7 @@ describe('querying a journal', () => {
     const found = () => ids(journal, 'since=req_9')
     expect(found).toThrow(JournalQueryError)
     expect(found).toThrow(
-      /^since must be an ISO 8601 instant or the id of an entry that this journal has: .*; found "req_9"$/,
+      /^since must be an ISO 8601 instant with its time zone, a day in UTC or the id of an entry that this journal has: .*; found "req_9"$/,
     )
   })
 

@@ -212,7 +212,8 @@ describe('very many streams', () => {
       session.destroy()
       await servesOthers(mock)
     })
-  }, 60_000)
+    // Client and server share a process and compute all the time: it takes as many times longer as the machine has other work.
+  }, 600_000)
 
   it('resets of all of them, at once or midway, close at most their connection', async () => {
     await withRpc({}, async (mock) => {

@@ -185,14 +185,14 @@ function list(items: readonly HtmlValue[]): Html[] {
 function findingTables(
   operations: readonly OperationReport[],
   findingsOf: (operation: OperationReport) => readonly (Finding | Warning)[],
-  allowedTitle = 'Allowed',
+  ruleTitle = 'Rule',
   caption = 'violations',
 ): Html[] {
   const heads: Head[] = [
     'Where',
     'Found',
-    [allowedTitle, 'wide'],
-    'Rule',
+    [ruleTitle, 'wide'],
+    'Basis',
     ['Times', 'number'],
     ['Tests and requests', 'wide'],
   ]
