@@ -23,6 +23,12 @@ function serious(complaints: readonly string[]): string[] {
 const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
 
+/** What decides where the letters of an element are, as an expression of the page. */
+const TEXT_LAYOUT = `(element) => {
+  const { fontFamily, fontSize, fontVariantNumeric } = getComputedStyle(element)
+  return [fontFamily, fontSize, fontVariantNumeric, element.scrollWidth]
+}`
+
 describeInBrowser('the dashboard', (open) => {
   let mock: Toolmock
   afterEach(() => mock.close())
@@ -208,12 +214,7 @@ describeInBrowser('the dashboard', (open) => {
     await editor.fill(`# ${'illicit '.repeat(40)}`)
     await page.locator('.colours').getByText('illicit').waitFor()
     const [field, shown] = await Promise.all(
-      [editor, page.locator('.colours')].map((text) =>
-        text.evaluate((each) => {
-          const { fontFamily, fontSize, fontVariantNumeric } = getComputedStyle(each)
-          return [fontFamily, fontSize, fontVariantNumeric, each.scrollWidth]
-        }),
-      ),
+      [editor, page.locator('.colours')].map((text) => text.evaluate(TEXT_LAYOUT)),
     )
     expect(field).toEqual(shown)
   })

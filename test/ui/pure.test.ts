@@ -172,7 +172,7 @@ describe('the steps of a request', () => {
       return { account_id, event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at }
     }
     const moved = (request: Partial<Request>): string[] =>
-      stepsOf({ ...REQUEST, ...request }).map(({ text, detail }) => `${text} ${detail?.split(' ')[0] ?? ''}`)
+      stepsOf({ ...REQUEST, ...request }).map(({ text, detail }) => `${text} ${detail.split(' ')[0] ?? ''}`)
     const advance = rule('service', 'moves the clock', { do: [{ advance_clock: '3600000ms' }] })
     expect(
       moved({
