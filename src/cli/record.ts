@@ -1,5 +1,6 @@
-import { access, constants, readdir } from 'node:fs/promises'
-import { makeDirectory } from '../disk/make-directory.ts'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, rmdir } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { mayBeCalled } from '../domain/base-url.ts'
 import { StartError } from '../domain/start-error.ts'
 import { hasCode, systemReason } from '../domain/system-error.ts'
@@ -24,7 +25,7 @@ export const record: Run<'record'> = async ({ values }, { out, err, progress }) 
     throw new UsageError(
       `--upstream ${upstream} is not on loopback: name a service on loopback, or give --allow-outbound.`,
     )
-  await prepareFolder(folder, values.force)
+  await checkFolder(folder, values.force)
   const exchanges: Recorded[] = []
   const proxy = new RecordingProxy({
     upstream,
@@ -55,16 +56,18 @@ export const record: Run<'record'> = async ({ values }, { out, err, progress }) 
   return 0
 }
 
-/** A recording that cannot be written would be lost. @throws StartError, also for a folder with files in it */
-async function prepareFolder(folder: string, isForced: boolean): Promise<void> {
+/**
+ * A recording that cannot be written would be lost, so a folder is made for a moment where it goes.
+ * @throws StartError, also for a folder with files in it
+ */
+async function checkFolder(folder: string, isForced: boolean): Promise<void> {
   const files = await readdir(folder).catch((error: unknown): string[] => {
     if (hasCode(error, 'ENOENT')) return []
     throw new StartError(`--out ${folder} is no folder that can be read (${systemReason(error)})`)
   })
   if (files.length > 0 && !isForced)
     throw new StartError(`--out ${folder} is not empty: name another folder, or give --force to write into it`)
-  await reported(`--out ${folder}`, async () => {
-    await makeDirectory(folder)
-    await access(folder, constants.W_OK)
-  })
+  let existing = resolve(folder)
+  while (!existsSync(existing)) existing = dirname(existing)
+  await reported(`--out ${folder}`, async () => rmdir(await mkdtemp(join(existing, '.toolmock-'))))
 }
