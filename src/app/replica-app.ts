@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { textsIn } from '../documents/text-files.ts'
 import { StartError } from '../domain/start-error.ts'
 import { SILENT } from '../http/log.ts'
 import type { FastExpress } from '../http/server.ts'
@@ -137,7 +137,7 @@ async function contents(paths: readonly string[]): Promise<string[]> {
   const read = async (path: string): Promise<string[]> => {
     const found = await stat(path).catch(() => undefined)
     if (!found?.isDirectory()) return [found ? await readFile(path, 'base64') : path]
-    return contents((await readdir(path)).sort().map((name) => join(path, name)))
+    return (await textsIn(path, [])).map(({ text }) => text)
   }
   return (await Promise.all(paths.map(read))).flat()
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasCode, systemCode, systemReason } from '../domain/system-error.ts'
 import { UnreadableFileError } from './problem.ts'
@@ -48,19 +48,23 @@ export function isFolder(path: string): Promise<boolean> {
   return stat(path).then((found) => found.isDirectory(), unreadable(path))
 }
 
-/** At any depth. Hidden files and installed packages are of other programs; names with two dots are Kubernetes' own. */
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(unreadable(folder))
-  const found = await Promise.all(
-    entries.map(async (entry): Promise<string[]> => {
-      const path = join(folder, entry.name)
-      if (/^\.[^.]/.test(entry.name) || entry.name === 'node_modules') return []
-      if (entry.isDirectory()) return filesIn(path)
-      const isTaken = /\.(?:ya?ml|json)$/.test(entry.name) && !CONFIGURATION_FILES.includes(entry.name)
-      return entry.isFile() && isTaken ? [path] : []
-    }),
-  )
-  return found.flat().sort()
+/**
+ * At any depth, through links, each file once. Hidden files and installed packages are of other programs; in a volume of Kubernetes
+ * the files are links into a hidden folder. A link to nothing is listed, and fails when it is read.
+ */
+async function filesIn(folder: string, seen = new Set<string>()): Promise<string[]> {
+  const found: string[] = []
+  for (const name of (await readdir(folder).catch(unreadable(folder))).sort()) {
+    const path = join(folder, name)
+    const place = await realpath(path).catch(() => path)
+    if (name.startsWith('.') || name === 'node_modules' || seen.has(place)) continue
+    seen.add(place)
+    const target = await stat(path).catch(() => undefined)
+    const isTaken = /\.(?:ya?ml|json)$/.test(name) && !CONFIGURATION_FILES.includes(name)
+    if (target?.isDirectory()) found.push(...(await filesIn(path, seen)))
+    else if (isTaken && target?.isFile() !== false) found.push(path)
+  }
+  return found.sort()
 }
 
 async function textsOf(files: readonly string[], skipped?: UnreadableFileError[]): Promise<TextFile[]> {

@@ -1,3 +1,4 @@
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
@@ -280,6 +281,37 @@ describe('loading seeds', () => {
       const bundle = await load(folder)
       expect(bundle.connectors.map((each) => each.connector)).toEqual(['zeta', 'alpha', 'beta'])
       expect(bundle.accounts).toHaveLength(1)
+    })
+  })
+
+  it('follows links in a folder, and reads each file once', async () => {
+    // As Kubernetes mounts a config map, beside links of a user's own.
+    const tree = {
+      '..2026_01_01/main.yaml': 'accounts: [{ connector: notes, identifier: a }]\n',
+      '..2026_01_01/connectors/notes.yaml': files('notes'),
+      'elsewhere/mail.yaml': files('mail'),
+      'seeds/.hidden/broken.yaml': 'clients: 3\n',
+    }
+    await withFiles(tree, async (folder) => {
+      const seeds = join(folder, 'seeds')
+      for (const [name, target] of [
+        ['..data', '../..2026_01_01'],
+        ['main.yaml', '..data/main.yaml'],
+        ['connectors', '..data/connectors'],
+        ['mail.yaml', '../elsewhere/mail.yaml'],
+        ['mail-again.yaml', 'mail.yaml'],
+        ['connectors-again', 'connectors'],
+        ['loop', '../seeds'],
+        ['README', 'nowhere'],
+      ] as const)
+        await symlink(target, join(seeds, name))
+      const bundle = await load(seeds)
+      expect(bundle.connectors.map((each) => each.connector)).toEqual(['notes', 'mail'])
+      expect(bundle.accounts).toHaveLength(1)
+      await symlink('nowhere', join(seeds, 'gone.yaml'))
+      await expect(load(seeds)).rejects.toEqual(
+        new UnreadableFileError(join(seeds, 'gone.yaml'), 'there is no such file or folder'),
+      )
     })
   })
 
