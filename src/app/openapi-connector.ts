@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '../domain/json.ts'
-import { quote } from '../domain/text.ts'
+import type { JsonObject } from '../domain/json.ts'
 import type { FromOpenapi } from '../documents/openapi/connector-from-openapi.ts'
 import { DOCUMENT_CHECKS } from './document-checks.ts'
 
@@ -34,8 +33,8 @@ export async function openapiConnector(
   const { parseOpenapiText } = await import('../documents/openapi/parse-document.ts')
   const { documentText } = await import('../documents/document-text.ts')
   const { parseConnector } = await import('../documents/read.ts')
-  const document = parseOpenapiText(text)
-  const made = connectorFromOpenapi(document, { name, only, makeValue: await createAnswerGenerator(), progress })
+  const makeValue = await createAnswerGenerator()
+  const made = connectorFromOpenapi(parseOpenapiText(text), { name, only, makeValue, progress })
   const about = `Made of ${file.split(/[/\\]/).at(-1) ?? file}. Every value may be edited: the document is not needed any more.`
   const written = documentText(made.connector, about)
   const { connector, tools } = await parseConnector(written, 'the connector', DOCUMENT_CHECKS)
@@ -43,26 +42,8 @@ export async function openapiConnector(
   const tool = tools.find(({ input_schema }) => input_schema['required'] === undefined) ?? tools[0]
   return {
     ...made,
-    leftOut: [...made.leftOut, ...(await uncheckedPatterns(document))],
     text: written,
     seed: documentText({ accounts: [account] }, 'An account that is connected already.'),
     firstCall: { ...account, tool_name: tool?.name ?? '', tool_input: {} },
   }
-}
-
-/** Says which patterns of the document are not checked. */
-async function uncheckedPatterns(document: JsonValue): Promise<string[]> {
-  const { PatternEngine } = await import('../linear-pattern.ts')
-  const engine = new PatternEngine()
-  return [...new Set(patternsOf(document))].flatMap((pattern) => {
-    const reason = engine.unsupported(pattern)
-    return reason === undefined ? [] : [`the pattern ${quote(pattern)}: it cannot run in linear time (${reason})`]
-  })
-}
-
-function patternsOf(value: JsonValue): string[] {
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, each]) =>
-    key === 'pattern' && typeof each === 'string' ? [each] : patternsOf(each),
-  )
 }

@@ -12,7 +12,8 @@ import {
   textAt,
 } from '../../domain/json.ts'
 import { nearest } from '../../domain/suggestion.ts'
-import { plural, shorten } from '../../domain/text.ts'
+import { plural, quote, shorten } from '../../domain/text.ts'
+import { PatternEngine } from '../../linear-pattern.ts'
 import { MAX_SOURCE_LENGTH } from '../source-text.ts'
 import {
   type ApiContent,
@@ -336,8 +337,12 @@ class Draft {
 
   #inputSchema(described: JsonValue, place: string): JsonObject {
     const { document, bounds, note } = this.from
-    const { schema, isCut } = inlineSchema(described, document.follow, { bounds })
+    const { schema, isCut, patterns } = inlineSchema(described, document.follow, { bounds })
     if (isCut) note(CUT, place)
+    for (const pattern of patterns) {
+      const reason = new PatternEngine().unsupported(pattern)
+      if (reason !== undefined) note(`the pattern ${quote(pattern)}: it cannot run in linear time (${reason})`, place)
+    }
     return schema
   }
 

@@ -16,6 +16,8 @@ export interface Inlined {
   readonly schema: JsonObject
   /** Whether something was left out, because it is too deep, too much, or contains itself. */
   readonly isCut: boolean
+  /** Patterns that were left out. */
+  readonly patterns: ReadonlySet<string>
 }
 
 /**
@@ -30,7 +32,7 @@ export function inlineSchema(
   { bounds, values, name = '' }: { bounds: Bounds; values?: ValueOf; name?: string },
 ): Inlined {
   const run = new Inlining(follow, bounds, values)
-  return { schema: run.inline(schema, { refs: [], name, depth: 0 }) ?? {}, isCut: run.isCut }
+  return { schema: run.inline(schema, { refs: [], name, depth: 0 }) ?? {}, isCut: run.isCut, patterns: run.patterns }
 }
 
 /** Where a schema is: the references and the property that led to it, and how deep. */
@@ -44,6 +46,7 @@ const MAX_CHOICES = 8
 
 class Inlining {
   isCut = false
+  readonly patterns = new Set<string>()
   #left: number
 
   constructor(
@@ -78,6 +81,8 @@ class Inlining {
 
   #mergedParts(given: JsonObject, place: Place): JsonObject {
     const result = ownKeywords(given, this.values ? 0 : this.bounds.description)
+    const pattern = own(given, 'pattern')
+    if (typeof pattern === 'string' && result['pattern'] === undefined) this.patterns.add(pattern)
     this.#properties(given, result, place)
     const [items] = [own(given, 'items')].flat()
     const schema = isJsonObject(items) ? this.inline(items, { ...place, name: '', depth: place.depth + 1 }) : undefined
