@@ -27,7 +27,9 @@ import { Journals } from '../request-journal/journal.ts'
 import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
+import { restartUnfit } from '../state/collections.ts'
 import { ClientIdTakenError, openRegistry } from '../state/environment-registry.ts'
+import { atOnce } from '../state/model/slices.ts'
 import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
 import { startThirdParties } from '../third-party/client.ts'
 import type { Term, TermParts } from '../replicas/replica.ts'
@@ -120,6 +122,7 @@ async function createCore(options: AppOptions, { createFastApp }: FastExpress, r
     const notices = [
       ...registry.notices,
       ...(await seedDefault(services, options, replica?.place.file ?? options.state)),
+      ...restartCollections(services),
     ]
     refuseUndocumentedMcp(services)
     await startScenarios(services, options)
@@ -299,6 +302,22 @@ async function seedDefault(
   // A server whose disk refuses the seed must not start.
   await registry.flushed()
   return []
+}
+
+/** The state can have items of an extension as another file described it. */
+function restartCollections({ registry, extensions }: AppServices): string[] {
+  return registry
+    .environments()
+    .flatMap((environment) =>
+      extensions.all.flatMap((extension) =>
+        environment.model.transact(() =>
+          atOnce(restartUnfit(environment, extension)).map(
+            (name) =>
+              `the collection ${name} of ${extension.connector} begins again in the environment ${environment.name}: its items had another key`,
+          ),
+        ),
+      ),
+    )
 }
 
 /** @throws StartError for virtual MCP servers together with `--documented-only` (G61) */

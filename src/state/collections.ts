@@ -1,5 +1,12 @@
 import type { Account } from '../domain/account.ts'
-import { collectionNamed, type CollectionItem, type CollectionPlace, itemId, placeId } from '../domain/collection.ts'
+import {
+  collectionNamed,
+  type CollectionItem,
+  type CollectionPlace,
+  itemId,
+  keyOf,
+  placeId,
+} from '../domain/collection.ts'
 import type { CollectionOwner } from '../domain/connector.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Environment } from './environment.ts'
@@ -36,8 +43,25 @@ export function* restart(
 ): Steps {
   const { connector, responders } = put
   for (const at of responders.keys()) environment.model.tables.counters.remove(sequenceCounterOf(connector, at))
+  if (!before) yield* restartUnfit(environment, put)
   for (const [name, { key }] of Object.entries(before?.collections ?? {}))
     if (collectionNamed(put, name)?.key !== key) yield* restartCollection(environment, connector, name)
+}
+
+/**
+ * Lets the collections begin again in which an item has another key than the owner gives it, as after a start with another file.
+ * Only inside a transaction.
+ * @returns their names
+ */
+export function* restartUnfit(environment: Environment, owner: CollectionOwner): Steps<string[]> {
+  const unfit = new Set<string>()
+  yield* sliced(environment.model.tables.collection_items.values(), (row) => {
+    if (row.connector !== owner.connector) return
+    const collection = collectionNamed(owner, row.collection)
+    if (!collection || row.id !== itemId(row, keyOf(collection, row.item) ?? '')) unfit.add(row.collection)
+  })
+  for (const name of unfit) yield* restartCollection(environment, owner.connector, name)
+  return [...unfit]
 }
 
 /** The place of a collection's next item in creation order, from 1. Only inside a transaction. */

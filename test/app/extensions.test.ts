@@ -379,6 +379,36 @@ describe('PUT /_mock/extensions/{name}', () => {
     })
   })
 
+  it('begins a collection again whose items in the kept state have another key', async () => {
+    const titled = NOTES.replace('notes: {}', 'notes: { key: title }')
+    const items = async ({ http }: TestToolmock) => (await http('get', '/_mock/collections/extension.notes/notes')).body
+    await withFiles({ 'state.json': '' }, async ({ 'state.json': state = '' }) => {
+      await rm(state)
+      await withExtension({ state, file: NOTES }, async ({ send }) => {
+        await send('post', '/api/v1/notes', { id: 'a', title: 'First' })
+      })
+      await withExtension({ state, file: NOTES }, async ({ send, ...mock }) => {
+        expect(mock.app.notices).toHaveLength(1)
+        expect(await items(mock)).toEqual({ items: [{ id: 'a', title: 'First' }] })
+      })
+      await withExtension({ state, file: titled }, async ({ send, ...mock }) => {
+        expect(mock.app.notices.at(-1)).toBe(
+          'the collection notes of extension.notes begins again in the environment default: its items had another key',
+        )
+        expect(await items(mock)).toEqual({ items: [] })
+        await send('post', '/api/v1/notes', { id: 'a', title: 'First' })
+      })
+      await withExtension({ state }, async ({ send: _send, ...mock }) => {
+        expect((await put(mock, 'notes', titled)).status).toBe(200)
+        expect(await items(mock)).toEqual({ items: [{ id: 'a', title: 'First' }] })
+      })
+      await withExtension({ state }, async ({ send: _send, ...mock }) => {
+        expect((await put(mock, 'notes', NOTES)).status).toBe(200)
+        expect(await items(mock)).toEqual({ items: [] })
+      })
+    })
+  })
+
   it('makes its name one that scenarios can have', async () => {
     await withExtension({}, async ({ send, ...mock }) => {
       const rules = [{ name: 'busy', at: 'service', on: { operation: 'notes' }, do: [{ respond: { status: 503 } }] }]
