@@ -33,7 +33,7 @@ const FEW = 16
 export class RowsInOrder<T extends { readonly sequence: number }> {
   /** Not to be changed, and another one after a change. */
   readonly all: Entry<T>[] = []
-  readonly #fields = new Map<string, Map<string, Entry<T>[]>>()
+  readonly #fields = new Map<string, Map<string, OneOrMore<Entry<T>>>>()
   readonly #valuesOf: (row: T, field: string) => Iterable<string>
 
   constructor(valuesOf: (row: T, field: string) => Iterable<string>) {
@@ -58,9 +58,10 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
     this.#delete(this.all, sequence)
     for (const [field, byValue] of this.#fields) {
       for (const value of this.#valuesOf(entry.row, field)) {
-        const list = byValue.get(value)
-        if (list?.length === 1) byValue.delete(value)
-        else if (list) this.#delete(list, sequence)
+        const found = byValue.get(value)
+        if (!found) continue
+        if (!isList(found) || found.length === 1) byValue.delete(value)
+        else this.#delete(found, sequence)
       }
     }
     return entry
@@ -68,7 +69,7 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
 
   /** The rows with a value in a field, in creation order; valid until the next change. */
   with(field: string, value: string): readonly Entry<T>[] {
-    return this.#byValue(field).get(value) ?? NONE
+    return listOf(this.#byValue(field).get(value))
   }
 
   /** Makes the maps again when they are asked for. */
@@ -87,22 +88,27 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
     return fewest
   }
 
-  #byValue(field: string): Map<string, Entry<T>[]> {
+  #byValue(field: string): Map<string, OneOrMore<Entry<T>>> {
     const known = this.#fields.get(field)
     if (known) return known
     const [oldest] = this.#fields.keys()
     if (this.#fields.size >= MAX_FIELDS && oldest !== undefined) this.#fields.delete(oldest)
-    const byValue = new Map<string, Entry<T>[]>()
+    const byValue = new Map<string, OneOrMore<Entry<T>>>()
     for (const entry of this.all) this.#addToMap(byValue, field, entry)
     this.#fields.set(field, byValue)
     return byValue
   }
 
-  #addToMap(byValue: Map<string, Entry<T>[]>, field: string, entry: Entry<T>): void {
+  #addToMap(byValue: Map<string, OneOrMore<Entry<T>>>, field: string, entry: Entry<T>): void {
     for (const value of this.#valuesOf(entry.row, field)) {
-      const list = byValue.get(value)
-      if (list) this.#insert(list, entry)
-      else byValue.set(value, [entry])
+      const found = byValue.get(value)
+      if (!found) {
+        byValue.set(value, entry)
+        continue
+      }
+      const list = isList(found) ? found : [found]
+      this.#insert(list, entry)
+      byValue.set(value, list)
     }
   }
 
@@ -122,7 +128,19 @@ export class RowsInOrder<T extends { readonly sequence: number }> {
   }
 }
 
+/** One item without a list around it: most lists would have one, and V8 goes through all of them when it looks for garbage. */
+type OneOrMore<T extends object> = T | T[]
+
 const NONE: readonly never[] = Object.freeze([])
+
+function isList<T extends object>(found: OneOrMore<T>): found is T[] {
+  return Array.isArray(found)
+}
+
+function listOf<T extends object>(found: OneOrMore<T> | undefined): readonly T[] {
+  if (found === undefined) return NONE
+  return isList(found) ? found : [found]
+}
 
 /** The first index, at least `from`, from which on `test` holds, by halving. */
 export function firstWhere<T>(list: readonly T[], test: (item: T) => boolean, from = 0): number {
@@ -160,11 +178,10 @@ export function pageAt<T>(
 
 /**
  * The rows of a table by a text of theirs. A map that grows copies all of itself, which takes 10 ms with 65,536 keys. So there
- * are several, by the last character of the key, and each grows at another moment. A row that is alone has no list: 100,000
- * lists are a tenth of what V8 has to go through when it looks for garbage.
+ * are several, by the last character of the key, and each grows at another moment.
  */
 export class Lookup<T extends Row> implements Index<T> {
-  readonly #parts: readonly Map<string, T | T[]>[] = Array.from({ length: PARTS }, () => new Map<string, T | T[]>())
+  readonly #parts = Array.from({ length: PARTS }, () => new Map<string, OneOrMore<T>>())
   readonly #keyOf: (row: T) => string | undefined
 
   /** @param keyOf undefined for a row that nobody looks for */
@@ -174,9 +191,7 @@ export class Lookup<T extends Row> implements Index<T> {
 
   /** The rows with a key, the one that changed last at the end. */
   get(key: string): readonly T[] {
-    const found = partOf(this.#parts, key).get(key)
-    if (found === undefined) return NONE
-    return isList(found) ? found.slice() : [found]
+    return listOf(partOf(this.#parts, key).get(key)).slice()
   }
 
   update(before: T | undefined, after: T | undefined): void {
@@ -191,13 +206,10 @@ export class Lookup<T extends Row> implements Index<T> {
     if (!after || newKey === undefined) return
     const part = partOf(this.#parts, newKey)
     const found = part.get(newKey)
-    if (found !== undefined && isList(found)) found.push(after)
-    else part.set(newKey, found === undefined ? after : [found, after])
+    if (!found) part.set(newKey, after)
+    else if (isList(found)) found.push(after)
+    else part.set(newKey, [found, after])
   }
-}
-
-function isList<T extends Row>(found: T | T[]): found is T[] {
-  return Array.isArray(found)
 }
 
 /** A power of two. */
