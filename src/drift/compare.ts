@@ -157,24 +157,20 @@ export class Comparison {
       if (!declared && isOpen && !this.#context.sent.has(name)) continue
       const member = declared ?? (isOpen ? { ...node, schema: OPEN } : undefined)
       if (member) this.bases.add(member.presence)
-      if (ours !== undefined && other !== undefined) this.#value(member, at, ours, other)
-      else this.#oneSided(node, member, { at, name, ours, other, renamed })
+      if (ours !== undefined && other !== undefined) {
+        this.#value(member, at, ours, other)
+        continue
+      }
+      const required = [own(node?.schema ?? {}, 'required') ?? []].flat().includes(name)
+      const isZero =
+        (required && ZERO.has(JSON.stringify(ours ?? other))) || (other === null && member?.schema !== OPEN)
+      const stated = required ? member?.presence : member?.valueBasis
+      const basis = isZero ? 'choice:G53' : (stated ?? node?.basis ?? 'choice')
+      const behaviour = member !== undefined && !required
+      const data = behaviour && !isZero && !this.#context.own && !this.#isRefusal
+      const word = ours !== undefined && renamed?.[0] === name ? { word: renamed } : {}
+      this.#add(other === undefined ? 'missing' : 'extra', at, basis, ours, other, { behaviour, data, ...word })
     }
-  }
-
-  #oneSided(
-    node: AnswerNode | undefined,
-    member: AnswerNode | undefined,
-    { at, name, ours, other, renamed }: OneSided,
-  ): void {
-    const kind = other === undefined ? 'missing' : 'extra'
-    const required = [own(node?.schema ?? {}, 'required') ?? []].flat().includes(name)
-    const isZero = (required && ZERO.has(JSON.stringify(ours ?? other))) || (other === null && member?.schema !== OPEN)
-    const stated = required ? member?.presence : member?.valueBasis
-    const basis = isZero ? 'choice:G53' : (stated ?? node?.basis ?? 'choice')
-    const word = ours !== undefined && renamed?.[0] === name ? { word: renamed } : {}
-    const data = member !== undefined && !required && !isZero && !this.#context.own && !this.#isRefusal
-    this.#add(kind, at, basis, ours, other, { behaviour: member !== undefined && !required, data, ...word })
   }
 
   /** A member that the service calls otherwise: the only one that it lacks, and the only one that it has in addition. */
@@ -287,14 +283,6 @@ export class Comparison {
       data: !this.#context.own && !this.#isRefusal,
     })
   }
-}
-
-interface OneSided {
-  readonly at: string
-  readonly name: string
-  readonly ours: Value
-  readonly other: Value
-  readonly renamed: readonly [string, string] | undefined
 }
 
 const ERROR_CODES = [

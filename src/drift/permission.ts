@@ -1,8 +1,11 @@
-import { Skipped } from '../conform/answer.ts'
+import { type Answer, Skipped } from '../conform/answer.ts'
+import { Target } from '../conform/target.ts'
 import { operationAt } from '../contract/route.ts'
 import { type JsonValue, parsedJson, textOf } from '../domain/json.ts'
 import { valueAt } from '../domain/value-match.ts'
 import type { HttpRequest } from '../http-client.ts'
+import type { AskingCheck } from './findings.ts'
+import type { Exchange } from './har.ts'
 
 export interface Allowed {
   /** Whether the service is on this machine: everything may be sent there. */
@@ -50,5 +53,29 @@ export class Permission {
     const isOwn = id ? this.#accounts.has(id) : identifier?.startsWith(this.#allowed.prefix)
     if (!isOwn)
       throw new Skipped(`only accounts whose identifier begins with ${this.#allowed.prefix} are changed there`)
+  }
+}
+
+/** A target that gets only what may be sent to the service, and keeps what was asked and answered. */
+export class PermittedTarget extends Target {
+  readonly exchanges: Exchange[] = []
+  readonly #permission: Permission
+
+  constructor(baseUrl: string, allowed: Allowed) {
+    super(baseUrl)
+    this.#permission = new Permission(allowed)
+  }
+
+  /** Sends a request of the comparison. @throws Skipped for one that may not be sent */
+  async ask(request: HttpRequest, check: AskingCheck | undefined): Promise<Answer> {
+    this.#permission.check(request)
+    const answer = await this.answerTo(request)
+    this.#permission.addAccount(parsedJson(answer.text))
+    this.exchanges.push({ request, answer, check })
+    return answer
+  }
+
+  protected answerTo(request: HttpRequest): Promise<Answer> {
+    return super.send(request)
   }
 }

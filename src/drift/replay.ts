@@ -4,14 +4,8 @@ import { parsedJson } from '../domain/json.ts'
 import type { HttpRequest } from '../http-client.ts'
 import type { Exchange } from './har.ts'
 import { type AskingCheck, Findings } from './findings.ts'
+import type { PermittedTarget } from './permission.ts'
 import { ValueMap } from './value-map.ts'
-
-export interface ComparedService extends Target {
-  /** @throws Skipped for a request that may not be sent */
-  admit(request: HttpRequest): void
-  /** Sends a request of the comparison, and keeps what has to be removed. */
-  ask(request: HttpRequest, check: AskingCheck | undefined): Promise<Answer>
-}
 
 export interface ReplayOptions {
   readonly exchanges: readonly Exchange[]
@@ -19,7 +13,7 @@ export interface ReplayOptions {
   readonly mock: Target
   readonly client: ClientCredentials
   /** The service, where the requests are sent to it too; absent: the answers of the recording are those of the service. */
-  readonly service?: ComparedService | undefined
+  readonly service?: PermittedTarget | undefined
   /** What the names of everything that the requests make begin with, where they have that in common. */
   readonly prefix?: string | undefined
   /** Whether the two hold the same connections, providers and accounts from the start. */
@@ -50,10 +44,9 @@ export async function compareExchanges(options: ReplayOptions): Promise<Findings
       const isOver = signal?.aborted === true || (check && incomplete.has(check))
       if (isOver) throw new Skipped('it is not asked any more')
       const request = await toMock.request(exchange)
-      const theirs = toService && (await toService.request(exchange))
-      if (theirs) service.admit(theirs)
+      // The service comes first: a request that may not be sent there is not sent to the mock either.
+      const other = service && toService ? await service.ask(await toService.request(exchange), check) : exchange.answer
       const answer = await mock.send(request)
-      const other = service && theirs ? await service.ask(theirs, check) : exchange.answer
       findings.add({ request, mock: answer, service: other, map: pairs, check })
       learn(pairs, request, answer, other)
       toMock.learn(exchange, answer)

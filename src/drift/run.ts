@@ -6,15 +6,15 @@ import { TestResources } from '../conform/resources.ts'
 import { chosen, runAll } from '../conform/run.ts'
 import { Api, type ClientCredentials, Target } from '../conform/target.ts'
 import { operationAt } from '../contract/route.ts'
-import { type JsonObject, parsedJson } from '../domain/json.ts'
+import type { JsonObject } from '../domain/json.ts'
 import { isLoopback } from '../domain/loopback.ts'
 import { StartError } from '../domain/start-error.ts'
 import { failureReason, type HttpRequest, redirectAway } from '../http-client.ts'
-import type { AskingCheck, Remedy } from './findings.ts'
+import type { Remedy } from './findings.ts'
 import type { Exchange } from './har.ts'
-import { Permission } from './permission.ts'
+import { type Allowed, PermittedTarget } from './permission.ts'
 import { withRemedies } from './remedies.ts'
-import { compareExchanges, type ComparedService } from './replay.ts'
+import { compareExchanges } from './replay.ts'
 import { type DriftReport, reportOf } from './report.ts'
 import { holdSame, mirrorOf } from './mirror.ts'
 
@@ -116,7 +116,7 @@ function withMock<T>(
  */
 async function recordedSuite(options: DriftOptions, mock: Target) {
   const { client, prefix, adminToken, signal } = options
-  const target = new RecordedTarget(mock.baseUrl, permissionOf(options))
+  const target = new SuiteTarget(mock.baseUrl, allowedBy(options))
   const control = options.controlApi ? new ControlApi(target, adminToken) : undefined
   const api = new Api(target, client)
   const context = new CheckContext({ api, prefix, control, connector: undefined, allowProviderChanges: true })
@@ -130,29 +130,20 @@ async function recordedSuite(options: DriftOptions, mock: Target) {
   return { exchanges: target.exchanges, held: checks.filter((_, at) => outcomes[at]?.result === 'held') }
 }
 
-function permissionOf({ baseUrl, allowWrites: writes, prefix }: DriftOptions): Permission {
-  return new Permission({ isLocal: isLoopback(new URL(baseUrl).hostname), writes, prefix })
+function allowedBy({ baseUrl, allowWrites: writes, prefix }: DriftOptions): Allowed {
+  return { isLocal: isLoopback(new URL(baseUrl).hostname), writes, prefix }
 }
 
 const CREATES: ReadonlySet<string | undefined> = new Set(['create_connected_account', 'create_custom_provider'])
 
-/** The service, with what was asked and answered. */
-class Service extends Target implements ComparedService {
-  readonly exchanges: Exchange[] = []
+class Service extends PermittedTarget {
   readonly api: Api
   readonly resources: TestResources
-  readonly #permission: Permission
 
   constructor(options: DriftOptions) {
-    super(options.baseUrl)
+    super(options.baseUrl, allowedBy(options))
     this.api = new Api(this, options.client)
     this.resources = new TestResources(this.api, options.prefix)
-    this.#permission = permissionOf(options)
-  }
-
-  /** @throws Skipped for a request that may not be sent */
-  admit(request: HttpRequest): void {
-    this.#permission.check(request)
   }
 
   override async send(request: HttpRequest): Promise<Answer> {
@@ -164,14 +155,12 @@ class Service extends Target implements ComparedService {
     )
   }
 
-  /** Sends a request of the comparison. A service that breaks off is compared too: its status is 0 then. */
-  async ask(request: HttpRequest, check: AskingCheck | undefined): Promise<Answer> {
+  /** A service that breaks off is compared too: its status is 0 then. */
+  protected override async answerTo(request: HttpRequest): Promise<Answer> {
     const answer = await this.send(request).catch((error: unknown) => {
       if (error instanceof StartError) throw error
       return new Answer(`${request.method} ${request.path}`, 0, {}, failureReason(error))
     })
-    this.exchanges.push({ request, answer, check })
-    this.#permission.addAccount(parsedJson(answer.text))
     if (answer.status === 200 || answer.status === 201) this.#keep(request, answer)
     return answer
   }
@@ -191,27 +180,14 @@ class Service extends Target implements ComparedService {
 
 const ENVIRONMENTS = '/_mock/environments'
 
-/** A mock whose requests are recorded. */
-class RecordedTarget extends Target {
-  readonly exchanges: Exchange[] = []
+/** The mock that answers the conformance suite. */
+class SuiteTarget extends PermittedTarget {
   /** What asks. */
   check: Check | undefined
-  readonly #permission: Permission
 
-  constructor(baseUrl: string, permission: Permission) {
-    super(baseUrl)
-    this.#permission = permission
-  }
-
-  override async send(given: HttpRequest): Promise<Answer> {
-    const { check } = this
+  override send(request: HttpRequest): Promise<Answer> {
     // A link of the mock is one of the service too, below its own address.
-    const path = given.path.startsWith(`${this.baseUrl}/`) ? given.path.slice(this.baseUrl.length) : given.path
-    const request = { ...given, path }
-    this.#permission.check(request)
-    const answer = await super.send(request)
-    this.#permission.addAccount(parsedJson(answer.text))
-    this.exchanges.push({ request, answer, check })
-    return answer
+    const isLink = request.path.startsWith(`${this.baseUrl}/`)
+    return this.ask(isLink ? { ...request, path: request.path.slice(this.baseUrl.length) } : request, this.check)
   }
 }
