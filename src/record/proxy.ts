@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { PassThrough, type Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fieldsOf } from '../domain/json.ts'
@@ -95,11 +95,10 @@ export class RecordingProxy {
       return
     }
     const startedAt = now()
-    const sent = new Copy()
-    const body = hasBody(request) ? request.pipe(sent) : undefined
+    const sent = beginningOf(request)
     let answer: RecordedAnswer | undefined
     try {
-      answer = await this.#exchange(request, response, body)
+      answer = await this.#exchange(request, response)
     } finally {
       // A request whose sender has gone does not end.
       if (!request.complete) await finished(request.resume()).catch(() => undefined)
@@ -108,18 +107,14 @@ export class RecordingProxy {
         durationMs: now() - startedAt,
         method: request.method ?? 'GET',
         target: request.url ?? '/',
-        request: { headers: headerPairs(request.rawHeaders), body: sent.kept() },
+        request: { headers: headerPairs(request.rawHeaders), body: sent() },
         answer,
       })
     }
   }
 
   /** The answer as it went on to the client; undefined where there was none, and the connection to the client ends as well. */
-  async #exchange(
-    request: IncomingMessage,
-    response: ServerResponse,
-    body: Readable | undefined,
-  ): Promise<RecordedAnswer | undefined> {
+  async #exchange(request: IncomingMessage, response: ServerResponse): Promise<RecordedAnswer | undefined> {
     const aborted = new AbortController()
     response.once('close', () => aborted.abort())
     let incoming: IncomingMessage
@@ -128,46 +123,36 @@ export class RecordingProxy {
         method: request.method ?? 'GET',
         path: request.url ?? '/',
         headers: fieldsOf(passedOn(request, ['host', 'expect'])),
-        body,
+        body: hasBody(request) ? request : undefined,
         signal: aborted.signal,
       })
     } catch {
       response.destroy()
       return undefined
     }
-    const copy = new Copy()
+    const received = beginningOf(incoming)
     const { statusCode: status = 502, statusMessage: reason = '' } = incoming
     response.sendDate = false
     response.writeHead(status, reason, passedOn(incoming).flat())
     response.flushHeaders()
     // A client that leaves, or a service that ends the connection, ends the other side too.
-    const isTorn = await pipeline(incoming, copy, response).then(
+    const isTorn = await pipeline(incoming, response).then(
       () => false,
       () => true,
     )
-    return { status, reason, headers: headerPairs(incoming.rawHeaders), body: copy.kept(), isTorn }
+    return { status, reason, headers: headerPairs(incoming.rawHeaders), body: received(), isTorn }
   }
 }
 
-/** Passes a body on and keeps its beginning. */
-class Copy extends PassThrough {
-  readonly #chunks: Buffer[] = []
-  #size = 0
-
-  override _transform(
-    chunk: Buffer,
-    encoding: BufferEncoding,
-    done: (error?: Error | null, data?: Buffer) => void,
-  ): void {
-    const rest = MAX_KEPT - this.#size
-    if (rest > 0) this.#chunks.push(chunk.subarray(0, rest))
-    this.#size += chunk.length
-    done(null, chunk)
-  }
-
-  kept(): RecordedBody {
-    return { bytes: Buffer.concat(this.#chunks), size: this.#size }
-  }
+/** Keeps the beginning of a body while it passes; what is returned tells what has passed so far. */
+function beginningOf(body: Readable): () => RecordedBody {
+  const chunks: Buffer[] = []
+  let size = 0
+  body.on('data', (chunk: Buffer) => {
+    if (size < MAX_KEPT) chunks.push(chunk.subarray(0, MAX_KEPT - size))
+    size += chunk.length
+  })
+  return () => ({ bytes: Buffer.concat(chunks), size })
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
