@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { installPackages } from './install.ts'
 import { ROOT } from './project.ts'
@@ -6,6 +7,7 @@ import { ROOT } from './project.ts'
 /*
  *     npm run check:code                 # every step of CODE; one that fails does not stop the others
  *     npm run check:lint                 # one step: tsx .build/check.ts lint
+ *     npm run check:lint -- src/cli      # lint and format: only these files and folders
  */
 
 const CODE = {
@@ -25,10 +27,13 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
   release: ['tsx .build/release/check.ts'],
 }
 
-const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(CODE)
-const unknown = names.filter((name) => !Object.hasOwn(STEPS, name))
+const given = process.argv.slice(2)
+const named = given.filter((each) => Object.hasOwn(STEPS, each))
+const files = given.filter((each) => !named.includes(each))
+const names = named.length > 0 ? named : Object.keys(CODE)
+const unknown = files.filter((file) => !existsSync(join(ROOT, file)))
 if (unknown.length > 0)
-  throw new Error(`there is no check ${unknown.join(', ')}; allowed: ${Object.keys(STEPS).join(', ')}`)
+  throw new Error(`there is no check or file ${unknown.join(', ')}; checks: ${Object.keys(STEPS).join(', ')}`)
 
 // The programs of the checks, and the packages of the tests, whose types the compiler and the linter read.
 installPackages('.config')
@@ -43,7 +48,8 @@ if (failed.length > 0) {
 
 /** Runs all commands, also after one that failed. */
 function passes(commands: readonly string[]): boolean {
-  const statuses = commands.map((command) => {
+  const statuses = commands.map((step) => {
+    const command = files.length > 0 ? step.replace(/ \.$/, ` ${files.join(' ')}`) : step
     console.log(`> ${command}`)
     return spawnSync(command, { cwd: ROOT, env, stdio: 'inherit', shell: true }).status
   })
