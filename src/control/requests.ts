@@ -79,10 +79,11 @@ export const requestHandlers = {
 
   /** Server-sent events: journal entries and status changes of the environment as they happen. */
   stream_events: ({ services, journal, request, response }) => {
-    if (!beginStream(services, request, response)) return
-    response.write(': toolmock events\n\n')
+    const write = beginStream(services, request, response)
+    if (!write) return
+    write(': toolmock events\n\n')
     const send = (entry: RecordedEntry): void => {
-      response.write(eventsOf(entry).map(serverSentEvent).join(''))
+      write(eventsOf(entry).map(serverSentEvent).join(''))
       if (response.writableLength <= MAX_UNREAD || response.destroyed) return
       services.log.warn('an event stream was closed: its client leaves too much unread', {
         unread_bytes: response.writableLength,
@@ -100,11 +101,12 @@ export const requestHandlers = {
   stream_timeline: ({ services, query, request, response }) => {
     const { registry, journals } = services
     const only = query.environment === undefined ? undefined : environmentNamed(services, query.environment)
+    const write = beginStream(services, request, response)
+    if (!write) return
     const seen = new Map<Journal, { appended: number; cleared: number }>()
     let revision = -1
     let first = true
-    const send = (event: string, data: object): void =>
-      void response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+    const send = (event: string, data: object): void => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
     /** @returns whether there were any entries */
     const sendNew = (most: number): boolean => {
       const environments = only ? [only] : registry.environments()
@@ -142,7 +144,6 @@ export const requestHandlers = {
         started_at: services.startedAt,
       })
     }
-    if (!beginStream(services, request, response)) return
     sendNew(query.newest)
     let isResting = false
     const timer = setInterval(() => {
@@ -187,14 +188,14 @@ const MAX_UNREAD = 4 * 1024 * 1024
 
 /**
  * Begins an answer of server-sent events, which ends when the server closes. The answer to HEAD has no events, so it is whole.
- * @returns whether events are to follow
+ * @returns what writes an event, unless the stream has ended: a slow reader takes its end later; undefined when no events are to follow
  * @throws ControlError TOO_MANY_STREAMS
  */
 function beginStream(
   { eventStreams, closing, registry }: AppServices,
   { method }: IncomingMessage,
   response: ServerResponse,
-): boolean {
+): ((event: string) => void) | undefined {
   const { open, most } = eventStreams
   if (open.size >= most) {
     const message = `${most} event streams are open, and no more may be; close one of them`
@@ -205,12 +206,12 @@ function beginStream(
   const end = (): void => void response.end()
   if (method === 'HEAD' || closing.aborted) {
     end()
-    return false
+    return undefined
   }
-  const heartbeat = setInterval(() => {
-    // A slow reader takes the end later.
-    if (!response.writableEnded) response.write(': still there\n\n')
-  }, HEARTBEAT_MS)
+  const write = (event: string): void => {
+    if (!response.writableEnded) response.write(event)
+  }
+  const heartbeat = setInterval(() => write(': still there\n\n'), HEARTBEAT_MS)
   heartbeat.unref()
   open.add(response)
   closing.addEventListener('abort', end)
@@ -219,7 +220,7 @@ function beginStream(
     open.delete(response)
     closing.removeEventListener('abort', end)
   })
-  return true
+  return write
 }
 
 /** How often a timeline looks for what is new, and how many entries it sends at most: more cannot be read on a screen. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
 
@@ -409,6 +410,29 @@ describe('documents', () => {
       await call('post', `/accounts/${account.id}/tools/mail_send_message`, { input })
       const [mail] = (await call('get', '/connectors')).body.connectors
       expect(mail.responders.map(({ hits }: { hits: number }) => hits).slice(0, 2)).toEqual([1, 0])
+    })
+  })
+})
+
+it('a timeline whose reader is slow gets nothing after its end', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  await withControl({}, async (mock) => {
+    await withStream(mock, '', async (next) => {
+      await next()
+      const { eventStreams, journals } = mock.app.services
+      const [response] = eventStreams.open
+      // As a connection whose other end reads nothing.
+      Object.assign(response!.socket, { _write: () => undefined, _writev: () => undefined })
+      const closing = mock.app.close()
+      await nextTurn()
+      expect(response?.writableEnded).toBe(true)
+      const write = vi.spyOn(response!, 'write')
+      journals.record({ kind: 'control', id: 'req_1', environment: undefined, url: 'later', status: 200 })
+      vi.advanceTimersByTime(15_000)
+      expect(write).not.toHaveBeenCalled()
+      response?.destroy()
+      await closing
     })
   })
 })
