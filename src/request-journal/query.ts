@@ -107,10 +107,12 @@ function checkValue(key: string, value: JsonValue, extensions: readonly string[]
     throw unknownName(value, key, words)
   }
   if (key === 'injected' && typeof value !== 'boolean') throw wrongValue(key, 'true or false', value)
-  if (key === 'status' && typeof value === 'string' && !/^[\d*]+$/.test(value)) {
-    throw wrongValue(key, 'a status such as 404, or a glob such as 4*', value)
+  if (key === 'status' && !Array.isArray(value) && !STATUSES.some((status) => fits(value, status))) {
+    throw wrongValue(key, 'a status from 100 to 599, 0 for no answer, or a glob such as 4*', value)
   }
 }
+
+const STATUSES = [0, ...Array.from({ length: 500 }, (_, at) => 100 + at)]
 
 function wrongValue(key: string, allowed: string, found: JsonValue): JournalQueryError {
   const shown = quote(maskText(typeof found === 'string' ? found : JSON.stringify(found)), 60)

@@ -94,7 +94,7 @@ describe('a file of cases', () => {
       'a status that is none',
       withCase('expect: { requests: [{ status: 4x }] }'),
       [
-        'cases.yaml:2:47: `cases[0].expect.requests[0].status` is "4x"; allowed: a status such as 404, or a glob such as 4*',
+        'cases.yaml:2:47: `cases[0].expect.requests[0].status` is "4x"; allowed: a status from 100 to 599, 0 for no answer, or a glob such as 4*',
       ],
     ],
     [

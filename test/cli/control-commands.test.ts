@@ -282,7 +282,8 @@ describe('a command about a running server', () => {
       expect(await run('logs', '--status', 'abc')).toEqual({
         code: 2,
         stdout: '',
-        stderr: 'toolmock: status must be a status such as 404, or a glob such as 4*; found "abc"\n',
+        stderr:
+          'toolmock: status must be a status from 100 to 599, 0 for no answer, or a glob such as 4*; found "abc"\n',
       })
       expect(await ok('logs', '--operation', 'create_token')).toMatch(
         /^\S+ \[test-\d+\] POST +create_token +200 [^\n]*\n$/,

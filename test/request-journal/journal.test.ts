@@ -218,7 +218,17 @@ describe('querying a journal', () => {
     ['since=2026-01-31T12:00:00', 'must be an ISO 8601 instant with its time zone, a day in UTC or', 'since', []],
     ['injected=yes', 'injected must be true or false; found "yes"', 'injected', []],
     ['injected=', 'injected must be true or false; found ""', 'injected', []],
-    ['status=abc', 'status must be a status such as 404, or a glob such as 4*; found "abc"', 'status', []],
+    [
+      'status=abc',
+      'status must be a status from 100 to 599, 0 for no answer, or a glob such as 4*; found "abc"',
+      'status',
+      [],
+    ],
+    ['status=999', 'status must be a status', 'status', []],
+    ['status=99', 'status must be a status', 'status', []],
+    ['status=600', 'status must be a status', 'status', []],
+    ['status=9*', 'status must be a status', 'status', []],
+    ['status=', 'status must be a status', 'status', []],
     ['kind=request_', 'did you mean request?', 'kind', expect.arrayContaining(['request', 'page'])],
     ['protocol=http2', 'did you mean http?', 'protocol', ['http', 'grpc', 'grpc-web', 'connect', 'mcp']],
     ['status=1&status=2', 'status is sent 2 times; send it once', 'status', []],
@@ -242,6 +252,8 @@ describe('querying a journal', () => {
     [{ injected: 1 }, 'injected must be true or false; found "1"'],
     [{ status: 'abc' }, 'status must be a status'],
     [{ status: [404, 'abc'] }, 'status must be a status'],
+    [{ status: [404, 999] }, 'status must be a status'],
+    [{ status: 200.5 }, 'status must be a status'],
     [{ kind: ['page', 'pages'] }, 'did you mean page?'],
   ])('a match by %j is refused, saying %s', (match, message) => {
     expect(() => readMatch(match)).toThrow(message)
