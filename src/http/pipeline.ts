@@ -211,7 +211,9 @@ function checkClient(context: OperationContext, services: ServiceParts): Promise
 /** Applies everything that has fallen due by the environment's clock, before the operation reads anything. */
 function applyDue(context: RequestContext): void {
   const environment = environmentOf(context)
+  // Its body may have come slowly.
   context.readGuard = new ReadGuard(environment)
+  context.readGuard.assertUsable()
   if (environment.model.due.first(now(environment))) applyDueEvents(environment, context.trace)
 }
 
@@ -250,8 +252,6 @@ function applyScenarios(context: RequestContext, services: ServiceParts): Promis
 function operate(context: OperationContext, services: ServiceParts): Promise<void> | undefined {
   const { fault, route, checked, trace } = context
   if (fault && (fault.injected || fault.cut)) return undefined
-  // Time may have passed in a fault since the read guard was made.
-  context.readGuard?.assertValid()
   if (!checked) throw new Error('the operation comes after the contract check')
   const environment = environmentOf(context)
   const call: Call<Operation> = {
@@ -283,7 +283,6 @@ function operate(context: OperationContext, services: ServiceParts): Promise<voi
 function forward(context: ProxyContext, services: ServiceParts): Promise<void> | undefined {
   const { fault, request, trace } = context
   if (fault && (fault.injected || fault.cut)) return undefined
-  context.readGuard?.assertValid()
   const environment = environmentOf(context)
   const thirdParty = services.thirdParties.client(environment, trace)
   const call = { environment, thirdParty, documentedOnly: services.documentedOnly, trace }
@@ -297,7 +296,6 @@ function extend(context: ExtensionContext, services: ServiceParts): Promise<void
   const { fault, request, route, rawBody, requestId } = context
   const { toolSchemas } = services
   if (fault && (fault.injected || fault.cut)) return undefined
-  context.readGuard?.assertValid()
   const { method, query, headers } = request
   const [path = ''] = request.url.split('?', 1)
   const sent = {

@@ -36,6 +36,7 @@ export async function applyFaults(
     context.fault = { cut: end.kind, injected: false, text: undefined, deliver: undefined }
     return
   }
+  context.readGuard?.assertUsable()
   const executionId = (): string => environment.ids.id('exec')
   const accountId = (): string => scenarioRequest(context, environment).account?.id ?? environment.ids.id('ca')
   const injected = injectedAnswer(faults, { at: 'service', operation, executionId, accountId })

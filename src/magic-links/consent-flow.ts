@@ -1,7 +1,7 @@
 import { type Account, type Issued, issued, updated, withLive, withoutPending, withPending } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import { generatedDetails } from '../domain/connector-defaults.ts'
-import { checkDatabaseUser, type Credentials, promoted } from '../domain/credentials.ts'
+import { checkDatabaseUser, type Credentials, haveSameTokens, promoted } from '../domain/credentials.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { MagicLink } from '../domain/generated/tables.ts'
 import type { ThirdParty, TokenAnswer } from '../domain/ports.ts'
@@ -96,7 +96,15 @@ export async function completeWithoutUser(flow: LinkFlow, linkId: string): Promi
     return approve(flow, linkId, { credentials: {}, lifetime: null })
   }
   checkDatabaseUser(account.credentials, connector)
-  return flow.thirdParty.obtain(connector, account, (answer) => approve(flow, linkId, granted(answer)))
+  const isUnchanged = (): boolean => {
+    const current = flow.environment.model.tables.accounts.get(account.id)
+    return !current || haveSameTokens(current.credentials, account.credentials)
+  }
+  // Another subject or database user that was stored meanwhile needs a token of its own.
+  const obtained = flow.thirdParty.obtain(connector, account, (answer) =>
+    isUnchanged() ? approve(flow, linkId, granted(answer)) : undefined,
+  )
+  return (await obtained) ?? completeWithoutUser(flow, linkId)
 }
 
 async function completeConsent(flow: LinkFlow, open: OpenLink, { decision, as }: Choice): Promise<string> {

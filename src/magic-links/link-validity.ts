@@ -104,7 +104,7 @@ export interface OpenLink {
 export function usableLink(environment: Environment, id: string): OpenLink {
   const { tables } = environment.model
   const link = tables.magic_links.get(id)
-  if (!link) throw new LinkProblem('unknown')
+  if (!link || environment.isRemoved) throw new LinkProblem('unknown')
   if (link.completed_at !== undefined) throw new LinkProblem('completed')
   const account = tables.accounts.get(link.account_id)
   if (!account) throw new LinkProblem('account_deleted')

@@ -330,6 +330,15 @@ export class ReadGuard {
     if (this.#environment.rollbacks === this.#rollbacks) return
     throw new StorageError('the state could not be written', new Error('what this request had read was rolled back'))
   }
+
+  /**
+   * For a request that has waited and is to go on.
+   * @throws StorageError as above; ServiceError UNAUTHENTICATED when the environment was removed: there may be another one of its name
+   */
+  assertUsable(): void {
+    this.assertValid()
+    if (this.#environment.isRemoved) throw removed(this.#environment.name)
+  }
 }
 
 /**

@@ -19,7 +19,6 @@ import {
 import type { ForwardedAnswer, ForwardedRequest, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
 import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
-import { removed } from '../state/wal/state-errors.ts'
 import { fillCollection } from './collections.ts'
 import { answerByExtension } from './extensions.ts'
 import {
@@ -289,7 +288,7 @@ class ThirdPartyClient implements ThirdParty {
 
   /**
    * @throws StorageError when a commit that the call rests on was rolled back, before it or meanwhile; ServiceError
-   * UNAUTHENTICATED when the environment was removed: there may be another one of its name
+   * UNAUTHENTICATED when the environment was removed
    */
   async #send(
     connector: Connector,
@@ -297,8 +296,7 @@ class ThirdPartyClient implements ThirdParty {
     sending: Sending,
   ): Promise<{ received: ForwardedAnswer; apply: OpenCall['apply'] }> {
     const { http, calls, listenerOrigin } = this.#parts
-    this.#readGuard.assertValid()
-    if (this.#environment.isRemoved) throw removed(this.#environment.name)
+    this.#readGuard.assertUsable()
     const { request, tool, timeout } = sending
     const start = performance.now()
     const inProcess = request.origin === listenerOrigin
@@ -308,7 +306,7 @@ class ThirdPartyClient implements ThirdParty {
     const received = await http.send(request, timeout, inProcess)
     if (ticket !== undefined) calls.delete(ticket)
     this.#note(connector, account, sending, received, performance.now() - start)
-    this.#readGuard.assertValid()
+    this.#readGuard.assertUsable()
     return { received, apply: call.apply }
   }
 

@@ -17,21 +17,34 @@ function send(
 }
 
 describe('the bearer token', () => {
-  it('ends with its environment, also while a request waits, with a challenge (RFC 6750 3)', () =>
-    withToolmock({}, async ({ api, app, environment, http }) => {
+  it.each([
+    ['create_custom_provider', []],
+    ['list_connections', []],
+    ['list_connections', [{ respond: { status: 429, body: 'slow down' } }]],
+    ['proxy_request', []],
+    ['organizations', []],
+  ])('ends with its environment, also while %s waits before %j, with a challenge (RFC 6750 3)', (operation, more) =>
+    withToolmock({ extensions: ['organizations'] }, async ({ api, app, environment, http, signIn }) => {
       const held = { hold_until: { requests: 2, within: '60s' } }
-      const rules = [{ name: 'first', at: 'service', on: { operation: 'create_custom_provider' }, do: [held] }]
+      const rules = [{ name: 'first', at: 'service', on: { operation }, do: [held, ...more] }]
       await http('put', '/_mock/scenarios/held').send({ name: 'held', rules })
       await http('post', '/_mock/scenarios/held/start')
-      const creating = api.post('/custom-providers', { display_name: 'Late' })
+      const proxied = http('get', '/proxy/v1/messages').set({ connection_name: 'mail', identifier: 'ada@example.com' })
+      const waiting = {
+        create_custom_provider: () => api.post('/custom-providers', { display_name: 'Late' }),
+        list_connections: () => api.get('/connections'),
+        proxy_request: async () => proxied.set('Authorization', `Bearer ${await signIn()}`),
+        organizations: () => api.get('/organizations'),
+      }[operation]!()
       const own = app.services.scenarios.of(environment)
       const isHeld = (): boolean => own.list().some(({ rules: [rule] }) => (rule?.matched ?? 0) > 0)
       while (!isHeld()) await new Promise((turn) => setImmediate(turn))
       own.stop('held')
       app.services.registry.remove('default')
-      const answer = await creating
+      const answer = await waiting
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer error="invalid_token"'])
-    }))
+    }),
+  )
 
   it('is required by every operation except that of the token itself', () => {
     expect(ROUTES.filter(({ bearer }) => !bearer).map(({ operation }) => operation)).toEqual(['create_token'])

@@ -3,7 +3,7 @@ import { ACCOUNT_STATUSES, type AccountStatus } from '../../src/domain/account.t
 import type { Credentials } from '../../src/domain/credentials.ts'
 import { approve, completeLink, deny } from '../../src/magic-links/consent-flow.ts'
 import { usableLink } from '../../src/magic-links/link-validity.ts'
-import { BASE, VERIFY, setUp } from './fixture.ts'
+import { BASE, VERIFY, setUp, tokensOf } from './fixture.ts'
 
 const token = (access_token: string): Credentials => ({
   oauth_token: { access_token, refresh_token: '', scopes: [], domain: '' },
@@ -128,6 +128,12 @@ describe('deny', () => {
 })
 
 describe('usableLink', () => {
+  it('knows no link of an environment that was removed', () => {
+    const { environment } = setUp()
+    environment.isRemoved = true
+    expect(() => usableLink(environment, 'link')).toThrow('This link is not known')
+  })
+
   it('refuses a link from the moment it expires', () => {
     const { environment } = setUp()
     environment.clock.advance(15 * 60_000 - 1)
@@ -138,6 +144,25 @@ describe('usableLink', () => {
 })
 
 describe('completeLink', () => {
+  it('obtains another token when another subject is stored meanwhile', async () => {
+    const of = (subject: string, access_token: string): Credentials => ({
+      workspace_dwd: { subject, access_token, scopes: [] },
+    })
+    const issued = ['first', 'second']
+    const { flow, account, environment } = setUp({
+      type: 'WORKSPACE_DWD',
+      account: { credentials: of('ada', 'old') },
+      link: { user_verify_url: '' },
+      answer: () => {
+        const other = { ...account(), credentials: of('boss', 'of boss') }
+        environment.model.transact(() => environment.model.tables.accounts.put(other))
+        return tokensOf(issued.shift() ?? 'none')
+      },
+    })
+    await completeLink(flow, 'link', { decision: 'approve' })
+    expect(account().credentials.workspace_dwd).toMatchObject({ subject: 'boss', access_token: 'at-second' })
+  })
+
   it('returns the URL of the redirect, and accepts any identity', async () => {
     const { flow, account, requests } = setUp()
     const redirect = await completeLink(flow, 'link', { decision: 'approve', as: 'eve' })
