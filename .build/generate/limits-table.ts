@@ -103,7 +103,7 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
       limit('values of an OpenAPI document, aliases written out', OPENAPI, 'MAX_VALUES', count, 'refused'),
       limit(
         'a value in the credentials form',
-        'src/magic-links/credentials-form.ts',
+        'src/pages/credentials-page.ts',
         'MAX_VALUE',
         characters,
         'the form says so',

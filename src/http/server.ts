@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import {
   createServer,
   IncomingMessage,
@@ -271,15 +272,12 @@ export function servingOf(server: Server, protocol: 'http' | 'https', closeTimeo
     socket.once('close', () => open.delete(socket))
   })
   return {
-    listen: ({ host, port }) =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen({ port, host, backlog: BACKLOG }, () => {
-          server.off('error', reject)
-          const bound = (server.address() as AddressInfo).port
-          resolve({ url: `${protocol}://${callableHost(host)}:${bound}`, host, port: bound })
-        })
-      }),
+    listen: async (address) => {
+      await once(server.listen({ ...address, backlog: BACKLOG }), 'listening')
+      const { host } = address
+      const { port } = server.address() as AddressInfo
+      return { url: `${protocol}://${callableHost(host)}:${port}`, host, port }
+    },
     close: () => closed(server, open, closeTimeout),
   }
 }
@@ -296,14 +294,10 @@ async function closed(server: Server, open: ReadonlySet<Socket>, closeTimeout: n
   const drop = setTimeout(() => {
     for (const socket of open) socket.destroy()
   }, closeTimeout)
-  await new Promise<void>((resolve) => {
-    server.close(() => {
-      resolve()
-    })
-    server.closeIdleConnections()
-    // Browsers open connections that they may never use.
-    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
-  })
+  const isClosed = once(server.close(), 'close')
+  // Browsers open connections that they may never use.
+  for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+  await isClosed
   clearInterval(sweep)
   clearTimeout(drop)
 }

@@ -1,43 +1,29 @@
+import type { Account } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
+import type { Connector } from '../domain/connector.ts'
 import { ServiceError } from '../domain/errors.ts'
-import { credentialsPage } from '../pages/credentials-page.ts'
-import type { Html } from '../pages/html.ts'
+import { SAME_ADDRESS } from '../pages/credentials-page.ts'
+import { html, type Html } from '../pages/html.ts'
+import { layout } from '../pages/layout.ts'
 import { noticePage } from '../pages/notice-page.ts'
 import { RefusedAuthorization } from '../third-party/authorize.ts'
-import type { FilledForm } from './credentials-form.ts'
 import { LinkProblem, type OpenLink } from './link-validity.ts'
 
-/** Forms are sent to the address of their page, also behind a proxy that serves the mock below a path. */
-const SAME_ADDRESS = '?'
-
-/** The form for static credentials; `filled` shows what was entered, with the problems found in it. */
-export function formPage({ connector, account }: OpenLink, facts: readonly string[], filled?: FilledForm): Html {
-  return credentialsPage({
-    connectorName: connector.display_name,
-    description: connector.description,
-    accountIdentifier: account.identifier,
-    fields: connector.credentials.fields,
-    action: SAME_ADDRESS,
-    cancelAction: '?decision=deny',
-    facts,
-    ...filled,
-  })
-}
-
 /** The page of a link whose type needs no user (G29). */
-export function continuePage({ connector, account }: OpenLink, facts: readonly string[]): Html {
+export function continuePage(
+  {
+    connector,
+    account,
+  }: { connector: Pick<Connector, 'display_name' | 'authorization_type'>; account: Pick<Account, 'identifier'> },
+  facts: readonly string[],
+): Html {
   const ownTokens = TRAITS[connector.authorization_type].source === 'service'
   const reason = ownTokens
     ? 'The service obtains the access of this account itself.'
     : 'This application can be used without credentials.'
-  return noticePage({
-    title: 'No sign-in is needed',
-    overline: connector.display_name,
-    text: [`${reason} Nothing has to be entered or allowed for ${account.identifier}.`],
-    tone: 'info',
-    facts,
-    next: { label: 'Continue', href: SAME_ADDRESS, method: 'post' },
-  })
+  const body = html`<p>${reason} Nothing has to be entered or allowed for ${account.identifier}.</p>
+    <form class="buttons" method="post" action="${SAME_ADDRESS}"><button class="primary">Continue</button></form>`
+  return layout({ title: 'No sign-in is needed', overline: connector.display_name, body, facts })
 }
 
 /**

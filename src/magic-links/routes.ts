@@ -7,6 +7,7 @@ import { holdAnswer } from '../http/held-answers.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { pageFacts, pageVisit } from '../request-journal/page-journal.ts'
 import { applyDueEvents } from '../state/account-events.ts'
+import { credentialsPage, readCredentials } from '../pages/credentials-page.ts'
 import type { Html } from '../pages/html.ts'
 import { sendPage, sendRedirect } from '../pages/page-headers.ts'
 import type { Environment } from '../state/environment.ts'
@@ -23,9 +24,8 @@ import {
   finishConsent,
   type LinkFlow,
 } from './consent-flow.ts'
-import { detailsOf, readCredentials } from './credentials-form.ts'
 import { LinkProblem, usableLink } from './link-validity.ts'
-import { continuePage, formPage, methodPage, problemPage, successPage } from './pages.ts'
+import { continuePage, methodPage, problemPage, successPage } from './pages.ts'
 
 /** A page with its status, or where the browser goes next. */
 type Answer = { status: number; page: Html } | { redirect: string }
@@ -97,7 +97,7 @@ async function follow({ flow, linkId, query, facts }: LinkRequest): Promise<Answ
     case 'consent':
       return { redirect: authorizeUrl(baseUrl, environment, open.connector, authorizationRequestOf(flow, open)) }
     case 'form':
-      return { status: 200, page: formPage(open, facts) }
+      return { status: 200, page: credentialsPage(open, facts) }
     case 'service':
     case 'none':
       return { status: 200, page: continuePage(open, facts) }
@@ -115,8 +115,8 @@ async function submit(request: LinkRequest): Promise<Answer> {
       return follow(request)
     case 'form': {
       const filled = readCredentials(open.connector.credentials.fields, form)
-      if (filled.problems.size > 0) return { status: 400, page: formPage(open, facts, filled) }
-      const credentials = { static_auth: { details: detailsOf(filled.values) } }
+      if (filled.problems.size > 0) return { status: 400, page: credentialsPage(open, facts, filled) }
+      const credentials = { static_auth: { details: Object.fromEntries(filled.values) } }
       return { redirect: approve(flow, linkId, { credentials, lifetime: null, entered: true }) }
     }
     case 'service':

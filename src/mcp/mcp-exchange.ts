@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { type EncodedAnswer, sendAnswer } from '../http/answer.ts'
@@ -130,10 +131,7 @@ export class McpExchange {
     if (!this.#headSent) response.writeHead(status, headers)
     this.#headSent = true
     if (response.write(chunk) || this.isOver) return
-    await new Promise<void>((resolve) => {
-      response.once('drain', resolve)
-      this.gone.addEventListener('abort', () => resolve(), { once: true })
-    })
+    await once(response, 'drain', { signal: this.gone }).catch(() => undefined)
   }
 
   /** Progress may have sent the head already, which faults send too. */

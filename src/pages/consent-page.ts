@@ -1,18 +1,16 @@
+import type { Connector } from '../domain/connector.ts'
 import { html, type Html } from './html.ts'
 import { layout } from './layout.ts'
 
 export interface ConsentPage {
-  connectorName: string
-  description: string
-  /** The application that asks for access. */
-  applicationName: string
-  /** The account that is being connected. Where it is not one of `people`, it is offered as another person. */
-  accountIdentifier?: string | undefined
+  /** `people` are the identities to choose from; the form also takes any other. */
+  connector: Pick<Connector, 'display_name' | 'description' | 'people'>
   scopes: readonly string[]
-  /** The identities to choose from; the form also takes any other. */
-  people: readonly string[]
-  action: string
-  hidden: Readonly<Record<string, string>>
+  /**
+   * Of the authorization request; the form sends them back. `client_id` is the application that asks for access, `login_hint`
+   * the account that is being connected: where it is not one of the people, it is offered as another person.
+   */
+  parameters: Readonly<Record<string, string>>
   facts?: readonly string[] | undefined
   /** The error of the form when it was sent before. */
   problem?: string | undefined
@@ -23,13 +21,15 @@ export interface ConsentPage {
  * for another person), `somebody_else` and `decision`; {@link consentAnswer} reads it.
  */
 export function consentPage(page: ConsentPage): Html {
-  const title = `Allow access to ${page.connectorName}?`
+  const { connector, parameters } = page
+  const title = `Allow access to ${connector.display_name}?`
+  // The action is relative, so that it is right below the path of a proxy too.
   const body = html`
-    ${page.description ? html`<p class="quiet">${page.description}</p>` : null}
-    <p><strong>${page.applicationName}</strong> asks for access${forAccount(page.accountIdentifier)}.</p>
+    ${connector.description ? html`<p class="quiet">${connector.description}</p>` : null}
+    <p><strong>${parameters['client_id']}</strong> asks for access${forAccount(parameters['login_hint'])}.</p>
     ${scopeList(page.scopes)}
-    <form method="post" action="${page.action}">
-      ${hiddenFields(page.hidden)} ${peopleFields(page)}
+    <form method="post" action="authorize">
+      ${hiddenFields(parameters)} ${peopleFields(page)}
       <div class="buttons">
         <button class="primary" name="decision" value="approve">Approve</button>
         <button name="decision" value="deny">Deny</button>
@@ -108,7 +108,8 @@ export function defaultPerson(people: readonly string[], accountIdentifier: stri
   return people.includes(accountIdentifier) ? accountIdentifier : (people[0] ?? accountIdentifier)
 }
 
-function peopleFields({ people, accountIdentifier = '', problem }: ConsentPage): Html {
+function peopleFields({ connector: { people }, parameters, problem }: ConsentPage): Html {
+  const accountIdentifier = parameters['login_hint'] ?? ''
   const known = people.includes(accountIdentifier)
   const preselected = problem ? undefined : defaultPerson(people, accountIdentifier)
   const isOther = !people.includes(preselected ?? '')

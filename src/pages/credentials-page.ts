@@ -1,46 +1,81 @@
-import type { CredentialField } from '../domain/connector.ts'
+import type { Account } from '../domain/account.ts'
+import type { Connector, CredentialField } from '../domain/connector.ts'
 import { html, type Html } from './html.ts'
 import { layout } from './layout.ts'
 
-export interface CredentialsPage {
-  connectorName: string
-  description: string
-  accountIdentifier: string
-  fields: readonly CredentialField[]
-  facts?: readonly string[] | undefined
-  action: string
-  cancelAction: string
-  /** The values entered before, by field name; secrets are never shown again. */
-  values?: ReadonlyMap<string, string>
-  problems?: ReadonlyMap<string, string>
+/** Longest value of one field in characters; keys and certificates that people paste into forms are shorter. */
+export const MAX_VALUE = 8192
+
+export interface FilledForm {
+  /** What was entered, by field name; nothing for optional fields left empty. */
+  values: Map<string, string>
+  /** What is wrong with it, by field name. */
+  problems: Map<string, string>
 }
 
-/** The form for static credentials (G29); each input has the name of its field. */
-export function credentialsPage(page: CredentialsPage): Html {
-  const problems = page.problems ?? new Map<string, string>()
-  const firstProblem = page.fields.find((field) => problems.has(field.name))
-  const inputs = page.fields.map((field, at) =>
+/** Reads the fields that the connector asks for from a sent form, and no others. */
+export function readCredentials(fields: readonly CredentialField[], form: URLSearchParams): FilledForm {
+  const values = new Map<string, string>()
+  const problems = new Map<string, string>()
+  for (const field of fields) {
+    const value = form.get(field.name) ?? ''
+    const problem = problemOf(field, value)
+    if (problem) problems.set(field.name, problem)
+    if (value !== '') values.set(field.name, value)
+  }
+  return { values, problems }
+}
+
+function problemOf(field: CredentialField, value: string): string | undefined {
+  if (field.required && value.trim() === '') return `${field.label} is missing.`
+  if (value.length > MAX_VALUE) {
+    return `${field.label} has ${value.length} characters; ${MAX_VALUE} are the most.`
+  }
+  return undefined
+}
+
+/** A form is sent to the address of its page, also behind a proxy that serves the mock below a path. */
+export const SAME_ADDRESS = '?'
+
+/**
+ * The form for static credentials (G29); each input has the name of its field. `filled` is what was entered before; secrets are
+ * never shown again.
+ */
+export function credentialsPage(
+  {
+    connector,
+    account,
+  }: {
+    connector: Pick<Connector, 'display_name' | 'description' | 'credentials'>
+    account: Pick<Account, 'identifier'>
+  },
+  facts: readonly string[],
+  { values, problems }: FilledForm = { values: new Map(), problems: new Map() },
+): Html {
+  const { fields } = connector.credentials
+  const firstProblem = fields.find((field) => problems.has(field.name))
+  const inputs = fields.map((field, at) =>
     input(`field-${at}`, field, {
-      value: field.secret ? '' : (page.values?.get(field.name) ?? ''),
+      value: field.secret ? '' : (values.get(field.name) ?? ''),
       problem: problems.get(field.name),
-      focus: field === (firstProblem ?? page.fields[0]),
+      focus: field === (firstProblem ?? fields[0]),
     }),
   )
   const body = html`
-    ${page.description ? html`<p class="quiet">${page.description}</p>` : null}
+    ${connector.description ? html`<p class="quiet">${connector.description}</p>` : null}
     <p>
-      Enter the credentials of this account: <strong><bdi>${page.accountIdentifier}</bdi></strong>
+      Enter the credentials of this account: <strong><bdi>${account.identifier}</bdi></strong>
     </p>
-    <form method="post" action="${page.action}" novalidate>
+    <form method="post" action="${SAME_ADDRESS}" novalidate>
       ${firstProblem && html`<p class="problem" role="alert">${NOT_SAVED}</p>`} ${inputs}
       <div class="buttons">
         <button class="primary">Connect</button>
-        <button formaction="${page.cancelAction}">Cancel</button>
+        <button formaction="?decision=deny">Cancel</button>
       </div>
     </form>
   `
-  const title = `Connect ${page.connectorName}`
-  return layout({ title: firstProblem ? `${title}: please check` : title, body, facts: page.facts })
+  const title = `Connect ${connector.display_name}`
+  return layout({ title: firstProblem ? `${title}: please check` : title, body, facts })
 }
 
 const NOT_SAVED = 'Nothing was saved. Correct the marked fields, and enter secrets again.'

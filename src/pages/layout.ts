@@ -2,7 +2,7 @@ import { html, type Html } from './html.ts'
 import { PAGE_STYLE } from './style.ts'
 
 /** The colour of a page's edge; the text says the same. */
-export type Tone = 'info' | 'success' | 'warning' | 'error'
+type Tone = 'info' | 'success' | 'warning' | 'error'
 
 export interface Layout {
   title: string

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { finished } from 'node:stream/promises'
 import type { AnsweredRequest, EncodedAnswer, FaultConnection, InjectedAnswer, MatchedFault } from './faults/fault.ts'
 
 /**
@@ -47,15 +48,12 @@ export function encoded({ status, headers, body }: InjectedAnswer): EncodedAnswe
   return { status, headers: typed ? headers : { 'Content-Type': type, ...headers }, body: text }
 }
 
-export function sendWhole(response: ServerResponse, { status, headers, body }: EncodedAnswer): Promise<void> {
-  return new Promise((resolve) => {
-    response.once('close', resolve)
-    response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
-    // Behind a text, node would write the headers in UTF-8 too.
-    response.end(Buffer.from(body), () => {
-      resolve()
-    })
-  })
+/** Resolves once the answer is sent, or its client has gone. */
+export async function sendWhole(response: ServerResponse, { status, headers, body }: EncodedAnswer): Promise<void> {
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
+  // Behind a text, node would write the headers in UTF-8 too.
+  response.end(Buffer.from(body))
+  await finished(response).catch(() => undefined)
 }
 
 function isOver(response: ServerResponse): boolean {

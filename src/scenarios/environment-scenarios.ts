@@ -209,9 +209,9 @@ export class EnvironmentScenarios {
   /** A defined or bundled scenario. @throws UnknownScenarioError */
   async find(name: string): Promise<ScenarioWithDocument> {
     const bundled = (await this.#bundled.all()).find((each) => each.name === name)
-    const scenario = (await this.known()).find((each) => each.name === name)
+    const scenario = this.#definitions.get(name)?.scenario ?? bundled
     if (!scenario) throw new UnknownScenarioError(name, await this.#startable())
-    return { scenario, document: (this.#definitions.get(name)?.scenario ?? bundled)?.text ?? null }
+    return { scenario: viewOf(scenario, this.#runs.get(name)), document: scenario.text ?? null }
   }
 
   /** Those that are defined, then the bundled ones that are not, which can be started all the same. */

@@ -6,7 +6,7 @@ import { baseUrlOf } from '../domain/request-headers.ts'
 import { consentAnswer, consentPage } from '../pages/consent-page.ts'
 import { PAGE_HEADERS, sendPage } from '../pages/page-headers.ts'
 import type { Environment } from '../state/environment.ts'
-import { applicationOf, environmentOfClientId } from './schemes.ts'
+import { environmentOfClientId } from './schemes.ts'
 import { type AuthorizationRequest, type ConsentParts, decideWithScenarios, redirectTo } from './consent.ts'
 import { readBody } from './http-messages.ts'
 
@@ -109,22 +109,10 @@ function validRequest(
 
 function showConsent(
   response: Response,
-  { environment, connector, request, parameters }: ValidRequest,
+  { connector, request: { scopes }, parameters }: ValidRequest,
   problem?: string,
 ): void {
-  const view = consentPage({
-    connectorName: connector.display_name,
-    description: connector.description,
-    applicationName: applicationOf(environment, connector.connector).client_id,
-    accountIdentifier: parameters['login_hint'],
-    scopes: request.scopes,
-    people: connector.people,
-    // Relative, so that it is right below the path of a proxy too.
-    action: 'authorize',
-    hidden: parameters,
-    facts: pageFacts(response),
-    problem,
-  })
+  const view = consentPage({ connector, scopes, parameters, facts: pageFacts(response), problem })
   sendPage(response, problem === undefined ? 200 : 400, view)
 }
 

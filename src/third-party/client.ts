@@ -17,7 +17,7 @@ import {
   textAt,
 } from '../domain/json.ts'
 import type { ForwardedAnswer, ForwardedRequest, ThirdParty, TokenAnswer, ToolAnswer } from '../domain/ports.ts'
-import type { RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
 import { fillCollection } from './collections.ts'
 import { answerByExtension } from './extensions.ts'
@@ -45,8 +45,6 @@ import { acceptCredentials, applicationOf, type SchemeContext, SCHEMES } from '.
 import { accountInTemplates, Templates, type TemplateScope } from './template.ts'
 
 export interface ThirdPartiesOptions extends Omit<ListenerOptions, 'templates' | 'calls'> {
-  /** Called after every request of the service to a third party. */
-  readonly onCall?: ((call: UpstreamCall) => void) | undefined
   /** Whether a connector's `base_url` may leave loopback. */
   readonly allowOutbound?: boolean | undefined
 }
@@ -317,9 +315,7 @@ class ThirdPartyClient implements ThirdParty {
     received: ForwardedAnswer,
     ms: number,
   ): void {
-    const { onCall } = this.#parts
-    if (!this.#trace && !onCall) return
-    const call: UpstreamCall = {
+    this.#trace?.called({
       environment: this.#environment.name,
       connector: connector.connector,
       account_id: account.id,
@@ -330,9 +326,7 @@ class ThirdPartyClient implements ThirdParty {
       status: received.kind === 'answer' ? received.status : null,
       ms,
       answer: received.kind === 'answer' ? received.body.toString('utf8', 0, KEPT_ANSWER) : received.message,
-    }
-    this.#trace?.called(call)
-    onCall?.(call)
+    })
   }
 
   /** The connector's own server if it names one, else the in-process third party; or why that server is not called. */

@@ -28,6 +28,7 @@ import {
   positionOf,
   type SortField,
 } from '../state/model/collection-index.ts'
+import type { ReceivedRequest } from './http-messages.ts'
 import { accountInTemplates, type Templates } from './template.ts'
 
 /** Whose responders answer, and whose collections their steps act on. */
@@ -71,9 +72,7 @@ export interface StepScope {
   readonly accountId: string
   /** `request`, `account`, `person`. */
   readonly values: JsonObject
-  /** Where the request was sent, without its query. */
-  readonly url: string
-  readonly query: URLSearchParams
+  readonly request: Pick<ReceivedRequest, 'url' | 'query'>
 }
 
 /** The results of steps by their names, beside what they saw, and headers that they add to the answer. */
@@ -407,7 +406,7 @@ function pageView(
   }
 }
 
-function withParameter({ url, query }: StepScope, name: string, value: string): string {
+function withParameter({ request: { url, query } }: StepScope, name: string, value: string): string {
   const parameters = new URLSearchParams(query)
   parameters.set(name, value)
   return `${url}?${parameters.toString()}`

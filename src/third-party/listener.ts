@@ -1,4 +1,5 @@
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Connector, Latency } from '../domain/connector.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
@@ -98,26 +99,19 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
-  return { origin: `http://127.0.0.1:${String(port)}`, close: () => close(server) }
+  const close = async (): Promise<void> => {
+    const closed = once(server.close(), 'close')
+    server.closeAllConnections()
+    await closed
+  }
+  return { origin: `http://127.0.0.1:${port}`, close }
 }
 
 /** Where a connector's token endpoint (`/oauth/token`) and API (`/api`) are, below the listener's origin. */
 export function connectorPath(environment: Environment, connector: Pick<Connector, 'connector'>): string {
   return `/${encodePart(environment.name)}/${encodePart(connector.connector)}`
-}
-
-async function close(server: Server): Promise<void> {
-  await new Promise<void>((resolve) => {
-    server.close(() => {
-      resolve()
-    })
-    server.closeAllConnections()
-  })
 }
 
 /**

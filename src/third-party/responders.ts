@@ -5,7 +5,7 @@ import { matchPath, NO_CAPTURES } from '../domain/path-pattern.ts'
 import { matchesAt, matchesGlob, matchesTexts } from '../domain/value-match.ts'
 import { sequenceCounterOf } from '../state/collections.ts'
 import type { Model } from '../state/model/model.ts'
-import { type ResponderContext, runSteps, StepFailure } from './collections.ts'
+import { type ResponderContext, runSteps, StepFailure, type StepScope } from './collections.ts'
 import { headerOf, headerValue, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
 
 /** A request as responders match it and as their templates see it. */
@@ -54,7 +54,7 @@ export function firstAnswer(context: ResponderContext, call: ResponderCall): Thi
     const values = { request: view, account, person }
     if (responder.steps) {
       countHit(environment, responder)
-      return takeSteps(context, responder, { accountId, values, request })
+      return takeSteps({ context, accountId, values, request }, responder)
     }
     const counter = sequenceCounterOf(connector.connector, index)
     const answer = environment.model.transact(() => nextAnswer(environment.model, responder, counter))
@@ -99,15 +99,11 @@ function nextAnswer(model: Model, { answers, after_last }: Responder, counter: s
 }
 
 /** What the third party answers once the steps of a responder are taken, or when one of them fails. */
-function takeSteps(
-  context: ResponderContext,
-  responder: Responder,
-  { accountId, values, request }: { accountId: string; values: JsonObject; request: ReceivedRequest },
-): ThirdPartyAnswer {
-  const { url, query } = request
+function takeSteps(scope: StepScope, responder: Responder): ThirdPartyAnswer {
+  const { context, values } = scope
   const [answer = NO_ANSWER] = responder.answers
   try {
-    return runSteps({ context, accountId, values, url, query }, responder, (results) =>
+    return runSteps(scope, responder, (results) =>
       rendered(context, { ...answer, headers: { ...results.headers, ...answer.headers } }, results.values),
     )
   } catch (error) {

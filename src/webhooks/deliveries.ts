@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 // Fake timers of a test replace the global function, and a server in its process still sends.
 import { setImmediate } from 'node:timers'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
@@ -7,6 +8,7 @@ import { RequestTrace } from '../domain/request-trace.ts'
 import { RETRY_AFTER, type Webhook, type WebhookDelivery } from '../domain/webhook.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import type { Journals } from '../request-journal/journal.ts'
+import { actBefore } from '../scenarios/delivery.ts'
 import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import type { MatchedFault, WebhookPlan } from '../scenarios/faults/fault.ts'
 import type { Pauses } from '../scenarios/pauses.ts'
@@ -225,14 +227,10 @@ export class Deliveries {
     }
   }
 
-  async #wait({ faults }: Rules, signal: AbortSignal): Promise<void> {
+  async #wait({ faults, trace }: Rules, signal: AbortSignal): Promise<void> {
     const { pauses, scenarios } = this.#parts
-    const over = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-    for (const { fault, params } of faults) {
-      if (fault.phase !== 'wait') continue
-      const ms = fault.delay(params, () => scenarios.of(this.#environment).random())
-      await Promise.race([pauses.wait(ms), over])
-    }
+    const random = (): number => scenarios.of(this.#environment).random()
+    await Promise.race([actBefore(faults, { pauses, trace, random }), once(signal, 'abort')])
   }
 
   /** Makes an attempt, or the two of an event that is sent twice. @returns whether the event is acknowledged */

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import type { CredentialField } from '../../src/domain/connector.ts'
+import { continuePage } from '../../src/magic-links/pages.ts'
 import { consentAnswer, consentPage, scopeWords } from '../../src/pages/consent-page.ts'
 import { credentialsPage } from '../../src/pages/credentials-page.ts'
 import { noticePage } from '../../src/pages/notice-page.ts'
@@ -7,15 +9,13 @@ import { PAGE_HEADERS } from '../../src/pages/page-headers.ts'
 
 const hostile = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
 
+const people = ['ada@example.com', 'grace@example.com']
+const connector = { display_name: 'Mail', description: 'Sends and reads messages.', people }
+const parameters = { client_id: 'toolmock', state: 'opaque' }
 const consent = {
-  connectorName: 'Mail',
-  description: 'Sends and reads messages.',
-  applicationName: 'toolmock',
-  accountIdentifier: 'grace@example.com',
+  connector,
   scopes: ['mail.read', 'mail.send'],
-  people: ['ada@example.com', 'grace@example.com'],
-  action: '/third-party/mail/authorize',
-  hidden: { state: 'opaque' },
+  parameters: { ...parameters, login_hint: 'grace@example.com' },
 }
 const SCOPES: readonly (readonly [scope: string, words: string])[] = [
   ['mail.read', 'Read mail'],
@@ -36,18 +36,18 @@ describe('the words of a scope', () => {
   })
 })
 
-const credentials = {
-  connectorName: 'Issues',
-  description: '',
-  accountIdentifier: 'ada',
-  fields: [
+const formOf = (fields: CredentialField[], name: string, description = '') => ({
+  connector: { display_name: name, description, credentials: { fields, send: { headers: {}, query: {} } } },
+  account: { identifier: name },
+})
+const issues = formOf(
+  [
     { name: 'site', label: 'Site', secret: false, required: true, hint: 'The part before the dot.' },
     { name: 'api_key', label: 'API key', secret: true, required: true, hint: '' },
     { name: 'note', label: 'Note', secret: false, required: false, hint: '' },
   ],
-  action: '/magic/abc',
-  cancelAction: '/magic/abc?decision=deny',
-}
+  'Issues',
+)
 
 describe('consentPage', () => {
   it('lists scopes and people, preselects the account, and carries the hidden fields', () => {
@@ -61,25 +61,26 @@ describe('consentPage', () => {
   })
 
   it('preselects who signs in by default, and offers the account as another person, when the account is not one of the people', () => {
-    const page = consentPage({ ...consent, accountIdentifier: 'someone@example.com' }).toString()
+    const page = consentPage({
+      ...consent,
+      parameters: { ...parameters, login_hint: 'someone@example.com' },
+    }).toString()
     expect(page).toContain('value="ada@example.com" checked')
     expect(page).not.toMatch(/id="other-person" checked/)
     expect(page).toMatch(/name="somebody_else"\s+value="someone@example.com"/)
   })
 
   it('preselects the first person when no account is named, and names the connector once', () => {
-    const page = consentPage({
-      ...consent,
-      accountIdentifier: undefined,
-      facts: ['environment worker-2', 'request req_1'],
-    })
+    const page = consentPage({ ...consent, parameters, facts: ['environment worker-2', 'request req_1'] })
     expect(page.toString()).toContain('value="ada@example.com" checked')
     expect(page.toString().match(/Mail/g)).toHaveLength(2)
     expect(page.toString()).toContain('environment worker-2 · request req_1')
   })
 
   it('has a name field when the connector has no people', () => {
-    expect(consentPage({ ...consent, people: [] }).toString()).toMatch(/id="other-person" checked/)
+    expect(consentPage({ ...consent, connector: { ...connector, people: [] } }).toString()).toMatch(
+      /id="other-person" checked/,
+    )
   })
 
   it('shows the problem beside the field', () => {
@@ -103,24 +104,22 @@ describe('consentAnswer', () => {
 
 describe('credentialsPage', () => {
   it('labels each field and hides what is typed into secret ones', () => {
-    const page = credentialsPage(credentials).toString()
+    const page = credentialsPage(issues, []).toString()
     expect(page).toMatch(
       /<label for="field-1">API key<\/label>\s*<input\s+id="field-1"\s+name="api_key"\s+type="password"/,
     )
     expect(page).toMatch(/aria-describedby="field-0-hint"/)
     expect(page).toContain('Note <span class="quiet">(optional)</span>')
-    expect(page).toContain('formaction="/magic/abc?decision=deny"')
+    expect(page).toContain('formaction="?decision=deny"')
   })
 
   it('keeps what was entered but for secrets, and shows each problem beside its field', () => {
-    const page = credentialsPage({
-      ...credentials,
-      values: new Map([
-        ['site', 'acme'],
-        ['api_key', 'k-123'],
-      ]),
-      problems: new Map([['api_key', 'API key is too long.']]),
-    }).toString()
+    const values = new Map([
+      ['site', 'acme'],
+      ['api_key', 'k-123'],
+    ])
+    const problems = new Map([['api_key', 'API key is too long.']])
+    const page = credentialsPage(issues, [], { values, problems }).toString()
     expect(page).toMatch(/name="site"\s+type="text"\s+value="acme"/)
     expect(page).not.toContain('k-123')
     expect(page).toContain('<p class="problem" id="field-1-problem">API key is too long.</p>')
@@ -128,51 +127,31 @@ describe('credentialsPage', () => {
   })
 })
 
-describe('noticePage', () => {
-  it.each(['javascript:alert(1)', '//elsewhere.example/', 'data:text/html,x', ' javascript:alert(1)'])(
-    'offers no link to %s',
-    (href) => {
-      const page = noticePage({ title: 'T', text: 'x', tone: 'info', next: { label: 'On', href } }).toString()
-      expect(page).not.toContain('<a ')
-    },
-  )
+const withoutCredentials = (name: string) => ({
+  account: { identifier: name },
+  connector: { display_name: name, authorization_type: 'NO_AUTH' as const },
+})
 
-  it('offers a link or a button', () => {
-    const next = { label: 'Continue', href: '/magic/abc' }
-    expect(noticePage({ title: 'T', text: 'x', tone: 'info', next }).toString()).toContain('href="/magic/abc"')
-    const post = { ...next, method: 'post' as const }
-    expect(noticePage({ title: 'T', text: 'x', tone: 'info', next: post }).toString()).toContain('action="/magic/abc"')
+describe('continuePage', () => {
+  it('offers a button that sends to the address of the page', () => {
+    expect(continuePage(withoutCredentials('ada'), []).toString()).toContain('method="post" action="?"')
   })
 })
 
 const everyPage = [
   consentPage({
-    ...consent,
-    connectorName: hostile,
-    description: hostile,
-    applicationName: hostile,
-    accountIdentifier: hostile,
+    connector: { display_name: hostile, description: hostile, people: [hostile] },
     scopes: [hostile],
-    people: [hostile],
-    hidden: { [hostile]: hostile },
+    parameters: { client_id: hostile, login_hint: hostile, [hostile]: hostile },
     problem: hostile,
   }),
-  credentialsPage({
-    ...credentials,
-    connectorName: hostile,
-    description: hostile,
-    accountIdentifier: hostile,
-    fields: [{ name: hostile, label: hostile, secret: false, required: false, hint: hostile }],
-    values: new Map([[hostile, hostile]]),
-    problems: new Map([[hostile, hostile]]),
-  }),
-  noticePage({
-    title: hostile,
-    text: [hostile],
-    tone: 'error',
-    overline: hostile,
-    next: { label: hostile, href: `/${hostile}` },
-  }),
+  credentialsPage(
+    formOf([{ name: hostile, label: hostile, secret: false, required: false, hint: hostile }], hostile, hostile),
+    [hostile],
+    { values: new Map([[hostile, hostile]]), problems: new Map([[hostile, hostile]]) },
+  ),
+  continuePage(withoutCredentials(hostile), [hostile]),
+  noticePage({ title: hostile, text: [hostile], tone: 'error' }),
 ].map(String)
 
 describe('every page', () => {

@@ -12,7 +12,7 @@ describe('the default answer of respond at service', () => {
   )
 
   it.each(errors)('%s %i is what the spec declares', (operation, status) => {
-    const params = { status, error_code: null, message: null, headers: {} }
+    const params = { status, headers: {} }
     const asked = { at: 'service', operation, executionId: () => 'exec_1', accountId: () => 'ca_1' } as const
     const answer = injectedAnswer([{ kind: 'respond', fault: respond, params }], asked)
     const body = answer?.error ? errorBody(answer.error, 'req_1') : answer?.body

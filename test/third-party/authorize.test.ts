@@ -163,10 +163,7 @@ describe('POST /third-party/{connector}/authorize', () => {
 
   it('redirects with the error of a scenario for its account, and issues no code', async () => {
     const error = { error: 'server_error', error_description: 'Try later.' }
-    const respond = {
-      kind: 'respond' as const,
-      params: { status: null, error_code: null, message: null, headers: {}, body: error },
-    }
+    const respond = { kind: 'respond' as const, params: { headers: {}, body: error } }
     const at = site({}, [{ on: { account: { identifier: 'ada@*' }, connector: 'app' }, do: [respond] }])
     at.environment.model.transact(() => {
       const accounts = [

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import type { Tool } from '../../src/domain/connector.ts'
 import type { JsonObject } from '../../src/domain/json.ts'
-import type { UpstreamCall } from '../../src/domain/request-trace.ts'
 import type { ThirdPartyRequest } from '../../src/third-party/listener.ts'
 import { Fixture, accountOf, connectorOf, responder, tool } from './fixture.ts'
 
@@ -218,12 +217,11 @@ describe('the client', () => {
   })
 
   it('records every call, without the values of its query', async () => {
-    const calls: UpstreamCall[] = []
-    await using fixture = await Fixture.start(connectorOf('OAUTH'), { onCall: (call) => calls.push(call) })
+    await using fixture = await Fixture.start(connectorOf('OAUTH'))
     const account = await fixture.consented()
     await fixture.call(account, {}, tool({ query: { secret: 's' } }))
     const common = { environment: 'default', connector: 'app', account_id: 'ca_1', status: 200 }
-    expect(calls).toMatchObject([
+    expect(fixture.trace.upstream).toMatchObject([
       { ...common, kind: 'token', method: 'POST', url: `${fixture.origin}/default/app/oauth/token` },
       { ...common, kind: 'api', method: 'GET', url: `${fixture.origin}/default/app/api/v1/things` },
     ])

@@ -5,6 +5,7 @@ import type { Connector, Responder, ResponderAnswer, ResponderMatch, Tool } from
 import type { Credentials } from '../../src/domain/credentials.ts'
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
 import type { ThirdParty, TokenAnswer } from '../../src/domain/ports.ts'
+import { RequestTrace } from '../../src/domain/request-trace.ts'
 import { applicationOf } from '../../src/third-party/schemes.ts'
 import { decide } from '../../src/third-party/consent.ts'
 import { connectorPath } from '../../src/third-party/listener.ts'
@@ -61,6 +62,7 @@ export class Fixture implements AsyncDisposable {
     readonly environment: TestEnvironment,
     readonly connector: Connector,
     readonly client: ThirdParty,
+    readonly trace: RequestTrace,
     private readonly parties: ThirdParties,
   ) {}
 
@@ -75,7 +77,8 @@ export class Fixture implements AsyncDisposable {
     const environmentOf = (name: string) => (name === environment.name ? environment : undefined)
     const registry = { environment: environmentOf, ...(flushed && { flushed }) }
     const parties = await startThirdParties({ registry, ...options })
-    return new Fixture(environment, connector, parties.client(environment), parties)
+    const trace = new RequestTrace()
+    return new Fixture(environment, connector, parties.client(environment, trace), trace, parties)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { plainFault } from './fault.ts'
 
 /** Never answers: the connection stays open until the client gives up. */
@@ -34,14 +35,11 @@ export const emptyResponse = plainFault(
   'closes the connection without a single octet of an answer',
   {
     phase: 'connection',
-    end: ({ response: { socket } }) =>
-      new Promise((resolve) => {
-        if (!socket || socket.destroyed) {
-          resolve()
-          return
-        }
-        socket.once('close', () => resolve())
-        socket.destroySoon()
-      }),
+    end: async ({ response: { socket } }) => {
+      if (!socket || socket.destroyed) return
+      const closed = once(socket, 'close')
+      socket.destroySoon()
+      await closed.catch(() => undefined)
+    },
   },
 )

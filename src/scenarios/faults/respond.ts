@@ -12,12 +12,12 @@ import { isOwnHeader } from '../../domain/text.ts'
 import type { Report } from '../../schema/parts.ts'
 import { type AnsweredRequest, defineFault, type FaultRule } from './fault.ts'
 
-export interface RespondParameters {
-  /** Null only at `consent`, whose answer is a redirect. */
-  readonly status: number | null
+interface RespondParameters {
+  /** Absent only at `consent`, whose answer is a redirect. */
+  readonly status?: number | undefined
   /** The `error_code` of the default body at `service`. */
-  readonly error_code: string | null
-  readonly message: string | null
+  readonly error_code?: string | undefined
+  readonly message?: string | undefined
   readonly headers: Readonly<Record<string, string>>
   /** Undefined for the default body. */
   readonly body?: JsonValue | undefined
@@ -39,22 +39,16 @@ export const respond = defineFault({
       ({ headers = {} }, report) => {
         for (const [name, value] of Object.entries(headers)) checkHeader(name, value, report)
       },
-    ).transform(({ status, error_code, message, headers, body }): RespondParameters => ({
-      status: status ?? null,
-      error_code: error_code ?? null,
-      message: message ?? null,
-      headers,
-      ...(body !== undefined && { body }),
-    })),
+    ),
   description: 'Another answer in place of the usual one; the operation does not run.',
   sentence: ({ status, error_code, body }) => {
     const detail = error_code ?? (isJsonObject(body) ? own(body, 'error') : undefined)
-    const words = [status, typeof detail === 'string' ? `(${detail})` : null].filter((word) => word !== null).join(' ')
+    const words = [status, typeof detail === 'string' && `(${detail})`].filter(Boolean).join(' ')
     return `answers ${words || 'something else'} instead of the plain answer`
   },
   check: (parameters, rule, report) => {
     if (rule.at === 'consent') checkConsent(parameters, report)
-    else if (parameters.status === null) report(['status'], { allowed: 'a status' })
+    else if (parameters.status === undefined) report(['status'], { allowed: 'a status' })
     else if (rule.at === 'service') checkService({ ...parameters, status: parameters.status }, rule, report)
     else onlyAtService(parameters, rule.at, report)
   },
@@ -82,16 +76,16 @@ function checkHeader(name: string, value: string, report: Report): void {
 
 function onlyAtService(parameters: RespondParameters, at: string, report: Report): void {
   for (const key of ['error_code', 'message'] as const) {
-    if (parameters[key] === null) continue
+    if (parameters[key] === undefined) continue
     report([key], { found: `set at ${at}`, allowed: `${key} at service; elsewhere a body`, atKey: true })
   }
 }
 
 /** The answer of a consent is a redirect of the browser, which carries an OAuth error (RFC 6749 4.1.2.1). */
 function checkConsent({ status, error_code, headers, body }: RespondParameters, report: Report): void {
-  const set = { status: status !== null, error_code: error_code !== null, headers: Object.keys(headers).length > 0 }
+  const set = { status, error_code, headers: Object.keys(headers).length > 0 || undefined }
   for (const [key, given] of Object.entries(set)) {
-    if (!given) continue
+    if (given === undefined) continue
     report([key], {
       found: 'set at consent',
       allowed: 'body, with the OAuth error that the redirect carries',
@@ -113,7 +107,7 @@ function checkService(
   if (status < 400 && body === undefined) {
     report(['body'], { allowed: `a body, because ${status} is no error and has no default` })
   }
-  if (error_code === null) return
+  if (error_code === undefined) return
   const isToken = operation === 'create_token' && (status === 400 || status === 401)
   const ofTool = operation === 'execute_tool' && isToolErrorStatus(status) ? ['TOOL_ERROR'] : []
   const known: readonly string[] = isToken ? TOKEN_ERRORS : [...new Set([...codesOfStatus(status), ...ofTool])]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { generatedDetails } from '../../src/domain/connector-defaults.ts'
-import { detailsOf, MAX_VALUE, readCredentials } from '../../src/magic-links/credentials-form.ts'
+import { MAX_VALUE, readCredentials } from '../../src/pages/credentials-page.ts'
 import { testEnvironment } from '../support/environment.ts'
 
 const field = (name: string, secret = false, required = true) => ({ name, label: name, secret, required, hint: '' })
@@ -17,13 +17,13 @@ describe('readCredentials', () => {
   ])('reads %.60s', (form, problems, values) => {
     const filled = readCredentials(fields, new URLSearchParams(form))
     expect([...filled.problems.keys()]).toEqual(problems)
-    expect(detailsOf(filled.values)).toEqual(values)
+    expect(Object.fromEntries(filled.values)).toEqual(values)
   })
 
   it('reads __proto__ and constructor as ordinary names', () => {
     const odd = [field('__proto__'), field('constructor')]
-    const details = detailsOf(readCredentials(odd, new URLSearchParams('__proto__=a&constructor=b')).values)
-    expect(JSON.stringify(details)).toBe('{"__proto__":"a","constructor":"b"}')
+    const { values } = readCredentials(odd, new URLSearchParams('__proto__=a&constructor=b'))
+    expect(JSON.stringify(Object.fromEntries(values))).toBe('{"__proto__":"a","constructor":"b"}')
   })
 })
 
