@@ -1,6 +1,4 @@
-import type { BASES } from '../conform/check.ts'
-import { type REPORT_FORMATS, reportText } from '../conform/report-formats.ts'
-import { prismValidator } from '../conform/response-validator.ts'
+import { reportText } from '../conform/report-formats.ts'
 import { conform as runConformance } from '../conform/run.ts'
 import { StartError } from '../domain/start-error.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
@@ -11,13 +9,14 @@ import { StopRequest } from './stop.ts'
 /** Checks an implementation of the service against its contract: 0 when every check holds, 1 when one is broken. */
 export const conform: Run<'conform'> = async ({ values }, context) => {
   const { out, err, progress } = context
+  const { createPrismValidator } = await import('../contract/prism-validator.ts')
   using stop = new StopRequest()
   const report = await runConformance({
     ...serviceOf('conform', context, values),
     prefix: `conform-${new RandomIds().id('x').slice(2, 12)}`,
-    validator: await prismValidator(),
+    validator: await createPrismValidator(),
     only: values.only,
-    basis: values.basis satisfies (typeof BASES)[number] | undefined,
+    basis: values.basis,
     connector: values.connector,
     allowProviderChanges: values['allow-provider-changes'],
     controlApi: values.consent === 'control-api',
@@ -26,7 +25,7 @@ export const conform: Run<'conform'> = async ({ values }, context) => {
     signal: stop.signal,
   })
   progress?.('')
-  out(reportText(report, values.format satisfies (typeof REPORT_FORMATS)[number]))
+  out(reportText(report, values.format))
   if (report.leftBehind > 0) err('toolmock: the run could not remove everything that it created at the target')
   if (stop.signal.aborted) throw new StartError('the run was interrupted; what it had created was removed')
   return report.summary.broken > 0 ? 1 : 0

@@ -7,8 +7,6 @@ import type { Query } from './target.ts'
 /** Where an expectation comes from: a part of the service's document, or a point of `docs/fidelity.md`. */
 export type CheckBasis = `document:${string}` | `convention:${string}` | `choice:${string}`
 
-export const BASES = ['document', 'convention', 'choice'] as const
-
 /** One expectation of an implementation of the service, as data and a small function. */
 export interface Check {
   /** `group/what`, unique; `--only` selects by it. */

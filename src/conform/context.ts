@@ -1,9 +1,9 @@
+import type { PrismValidator } from '../contract/prism-validator.ts'
 import { type JsonObject, textOf } from '../domain/json.ts'
 import { type Answer, Skipped } from './answer.ts'
 import type { ControlApi, Decision, TestEnvironment } from './control-api.ts'
 import { Catalog, credentialsOf, storing } from './catalog.ts'
 import { TestResources } from './resources.ts'
-import type { ResponseValidator } from './response-validator.ts'
 import { Api } from './target.ts'
 
 /** Where the calling application expects its users back. */
@@ -16,7 +16,7 @@ export interface ContextOptions {
   /** The connector to check with, in place of the first one of type OAUTH. */
   readonly connector: string | undefined
   /** Validates the answers of the run at its end; undefined when their shapes are not validated. */
-  readonly validator?: ResponseValidator | undefined
+  readonly validator?: PrismValidator | undefined
   readonly control: ControlApi | undefined
   readonly allowProviderChanges: boolean
 }
@@ -39,7 +39,7 @@ export class CheckContext {
   readonly api: Api
   readonly resources: TestResources
   readonly catalog: Catalog
-  readonly validator: ResponseValidator | undefined
+  readonly validator: PrismValidator | undefined
   readonly #options: ContextOptions
   readonly #shared = new Map<string, Promise<unknown>>()
 

@@ -2,11 +2,8 @@ import { type JunitCase, junitXml } from '../domain/junit.ts'
 import type { CheckOutcome } from './check.ts'
 import type { ConformReport } from './run.ts'
 
-export const REPORT_FORMATS = ['text', 'json', 'junit'] as const
-export type ConformReportFormat = (typeof REPORT_FORMATS)[number]
-
 /** A report as text, without a line break at its end. */
-export function reportText(report: ConformReport, format: ConformReportFormat): string {
+export function reportText(report: ConformReport, format: 'text' | 'json' | 'junit'): string {
   switch (format) {
     case 'text':
       return readable(report)

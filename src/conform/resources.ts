@@ -27,8 +27,8 @@ export class TestResources {
   }
 
   /** An identifier that no other account has. */
-  identifier(label = ''): string {
-    return `${this.name(label)}@conform.example`
+  identifier(): string {
+    return `${this.name()}@conform.example`
   }
 
   /** Adds the account of an answer, if its name is one of this run, or the run has just created it. */
@@ -41,15 +41,11 @@ export class TestResources {
     const provider = valueAt(parsedJson(text), 'provider')
     const [identifier, display] = ['identifier', 'display_name'].map((field) => textOf(valueAt(provider, field)))
     if (status <= 201 && identifier && (isCreated || display?.startsWith(this.prefix)))
-      this.#addAt(`/custom-providers/${encodeURIComponent(identifier)}`)
+      this.addAt(`/custom-providers/${encodeURIComponent(identifier)}`)
   }
 
-  /** Adds an MCP config that the run has created. */
-  addConfig(id: string): void {
-    this.#addAt(`/mcp/configs/${id}`)
-  }
-
-  #addAt(path: string): void {
+  /** Adds what the run has created at a path, such as an MCP config. */
+  addAt(path: string): void {
     this.add(path, () => this.#api.delete(path))
   }
 

@@ -1,3 +1,4 @@
+import type { PrismValidator } from '../contract/prism-validator.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { StartError } from '../domain/start-error.ts'
 import { failureReason } from '../http-client.ts'
@@ -6,7 +7,6 @@ import type { Check, CheckOutcome, CheckResult } from './check.ts'
 import { CHECKS } from './checks/table.ts'
 import { CheckContext } from './context.ts'
 import { ControlApi } from './control-api.ts'
-import type { ResponseValidator } from './response-validator.ts'
 import { Api, type ClientCredentials, Target } from './target.ts'
 
 export interface ConformOptions {
@@ -16,14 +16,14 @@ export interface ConformOptions {
   readonly prefix: string
   readonly only?: readonly string[] | undefined
   /** Only checks with this basis. */
-  readonly basis?: string | undefined
+  readonly basis?: 'document' | 'convention' | 'choice' | undefined
   readonly connector?: string | undefined
   readonly allowProviderChanges?: boolean | undefined
   /** Give consent and move the clock by the control API of a toolmock. */
   readonly controlApi?: boolean | undefined
   readonly adminToken?: string | undefined
   /** Validates the shape of every answer; without one, the checks of shapes are skipped. */
-  readonly validator?: ResponseValidator | undefined
+  readonly validator?: PrismValidator | undefined
   readonly progress?: ((done: number, total: number, id: string) => void) | undefined
   /** Ends the run after the current check; what the run created is removed all the same. */
   readonly signal?: AbortSignal | undefined

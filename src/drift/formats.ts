@@ -4,10 +4,8 @@ import { fingerprints, inOperation, plainMessage, sarifLog } from '../verdict/fo
 import { CLASSES, type Finding } from './findings.ts'
 import { type DriftReport, driftText } from './report.ts'
 
-export const DRIFT_FORMATS = ['text', 'json', 'junit', 'sarif'] as const
-
 /** A report as text, without a line break at its end. */
-export function driftIn(format: (typeof DRIFT_FORMATS)[number], report: DriftReport, version: string): string {
+export function driftIn(format: 'text' | 'json' | 'junit' | 'sarif', report: DriftReport, version: string): string {
   switch (format) {
     case 'text':
       return driftText(report)

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request as askMock, type ServerResp
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type ConformOptions, type ConformReport, conform } from '../../src/conform/run.ts'
-import { prismValidator } from '../../src/conform/response-validator.ts'
+import { createPrismValidator } from '../../src/contract/prism-validator.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
 import type { Handler } from '../../src/operations/operation.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
@@ -11,7 +11,7 @@ import type { ClientCredentials } from '../../src/conform/target.ts'
 import type { Mutant, Parts, WireReply, WireRequest } from './mutant.ts'
 
 /** Read once: it takes half a second. */
-const VALIDATOR = prismValidator()
+const VALIDATOR = createPrismValidator()
 
 type RequestChange = Parameters<Parts['request']>[0]
 type ReplyChange = Parameters<Parts['reply']>[0]

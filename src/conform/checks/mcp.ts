@@ -152,7 +152,7 @@ async function created(context: CheckContext, body: JsonObject = {}) {
   const connection_tool_mappings = [{ connection_name: (await catalog.main()).name }]
   const answer = await served(api.post(CONFIGS, { name, connection_tool_mappings, ...body }))
   const id = answer.is(201).string('config.id')
-  resources.addConfig(id)
+  resources.addAt(`${CONFIGS}/${id}`)
   return { id, name, answer }
 }
 

@@ -1,5 +1,6 @@
 import { operationAt, ROUTES } from '../../contract/route.ts'
 import type { Operation } from '../../contract/shapes.ts'
+import { parsedJson } from '../../domain/json.ts'
 import { Broken, Skipped } from '../answer.ts'
 import { type Check, type CheckRun, checksOf } from '../check.ts'
 
@@ -19,9 +20,14 @@ function validAnswers(operation: Operation): CheckRun {
     )
     if (asked.length === 0) throw new Skipped(`no other check of this run called ${operation}`)
     for (const { answer } of asked) {
-      const [problem] = validator(operation, answer)
-      if (problem !== undefined)
-        throw new Broken(`${answer.asked} to keep the declared shape`, `${answer.status}: ${problem}`)
+      const { asked: request, status, text } = answer
+      const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]))
+      // A body that is not JSON is validated as a text.
+      const body = text === '' ? undefined : (parsedJson(text) ?? text)
+      const [problem] = validator.response(operation, status, headers, body)
+      if (!problem) continue
+      const found = problem.field === '' ? problem.message : `${problem.field} ${problem.message}`
+      throw new Broken(`${request} to keep the declared shape`, `${status}: ${found}`)
     }
   }
 }
