@@ -139,15 +139,11 @@ const CLOCK: Rule = {
     Number(typeof value === 'string' ? instantOf(value) : value instanceof Date ? value : Number.NaN) >= 0,
 }
 
-const BASE_URL: Rule = {
-  allowed: BASE_URL_RULE,
-  accepts: (value) => typeof value === 'string' && isBaseUrl(value),
-}
-
-const ADMIN_TOKEN: Rule = {
-  allowed: ADMIN_TOKEN_RULE,
-  accepts: (value) => typeof value === 'string' && isAdminToken(value),
-}
+const textOf = (allowed: string, isAllowed: (text: string) => boolean): Rule => ({
+  allowed,
+  accepts: (value) => typeof value === 'string' && isAllowed(value),
+})
+const BASE_URL = textOf(BASE_URL_RULE, isBaseUrl)
 
 const TLS: Rule = {
   allowed: 'true, or { cert, key } with the names of PEM files',
@@ -182,7 +178,7 @@ const RULES = {
   descriptors: { ...TEXTS, flag: '--descriptors' },
   mcp: { ...BOOLEAN, flag: '--mcp' },
   tls: { ...TLS, flag: '--tls' },
-  adminToken: ADMIN_TOKEN,
+  adminToken: textOf(ADMIN_TOKEN_RULE, isAdminToken),
   allowHosts: TEXTS,
   allowOutbound: { ...BOOLEAN, flag: '--allow-outbound' },
   watch: BOOLEAN,

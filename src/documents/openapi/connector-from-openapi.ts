@@ -25,7 +25,7 @@ import {
 } from './api-document.ts'
 import { authorizationOf } from './authorization.ts'
 import { errorValue, literal, snakeCase, valuesOf } from './generated-values.ts'
-import { fittingValue, type Make } from './fitting-value.ts'
+import { Fitting, type Make } from './fitting-value.ts'
 import { type Bounds, inlineSchema } from './inline-schema.ts'
 import type { SentParameter } from './list-query.ts'
 import { type Note, type ResourceOperation, resourcesIn } from './resources.ts'
@@ -55,41 +55,29 @@ const DETAIL: readonly Bounds[] = [
   { depth: 2, schemas: 6, description: 0 },
 ]
 
+interface FromOptions {
+  /** Its name, unless it says nothing. */
+  readonly name: string
+  /** Keeps operations with this tag, or below this path. */
+  readonly only: string | undefined
+  readonly makeValue: MakeValue
+  readonly progress?: ((done: number, total: number) => void) | undefined
+}
+
 /**
  * A connector file out of an OpenAPI document: a tool and a responder for each operation, collections where paths form a
- * resource. `fallbackName` is its name where the file's own says nothing; `only` keeps operations with this tag, or below
- * this path.
+ * resource.
  * @throws OpenapiError
  */
-export function connectorFromOpenapi(
-  root: JsonValue,
-  {
-    name,
-    only,
-    makeValue,
-    progress = () => undefined,
-  }: {
-    name: string
-    only: string | undefined
-    makeValue: MakeValue
-    progress?: ((done: number, total: number) => void) | undefined
-  },
-): FromOpenapi {
+export function connectorFromOpenapi(root: JsonValue, options: FromOptions): FromOpenapi {
+  const { only } = options
   const document = readApiDocument(root)
   if (!document) throw new OpenapiError('is no OpenAPI document: expected openapi: 3.x or swagger: 2.0, and paths')
   const operations = chosen(document, only)
   for (const bounds of DETAIL) {
     const notes = new Notes()
-    const from = {
-      document,
-      operations,
-      name: connectorName(name, document),
-      bounds,
-      note: notes.add,
-      makeValue,
-      progress,
-    }
-    const connector = new Draft(from).connector()
+    const name = connectorName(options.name, document)
+    const connector = new Draft({ ...options, document, operations, name, bounds, note: notes.add }).connector()
     if (!connector) continue
     for (const { reason, place } of only === undefined ? document.leftOut : []) notes.add(reason, place)
     for (const reference of document.brokenReferences) notes.add(BROKEN, reference)
@@ -187,14 +175,11 @@ interface DraftOperation extends ResourceOperation {
   readonly headers: JsonObject
 }
 
-interface DraftContext {
+interface DraftContext extends FromOptions {
   readonly document: ApiDocument
   readonly operations: readonly ApiOperation[]
-  readonly name: string
   readonly bounds: Bounds
   readonly note: Note
-  readonly makeValue: MakeValue
-  readonly progress: (done: number, total: number) => void
 }
 
 /** The connector in one degree of detail. */
@@ -209,7 +194,7 @@ class Draft {
     const drafts: DraftOperation[] = []
     const size = new FileSize()
     for (const [done, operation] of operations.entries()) {
-      progress(done, operations.length)
+      progress?.(done, operations.length)
       const draft = this.#operation(operation)
       if (draft) drafts.push(draft)
       if (draft && !size.fits([draft.tool, draft.sample ?? null])) return undefined
@@ -391,7 +376,7 @@ class Draft {
     if (isCut && !isExample) note(CUT, place)
     const make: Make = (each, name, level) => makeValue(inlined(each, 4 - level, name).schema)
     const value = isExample ? literal(example) : (makeValue(schema) ?? null)
-    return { answer: schema, sample: fittingValue(value, described, { follow, make }), isExample }
+    return { answer: schema, sample: new Fitting(follow, make).fit(value, described), isExample }
   }
 
   /** The body of failures: that of the first 404 or other error which the document describes as an object. */

@@ -7,30 +7,21 @@ export type Make = (schema: JsonObject, name: string, level: number) => JsonValu
 
 const MAX_LEVELS = 3
 
-/**
- * A value of an answer changed as little as its schema in the document asks: examples of documents often contradict their
- * own schema. What is required and missing is made, what is of another type is made again, and what is not allowed is dropped.
- * A value that fits stays the same object. Templates fit wherever
- * the schema names no values.
- */
-export function fittingValue(
-  value: JsonValue,
-  schema: JsonValue,
-  { follow, make }: { follow: Follow; make: Make },
-): JsonValue {
-  return new Fitting(follow, make).fit(value, schema, '', 0)
-}
-
 /** Stands for any change while a value is only checked. */
 const CHANGED: JsonObject = {}
 
-class Fitting {
+/**
+ * Changes values of an answer as little as their schema in the document asks: examples of documents often contradict their own
+ * schema. What is required and missing is made, what is of another type is made again, and what is not allowed is dropped.
+ */
+export class Fitting {
   constructor(
     readonly follow: Follow,
     readonly make: Make,
   ) {}
 
-  fit(value: JsonValue, described: JsonValue, name: string, level: number): JsonValue {
+  /** A value that fits stays the same object. Templates fit wherever the schema names no values. */
+  fit(value: JsonValue, described: JsonValue, name = '', level = 0): JsonValue {
     const schema = this.follow(described)
     if (!isJsonObject(schema)) return value
     if (isTemplate(value) && own(schema, 'enum') === undefined && own(schema, 'const') === undefined) return value
