@@ -6,13 +6,13 @@ import { nearest } from '../domain/suggestion.ts'
 import type { Webhook } from '../domain/webhook.ts'
 import { hint, UsageError } from './failure.ts'
 import {
-  allVariables,
   type CommandName,
   type Flag,
   type FlagKind,
   flagsOf,
   type FlagValues,
   rowOf,
+  settings,
   variableOf,
 } from './command-table.ts'
 
@@ -253,7 +253,7 @@ export function mistypedVariables(variables: Variables): string[] {
     (name) => name.startsWith('TOOLMOCK_') && !OTHER_VARIABLES.includes(name),
   )
   if (others.length === 0) return []
-  const known = allVariables()
+  const known = settings().flatMap((flag) => variableOf(flag) ?? [])
   return others.flatMap((name) => {
     if (known.includes(name)) return []
     const meant = nearest(

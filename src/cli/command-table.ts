@@ -199,6 +199,9 @@ const CHECKS = {
 
 const OUTBOUND_SERVICE = { 'allow-outbound': toggle('the service may be one that is not on loopback') }
 
+/** What can happen to an account. */
+export const ACCOUNT_EVENTS = ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'] as const
+
 /**
  * Every command in the order of the help text, with its flags in that of its own; the first is the one that runs when none is
  * named.
@@ -432,7 +435,7 @@ const TABLE = {
   },
   accounts: {
     operands: ' [EVENT ACCOUNT]',
-    words: ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'],
+    words: ACCOUNT_EVENTS,
     summary:
       'list the connected accounts, or apply an event to one: expire, disconnect, revoke_refresh_token or expire_access_token; ACCOUNT is an id, or an identifier that only one account has',
     flags: {
@@ -546,8 +549,4 @@ export function settings(): Flag[] {
 
 export function variableOf({ name, variable }: Pick<Flag, 'name' | 'variable'>): string | undefined {
   return variable && `TOOLMOCK_${name.toUpperCase().replaceAll('-', '_')}`
-}
-
-export function allVariables(): string[] {
-  return settings().flatMap((flag) => variableOf(flag) ?? [])
 }

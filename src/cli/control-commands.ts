@@ -8,6 +8,7 @@ import { plural, quote, thereAre } from '../domain/text.ts'
 import type { AccountView, ClockView, LinkView, ScenarioView, SentEvent } from '../library/types.ts'
 import { browserCommand } from '../platform.ts'
 import type { Run } from './command.ts'
+import { ACCOUNT_EVENTS } from './command-table.ts'
 import { type Action, actionCommand, type ControlSession, controlSession, oneOperand } from './control-session.ts'
 import { RefusedError, UsageError } from './failure.ts'
 import { withProgress } from './progress.ts'
@@ -91,7 +92,7 @@ async function chosenLink(
 
 export const accounts = actionCommand('accounts', (session) => {
   const { call, print } = session
-  const apply = (event: 'expire' | 'disconnect' | 'revoke_refresh_token' | 'expire_access_token'): Action =>
+  const apply = (event: (typeof ACCOUNT_EVENTS)[number]): Action =>
     one('ACCOUNT', async (wanted) => {
       const answer = await call('POST /accounts/{id}/{event}', { path: { id: wanted, event } })
       const { id, connector, identifier, status } = answer.account
@@ -99,10 +100,7 @@ export const accounts = actionCommand('accounts', (session) => {
     })
   return {
     list: none(() => listAccounts(session)),
-    expire: apply('expire'),
-    disconnect: apply('disconnect'),
-    revoke_refresh_token: apply('revoke_refresh_token'),
-    expire_access_token: apply('expire_access_token'),
+    ...Object.fromEntries(ACCOUNT_EVENTS.map((event) => [event, apply(event)])),
   }
 })
 

@@ -6,7 +6,6 @@ import { extname, join } from 'node:path'
 import type { AppOptions } from '../app/app.ts'
 import { plural } from '../domain/text.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
-import type { ReportPair } from '../verdict/report-pair.ts'
 import type { CaseResult } from '../verdict/report-types.ts'
 import type { Arguments } from './arguments.ts'
 import type { Case } from './cases.ts'
@@ -30,14 +29,7 @@ interface RunningCases extends Running {
 }
 
 /** How one run of a case ended. */
-interface CaseRun {
-  readonly reports: ReportPair
-  readonly reasons: readonly Reason[]
-  readonly transcript: readonly string[]
-  readonly explain: readonly string[]
-  readonly requests: number
-  readonly duration: number
-}
+type CaseRun = Awaited<ReturnType<typeof runCase>>
 
 /** Runs the command once for each case, each beside a mock of its own, and judges them: 3 when one fails. */
 export async function runCases(cases: readonly Case[], running: Running): Promise<number> {
@@ -79,7 +71,7 @@ async function atMost<Job, Result>(
   return results
 }
 
-async function runCase(each: Case, nth: number, running: RunningCases): Promise<CaseRun> {
+async function runCase(each: Case, nth: number, running: RunningCases) {
   const { given, context, options, log, folder } = running
   const began = systemTime()
   const output = folder === undefined ? undefined : join(folder, `${each.name}.${nth}`)
@@ -97,7 +89,7 @@ async function runCase(each: Case, nth: number, running: RunningCases): Promise<
   // Minima and allowances are about all cases together. A case that expects no request at all is judged by that.
   const isSilent = each.expect.never.some((match) => Object.keys(match).length === 0)
   const verdict = verdictOf(reports, isSilent ? { ...options, requireRequests: false } : options)
-  const reasons = [
+  const reasons: readonly Reason[] = [
     ...(end.code === 0 ? [] : [reasonOf('command', end.failure)]),
     ...verdict.reasons.filter(({ kind }) => kind !== 'coverage' && kind !== 'unused_allowance'),
     ...(await unmetExpectations(each.expect, services)),
