@@ -154,7 +154,7 @@ const SERVER = settable({
   ),
   ...CHOICES,
   descriptors: list('FILE', file)('serve gRPC, gRPC-Web and Connect on the same port, from these protobuf descriptors'),
-  'allow-outbound': toggle('a connector may name a server that is not on loopback'),
+  'allow-outbound': toggle('connectors and webhooks may name servers that are not on loopback'),
   ...TLS,
   journal: text('FILE', file)('append every entry of the request journal to it, one line of JSON each'),
   'journal-size': whole(1, 10_000_000)('N', { default: 10_000 })(
@@ -292,7 +292,8 @@ const TABLE = {
   },
   init: {
     operands: ' [DIR]',
-    summary: 'write a commented starter seed, connector and scenario into DIR (toolmock by default)',
+    summary:
+      'write a commented starter seed, connector and scenario into DIR (toolmock by default), and a configuration file that uses them',
     flags: {
       connector: oneOf('calendar')('NAME')(
         'write the worked example of the guide to connectors in place of the starter: calendar',

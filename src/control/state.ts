@@ -157,7 +157,7 @@ function snapshotNamed({ model }: Environment, name: string): Snapshot {
   const snapshot = snapshots.get(name)
   if (snapshot) return snapshot
   const names = [...snapshots.values()].map(({ id }) => id)
-  const there = thereAre(names, 'none was saved yet (PUT /_mock/snapshots/{name}, npx toolmock snapshot save NAME)')
+  const there = thereAre(names, 'none is saved (PUT /_mock/snapshots/{name}, npx toolmock snapshot save NAME)')
   throw new ControlError(
     'SNAPSHOT_NOT_FOUND',
     `there is no snapshot ${quote(name)}${didYouMean(name, names)}; ${there}`,

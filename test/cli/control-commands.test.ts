@@ -255,7 +255,11 @@ describe('a command about a running server', () => {
     await ok('snapshot', 'restore', 'before')
     expect(await ok('accounts')).toMatch(/ada@example\.com +ACTIVE/)
     await ok('snapshot', 'delete', 'before')
-    expect(await run('snapshot', 'restore', 'before')).toMatchObject({ code: 1, stdout: '' })
+    expect(await run('snapshot', 'restore', 'before')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('there is no snapshot "before"; none is saved (') as string,
+    })
     await ok('accounts', 'expire', 'ada@example.com')
     expect(await ok('reset')).toMatch(/^environment test-\d+ is back at its seed\n$/)
     expect(await ok('accounts')).toMatch(/ada@example\.com +ACTIVE/)
