@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { components } from '../contract/generated/control-types.ts'
 import type { DocumentChecks } from '../documents/connector-checks.ts'
 import type { Instant } from '../domain/instant.ts'
@@ -30,5 +31,5 @@ export interface AppServices extends ServiceParts {
   /** Stops the process; undefined where the program that made the server stops it. */
   readonly shutdown: (() => void) | undefined
   /** The event streams that are open, and how many may be. */
-  readonly eventStreams: { readonly open: Set<object>; readonly most: number }
+  readonly eventStreams: { readonly open: Set<ServerResponse>; readonly most: number }
 }
