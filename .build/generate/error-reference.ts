@@ -108,13 +108,18 @@ const GRPC: Readonly<Record<number, string>> = {
 }
 
 async function page(root: string): Promise<string> {
-  const { ERROR_CATALOGUE, TOKEN_ERRORS } = await import('../../src/domain/errors.ts')
+  const { codeOf, ERROR_CATALOGUE, TOKEN_ERRORS } = await import('../../src/domain/errors.ts')
   const known = await remedies()
   const operations = operationsOf(await readSpec(root))
   const refusals = Object.values(
     JSON.parse(await readFile(join(root, RECORDED), 'utf8')) as Readonly<Record<string, Refusal>>,
   )
-  const catalogue = Object.entries<{ status: number; code: number; field?: string }>(ERROR_CATALOGUE)
+  const catalogue = Object.entries<{ status: number; field?: string }>(ERROR_CATALOGUE)
+  const statusOf = (code: string, usual: number): string => statusesOf(operations, code, usual).join(', ')
+  const grpcOf = (code: string, usual: number, numbered: boolean): string =>
+    [...new Set(statusesOf(operations, code, usual).map((status) => codeOf(code, Number(status))))]
+      .map((number) => `\`${GRPC[number] ?? ''}\`${numbered ? ` (${number})` : ''}`)
+      .join(', ')
   const remedyOf = (code: string): Remedy => known.get(code) ?? { because: '', basis: '', advice: [] }
   const section = (code: string, facts: readonly string[]): string => {
     const { because, advice } = remedyOf(code)
@@ -140,14 +145,14 @@ A scenario makes any operation answer an error that it declares: \`do: [{ respon
 
 | error | status | gRPC | meaning |
 | --- | --- | --- | --- |
-${catalogue.map(([code, { status, code: number }]) => row(link(code), statusesOf(operations, code, status), `\`${GRPC[number] ?? ''}\``, remedyOf(code).because)).join('\n')}
+${catalogue.map(([code, { status }]) => row(link(code), statusOf(code, status), grpcOf(code, status, false), remedyOf(code).because)).join('\n')}
 ${TOKEN_ERRORS.map((code) => row(link(code), code === 'invalid_client' ? '401' : '400', '', remedyOf(code).because)).join('\n')}
 
 ${catalogue
-  .map(([code, { status, code: number, field }]) =>
+  .map(([code, { status, field }]) =>
     section(code, [
-      `Status: ${statusesOf(operations, code, status)}`,
-      `gRPC: \`${GRPC[number] ?? ''}\` (${number})${code === 'TOOL_ERROR' ? ', and that of its status' : ''}`,
+      `Status: ${statusOf(code, status)}`,
+      `gRPC: ${grpcOf(code, status, true)}`,
       ...(field === undefined ? [] : [`Field: \`${field}\`, or the one that the answer names`]),
     ]),
   )
@@ -165,11 +170,11 @@ ${links.map((code) => row(`\`${code}\``, remedyOf(code).because, remedyOf(code).
 `
 }
 
-function statusesOf(operations: readonly SpecOperation[], code: string, usual: number): string {
+function statusesOf(operations: readonly SpecOperation[], code: string, usual: number): string[] {
   const found = operations.flatMap(({ codes }) =>
     [...codes].flatMap(([status, each]) => (each.includes(code) ? status : [])),
   )
-  return [...new Set([...found, String(usual)])].sort().join(', ')
+  return [...new Set([...found, String(usual)])].sort()
 }
 
 function operationsWith(operations: readonly SpecOperation[], code: string): string {
