@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { get, type IncomingMessage, type ServerResponse } from 'node:http'
+import { get, type IncomingMessage } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
@@ -421,7 +421,7 @@ it('a timeline whose reader is slow gets nothing after its end', async () => {
     await withStream(mock, '', async (next) => {
       await next()
       const { eventStreams, journals } = mock.app.services
-      const [response] = eventStreams.open as Set<ServerResponse>
+      const [response] = eventStreams.open
       // As a connection whose other end reads nothing.
       Object.assign(response!.socket!, { _write: () => undefined, _writev: () => undefined })
       const closing = mock.app.close()
