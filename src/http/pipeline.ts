@@ -428,9 +428,10 @@ function vocabularyOf({ route, environment }: RequestContext): Vocabulary | unde
 function serialize(context: RequestContext, { responseCache }: ServiceParts): void {
   const { fault, requestId, foreign, error } = context
   const reply = context.wire?.reply ?? context.reply
-  // Its commit may have been refused.
+  // A refused commit has an answer of its own.
+  const text = error === undefined ? fault?.text : undefined
   if (foreign && error === undefined) context.answer = foreign
-  else if (reply && fault?.text !== undefined) context.answer = textAnswer(reply, fault.text, requestId)
+  else if (reply && text !== undefined) context.answer = textAnswer(reply, text, requestId)
   else if (reply) context.answer = wireAnswer(reply, requestId, responseCache.of(reply))
 }
 

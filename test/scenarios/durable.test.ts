@@ -145,6 +145,26 @@ describe('a change of scenarios that the disk refuses', () => {
   })
 })
 
+describe('an answer of a rule whose firing the disk refuses', () => {
+  it.each([
+    ['a text', 'gone for lunch'],
+    ['JSON', { gone: 'for lunch' }],
+  ])('is the 503 of the service in its place: %s', async (_kind, body) => {
+    const disk = new MemoryDisk()
+    await withMock(disk, async (mock) => {
+      const answered = rule('answered', { first: 1 }, { do: [{ respond: { status: 500, body } }] })
+      const scenario = { name: 'step-by-step', rules: [answered] }
+      expect((await control(mock, 'put', '/scenarios/step-by-step', scenario)).status).toBe(200)
+      expect((await control(mock, 'post', '/scenarios/step-by-step/start')).status).toBe(200)
+      disk.fails = () => new Error('ENOSPC: no space left')
+      const { status, text } = await mock.api.get('/connections')
+      disk.fails = () => undefined
+      expect(status).toBe(503)
+      expect(JSON.parse(text)).toMatchObject({ details: [{ error_code: 'STORAGE_UNAVAILABLE' }] })
+    })
+  })
+})
+
 function withMock(fileSystem: MemoryDisk, work: (mock: TestToolmock) => Promise<void>): Promise<void> {
   return withToolmock({ state: join(folder, 'state.json'), fileSystem }, work)
 }
