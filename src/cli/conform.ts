@@ -9,12 +9,10 @@ import { StopRequest } from './stop.ts'
 /** Checks an implementation of the service against its contract: 0 when every check holds, 1 when one is broken. */
 export const conform: Run<'conform'> = async ({ values }, context) => {
   const { out, err, progress } = context
-  const { createPrismValidator } = await import('../contract/prism-validator.ts')
   using stop = new StopRequest()
   const report = await runConformance({
     ...serviceOf('conform', context, values),
     prefix: `conform-${new RandomIds().id('x').slice(2, 12)}`,
-    validator: await createPrismValidator(),
     only: values.only,
     basis: values.basis,
     connector: values.connector,

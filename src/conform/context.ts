@@ -1,4 +1,3 @@
-import type { PrismValidator } from '../contract/prism-validator.ts'
 import { type JsonObject, textOf } from '../domain/json.ts'
 import { type Answer, Skipped } from './answer.ts'
 import type { ControlApi, Decision, TestEnvironment } from './control-api.ts'
@@ -15,8 +14,6 @@ export interface ContextOptions {
   readonly prefix: string
   /** The connector to check with, in place of the first one of type OAUTH. */
   readonly connector: string | undefined
-  /** Validates the answers of the run at its end; undefined when their shapes are not validated. */
-  readonly validator?: PrismValidator | undefined
   readonly control: ControlApi | undefined
   readonly allowProviderChanges: boolean
 }
@@ -39,14 +36,12 @@ export class CheckContext {
   readonly api: Api
   readonly resources: TestResources
   readonly catalog: Catalog
-  readonly validator: PrismValidator | undefined
   readonly #options: ContextOptions
   readonly #shared = new Map<string, Promise<unknown>>()
 
   constructor(options: ContextOptions) {
     this.#options = options
     this.api = options.api
-    this.validator = options.validator
     this.resources = new TestResources(options.api, options.prefix)
     this.catalog = new Catalog(options.api, options.connector)
   }

@@ -1,4 +1,3 @@
-import type { PrismValidator } from '../contract/prism-validator.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { StartError } from '../domain/start-error.ts'
 import { failureReason } from '../http-client.ts'
@@ -22,8 +21,6 @@ export interface ConformOptions {
   /** Give consent and move the clock by the control API of a toolmock. */
   readonly controlApi?: boolean | undefined
   readonly adminToken?: string | undefined
-  /** Validates the shape of every answer; without one, the checks of shapes are skipped. */
-  readonly validator?: PrismValidator | undefined
   readonly progress?: ((done: number, total: number, id: string) => void) | undefined
   /** Ends the run after the current check; what the run created is removed all the same. */
   readonly signal?: AbortSignal | undefined
@@ -39,13 +36,13 @@ export interface ConformReport {
 /** Checks a target against the service's contract. @throws StartError when the target cannot be reached at all */
 export async function conform(options: ConformOptions): Promise<ConformReport> {
   const checks = chosen(options)
-  const target = new Target(options.baseUrl, options.validator && [])
+  const target = new Target(options.baseUrl, [])
   const api = new Api(target, options.client)
   const control = options.controlApi ? new ControlApi(target, options.adminToken) : undefined
   try {
     await checkReachable(options, api, control)
-    const { prefix, connector, validator, allowProviderChanges = false } = options
-    const context = new CheckContext({ api, validator, prefix, connector, control, allowProviderChanges })
+    const { prefix, connector, allowProviderChanges = false } = options
+    const context = new CheckContext({ api, prefix, connector, control, allowProviderChanges })
     const outcomes = await runAll(checks, context, options)
     const left = await context.resources.removeAll()
     return { checks: outcomes, summary: summaryOf(outcomes), leftBehind: left.length }

@@ -7,7 +7,6 @@ import { everyPage } from '../../src/conform/pages.ts'
 import { CHECKS } from '../../src/conform/checks/table.ts'
 import { reportText } from '../../src/conform/report-formats.ts'
 import { conform, type ConformOptions, type ConformReport } from '../../src/conform/run.ts'
-import { createPrismValidator } from '../../src/contract/prism-validator.ts'
 import { createApp, type App } from '../../src/app/app.ts'
 
 const EVERYTHING = { controlApi: true, allowProviderChanges: true }
@@ -21,12 +20,7 @@ async function conformed(
   const app = await createApp({ mcp })
   try {
     const { url } = await app.listen({ host: '127.0.0.1', port: 0 })
-    const standard = {
-      baseUrl: url,
-      client: app.client,
-      prefix: 'conform-test',
-      validator: await createPrismValidator(),
-    }
+    const standard = { baseUrl: url, client: app.client, prefix: 'conform-test' }
     const report = await conform({ ...standard, ...options })
     await look(report, app)
   } finally {

@@ -2,16 +2,12 @@ import { createServer, type IncomingMessage, request as askMock, type ServerResp
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type ConformOptions, type ConformReport, conform } from '../../src/conform/run.ts'
-import { createPrismValidator } from '../../src/contract/prism-validator.ts'
 import type { Operation } from '../../src/contract/shapes.ts'
 import type { Handler } from '../../src/operations/operation.ts'
 import { OPERATIONS } from '../../src/operations/table.ts'
 import { type AppOptions, createApp } from '../../src/app/app.ts'
 import type { ClientCredentials } from '../../src/conform/target.ts'
 import type { Mutant, Parts, WireReply, WireRequest } from './mutant.ts'
-
-/** Read once: it takes half a second. */
-const VALIDATOR = createPrismValidator()
 
 type RequestChange = Parameters<Parts['request']>[0]
 type ReplyChange = Parameters<Parts['reply']>[0]
@@ -23,7 +19,7 @@ export function conformOf(
 ): Promise<ConformReport> {
   return withBrokenMock(mutant, { mcp: true }, async ({ baseUrl, client }) => {
     const standard = { baseUrl, client, prefix: 'conform-mutant', allowProviderChanges: true }
-    return conform({ ...standard, controlApi: true, validator: await VALIDATOR, ...options })
+    return conform({ ...standard, controlApi: true, ...options })
   })
 }
 
