@@ -27,7 +27,7 @@ import { Journals } from '../request-journal/journal.ts'
 import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
-import { restartUnfit } from '../state/collections.ts'
+import { restartRekeyed } from '../state/collections.ts'
 import { ClientIdTakenError, openRegistry } from '../state/environment-registry.ts'
 import { atOnce } from '../state/model/slices.ts'
 import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
@@ -311,7 +311,7 @@ function restartCollections({ registry, extensions }: AppServices): string[] {
     .flatMap((environment) =>
       extensions.all.flatMap((extension) =>
         environment.model.transact(() =>
-          atOnce(restartUnfit(environment, extension)).map(
+          atOnce(restartRekeyed(environment, extension)).map(
             (name) =>
               `the collection ${name} of ${extension.connector} begins again in the environment ${environment.name}: its items had another key`,
           ),

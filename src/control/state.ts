@@ -10,7 +10,7 @@ import type { Problem } from '../schema/problems.ts'
 import type { Snapshot } from '../state/model/model.ts'
 import { atOnce } from '../state/model/slices.ts'
 import type { Environment } from '../state/environment.ts'
-import { restart } from '../state/collections.ts'
+import { restartReplaced } from '../state/collections.ts'
 import { readState, replaceState } from '../state/state-replacement.ts'
 import { imageText } from '../state/model/state-text.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
@@ -114,7 +114,7 @@ export const stateHandlers = {
       if (conflict !== undefined) throw new ControlError('INVALID_DOCUMENT', `body: ${conflict}`)
       const before = extensions.all.find((each) => each.extension === extension.extension)
       for (const environment of registry.environments())
-        environment.model.transact(() => atOnce(restart(environment, extension, before)))
+        environment.model.transact(() => atOnce(restartReplaced(environment, extension, before)))
     }
     prepare()
     const onceDurable = (): void => {

@@ -36,14 +36,14 @@ export function isSequenceCounter(id: string): boolean {
  * Lets the sequences of a connector or an extension that is put begin again, and collections whose items have another key then.
  * Only inside a transaction.
  */
-export function* restart(
+export function* restartReplaced(
   environment: Environment,
   put: CollectionOwner & { readonly responders: readonly unknown[] },
   before: CollectionOwner | undefined,
 ): Steps {
   const { connector, responders } = put
   for (const at of responders.keys()) environment.model.tables.counters.remove(sequenceCounterOf(connector, at))
-  if (!before) yield* restartUnfit(environment, put)
+  if (!before) yield* restartRekeyed(environment, put)
   for (const [name, { key }] of Object.entries(before?.collections ?? {}))
     if (collectionNamed(put, name)?.key !== key) yield* restartCollection(environment, connector, name)
 }
@@ -53,15 +53,15 @@ export function* restart(
  * Only inside a transaction.
  * @returns their names
  */
-export function* restartUnfit(environment: Environment, owner: CollectionOwner): Steps<string[]> {
-  const unfit = new Set<string>()
+export function* restartRekeyed(environment: Environment, owner: CollectionOwner): Steps<string[]> {
+  const rekeyed = new Set<string>()
   yield* sliced(environment.model.tables.collection_items.values(), (row) => {
     if (row.connector !== owner.connector) return
     const collection = collectionNamed(owner, row.collection)
-    if (!collection || row.id !== itemId(row, keyOf(collection, row.item) ?? '')) unfit.add(row.collection)
+    if (!collection || row.id !== itemId(row, keyOf(collection, row.item) ?? '')) rekeyed.add(row.collection)
   })
-  for (const name of unfit) yield* restartCollection(environment, owner.connector, name)
-  return [...unfit]
+  for (const name of rekeyed) yield* restartCollection(environment, owner.connector, name)
+  return [...rekeyed]
 }
 
 /** The place of a collection's next item in creation order, from 1. Only inside a transaction. */

@@ -23,7 +23,7 @@ import { RequestTrace } from '../domain/request-trace.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { adoptConnectorType } from './account-changes.ts'
 import { newAuthRequest } from './auth-requests.ts'
-import { replaceItems, restart } from './collections.ts'
+import { replaceItems, restartReplaced } from './collections.ts'
 import { connectionOf, type Environment, now, providerNamed } from './environment.ts'
 import { ACCOUNT_SEQUENCE } from './model/model.ts'
 import { ROWS_AT_ONCE, sliced, type Steps } from './model/slices.ts'
@@ -96,7 +96,7 @@ function* putConnector(environment: Environment, connector: Connector): Steps {
   const { connectors, connections, providers } = environment.model.tables
   const before = connectors.get(connector.connector)
   connectors.put({ ...connector, id: connector.connector })
-  yield* restart(environment, connector, before)
+  yield* restartReplaced(environment, connector, before)
   if (before && providerOf(before) !== providerOf(connector))
     yield* renameProvider(environment, providerOf(before), connector)
   if (connector.custom_provider !== null) return
