@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
 import { textsIn } from '../documents/text-files.ts'
+import { once } from '../domain/once.ts'
 import { StartError } from '../domain/start-error.ts'
 import { SILENT } from '../http/log.ts'
 import type { FastExpress } from '../http/server.ts'
@@ -70,11 +71,11 @@ export async function createReplicaApp(
         await replica.start()
         return bound
       },
-      close: async () => {
+      close: once(async () => {
         await replica?.leave()
         await server.close()
         await (replica ?? database).close()
-      },
+      }),
     }
   } catch (error) {
     await database.close()

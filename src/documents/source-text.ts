@@ -9,11 +9,13 @@ import {
   isSeq,
   Lexer,
   LineCounter,
-  type Node as YamlNode,
   type Pair,
   parseDocument,
+  type Scalar,
   visit,
   type YAMLError,
+  type YAMLMap,
+  type YAMLSeq,
 } from 'yaml'
 import { excessOf, extentOf, type JsonValue, valuesIn } from '../domain/json.ts'
 import { type Problem, type Path, shown } from '../schema/problems.ts'
@@ -213,11 +215,14 @@ function wordAt(text: string, offset: number): string {
   return /^[^\s:,{}[\]]*/.exec(text.slice(offset, offset + 80))?.[0] ?? ''
 }
 
+/** What an alias can name. */
+type Anchored = Scalar | YAMLMap | YAMLSeq
+
 /** What YAML can say and JSON cannot: keys that are no plain words, or there twice; and aliases of nothing. */
-function nodeProblems(document: Document, text: string): { problems: SyntaxProblem[]; targets: Map<Alias, YamlNode> } {
+function nodeProblems(document: Document, text: string): { problems: SyntaxProblem[]; targets: Map<Alias, Anchored> } {
   const problems: SyntaxProblem[] = []
-  const anchors = new Map<string, YamlNode>()
-  const targets = new Map<Alias, YamlNode>()
+  const anchors = new Map<string, Anchored>()
+  const targets = new Map<Alias, Anchored>()
   visit(document, {
     Node: (_key, node, ancestors) => {
       if (!isAlias(node)) {
@@ -226,7 +231,7 @@ function nodeProblems(document: Document, text: string): { problems: SyntaxProbl
         return
       }
       const target = anchors.get(node.source)
-      if (target) targets.set(node, target)
+      if (target) targets.set(node, resolvedTo(node, target))
       if (target && !ancestors.includes(target)) return
       const offset = startOf(node)[0] ?? 0
       const found = `not YAML (the alias *${node.source} is inside what it names)`
@@ -236,6 +241,14 @@ function nodeProblems(document: Document, text: string): { problems: SyntaxProbl
     },
   })
   return { problems, targets }
+}
+
+/** For each alias the library goes through all anchors and aliases before it: 15,000 of them took four seconds. */
+function resolvedTo(alias: Alias, target: Anchored): Anchored {
+  const resolve = alias.resolve.bind(alias)
+  alias.resolve = (document, context) =>
+    context ? resolve(document, Object.assign(context, { aliasResolveCache: [target] })) : target
+  return target
 }
 
 function keyProblems(pairs: readonly Pair[], text: string): SyntaxProblem[] {

@@ -37,7 +37,9 @@ export async function createTestApp(options: AppOptions): Promise<App> {
   }
   const app = await createApp({ ...options, log: noticing, state: url, stateSchema: schema })
   const close = app.close.bind(app)
-  app.close = async () => {
+  let closing: Promise<void> | undefined
+  app.close = () => (closing ??= closed())
+  const closed = async (): Promise<void> => {
     // It waits for the others to look again, although there are none: the next app need not.
     const hasLeft = once(left, 'left')
     await Promise.race([hasLeft, close()])
