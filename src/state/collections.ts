@@ -58,7 +58,7 @@ export function* restartRekeyed(environment: Environment, owner: CollectionOwner
   yield* sliced(environment.model.tables.collection_items.values(), (row) => {
     if (row.connector !== owner.connector) return
     const collection = collectionNamed(owner, row.collection)
-    if (!collection || row.id !== itemId(row, keyOf(collection, row.item) ?? '')) rekeyed.add(row.collection)
+    if (collection && row.id !== itemId(row, keyOf(collection, row.item) ?? '')) rekeyed.add(row.collection)
   })
   for (const name of rekeyed) yield* restartCollection(environment, owner.connector, name)
   return [...rekeyed]

@@ -409,6 +409,23 @@ describe('PUT /_mock/extensions/{name}', () => {
     })
   })
 
+  it('keeps the items of a collection that a start does not name', async () => {
+    const drafts = NOTES.replace('notes: {}', 'drafts: {}').replaceAll(/(create|get): notes/g, '$1: drafts')
+    await withFiles({ 'state.json': '' }, async ({ 'state.json': state = '' }) => {
+      await rm(state)
+      await withExtension({ state, file: NOTES }, async ({ send }) => {
+        await send('post', '/api/v1/notes', { id: 'a', title: 'First' })
+      })
+      await withExtension({ state, file: drafts }, ({ app }) => {
+        expect(app.notices.join()).not.toContain('begins again')
+        return Promise.resolve()
+      })
+      await withExtension({ state, file: NOTES }, async ({ send }) => {
+        expect((await send('get', '/api/v1/notes/a')).body).toEqual({ id: 'a', title: 'First' })
+      })
+    })
+  })
+
   it('makes its name one that scenarios can have', async () => {
     await withExtension({}, async ({ send, ...mock }) => {
       const rules = [{ name: 'busy', at: 'service', on: { operation: 'notes' }, do: [{ respond: { status: 503 } }] }]
