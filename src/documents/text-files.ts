@@ -53,6 +53,7 @@ export function isFolder(path: string): Promise<boolean> {
  * the files are links into a hidden folder. A link to nothing is listed, and fails when it is read.
  */
 async function filesIn(folder: string, seen = new Set<string>()): Promise<string[]> {
+  seen.add(await realpath(folder).catch(() => folder))
   const found: string[] = []
   for (const name of (await readdir(folder).catch(unreadable(folder))).sort()) {
     const path = join(folder, name)
@@ -68,16 +69,13 @@ async function filesIn(folder: string, seen = new Set<string>()): Promise<string
 }
 
 async function textsOf(files: readonly string[], skipped?: UnreadableFileError[]): Promise<TextFile[]> {
-  const read = async (file: string): Promise<TextFile[]> => {
-    try {
-      return [{ file, text: await readTextFile(file) }]
-    } catch (error) {
-      if (!skipped || !(error instanceof UnreadableFileError)) throw error
-      skipped.push(error)
-      return []
-    }
-  }
-  return (await Promise.all(files.map(read))).flat()
+  const results = await Promise.allSettled(files.map(async (file) => ({ file, text: await readTextFile(file) })))
+  return results.flatMap((result) => {
+    if (result.status === 'fulfilled') return result.value
+    if (!skipped || !(result.reason instanceof UnreadableFileError)) throw result.reason
+    skipped.push(result.reason)
+    return []
+  })
 }
 
 function unreadable(path: string): (error: unknown) => never {

@@ -1,4 +1,4 @@
-import { symlink } from 'node:fs/promises'
+import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
@@ -311,6 +311,16 @@ describe('loading seeds', () => {
       await symlink('nowhere', join(seeds, 'gone.yaml'))
       await expect(load(seeds)).rejects.toEqual(
         new UnreadableFileError(join(seeds, 'gone.yaml'), 'there is no such file or folder'),
+      )
+    })
+  })
+
+  it('names the first file that cannot be read, whichever fails first', async () => {
+    await withFiles({ 'b.yaml': 'clients: []\n' }, async (folder) => {
+      await writeFile(join(folder, 'a.yaml'), Buffer.alloc(3_000_000, 0xff))
+      await symlink('nowhere', join(folder, 'c.yaml'))
+      await expect(load(folder)).rejects.toEqual(
+        new UnreadableFileError(join(folder, 'a.yaml'), 'it is not UTF-8 text'),
       )
     })
   })
