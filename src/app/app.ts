@@ -15,6 +15,7 @@ import { mayBeCalled } from '../domain/base-url.ts'
 import { instant } from '../domain/instant.ts'
 import { once } from '../domain/once.ts'
 import { StartError } from '../domain/start-error.ts'
+import type { Webhook } from '../domain/webhook.ts'
 import { EnvironmentProvisioner } from '../state/provisioning.ts'
 import { ResponseCache } from '../http/answer.ts'
 import { Extensions } from '../http/extensions.ts'
@@ -28,14 +29,13 @@ import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
 import { restartRekeyed } from '../state/collections.ts'
-import { ClientIdTakenError, openRegistry } from '../state/environment-registry.ts'
+import { ClientIdTakenError, EnvironmentRegistry } from '../state/environment-registry.ts'
 import { atOnce } from '../state/model/slices.ts'
 import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
 import { startThirdParties } from '../third-party/client.ts'
 import type { Term, TermParts } from '../replicas/replica.ts'
 import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
 import { VERSION } from '../version.ts'
-import type { WebhookFinding } from '../webhooks/deliveries.ts'
 import { Webhooks } from '../webhooks/webhooks.ts'
 import { documentChecks } from './document-checks.ts'
 import { createHttpServer } from './http-server.ts'
@@ -131,7 +131,7 @@ async function createCore(options: AppOptions, { createFastApp }: FastExpress, r
     const journalFile = options.journalFile === undefined ? undefined : await openJournal(options.journalFile, services)
     const reloading = options.watch ? await (await import('./reload.ts')).watchFiles(options, services) : undefined
     // A start that fails sends no event, and the journal file has each attempt.
-    serveWebhooks(services, options)
+    services.webhooks.start()
     const [client] = services.defaultEnvironment()?.model.tables.clients.values() ?? []
     return {
       listener,
@@ -176,22 +176,7 @@ async function createServices(
     names: () => bundledNames('scenario'),
     all: once(() => bundledScenarios(checks)),
   })
-  const webhooks = createWebhooks(options)
-  const registry = await openRegistry({
-    file: options.state ?? undefined,
-    fresh: options.fresh,
-    durability: options.durability,
-    fileSystem: options.fileSystem,
-    time,
-    events: webhooks,
-    ...replica?.place,
-  })
-  const thirdParties = await startThirdParties({
-    registry,
-    intercept: thirdPartyInterceptor({ scenarios, pauses }),
-    allowOutbound: options.allowOutbound,
-    wait: (milliseconds, response) => pauses.wait(milliseconds, response),
-  })
+  const registry = new EnvironmentRegistry({ time, lease: replica?.place.lease })
   const defaultEnvironment = () => registry.environment(DEFAULT_ENVIRONMENT)
   const journals = new Journals({
     capacity: options.journalCapacity ?? JOURNAL_CAPACITY,
@@ -205,6 +190,34 @@ async function createServices(
   })
   journals.observe(recordEntry.bind(undefined, records))
   if (options.observeEntry) journals.observe(options.observeEntry)
+  const controlIds = new RandomIds()
+  const webhooks = new Webhooks({
+    ofServer: callableWebhooks(options),
+    isOff: documentedOnly,
+    warn: (message) => log?.warn(message),
+    registry,
+    journals,
+    scenarios,
+    pauses,
+    realTime,
+    newRequestId: () => controlIds.id('req'),
+    found: (finding) => records.of(finding.environment.name).addWebhookFinding(finding),
+    timeout: options.webhookTimeout ?? WEBHOOK_TIMEOUT,
+  })
+  await registry.open({
+    file: options.state ?? undefined,
+    fresh: options.fresh,
+    durability: options.durability,
+    fileSystem: options.fileSystem,
+    events: webhooks,
+    ...replica?.place,
+  })
+  const thirdParties = await startThirdParties({
+    registry,
+    intercept: thirdPartyInterceptor({ scenarios, pauses }),
+    allowOutbound: options.allowOutbound,
+    wait: (milliseconds, response) => pauses.wait(milliseconds, response),
+  })
   return {
     registry,
     thirdParties,
@@ -247,7 +260,7 @@ async function createServices(
     requestIds: {
       operations: registry.requestIds('operations', idSeed),
       pages: registry.requestIds('pages', idSeed),
-      control: new RandomIds(),
+      control: controlIds,
     },
     bodyLimit: options.bodyLimit ?? MAX_BODY,
     controlBodyLimit: options.bodyLimit ?? MAX_CONTROL_BODY,
@@ -265,13 +278,13 @@ async function createServices(
 }
 
 /** @throws StartError for a webhook that may not be called */
-function createWebhooks({ webhooks = [], allowOutbound = false, documentedOnly = false, log }: AppOptions): Webhooks {
+function callableWebhooks({ webhooks = [], allowOutbound = false }: AppOptions): readonly Webhook[] {
   for (const { id, url } of webhooks)
     if (!mayBeCalled(url, allowOutbound))
       throw new StartError(
         `the webhook ${id} is not on loopback: name a server on loopback, or allow it with --allow-outbound`,
       )
-  return new Webhooks({ ofServer: webhooks, isOff: documentedOnly, warn: (message) => log?.warn(message) })
+  return webhooks
 }
 
 /** What another replica has recorded about the environments of a state is gone with it. */
@@ -337,15 +350,6 @@ async function startScenarios(services: AppServices, { scenarios: names, seeds }
   const { connectors } = environment
   services.scenarios.startWith(await loadScenarios(names, { checks: services.documentChecks, connectors, seeds }))
   services.scenarios.of(environment)
-}
-
-/** Events that were not acknowledged before the last stop are sent now. */
-function serveWebhooks(services: AppServices, { webhookTimeout = WEBHOOK_TIMEOUT }: AppOptions): void {
-  const { registry, records, requestIds, webhooks } = services
-  const newRequestId = (): string => requestIds.control.id('req')
-  const found = (finding: WebhookFinding): void => records.of(finding.environment.name).addWebhookFinding(finding)
-  const flushed = (): Promise<void> | undefined => registry.flushed()
-  webhooks.serve({ ...services, flushed, newRequestId, found, timeout: webhookTimeout }, registry.environments())
 }
 
 /** Loaded only where there are descriptors. */

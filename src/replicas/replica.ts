@@ -13,7 +13,7 @@ import { errorReply, sendAnswer, wireAnswer } from '../http/answer.ts'
 import { readSentBody, hasBody, restOf, type SentBody } from '../http/body.ts'
 import type { Log } from '../http/log.ts'
 import { monotonicTime, RandomIds } from '../state/model/time-and-ids.ts'
-import type { RegistryOptions } from '../state/environment-registry.ts'
+import type { OpenOptions, RegistryOptions } from '../state/environment-registry.ts'
 import { type Database, type Leader, reasonOf, type ReplicaRow, STATE_NAME } from './database.ts'
 import { databaseFiles } from './database-files.ts'
 import { type Arrival, EPOCH, Forwarder, NOT_ACTIVE, type Target } from './forwarder.ts'
@@ -36,7 +36,7 @@ export interface Term {
 
 /** What a replica adds to a server: where the state is, what others have judged about requests, and which replicas there are. */
 export interface TermParts {
-  readonly place: Pick<RegistryOptions, 'file' | 'fileSystem' | 'lock' | 'lease'>
+  readonly place: Pick<OpenOptions & RegistryOptions, 'file' | 'fileSystem' | 'lock' | 'lease'>
   readonly judgedElsewhere: AppServices['admission']['judgedElsewhere']
   readonly replicas: AppServices['replicas']
 }

@@ -2,7 +2,7 @@ import type { BearerToken, Client, MagicLink } from '../domain/generated/tables.
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
 import type { McpKey } from '../domain/session-token.ts'
 import type { Ids } from '../domain/ports.ts'
-import { type DiskOptions, type DiskStore, openDisk, type Stored } from './disk-store.ts'
+import { type DiskStore, openDisk, type Stored } from './disk-store.ts'
 import { type Draft, Environment, type EventSender, type ReadGuard } from './environment.ts'
 import { RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
@@ -16,6 +16,13 @@ import type { LoggedCommit } from './wal/log-lines.ts'
 import type { Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
 
 export interface RegistryOptions {
+  time?: TimeSource | undefined
+  /** Until when this process may answer from the model; for as long as it runs when absent. */
+  lease?: ModelLease | undefined
+}
+
+/** How environments are stored, and what hears of their changes. */
+export interface OpenOptions {
   /** The state file; absent to keep everything in memory only. */
   file?: string | undefined
   /** Ignore and replace what the file holds. */
@@ -24,13 +31,10 @@ export interface RegistryOptions {
   durability?: Durability | undefined
   /** Bytes of log from which on a checkpoint writes the state file: 64 MiB, and the size of the state file, at least. */
   checkpointAt?: number | undefined
-  time?: TimeSource | undefined
   /** Where the state file is: on this machine when absent. */
   fileSystem?: FileSystem | undefined
   /** Takes the exclusive right to use the state file: by a lock beside it when absent. @throws StateError */
   lock?: ((file: string) => Promise<StateLock>) | undefined
-  /** Until when this process may answer from the model; for as long as it runs when absent. */
-  lease?: ModelLease | undefined
   /** What sends events of the environments. */
   events?: EventSender | undefined
 }
@@ -43,28 +47,9 @@ export interface ModelLease {
 
 const CHECKPOINT_AT = 64 * 1024 * 1024
 
-/** Opens the environments that a state file holds; none when it is new. @throws StateError */
-export async function openRegistry(options: RegistryOptions): Promise<EnvironmentRegistry> {
-  const registry = new EnvironmentRegistry(options)
-  const { file, fileSystem = nodeFileSystem, time = systemTime, lease } = options
-  if (file === undefined) return registry
-  await registry.open({
-    file,
-    fresh: options.fresh ?? false,
-    durability: options.durability ?? 'strict',
-    checkpointAt: options.checkpointAt ?? CHECKPOINT_AT,
-    fileSystem,
-    lock: options.lock ?? ((path) => lockState(path, time)),
-    // A lease is renewed meanwhile. Once it is over, another process may have the state.
-    between: () => lease?.assertHeld(),
-    capture: (isLast) => registry.image(isLast),
-  })
-  return registry
-}
-
 /** The environments of what was read, without a place to store them. */
 export async function readRegistry(stored: Stored): Promise<EnvironmentRegistry> {
-  const registry = new EnvironmentRegistry({})
+  const registry = new EnvironmentRegistry()
   await inSlices(registry.load(stored))
   return registry
 }
@@ -74,7 +59,7 @@ export class EnvironmentRegistry {
   /** Notices of the start: a write cut short that was dropped. */
   notices: readonly string[] = []
   readonly #time: TimeSource
-  readonly #events: EventSender | undefined
+  #events: EventSender | undefined
   readonly #lease: ModelLease | undefined
   /** Absent when everything is in memory only. */
   #disk: DiskStore | undefined
@@ -92,10 +77,9 @@ export class EnvironmentRegistry {
   /** By the `kid` of a session token (G61). */
   readonly byMcpKey = new Map<string, { environment: Environment; key: McpKey }>()
 
-  constructor(options: Pick<RegistryOptions, 'time' | 'events' | 'lease'>) {
-    this.#time = options.time ?? systemTime
-    this.#events = options.events
-    this.#lease = options.lease
+  constructor({ time = systemTime, lease }: RegistryOptions = {}) {
+    this.#time = time
+    this.#lease = lease
   }
 
   get #log(): WriteAheadLog | undefined {
@@ -103,11 +87,24 @@ export class EnvironmentRegistry {
   }
 
   /** Takes what a disk holds, and stores everything there from now on. Before anything is asked of it. @throws StateError */
-  async open(options: DiskOptions): Promise<void> {
-    const { disk, stored } = await openDisk(options)
+  async open({ file, events, ...options }: OpenOptions): Promise<void> {
+    this.#events = events
+    if (file === undefined) return
+    // A lease is renewed meanwhile. Once it is over, another process may have the state.
+    const between = (): void => this.#lease?.assertHeld()
+    const { disk, stored } = await openDisk({
+      file,
+      fresh: options.fresh ?? false,
+      durability: options.durability ?? 'strict',
+      checkpointAt: options.checkpointAt ?? CHECKPOINT_AT,
+      fileSystem: options.fileSystem ?? nodeFileSystem,
+      lock: options.lock ?? ((path) => lockState(path, this.#time)),
+      between,
+      capture: (isLast) => this.image(isLast),
+    })
     this.#disk = disk
     try {
-      await inSlices(this.load(stored), options.between)
+      await inSlices(this.load(stored), between)
       await disk.removeOldLogs(stored.image?.generation ?? 0)
     } catch (error) {
       await disk.abandon()

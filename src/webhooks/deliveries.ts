@@ -14,11 +14,11 @@ import type { MatchedFault, WebhookPlan } from '../scenarios/faults/fault.ts'
 import type { Pauses } from '../scenarios/pauses.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import type { Environment } from '../state/environment.ts'
+import type { EnvironmentRegistry } from '../state/environment-registry.ts'
 import { LOST, sendEvent } from './attempt.ts'
 
 export interface DeliveryParts {
-  /** Resolves once all commits made so far are durable. */
-  readonly flushed: () => Promise<void> | undefined
+  readonly registry: EnvironmentRegistry
   readonly journals: Journals
   readonly scenarios: ScenarioRegistry
   readonly pauses: Pauses
@@ -165,7 +165,7 @@ export class Deliveries {
 
   async #deliver(row: WebhookDelivery, signal: AbortSignal): Promise<void> {
     // A commit that the disk refuses takes its row back.
-    await this.#parts.flushed()?.catch(() => undefined)
+    await this.#parts.registry.flushed()?.catch(() => undefined)
     if (!this.#isCurrent(row)) return
     const webhook = this.#webhook(row.webhook)
     if (!webhook || this.#done.has(row)) {

@@ -13,7 +13,7 @@ const SEQUENCE = 'webhook_deliveries'
 /** Deliveries that wait in one environment. Beyond that the oldest is given up. */
 export const MAX_WAITING = 20_000
 
-interface WebhooksOptions {
+interface WebhooksOptions extends DeliveryParts {
   /** Those of the configuration file, which every environment has. */
   readonly ofServer: readonly Webhook[]
   /** Whether no event is sent (`--documented-only`). */
@@ -26,22 +26,22 @@ export class Webhooks implements EventSender {
   readonly #options: WebhooksOptions
   readonly #ofServer: ReadonlyMap<string, Webhook>
   readonly #deliveries = new Map<Environment, Deliveries>()
-  #parts: DeliveryParts | undefined
+  #isSending = false
 
   constructor(options: WebhooksOptions) {
     this.#options = options
     this.#ofServer = new Map(options.ofServer.map((webhook) => [webhook.id, webhook]))
   }
 
-  /** Begins to send; what these environments have not sent before comes first. */
-  serve(parts: DeliveryParts, environments: Iterable<Environment>): void {
-    this.#parts = parts
-    for (const environment of environments) this.committed(environment)
+  /** Begins to send; what was not acknowledged before the last stop comes first. */
+  start(): void {
+    this.#isSending = true
+    for (const environment of this.#options.registry.environments()) this.committed(environment)
   }
 
   /** Stops sending; what is not acknowledged stays in the state. */
   close(): void {
-    this.#parts = undefined
+    this.#isSending = false
     for (const deliveries of this.#deliveries.values()) deliveries.close()
   }
 
@@ -66,8 +66,8 @@ export class Webhooks implements EventSender {
 
   committed(environment: Environment): void {
     let deliveries = this.#deliveries.get(environment)
-    if (!deliveries && this.#parts && !this.isOff && this.#hasWebhooks(environment)) {
-      deliveries = new Deliveries(environment, this.#parts, (name) => this.named(environment, name))
+    if (!deliveries && this.#isSending && !this.isOff && this.#hasWebhooks(environment)) {
+      deliveries = new Deliveries(environment, this.#options, (name) => this.named(environment, name))
       for (const each of this.#deliveries.keys()) if (each.isRemoved) this.#deliveries.delete(each)
       this.#deliveries.set(environment, deliveries)
     }

@@ -5,7 +5,7 @@ import type { Account } from '../../src/domain/account.ts'
 import type { Client } from '../../src/domain/generated/tables.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../../src/domain/settings.ts'
 import { draftOf, type Environment } from '../../src/state/environment.ts'
-import { openRegistry, type EnvironmentRegistry, type RegistryOptions } from '../../src/state/environment-registry.ts'
+import { EnvironmentRegistry, type OpenOptions, type RegistryOptions } from '../../src/state/environment-registry.ts'
 import type { ClockState } from '../../src/state/model/time-and-ids.ts'
 import { accountRow } from './rows.ts'
 
@@ -22,11 +22,10 @@ export async function withDirectory<R>(work: (directory: string) => Promise<R>):
 export const START = Date.parse('2026-01-01T00:00:00.000Z')
 
 /** A registry whose real time does not move. */
-export function openTestRegistry(options: Partial<RegistryOptions> = {}): Promise<EnvironmentRegistry> {
-  return openRegistry({
-    time: () => START,
-    ...options,
-  })
+export async function openTestRegistry(options: OpenOptions & RegistryOptions = {}): Promise<EnvironmentRegistry> {
+  const registry = new EnvironmentRegistry({ time: () => START, ...options })
+  await registry.open(options)
+  return registry
 }
 
 interface Given {
