@@ -380,11 +380,14 @@ export function expiryOf({ clock }: Environment, connector: Connector): Instant 
   return instant(clock.now() + connector.oauth.access_token_lifetime)
 }
 
-function isRejected({ reject }: Connector, { oauth_token, static_auth }: Credentials): boolean {
-  if (reject.length === 0) return false
-  const values = [oauth_token?.access_token ?? '', oauth_token?.refresh_token ?? '']
-  values.push(...texts(static_auth?.details ?? null))
-  return values.some((value) => value !== '' && reject.some((glob) => matchesGlob(glob, value)))
+/** Whether the third party refuses this text, by the connector's `reject`. */
+export function rejects({ reject }: Connector, text: string): boolean {
+  return reject.some((glob) => matchesGlob(glob, text))
+}
+
+function isRejected(connector: Connector, { oauth_token, static_auth }: Credentials): boolean {
+  const values = [oauth_token?.access_token, oauth_token?.refresh_token, ...texts(static_auth?.details ?? null)]
+  return values.some((value) => value && rejects(connector, value))
 }
 
 function texts(value: JsonValue): string[] {

@@ -1,15 +1,14 @@
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
-import { matchesGlob } from '../domain/value-match.ts'
 import type { Grant } from '../domain/generated/tables.ts'
-import { type JsonObject, own } from '../domain/json.ts'
+import { type JsonObject, own, textAt } from '../domain/json.ts'
 import { type TokenEvent, tokenDigest } from '../domain/request-trace.ts'
 import { isSameSecret } from '../domain/secret.ts'
 import { percentDecoded } from '../domain/text.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { revoked } from '../state/grants.ts'
 import { verifyJwt } from './jwt.ts'
-import { type Application, applicationOf, expiryOf, sessionToken } from './schemes.ts'
+import { type Application, applicationOf, expiryOf, rejects, sessionToken } from './schemes.ts'
 import { ACCOUNT_HEADER, headerOf, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
 
 /** A token request whose form was read and whose application was authenticated. */
@@ -41,11 +40,13 @@ type TokenReply = { readonly apply?: () => void; readonly event?: TokenEvent } &
 
 type GrantType = (call: TokenCall) => TokenReply
 
+type TokenRequest = Pick<ReceivedRequest, 'method' | 'headers' | 'body'>
+
 /** A third party's `POST /oauth/token` (RFC 6749 3.2). */
 export function answerToken(
   environment: Environment,
   connector: Connector,
-  request: ReceivedRequest,
+  request: TokenRequest,
 ): Pick<TokenReply, 'event'> & { readonly answer: ThirdPartyAnswer; readonly apply?: (() => void) | undefined } {
   if (request.method !== 'POST') return { answer: jsonAnswer(405, { error: 'invalid_request' }, { Allow: 'POST' }) }
   const reply = decide(environment, connector, request)
@@ -58,7 +59,7 @@ export function answerToken(
   return { answer: jsonAnswer(401, body, { ...headers, 'WWW-Authenticate': 'Basic realm="token"' }) }
 }
 
-function decide(environment: Environment, connector: Connector, request: ReceivedRequest): TokenReply {
+function decide(environment: Environment, connector: Connector, request: TokenRequest): TokenReply {
   const form = readForm(request)
   if (!form) return refused('invalid_request', 'send each field once, as application/x-www-form-urlencoded')
   const application = applicationOf(environment, connector.connector)
@@ -79,23 +80,16 @@ function decide(environment: Environment, connector: Connector, request: Receive
 }
 
 /** The client id of a token request; undefined where it names none. */
-export function clientIdIn(request: ReceivedRequest): string | undefined {
+export function clientIdIn(request: TokenRequest): string | undefined {
   return applicationIn(request, readForm(request)).id
 }
 
 /** The account whose refresh token a request presents. */
-export function accountIdIn({ model }: Environment, connector: string, request: ReceivedRequest): string | undefined {
+export function accountIdIn({ model }: Environment, connector: string, request: TokenRequest): string | undefined {
   return model.grantIndex.byRefreshToken(connector, readForm(request)?.get('refresh_token') ?? '')?.account_id
 }
 
-function applicationIn(
-  request: ReceivedRequest,
-  form: ReadonlyMap<string, string> | undefined,
-): { id: string | undefined; secret: string | undefined } {
-  return basicCredentials(request) ?? { id: form?.get('client_id'), secret: form?.get('client_secret') }
-}
-
-function readForm(request: ReceivedRequest): Map<string, string> | undefined {
+function readForm(request: TokenRequest): Map<string, string> | undefined {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headerOf(request, 'content-type'))) return undefined
   const form = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(request.body.toString('utf8'))) {
@@ -105,16 +99,15 @@ function readForm(request: ReceivedRequest): Map<string, string> | undefined {
   return form
 }
 
-/** RFC 6749 2.3.1: both parts are form-encoded before they are joined. */
-function basicCredentials(
-  request: ReceivedRequest,
-): { id: string | undefined; secret: string | undefined } | undefined {
+/** The client credentials of a request, in HTTP Basic (RFC 6749 2.3.1: each part is encoded by itself) or in its form. */
+function applicationIn(
+  request: TokenRequest,
+  form: ReadonlyMap<string, string> | undefined,
+): { id?: string | undefined; secret?: string | undefined } {
   const [, encoded] = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(headerOf(request, 'authorization')) ?? []
-  if (encoded === undefined) return undefined
-  const text = Buffer.from(encoded, 'base64').toString('utf8')
-  const colon = text.indexOf(':')
-  if (colon === -1) return { id: undefined, secret: undefined }
-  return { id: percentDecoded(text.slice(0, colon)), secret: percentDecoded(text.slice(colon + 1)) }
+  if (encoded === undefined) return { id: form?.get('client_id'), secret: form?.get('client_secret') }
+  const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? []
+  return id === undefined || secret === undefined ? {} : { id: percentDecoded(id), secret: percentDecoded(secret) }
 }
 
 function refused(error: OauthErrorCode, description: string, apply?: () => void): TokenReply {
@@ -135,13 +128,13 @@ const authorizationCode: GrantType = (call) => {
     return refused('invalid_grant', 'redirect_uri is not the one of the authorization', consume)
   const renewable = TRAITS[connector.authorization_type].expires && connector.oauth.refresh_token !== 'none'
   const refresh_token = renewable ? newRefreshToken(environment) : ''
-  const { grant, put } = newGrant(call, { person: code.person, scopes: code.scopes, refresh_token })
+  const { grant, body, apply } = newGrant(call, { person: code.person, scopes: code.scopes, refresh_token })
   return {
-    body: tokenBody(connector, grant),
+    body,
     apply: () => {
       const isUsed = !environment.model.tables.authorization_codes.get(id)
       consume()
-      put()
+      apply()
       // Since the decision another request used the same code (RFC 6749 4.1.2), or it has expired.
       if (isUsed) environment.model.tables.grants.put(revoked(environment, grant))
     },
@@ -174,19 +167,19 @@ const refreshToken: GrantType = (call) => {
   const rotates = connector.oauth.refresh_token === 'rotate'
   const refresh_token = rotates ? newRefreshToken(environment) : presented
   const { account_id, person, scopes } = spent
-  const { grant, put } = newGrant(call, { account_id, person, scopes, refresh_token })
-  const body = tokenBody(connector, grant)
-  if (!rotates) delete body['refresh_token']
+  const renewed = newGrant(call, { account_id, person, scopes, refresh_token })
+  const { refresh_token: _kept, ...body } = renewed.body
   const apply = (): void => {
     const { grants } = environment.model.tables
     const current = grants.get(spent.id) ?? spent
     grants.put(rotates ? { ...current, refresh_revoked: true } : { ...current, refresh_token: '' })
-    put()
+    renewed.apply()
     // Another request used the same refresh token since the decision. One that its owner has ended was not used.
     if (current.refresh_revoked && !current.revoked) revokeFamily(environment, spent)
   }
   if (!rotates) return { body, apply }
-  return { body, apply, event: { kind: 'renewed', token: tokenDigest(presented), next: tokenDigest(refresh_token) } }
+  const event = { kind: 'renewed', token: tokenDigest(presented), next: tokenDigest(refresh_token) } as const
+  return { body: renewed.body, apply, event }
 }
 
 /** Revokes everything that was issued from the same consent. */
@@ -198,44 +191,26 @@ function revokeFamily(environment: Environment, spent: Grant): void {
 }
 
 /** RFC 6749 4.4: the application itself signs in (`OAUTH_M2M`). */
-const clientCredentials: GrantType = (call) => {
-  const { grant, put } = newGrant(call, { person: call.application.client_id, scopes: requestedScopes(call) })
-  return { body: tokenBody(call.connector, grant), apply: put }
-}
+const clientCredentials: GrantType = (call) => newGrant(call, { person: call.application.client_id })
 
 /** RFC 7523: the application vouches for the user for whom it acts (`WORKSPACE_DWD`). */
-const jwtBearer: GrantType = (call) => {
-  const subject = assertedSubject(call, 'assertion')
-  if (typeof subject !== 'string') return subject
-  const { grant, put } = newGrant(call, { person: subject, scopes: requestedScopes(call) })
-  return { body: tokenBody(call.connector, grant), apply: put }
-}
+const jwtBearer: GrantType = (call) => asserted(call, 'assertion', (person) => newGrant(call, { person }))
 
 /** RFC 8693: a trusted identity gets temporary keys (`TRUSTED_IDP`; provisioned clusters need `db_user`, 2.2). */
-const tokenExchange: GrantType = (call) => {
-  const { environment, connector, form } = call
-  const subject = assertedSubject(call, 'subject_token')
-  if (typeof subject !== 'string') return subject
-  const user = form.get('db_user') ?? ''
-  if (connector.cluster === 'provisioned' && user === '')
-    return refused('invalid_request', 'a provisioned cluster needs db_user')
-  if (connector.reject.some((glob) => matchesGlob(glob, user)))
-    return refused('invalid_grant', 'access for this db_user is not allowed')
-  const keys = { access: environment.ids.id('key'), secret: `sk_${environment.ids.opaque()}` }
-  const { grant, put } = newGrant(call, { person: subject, scopes: requestedScopes(call), ...keys })
-  return {
-    body: {
-      ...tokenBody(connector, grant),
-      // The session token takes the place of an access token; the keys are what requests are signed with.
-      access_token: sessionToken(grant.access, grant.secret),
-      issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-      token_type: 'N_A',
-      access_key_id: grant.access,
-      secret_access_key: grant.secret,
-    },
-    apply: put,
-  }
-}
+const tokenExchange: GrantType = (call) =>
+  asserted(call, 'subject_token', (person) => {
+    const { environment, connector, form } = call
+    const user = form.get('db_user') ?? ''
+    if (connector.cluster === 'provisioned' && user === '')
+      return refused('invalid_request', 'a provisioned cluster needs db_user')
+    if (rejects(connector, user)) return refused('invalid_grant', 'access for this db_user is not allowed')
+    const [access, secret] = [environment.ids.id('key'), `sk_${environment.ids.opaque()}`]
+    const { body, apply } = newGrant(call, { person, access, secret })
+    // The session token takes the place of an access token; the keys are what requests are signed with.
+    const keys = { access_key_id: access, secret_access_key: secret, access_token: sessionToken(access, secret) }
+    const issued_token_type = 'urn:ietf:params:oauth:token-type:access_token'
+    return { body: { ...body, ...keys, issued_token_type, token_type: 'N_A' }, apply }
+  })
 
 const byConsent = (type: AuthorizationType): boolean => TRAITS[type].source === 'consent'
 
@@ -248,8 +223,8 @@ const GRANT_TYPES: ReadonlyMap<string, { run: GrantType; allows: (type: Authoriz
   ['urn:ietf:params:oauth:grant-type:token-exchange', { run: tokenExchange, allows: (type) => type === 'TRUSTED_IDP' }],
 ])
 
-/** The subject of a signed assertion, or why the assertion is refused. */
-function assertedSubject(call: TokenCall, field: string): string | TokenReply {
+/** The reply for the subject of a signed assertion, or why the assertion is refused. */
+function asserted(call: TokenCall, field: string, reply: (subject: string) => TokenReply): TokenReply {
   const { environment, connector, application, form } = call
   const token = form.get(field)
   if (token === undefined) return refused('invalid_request', `${field} is missing`)
@@ -259,11 +234,10 @@ function assertedSubject(call: TokenCall, field: string): string | TokenReply {
   const expires = own(claims, 'exp')
   if (typeof expires !== 'number' || expires * 1000 <= environment.clock.now())
     return refused('invalid_grant', 'the assertion has expired')
-  const subject = own(claims, 'sub')
-  if (typeof subject !== 'string' || subject === '') return refused('invalid_grant', 'the assertion names no subject')
-  if (connector.reject.some((glob) => matchesGlob(glob, subject)))
-    return refused('invalid_grant', 'access for this subject is not allowed')
-  return subject
+  const subject = textAt(claims, 'sub')
+  if (subject === '') return refused('invalid_grant', 'the assertion names no subject')
+  if (rejects(connector, subject)) return refused('invalid_grant', 'access for this subject is not allowed')
+  return reply(subject)
 }
 
 /** The scopes that a request names, or all that the connector has. */
@@ -272,11 +246,10 @@ function requestedScopes({ connector, form }: TokenCall): string[] {
   return scopes.length > 0 ? scopes : connector.oauth.scopes
 }
 
-type NewGrant = Pick<Grant, 'person' | 'scopes'> &
-  Partial<Pick<Grant, 'account_id' | 'access' | 'secret' | 'refresh_token'>>
+type NewGrant = Pick<Grant, 'person'> & Partial<Omit<Grant, 'id' | 'connector' | 'expires_at'>>
 
-/** A new grant and how it is stored, inside a transaction. */
-function newGrant(call: TokenCall, given: NewGrant): { grant: Grant; put: () => void } {
+/** A new grant, the answer with its tokens, and how it is stored, inside a transaction. */
+function newGrant(call: TokenCall, given: NewGrant): { grant: Grant; body: JsonObject; apply: () => void } {
   const { environment, connector } = call
   const { grantIndex } = environment.model
   const account_id = given.account_id || call.accountId
@@ -287,7 +260,7 @@ function newGrant(call: TokenCall, given: NewGrant): { grant: Grant; put: () => 
     connector: connector.connector,
     account_id,
     person: given.person,
-    scopes: given.scopes,
+    scopes: given.scopes ?? requestedScopes(call),
     access: given.access ?? `at_${environment.ids.opaque()}`,
     secret: given.secret ?? '',
     refresh_token: given.refresh_token ?? '',
@@ -295,14 +268,14 @@ function newGrant(call: TokenCall, given: NewGrant): { grant: Grant; put: () => 
     revoked: false,
     refresh_revoked: false,
   }
-  const put = (): void => {
+  const apply = (): void => {
     const { grants } = environment.model.tables
     removeSpent(environment, account_id)
     // The account was deleted or disconnected since the decision: what it has got is revoked, and so is this.
     const isRevoked = valid.some(({ id }) => grants.get(id)?.revoked)
     grants.put(isRevoked ? revoked(environment, grant) : grant)
   }
-  return { grant, put }
+  return { grant, body: tokenBody(connector, grant), apply }
 }
 
 function newRefreshToken(environment: Environment): string {
