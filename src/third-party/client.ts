@@ -5,7 +5,7 @@ import { BASE_URL_RULE, isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
 import type { CollectionOwner, Connector, Tool } from '../domain/connector.ts'
 import type { Credentials, StoredByCallers } from '../domain/credentials.ts'
 import { ServiceError } from '../domain/errors.ts'
-import type { Extension, ExtensionAnswer, ExtensionRequest } from '../domain/extension.ts'
+import type { Extension, ExtensionRequest } from '../domain/extension.ts'
 import {
   isJsonObject,
   type JsonObject,
@@ -34,7 +34,6 @@ import {
   connectorPath,
   type ListenerOptions,
   type OpenCall,
-  OpenCalls,
   serve,
   startListener,
   type ThirdPartyRequest,
@@ -50,56 +49,51 @@ export interface ThirdPartiesOptions extends Omit<ListenerOptions, 'templates' |
 }
 
 /** The in-process third parties of a server, listening, and the clients that call them. */
-export interface ThirdParties {
-  /** Where they listen, `http://127.0.0.1:4711`. */
-  readonly origin: string
-  /** The service's client for one environment; calls are noted in the trace of the request that causes them. */
-  client(environment: Environment, trace?: RequestTrace): ThirdParty
-  /** Answers a call of any program at the API of a third party, as it answers one of the service. */
-  serve(
-    request: IncomingMessage,
-    response: ServerResponse,
-    find: (body: Buffer) => ThirdPartyRequest | ThirdPartyAnswer,
-  ): Promise<void>
-  /** Answers a request of the service by the responders of an extension. */
-  answerByExtension(
-    environment: Environment,
-    extension: Extension,
-    request: ExtensionRequest,
-  ): ExtensionAnswer | Promise<ExtensionAnswer>
-  /** Loads what the templates of a connector need; undefined when it is there. */
-  prepare(connector: CollectionOwner): Promise<void> | undefined
-  /** Gives a collection the items that it begins with, unless it has had them. */
-  fillCollection(environment: Environment, connector: CollectionOwner, place: CollectionPlace): void
-  close(): Promise<void>
-}
+export type ThirdParties = Awaited<ReturnType<typeof startThirdParties>>
 
-export async function startThirdParties(options: ThirdPartiesOptions): Promise<ThirdParties> {
+export async function startThirdParties(options: ThirdPartiesOptions) {
   const templates = new Templates()
   const http = new ThirdPartyHttpClient()
-  const parties = { ...options, templates, calls: new OpenCalls() }
-  const listener = await startListener(parties)
-  const parts: ClientParts = { ...parties, listenerOrigin: listener.origin, http }
+  const calls = new Map<string, OpenCall>()
+  let count = 0
+  const parties = { ...options, templates, calls }
+  const { origin, close } = await startListener(parties)
+  const parts: ClientParts = { ...parties, listenerOrigin: origin, http, calls, newTicket: () => String(++count) }
   return {
-    origin: listener.origin,
-    client: (of, trace) => new ThirdPartyClient(parts, of, trace),
-    serve: (request, response, find) => serve(parties, request, response, find),
-    answerByExtension: (environment, extension, request) =>
+    /** Where they listen, `http://127.0.0.1:4711`. */
+    origin,
+    /** The service's client for one environment; calls are noted in the trace of the request that causes them. */
+    client: (environment: Environment, trace?: RequestTrace): ThirdParty =>
+      new ThirdPartyClient(parts, environment, trace),
+    /** Answers a call of any program at the API of a third party, as it answers one of the service. */
+    serve: (
+      request: IncomingMessage,
+      response: ServerResponse,
+      find: (body: Buffer) => ThirdPartyRequest | ThirdPartyAnswer,
+    ) => serve(parties, request, response, find),
+    /** Answers a request of the service by the responders of an extension. */
+    answerByExtension: (environment: Environment, extension: Extension, request: ExtensionRequest) =>
       answerByExtension({ environment, templates }, extension, request),
-    prepare: (connector) => templates.prepare(connector),
-    fillCollection: (of, connector, place) => fillCollection({ environment: of, connector, templates }, place),
-    close: async () => {
+    /** Loads what the templates of a connector need; undefined when it is there. */
+    prepare: (connector: CollectionOwner) => templates.prepare(connector),
+    /** Gives a collection the items that it begins with, unless it has had them. */
+    fillCollection: (environment: Environment, connector: CollectionOwner, place: CollectionPlace): void =>
+      fillCollection({ environment, connector, templates }, place),
+    close: async (): Promise<void> => {
       http.close()
-      await listener.close()
+      await close()
     },
   }
 }
 
 /** What the clients of a server share. */
-interface ClientParts extends ThirdPartiesOptions, Pick<ListenerOptions, 'templates' | 'calls'> {
+interface ClientParts extends ThirdPartiesOptions, Pick<ListenerOptions, 'templates'> {
   /** Where the in-process third parties listen. */
   readonly listenerOrigin: string
   readonly http: ThirdPartyHttpClient
+  readonly calls: Map<string, OpenCall>
+  /** Of a call: a running number, because templates see the headers of a request. */
+  readonly newTicket: () => string
 }
 
 /** A request of the service, with what is noted of it. */
@@ -131,16 +125,14 @@ const KEPT_ANSWER = 2048
  * not, so it is two small objects: methods as closures were a fifteenth of the garbage of a GET.
  */
 class ThirdPartyClient implements ThirdParty {
-  readonly #parts: ClientParts
-  readonly #environment: Environment
-  readonly #trace: RequestTrace | undefined
   /** Once a commit was rolled back, nothing is sent and no answer is used. */
   readonly #readGuard: ReadGuard
 
-  constructor(parts: ClientParts, environment: Environment, trace: RequestTrace | undefined) {
-    this.#parts = parts
-    this.#environment = environment
-    this.#trace = trace
+  constructor(
+    readonly parts: ClientParts,
+    readonly environment: Environment,
+    readonly trace: RequestTrace | undefined,
+  ) {
     this.#readGuard = new ReadGuard(environment)
   }
 
@@ -148,8 +140,7 @@ class ThirdPartyClient implements ThirdParty {
     const api = this.#apiAddress(connector)
     if (typeof api === 'string') return { kind: 'failed', status: null, message: api, arrived: false }
     const context = this.#context(connector)
-    const { templates } = context
-    const environment = this.#environment
+    const { templates, environment } = context
     const { clock, ids } = environment
     const scopeWith = (response: JsonObject): TemplateScope => {
       return { values: { input, account: accountInTemplates(account), ...response }, clock, ids }
@@ -194,7 +185,7 @@ class ThirdPartyClient implements ThirdParty {
       body,
       rest,
     }
-    this.#environment.model.transact(() => {
+    this.environment.model.transact(() => {
       scheme.present(request, account.credentials, this.#context(connector))
     })
     const { received } = await this.#send(connector, account, { request, kind: 'api', timeout: FORWARD_TIMEOUT })
@@ -203,20 +194,16 @@ class ThirdPartyClient implements ThirdParty {
   }
 
   async obtain<R>(connector: Connector, account: Account, conclude: (answer: TokenAnswer) => R): Promise<R> {
-    const form = obtainForm(this.#environment, connector, account)
+    const form = obtainForm(this.environment, connector, account)
     if (form) return this.#requestToken(connector, account, form, conclude)
-    return this.#environment.model.transact(() => conclude(NEEDS_USER), this.#trace)
+    return this.environment.model.transact(() => conclude(NEEDS_USER), this.trace)
   }
 
   issue(connector: Connector, account: Account): TokenAnswer {
-    const form = obtainForm(this.#environment, connector, account)
+    const form = obtainForm(this.environment, connector, account)
     if (!form) return NEEDS_USER
-    const { answer, apply } = answerToken(this.#environment, connector, {
+    const { answer, apply } = answerToken(this.environment, connector, {
       method: 'POST',
-      rawPath: '',
-      url: '',
-      apiPath: '',
-      query: new URLSearchParams(),
       headers: { 'content-type': FORM_TYPE, [ACCOUNT_HEADER]: account.id },
       body: Buffer.from(this.#signedForm(connector, form)),
     })
@@ -251,12 +238,12 @@ class ThirdPartyClient implements ThirdParty {
   }
 
   #context(connector: Connector): SchemeContext {
-    return { environment: this.#environment, connector, templates: this.#parts.templates }
+    return { environment: this.environment, connector, templates: this.parts.templates }
   }
 
   /** A token request with the service's own client credentials. */
   #signedForm(connector: Connector, form: Record<string, string>): string {
-    const { client_id, client_secret } = applicationOf(this.#environment, connector.connector)
+    const { client_id, client_secret } = applicationOf(this.environment, connector.connector)
     return new URLSearchParams({ ...form, client_id, client_secret }).toString()
   }
 
@@ -267,10 +254,10 @@ class ThirdPartyClient implements ThirdParty {
     form: Record<string, string>,
     conclude: (answer: TokenAnswer) => R,
   ): Promise<R> {
-    const environment = this.#environment
+    const environment = this.environment
     const request: OutgoingRequest = {
       method: 'POST',
-      origin: this.#parts.listenerOrigin,
+      origin: this.parts.listenerOrigin,
       path: `${connectorPath(environment, connector)}/oauth/token`,
       query: [],
       headers: { 'Content-Type': FORM_TYPE, Accept: 'application/json' },
@@ -281,7 +268,7 @@ class ThirdPartyClient implements ThirdParty {
     return environment.model.transact(() => {
       apply?.()
       return conclude(readTokenAnswer(received, connector, account))
-    }, this.#trace)
+    }, this.trace)
   }
 
   /**
@@ -293,16 +280,19 @@ class ThirdPartyClient implements ThirdParty {
     account: Account,
     sending: Sending,
   ): Promise<{ received: ForwardedAnswer; apply: OpenCall['apply'] }> {
-    const { http, calls, listenerOrigin } = this.#parts
+    const { http, calls, newTicket, listenerOrigin } = this.parts
     this.#readGuard.assertUsable()
     const { request, tool, timeout } = sending
     const start = performance.now()
     const inProcess = request.origin === listenerOrigin
-    const call: OpenCall = { trace: this.#trace, tool, apply: undefined }
-    const ticket = inProcess ? calls.open(call) : undefined
-    if (ticket !== undefined) Object.assign(request.headers, { [ACCOUNT_HEADER]: account.id, [CALL_HEADER]: ticket })
+    const call: OpenCall = { trace: this.trace, tool, apply: undefined }
+    const ticket = inProcess ? newTicket() : ''
+    if (inProcess) {
+      calls.set(ticket, call)
+      Object.assign(request.headers, { [ACCOUNT_HEADER]: account.id, [CALL_HEADER]: ticket })
+    }
     const received = await http.send(request, timeout, inProcess)
-    if (ticket !== undefined) calls.delete(ticket)
+    calls.delete(ticket)
     this.#note(connector, account, sending, received, performance.now() - start)
     this.#readGuard.assertUsable()
     return { received, apply: call.apply }
@@ -315,8 +305,8 @@ class ThirdPartyClient implements ThirdParty {
     received: ForwardedAnswer,
     ms: number,
   ): void {
-    this.#trace?.called({
-      environment: this.#environment.name,
+    this.trace?.called({
+      environment: this.environment.name,
       connector: connector.connector,
       account_id: account.id,
       kind,
@@ -331,9 +321,9 @@ class ThirdPartyClient implements ThirdParty {
 
   /** The connector's own server if it names one, else the in-process third party; or why that server is not called. */
   #apiAddress({ connector, base_url }: Connector): ApiAddress | string {
-    const { listenerOrigin, allowOutbound } = this.#parts
+    const { listenerOrigin, allowOutbound } = this.parts
     if (base_url === null) {
-      return { origin: listenerOrigin, prefix: `${connectorPath(this.#environment, { connector })}/api` }
+      return { origin: listenerOrigin, prefix: `${connectorPath(this.environment, { connector })}/api` }
     }
     if (!isBaseUrl(base_url)) return `base_url ${base_url} is not ${BASE_URL_RULE}`
     const { origin, pathname } = new URL(base_url)

@@ -78,7 +78,7 @@ export const ACCOUNT_HEADER = 'x-toolmock-account'
 /** As much as the proxy passes on. */
 const MAX_BODY = 32 * 1024 * 1024
 
-export function headerOf(request: ReceivedRequest, name: string): string {
+export function headerOf(request: Pick<ReceivedRequest, 'headers'>, name: string): string {
   const value = request.headers[name.toLowerCase()]
   return Array.isArray(value) ? value.join(', ') : (value ?? '')
 }

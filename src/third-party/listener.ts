@@ -35,19 +35,6 @@ export interface OpenCall {
   apply: (() => void) | undefined
 }
 
-/** The calls of the service that have no answer yet, each by its name: none of others, nor once the client no longer waits. */
-export class OpenCalls extends Map<string, OpenCall> {
-  #count = 0
-
-  /** @returns the call's name for {@link CALL_HEADER} */
-  open(call: OpenCall): string {
-    this.#count++
-    const ticket = String(this.#count)
-    this.set(ticket, call)
-    return ticket
-  }
-}
-
 /** One request at a third party, as scenarios see it (`at: third_party` and `at: token_refresh`). */
 export interface ThirdPartyRequest extends ObservedRequest {
   readonly request: ReceivedRequest
@@ -66,7 +53,8 @@ export interface ListenerOptions {
   readonly templates: Templates
   /** Where scenarios act at `third_party` and `token_refresh`; undefined leaves the answer as it is. */
   readonly intercept?: ((request: ThirdPartyRequest) => ThirdPartyFault | undefined) | undefined
-  readonly calls: OpenCalls
+  /** By what names them in {@link CALL_HEADER}; without those whose client no longer waits. */
+  readonly calls: ReadonlyMap<string, OpenCall>
   /** Waits so many milliseconds of real time, or until the client has gone or the server closes. */
   readonly wait?: ((milliseconds: number, response: ServerResponse) => Promise<void>) | undefined
 }
@@ -74,17 +62,12 @@ export interface ListenerOptions {
 /** The service sends a request in one piece; nothing else has to be waited for longer. */
 const MAX_REQUEST_MS = 30_000
 
-export interface Listener {
-  /** `http://127.0.0.1:4711`. */
-  origin: string
-  close(): Promise<void>
-}
-
 /**
  * The third parties of every environment on one loopback port: `/{environment}/{connector}/oauth/token` and
  * `/{environment}/{connector}/api/…`.
+ * @returns `origin` is `http://127.0.0.1:4711`
  */
-export async function startListener(options: ListenerOptions): Promise<Listener> {
+export async function startListener(options: ListenerOptions) {
   // Idle connections have no time limit: the service's client keeps them, and could otherwise reuse one as it is closed.
   const limits = { keepAliveTimeout: 0, headersTimeout: MAX_REQUEST_MS, requestTimeout: MAX_REQUEST_MS }
   const server = createServer(limits, (request, response) => {
