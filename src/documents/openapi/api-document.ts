@@ -75,8 +75,8 @@ const MAX_HOPS = 50
 /** The parts of a document that a connector is made of; undefined when it is no OpenAPI document. */
 export function readApiDocument(root: JsonValue): ApiDocument | undefined {
   if (!isJsonObject(root) || !isJsonObject(own(root, 'paths'))) return undefined
-  if (hasVersion(root, 'swagger', 2)) return new Version2(root).document()
-  return hasVersion(root, 'openapi', 3) ? new Version3(root).document() : undefined
+  const isVersion2 = hasVersion(root, 'swagger', 2)
+  return isVersion2 || hasVersion(root, 'openapi', 3) ? new Reader(root, isVersion2).document() : undefined
 }
 
 /** In YAML a version without quotes is a number. */
@@ -85,10 +85,13 @@ function hasVersion(root: JsonObject, key: string, major: number): boolean {
   return (typeof version === 'string' || typeof version === 'number') && Number.parseInt(`${version}`, 10) === major
 }
 
-class Version3 {
+class Reader {
   readonly #brokenReferences = new Set<string>()
 
-  constructor(readonly root: JsonObject) {}
+  constructor(
+    readonly root: JsonObject,
+    readonly isVersion2: boolean,
+  ) {}
 
   document(): ApiDocument {
     const operations: ApiOperation[] = []
@@ -96,8 +99,7 @@ class Version3 {
     for (const [path, value] of Object.entries(objectAt(this.root, 'paths'))) {
       // What begins with x- is an extension of the document, and no path.
       if (!path.startsWith('/') && !path.startsWith('x-')) leftOut.push({ reason: NO_PATH, place: quote(path) })
-      const item = path.startsWith('/') ? this.follow(value) : undefined
-      if (!isJsonObject(item)) continue
+      const item = path.startsWith('/') ? this.#objectOf(value) : {}
       for (const [name, operation] of Object.entries(item)) {
         const method = METHODS.find((known) => known === name.toUpperCase())
         if (method && isJsonObject(operation)) operations.push(this.#operation(path, method, item, operation))
@@ -109,10 +111,12 @@ class Version3 {
     return {
       title: trimmedAt(info, 'title'),
       description: trimmedAt(info, 'description'),
-      basePath: this.basePath(),
+      basePath: this.#basePath(),
       operations,
       leftOut,
-      securitySchemes: this.securitySchemes(),
+      securitySchemes: this.isVersion2
+        ? objectAt(this.root, 'securityDefinitions')
+        : objectAt(objectAt(this.root, 'components'), 'securitySchemes'),
       follow: this.follow,
       brokenReferences: this.#brokenReferences,
     }
@@ -123,25 +127,28 @@ class Version3 {
     for (let hops = 0; hops < MAX_HOPS; hops++) {
       const ref = isJsonObject(at) ? own(at, '$ref') : undefined
       if (typeof ref !== 'string') return at
-      at = ref.startsWith('#') ? this.#inside(ref) : undefined
+      const parts = pointerParts(percentDecoded(ref) ?? ref)
+      at = ref.startsWith('#') ? (valueAtPath(this.root, parts) as JsonValue | undefined) : undefined
       if (at === undefined || hops === MAX_HOPS - 1) this.#brokenReferences.add(ref)
     }
     return undefined
   }
 
-  #inside(ref: string): JsonValue | undefined {
-    return valueAtPath(this.root, pointerParts(percentDecoded(ref) ?? ref)) as JsonValue | undefined
+  #objectOf(value: JsonValue | undefined): JsonObject {
+    const found = this.follow(value)
+    return isJsonObject(found) ? found : {}
   }
 
   #operation(path: string, method: Method, item: JsonObject, operation: JsonObject): ApiOperation {
+    const described = [...listAt(item, 'parameters'), ...listAt(operation, 'parameters')]
+    const parameters = described.map((each) => this.follow(each)).filter(isJsonObject)
     // Those of the operation replace those of the path.
-    const parameters = new Map<string, JsonObject>()
-    for (const each of [...listAt(item, 'parameters'), ...listAt(operation, 'parameters')]) {
-      const parameter = this.follow(each)
-      if (isJsonObject(parameter))
-        parameters.set(`${trimmedAt(parameter, 'in')} ${trimmedAt(parameter, 'name')}`, parameter)
-    }
-    const all = [...parameters.values()]
+    const distinct = new Map(parameters.map((each) => [`${trimmedAt(each, 'in')} ${trimmedAt(each, 'name')}`, each]))
+    const all = [...distinct.values()].map((each) => this.#parameter(each))
+    const request = this.isVersion2
+      ? this.#requestOf2(operation, [...distinct.values()], all)
+      : this.#objectOf(own(operation, 'requestBody'))
+    const content = this.#content(request)
     const security = Array.isArray(own(operation, 'security')) ? operation : this.root
     const texts = [trimmedAt(operation, 'summary'), trimmedAt(operation, 'description')]
     return {
@@ -151,53 +158,47 @@ class Version3 {
       path,
       summary: texts.filter((text) => text !== '').join('\n\n'),
       tags: listAt(operation, 'tags').filter((tag) => typeof tag === 'string'),
-      parameters: all
-        .filter((each) => !['body', 'formData'].includes(trimmedAt(each, 'in')))
-        .map((each) => this.parameter(each)),
-      body: this.body(operation, all),
+      parameters: all.filter((each) => !['body', 'formData'].includes(each.in)),
+      body: content && { ...content, isRequired: own(request, 'required') === true },
       responses: new Map(
         Object.entries(objectAt(operation, 'responses')).map(([status, each]) => {
-          const response = this.follow(each)
-          return [status.toUpperCase(), isJsonObject(response) ? this.content(response, operation) : undefined]
+          const response = this.#objectOf(each)
+          return [
+            status.toUpperCase(),
+            this.#content(this.isVersion2 ? this.#responseOf2(operation, response) : response),
+          ]
         }),
       ),
       security: listAt(security, 'security').map((each) => (isJsonObject(each) ? Object.keys(each).sort() : [])),
     }
   }
 
-  protected parameter(parameter: JsonObject): ApiParameter {
+  #parameter(parameter: JsonObject): ApiParameter {
+    const { name: _name, in: _in, required, description: _description, ...rest } = parameter
     const [content = {}] = Object.values(objectAt(parameter, 'content'))
-    const described = own(parameter, 'schema') ?? (isJsonObject(content) ? own(content, 'schema') : undefined)
+    const schema = own(parameter, 'schema') ?? (isJsonObject(content) ? own(content, 'schema') : undefined)
     return {
       name: trimmedAt(parameter, 'name'),
       in: trimmedAt(parameter, 'in'),
       description: trimmedAt(parameter, 'description'),
-      isRequired: own(parameter, 'required') === true,
-      schema: this.follow(described ?? {}) ?? {},
+      isRequired: required === true,
+      // In version 2 a parameter is its own schema.
+      schema: this.isVersion2 ? rest : (this.follow(schema ?? {}) ?? {}),
     }
   }
 
-  protected body(operation: JsonObject, _parameters: readonly JsonObject[]): ApiOperation['body'] {
-    const body = this.follow(own(operation, 'requestBody'))
-    const content = isJsonObject(body) ? this.content(body, operation) : undefined
-    return content && { ...content, isRequired: isJsonObject(body) && own(body, 'required') === true }
-  }
-
   /** The content of a request or a response: JSON where there is JSON, else the first. */
-  protected content(of: JsonObject, _operation: JsonObject): ApiContent | undefined {
+  #content(of: JsonObject): ApiContent | undefined {
     const contents = Object.entries(objectAt(of, 'content'))
     const [mediaType, content] = contents.find(([type]) => isJsonType(type)) ?? contents[0] ?? []
     if (mediaType === undefined || !isJsonObject(content)) return undefined
-    const named = this.follow(Object.values(objectAt(content, 'examples'))[0])
-    const example = own(content, 'example') ?? (isJsonObject(named) ? own(named, 'value') : undefined)
+    const example =
+      own(content, 'example') ?? own(this.#objectOf(Object.values(objectAt(content, 'examples'))[0]), 'value')
     return { mediaType, schema: own(content, 'schema') ?? {}, example }
   }
 
-  protected securitySchemes(): JsonObject {
-    return objectAt(objectAt(this.root, 'components'), 'securitySchemes')
-  }
-
-  protected basePath(): string {
+  #basePath(): string {
+    if (this.isVersion2) return pathOf(trimmedAt(this.root, 'basePath'))
     const [server] = listAt(this.root, 'servers')
     if (!isJsonObject(server)) return ''
     const variables = objectAt(server, 'variables')
@@ -206,53 +207,37 @@ class Version3 {
     )
     return pathOf(url.replace(/^([a-z][\w+.-]*:)?\/\/[^/]*/i, ''))
   }
-}
 
-class Version2 extends Version3 {
-  /** A parameter is its own schema. */
-  protected override parameter(parameter: JsonObject): ApiParameter {
-    const { name: _name, in: _in, required: _required, description: _description, ...schema } = parameter
-    return { ...super.parameter(parameter), schema }
-  }
-
-  /** `in: body` is the body, and `in: formData` are the fields of one. */
-  protected override body(operation: JsonObject, parameters: readonly JsonObject[]): ApiOperation['body'] {
-    const [consumed] = this.#types('consumes', operation)
-    const body = parameters.find((each) => trimmedAt(each, 'in') === 'body')
+  /** The request body of version 2 as version 3 has it: `in: body` is the body, and `in: formData` are the fields of one. */
+  #requestOf2(operation: JsonObject, given: readonly JsonObject[], parameters: readonly ApiParameter[]): JsonObject {
+    const [consumed] = this.#typesOf2('consumes', operation)
+    const body = given.find((each) => trimmedAt(each, 'in') === 'body')
     if (body) {
-      const isRequired = own(body, 'required') === true
-      const schema = own(body, 'schema') ?? {}
-      return { mediaType: consumed ?? 'application/json', schema, example: undefined, isRequired }
+      const content = { [consumed ?? 'application/json']: { schema: own(body, 'schema') ?? {} } }
+      return { required: own(body, 'required') ?? false, content }
     }
-    const fields = parameters.filter((each) => trimmedAt(each, 'in') === 'formData').map((each) => this.parameter(each))
-    if (fields.length === 0) return undefined
+    const fields = parameters.filter((each) => each.in === 'formData')
+    if (fields.length === 0) return {}
     const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, schema]))
     const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => name)
+    const schema = { type: 'object', properties, required }
     return {
-      mediaType: consumed ?? 'application/x-www-form-urlencoded',
-      schema: { type: 'object', properties, required },
-      example: undefined,
-      isRequired: required.length > 0,
+      required: required.length > 0,
+      content: { [consumed ?? 'application/x-www-form-urlencoded']: { schema } },
     }
   }
 
-  protected override content(response: JsonObject, operation: JsonObject): ApiContent | undefined {
+  #responseOf2(operation: JsonObject, response: JsonObject): JsonObject {
     const schema = own(response, 'schema')
-    if (schema === undefined) return undefined
-    const produced = this.#types('produces', operation)
+    const produced = this.#typesOf2('produces', operation)
     const mediaType = produced.find(isJsonType) ?? produced[0] ?? 'application/json'
-    return { mediaType, schema, example: own(objectAt(response, 'examples'), mediaType) }
+    const example = own(objectAt(response, 'examples'), mediaType)
+    return schema === undefined
+      ? {}
+      : { content: { [mediaType]: { schema, ...(example !== undefined && { example }) } } }
   }
 
-  protected override securitySchemes(): JsonObject {
-    return objectAt(this.root, 'securityDefinitions')
-  }
-
-  protected override basePath(): string {
-    return pathOf(trimmedAt(this.root, 'basePath'))
-  }
-
-  #types(key: 'consumes' | 'produces', operation: JsonObject): string[] {
+  #typesOf2(key: 'consumes' | 'produces', operation: JsonObject): string[] {
     return [...listAt(operation, key), ...listAt(this.root, key)].filter((type) => typeof type === 'string')
   }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, listAt, objectAt, own } from '../../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonType, type JsonValue, listAt, objectAt, own } from '../../domain/json.ts'
 import { shorten } from '../../domain/text.ts'
 import { linearPattern } from '../../linear-pattern.ts'
 import { type Follow, trimmedAt } from './api-document.ts'
@@ -68,7 +68,8 @@ class Inlining {
     if (ref !== '' || place.depth > this.bounds.depth || this.#left <= 0) {
       // A new reference that leads nowhere cuts nothing: the document does not have it.
       if (!isNew) this.isCut = true
-      return this.values ? undefined : typeOnly(this.follow(given))
+      const found = this.follow(given)
+      return this.values ? undefined : typeKeyword(isJsonObject(found) ? typesOf(found) : [])
     }
     this.#left -= 1
     const merged = this.#mergedParts(given, place)
@@ -170,9 +171,8 @@ const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties
 
 /** The keywords of a schema itself, as JSON Schema 2020-12 has them. */
 function ownKeywords(given: JsonObject, maxDescription: number): JsonObject {
-  const result: JsonObject = {}
   const types = typesOf(given)
-  if (types.length > 0) result['type'] = types.length === 1 ? (types[0] ?? 'object') : types
+  const result = typeKeyword(types)
   const description = trimmedAt(given, 'description')
   if (maxDescription > 0 && description !== '') result['description'] = shorten(description, maxDescription)
   for (const key of ['default', 'const'] as const) {
@@ -222,20 +222,15 @@ export function typesOf(given: JsonObject): string[] {
   return [...new Set(isNullable && all.length > 0 ? [...all, 'null'] : all)]
 }
 
-function typeOnly(schema: JsonValue | undefined): JsonObject {
-  const types = isJsonObject(schema) ? typesOf(schema) : []
-  const [first] = types
-  return first === undefined ? {} : { type: types.length === 1 ? first : types }
+function typeKeyword([first, ...others]: readonly string[]): JsonObject {
+  if (first === undefined) return {}
+  return { type: others.length === 0 ? first : [first, ...others] }
 }
 
 /** Whether a value is of one of the types; any is where there are none. */
 export function fits(types: readonly string[], value: JsonValue): boolean {
-  if (types.length === 0) return true
-  if (value === null) return types.includes('null')
-  if (Array.isArray(value)) return types.includes('array')
-  if (typeof value === 'number')
-    return types.includes('number') || (types.includes('integer') && Number.isInteger(value))
-  return types.includes(typeof value)
+  const isWhole = Number.isInteger(value) && types.includes('integer')
+  return types.length === 0 || types.includes(jsonType(value)) || isWhole
 }
 
 /** The schema with the value that an answer has there as its example; without one Prism's generator makes it. */
