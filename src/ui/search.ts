@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, call, type Schemas, type TimelineEntry } from './api.ts'
 import { ALL, environment } from './hash-route.ts'
-import { changes, environments } from './live.ts'
+import { environments } from './live.ts'
 import { keyOf } from './timeline-entries.ts'
-import { useDelayed } from './use-api.ts'
+import { useDelayed, useReading } from './use-api.ts'
 
 /** The server searches when the user has not typed for this long. */
 const DELAY_MS = 200
@@ -12,16 +12,16 @@ const NOTHING: ReadonlyMap<string, TimelineEntry> = new Map()
 
 /** What the server finds: it has the headers and bodies, and entries that the page has not. */
 export function useFound(text: string): ReadonlyMap<string, TimelineEntry> {
+  const [searched, setSearched] = useState('')
   const [result, setResult] = useState({ text: '', found: NOTHING })
-  const changed = changes.value
+  const wanted = text.trim()
+  useDelayed(() => setSearched(wanted), DELAY_MS, [wanted])
   const names = environment.value === ALL ? environments.value.map(({ name }) => name) : [environment.value]
-  const searched = text.trim()
   const find = async (environment: string, signal: AbortSignal): Promise<readonly TimelineEntry[]> => {
     const query = { environment, text: searched, short: 'true', limit: MAX_FOUND }
     return (await call<Schemas['Requests']>('GET', '/requests', { query, signal })).entries ?? []
   }
-  const search = (signal: AbortSignal): void => {
-    if (searched === '') return
+  useReading(searched === '' ? '' : [searched, ...names].join('\n'), (signal) =>
     Promise.all(names.map((name) => find(name, signal))).then(
       (lists) => {
         const newestFirst = lists.flat().sort((a, b) => (a.real_at < b.real_at ? 1 : a.real_at > b.real_at ? -1 : 0))
@@ -31,10 +31,9 @@ export function useFound(text: string): ReadonlyMap<string, TimelineEntry> {
         // The stream says why the server cannot be asked.
         if (error instanceof ApiError) setResult({ text: searched, found: NOTHING })
       },
-    )
-  }
-  useDelayed(search, DELAY_MS, [searched, names.join(' '), changed])
-  return result.text === searched ? result.found : NOTHING
+    ),
+  )
+  return result.text === wanted ? result.found : NOTHING
 }
 
 const MAX_HITS = 2000

@@ -13,19 +13,42 @@ interface ApiResult<T> {
 export function useApi<T>(path: string | null, query: Query = {}): ApiResult<T> {
   const callKey = path === null ? '' : JSON.stringify([path, { ...inEnvironment(), ...query }])
   const [state, setState] = useState<ApiResult<T> & { readonly callKey: string }>({ callKey })
-  const changed = changes.value
-  useEffect(() => {
-    if (path === null) return
-    const stop = new AbortController()
-    call<T>('GET', path, { query, signal: stop.signal })
+  useReading(callKey, (signal) =>
+    call<T>('GET', path ?? '', { query, signal })
       .then((value) => setState({ callKey, value }))
       .catch((error: unknown) => {
         if (error instanceof ApiError)
           setState((before) => ({ ...(before.callKey === callKey ? before : {}), callKey, error }))
-      })
-    return () => stop.abort()
-  }, [callKey, changed])
+      }),
+  )
   return state.callKey === callKey ? state : {}
+}
+
+/**
+ * Reads for each new key that is not empty, and again after each change of the environment. A change waits for the end of the
+ * reading that is under way: under load there is one every second, and each would abort what takes the server longer.
+ */
+export function useReading(key: string, read: (signal: AbortSignal) => Promise<unknown>): void {
+  useEffect(() => {
+    if (key === '') return undefined
+    const stop = new AbortController()
+    let seen: number | undefined
+    let reading = false
+    const readAgain = async (): Promise<void> => {
+      if (reading) return
+      reading = true
+      while (seen !== changes.value && !stop.signal.aborted) {
+        seen = changes.value
+        await read(stop.signal)
+      }
+      reading = false
+    }
+    const unsubscribe = changes.subscribe(() => void readAgain())
+    return () => {
+      unsubscribe()
+      stop.abort()
+    }
+  }, [key])
 }
 
 /** Starts work once its inputs have not changed for a while; the next change aborts it. */

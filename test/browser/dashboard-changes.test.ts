@@ -86,6 +86,24 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     expect(titles.at(-1)).toBe('create_token')
   })
 
+  it('shows what takes the server longer than the pause between two changes', async () => {
+    const { page, session } = await opened('#/timeline')
+    await page.route(/_mock\/(contract|requests)\?/, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      await route.continue()
+    })
+    const traffic = setInterval(() => void session.api('GET', '/connections'), 250)
+    try {
+      await page.getByLabel('Search requests').fill('Minutes of the meeting')
+      // Only the server finds the words of a body.
+      await page.locator('.line').getByText('mail_send_message').first().waitFor({ timeout: 8000 })
+      await page.getByRole('navigation').getByRole('link', { name: 'Contract' }).click()
+      await page.locator('.verdict').waitFor({ timeout: 8000 })
+    } finally {
+      clearInterval(traffic)
+    }
+  })
+
   it('requests the admin token again when the server has another one', async () => {
     mock = await createToolmock({ adminToken: 'first' })
     const { page } = await open()
