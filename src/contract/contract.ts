@@ -3,7 +3,7 @@ import { type FieldViolation, ruleAndFound } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import type { RequestWarning } from '../domain/request-trace.ts'
 import { nearMiss } from '../domain/suggestion.ts'
-import { shorten } from '../domain/text.ts'
+import { percentDecoded, shorten } from '../domain/text.ts'
 import { BODY_FIELDS, type FieldNode } from './generated/field-tables.ts'
 import { REQUESTS, RESPONSES, type Validator } from './generated/validators.js'
 import { type QueryParameter, type Route, routeOf } from './route.ts'
@@ -160,21 +160,12 @@ function shownName(name: string): string {
 
 /** What in a query string is not percent-encoded UTF-8 (G59). */
 function encodingViolations(query: string): FieldViolation[] {
-  if (!query.includes('%') || isWellEncoded(query)) return []
-  const wrong = query.split('&').filter((pair) => !isWellEncoded(pair))
+  if (percentDecoded(query) !== undefined) return []
+  const wrong = query.split('&').filter((pair) => percentDecoded(pair) === undefined)
   return wrong.slice(0, MAX_VIOLATIONS).map((pair) => {
     const description = ruleAndFound('must be percent-encoded UTF-8', foundValue(pair, []))
     return { field: shownName(pair.split('=', 1).join()), description, constraint: 'encoding' }
   })
-}
-
-export function isWellEncoded(query: string): boolean {
-  try {
-    decodeURIComponent(query)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function readParameter(parameter: QueryParameter, texts: readonly string[], read: ReadQuery): void {

@@ -1,7 +1,7 @@
 import { type FieldViolation, ServiceError, violationsText } from '../domain/errors.ts'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
+import { percentDecoded } from '../domain/text.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
-import { isWellEncoded } from './contract.ts'
 import { ERROR_WORDS, OPERATION_WORDS, type OperationWords, type WordNode } from './generated/word-tables.ts'
 import { isOperation } from './route.ts'
 import type { ServedOperation } from './shapes.ts'
@@ -34,7 +34,7 @@ export function bodyInDocumentWords(operation: ServedOperation, body: JsonValue,
 export function queryInDocumentWords(operation: ServedOperation, query: string, vocabulary: Vocabulary): string {
   const known = wordsOf(operation)?.query
   // The contract check refuses such a query, and has to see it as it was sent (G59).
-  if (!known || query === '' || !isWellEncoded(query)) return query
+  if (!known || query === '' || percentDecoded(query) === undefined) return query
   const translate = (word: string): string => vocabulary.document(word)
   const pairs = [...new URLSearchParams(query)].map(([sent, value]): [string, string] => {
     const name = translatedParameter(known, sent, translate)
