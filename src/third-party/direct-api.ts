@@ -14,6 +14,7 @@ import {
   type ReceivedRequest,
   type ThirdPartyAnswer,
 } from './http-messages.ts'
+import { noEnvironment } from './listener.ts'
 import { accountIdIn, clientIdIn } from './tokens.ts'
 import { SCHEMES } from './schemes.ts'
 import type { EnvironmentRegistry } from '../state/environment-registry.ts'
@@ -91,8 +92,7 @@ function foundAt(
 ): { environment: Environment; connector: Connector } | ThirdPartyAnswer {
   const owner = kind === 'token' ? registry.byClient.get(clientIdIn(request) ?? '')?.environment.name : undefined
   const named = owner ?? headerOf(request, ENVIRONMENT_HEADER)
-  if (named !== '' && !registry.environment(named))
-    return jsonAnswer(404, { error: 'not_found', message: `there is no environment ${quote(named)}` })
+  if (named !== '' && !registry.environment(named)) return noEnvironment(named)
   const asked = named === '' ? registry.environments() : [registry.environment(named)]
   const there = asked.flatMap((environment) => {
     const connector = environment?.connector(name)

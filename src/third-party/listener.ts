@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Connector, Latency } from '../domain/connector.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
-import { percentDecoded } from '../domain/text.ts'
+import { percentDecoded, quote } from '../domain/text.ts'
 import type { ThirdPartyFault, ThirdPartyRequest as ObservedRequest } from '../scenarios/third-party.ts'
 import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
@@ -135,6 +135,7 @@ async function respond(options: ListenerOptions, received: ThirdPartyRequest, re
   // Before the call has any effect, as a slow network would.
   if (kind === 'api' && connector.latency) await options.wait?.(latencyOf(connector.latency, environment), response)
   const plain = async (): Promise<ThirdPartyAnswer> => {
+    if (environment.isRemoved) return noEnvironment(environment.name)
     const call = calls.get(ticket)
     const answer =
       kind === 'api' ? answerApi({ environment, connector, templates }, request) : answerAsTokenEndpoint(received, call)
@@ -144,6 +145,11 @@ async function respond(options: ListenerOptions, received: ThirdPartyRequest, re
   }
   if (fault) await fault(response, plain)
   else sendThirdPartyAnswer(response, await plain())
+}
+
+/** The answer of a third party of no environment, or of one that was removed. */
+export function noEnvironment(name: string): ThirdPartyAnswer {
+  return jsonAnswer(404, { error: 'not_found', message: `there is no environment ${quote(name)}` })
 }
 
 /** A time that the latency profile allows, by chance that repeats with the seed of the ids. */

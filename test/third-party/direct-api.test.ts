@@ -133,6 +133,28 @@ describe('/third-party/{connector}/api', () => {
     })
   })
 
+  it.each([
+    ['get', '/v1/notes/n_1'],
+    ['post', '/v1/notes'],
+  ] as const)('is a 404 of the application when its environment is removed meanwhile: %s %s', (method, path) =>
+    withPad(async ({ app, call, http }) => {
+      const { registry, scenarios } = app.services
+      const other = registry.environment('other')!
+      const rules = [{ name: 'hold', at: 'third_party', do: [{ hold_until: { requests: 2, within: '60s' } }] }]
+      await call('put', '/scenarios/held?environment=other', { name: 'held', rules })
+      await call('post', '/scenarios/held/start?environment=other')
+      const sent = http(method, `/third-party/pad/api${path}`).set('Authorization', 'Bearer eve')
+      const answering = sent.then((answer) => answer)
+      const own = scenarios.of(other)
+      while (own.list()[0]?.rules[0]?.matched !== 1) await new Promise((turn) => setImmediate(turn))
+      own.stop('held')
+      registry.remove('other')
+      const answer = await answering
+      const message = 'there is no environment "other"'
+      expect([answer.status, answer.body]).toEqual([404, { error: 'not_found', message }])
+    }),
+  )
+
   it('is recorded in the journal with its answer, masked like other answers', async () => {
     await withPad(async ({ http, call }) => {
       const note = { id: 'n_5', text: 'Grüße', access_token: 'tok_5f2b7c9d1e' }
