@@ -115,7 +115,7 @@ export class RequestTrace {
   /** What the rows of accounts alone do not say of their changes (G68). */
   changes: readonly NotedChange[] = NOTHING
   tokens: readonly TokenEvent[] = NOTHING
-  #answered: (() => void) | undefined
+  #whenAnswered: readonly (() => void)[] = NOTHING
   #forcing = false
 
   /** @param request the id of the request; undefined when the clock is the cause */
@@ -199,12 +199,12 @@ export class RequestTrace {
   }
 
   onAnswer(listener: () => void): void {
-    this.#answered = listener
+    this.#whenAnswered = appended(this.#whenAnswered, listener)
   }
 
   /** The request is recorded, and its answer is sent next. */
   answered(): void {
-    this.#answered?.()
+    for (const listener of this.#whenAnswered) listener()
   }
 
   ignored(field: string, description: string): void {

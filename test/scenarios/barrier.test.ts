@@ -81,6 +81,19 @@ describe('hold_until', () => {
       expect(total.warnings).toMatchObject([{ kind: 'barrier_opened_late', allowed: late, count: 2 }])
     }))
 
+  it('lets the next request go on when one has been answered that met at another barrier since', () => {
+    const other = { name: 'other', rules: barrier(2, { within: '1s' }).rules }
+    return withScenarios({ scenarios: [barrier(2, { within: '60s' }), other] }, async (mock) => {
+      const held = new Held(mock)
+      await held.send()
+      await held.send()
+      // The second request waits for the answer to the first, which waits for the second.
+      await vi.advanceTimersByTimeAsync(1000)
+      await held.all()
+      expect(held.answered).toEqual(held.sent)
+    })
+  })
+
   it('does not count a request whose client has gone, and does not carry it out', () =>
     withScenarios(
       { scenarios: [barrier(2, {}, { at: 'service', on: { operation: 'create_connected_account' } })] },
