@@ -92,10 +92,15 @@ export class Timeline {
     return this.#former.length > 0
   }
 
+  /** The stream begins again. While it is paused, what is shown stays, and what is new waits; an empty list shows all. */
   replace(entries: readonly TimelineEntry[]): void {
-    ;[this.#entries, this.#waiting] = [[], []]
+    const shown = new Set(this.#entries.map(keyOf))
+    const isKept = this.paused.value && (shown.size > 0 || this.hasFormer)
+    const waits = (entry: TimelineEntry): boolean => isKept && !shown.has(keyOf(entry))
+    this.#entries = entries.filter((entry) => !waits(entry))
+    this.#waiting = entries.filter(waits)
     this.skipped.value = 0
-    this.add(entries, 0)
+    this.version.value++
   }
 
   /** The server was started again: what it does not know any more stays, apart from what is to come. */

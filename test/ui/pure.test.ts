@@ -423,6 +423,25 @@ describe('the timeline', () => {
     expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[2, 1], 0])
   })
 
+  it('keeps the shown entries while it is paused and the stream begins again, and lets only new ones wait', () => {
+    const timeline = timelineOf([entry(1)])
+    timeline.togglePause()
+    timeline.replace([entry(1), entry(2)])
+    expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[1], 1])
+    timeline.restarted('2026-01-31T12:00:00.000Z')
+    timeline.replace([entry(1)])
+    expect([ids(timeline.matching(NOTHING)), timeline.waiting, timeline.hasFormer]).toEqual([[], 1, true])
+  })
+
+  it('shows the entries of another environment also while it is paused', () => {
+    const timeline = timelineOf([entry(1)])
+    timeline.togglePause()
+    timeline.clear()
+    timeline.replace([entry(7)])
+    timeline.add([entry(8)], 0)
+    expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[7], 1])
+  })
+
   it('counts entries that arrived too fast to be shown, until it starts again', () => {
     const timeline = new Timeline()
     timeline.replace([entry(1)])
