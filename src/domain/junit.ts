@@ -7,7 +7,7 @@ export interface JunitCase {
   readonly line?: number | null
   /** 0 when absent. */
   readonly seconds?: number
-  /** Absent for a passed case. */
+  /** Where it is absent, a case with texts has failed, and one without passed. */
   readonly outcome?: Outcome
   /** What kind of failure it is; `contract` when absent. */
   readonly type?: string
@@ -42,12 +42,17 @@ function suiteLines({ name, cases, out = [] }: JunitSuite, timestamp: string): s
 }
 
 function counts(cases: readonly JunitCase[]): string {
-  const of = (wanted: Outcome): number => cases.filter(({ outcome }) => outcome === wanted).length
+  const of = (wanted: Outcome): number => cases.filter((each) => outcomeOf(each) === wanted).length
   return `tests="${cases.length}" failures="${of('failure')}" errors="${of('error')}" skipped="${of('skipped')}"`
 }
 
+function outcomeOf({ texts = [], outcome = texts.length > 0 ? 'failure' : undefined }: JunitCase): Outcome | undefined {
+  return outcome
+}
+
 function caseLine(each: JunitCase): string {
-  const { className, name, file, line, seconds = 0, outcome, type = 'contract', texts = [], out = [] } = each
+  const { className, name, file, line, seconds = 0, type = 'contract', texts = [], out = [] } = each
+  const outcome = outcomeOf(each)
   const place =
     file === undefined
       ? ''

@@ -6,6 +6,7 @@ import { REPORT_STYLE } from '../../pages/style.ts'
 import { byOperation, type OperationReport, type Shortfall, tallyOf } from '../report-pair.ts'
 import type { JudgedReports } from '../verdict.ts'
 import { leftOutSentence, SHOWN, testText } from '../sentences.ts'
+import { coverageRows } from './text.ts'
 
 /** Both reports as one HTML page without scripts, images or fonts from elsewhere. */
 export function reportPage(reports: JudgedReports): string {
@@ -263,9 +264,9 @@ const REACH_NAMES = Object.keys(REACHES) as Reach[]
 
 /** The coverage at a glance: each kind with its counts, and each operation with its statuses. */
 function coverageSection(coverage: Coverage, shortfalls: readonly Shortfall[]): Section {
-  const rows = Object.entries(coverage.summary).map(([kind, tally]) => {
+  const rows = coverageRows(coverage).map(([kind, tally]) => {
     const { driven, injected_only: injected, never, total } = tally
-    return [capitalised(kind.replaceAll('_', ' ')), driven, injected, never, total, bar(tally)]
+    return [capitalised(kind), driven, injected, never, total, bar(tally)]
   })
   const counts = ['Driven', 'Only injected', 'Never', 'Total'].map((label) => [label, 'number'] as const)
   return {

@@ -11,6 +11,7 @@ import {
 } from '../sentences.ts'
 import { byOperation, type OperationReport } from '../report-pair.ts'
 import type { JudgedReports } from '../verdict.ts'
+import { coverageRows } from './text.ts'
 
 /** Both reports as JUnit XML. A case has one failure that lists all violations: most readers show only the first failure. */
 export function junit(reports: JudgedReports): string {
@@ -27,10 +28,8 @@ function casesSuite(cases: readonly CaseResult[]): JunitSuite {
     name: 'cases',
     cases: cases.map(({ name, file, line, reasons, duration_ms }) => {
       const texts = reasons.map(({ kind, sentence, details }) => [`${kind}: ${sentence}`, ...details].join('\n  '))
-      const failed = texts.length === 0 ? {} : { outcome: 'failure' as const, texts }
-      return { className: file, name, file, line, seconds: duration_ms / 1000, ...failed }
+      return { className: file, name, file, line, seconds: duration_ms / 1000, texts }
     }),
-    out: [],
   }
 }
 
@@ -52,10 +51,9 @@ function testSuites({ contract: { total, environments } }: JudgedReports): Junit
   for (const { tests: named, sentence } of found) for (const test of named) of(test).texts.push(sentence)
   if (tests.size === 0) return []
   const cases = [...tests.values()].map(({ test: { label, file, line }, texts }): JunitCase => {
-    const failed = texts.length === 0 ? {} : { outcome: 'failure' as const, texts }
-    return { className: file ?? 'tests.tests', name: label, ...(file !== null && { file, line }), ...failed }
+    return { className: file ?? 'tests.tests', name: label, ...(file !== null && { file, line }), texts }
   })
-  return [{ name: 'tests', cases, out: [] }]
+  return [{ name: 'tests', cases }]
 }
 
 function contractSuite(reports: JudgedReports): JunitSuite {
@@ -67,17 +65,12 @@ function contractSuite(reports: JudgedReports): JunitSuite {
       ...operations.filter(({ called }) => called).map(operationCase),
       ...operations.filter(({ answerViolations }) => answerViolations.length > 0).map(answerCase),
       ...total.unknown_paths.map((path): JunitCase => {
-        const name = `${path.method} ${path.path}`
-        return {
-          className: 'contract.unknown paths',
-          name,
-          outcome: 'failure',
-          texts: [withRequests(pathSentence(path), path)],
-        }
+        const texts = [withRequests(pathSentence(path), path)]
+        return { className: 'contract.unknown paths', name: `${path.method} ${path.path}`, texts }
       }),
       ...total.unfired_rules.map((rule): JunitCase => {
         const name = `${rule.scenario}: ${rule.rule}${rule.environment === null ? '' : ` (${rule.environment})`}`
-        return { className: 'contract.rules that must fire', name, outcome: 'failure', texts: [ruleSentence(rule)] }
+        return { className: 'contract.rules that must fire', name, texts: [ruleSentence(rule)] }
       }),
     ],
     out: [...countsLines(total), ...(reports.allowed ?? []).map((sentence) => `allowed: ${sentence}`)],
@@ -85,11 +78,10 @@ function contractSuite(reports: JudgedReports): JunitSuite {
 }
 
 function operationCase({ operation, violations, warnings }: OperationReport): JunitCase {
-  const texts = violations.map((finding) => withRequests(violationSentence(finding), finding))
   return {
     className: 'contract.operations',
     name: operation,
-    ...(texts.length === 0 ? {} : { outcome: 'failure', texts }),
+    texts: violations.map((finding) => withRequests(violationSentence(finding), finding)),
     out: warnings.map((warning) => withRequests(`warning: ${warningSentence(warning)}`, warning)),
   }
 }
@@ -113,12 +105,11 @@ function coverageSuite(reports: JudgedReports): JunitSuite {
         return reach === 'driven' ? about : { ...about, outcome: 'skipped', texts: [NOT_DRIVEN[reach]] }
       }),
       ...reports.shortfalls.map(({ of, sentence }): JunitCase => {
-        return { className: 'coverage.minima', name: of, outcome: 'failure', texts: [sentence] }
+        return { className: 'coverage.minima', name: of, texts: [sentence] }
       }),
     ],
-    out: Object.entries(reports.coverage.total.summary).map(([kind, tally]) => {
-      const { total, driven, injected_only: injected, never } = tally
-      return `${kind.replaceAll('_', ' ')}: ${driven} of ${total} driven, ${injected} only by injection, ${never} never`
+    out: coverageRows(reports.verdict).map(([kind, { total, driven, injected_only: injected, never }]) => {
+      return `${kind}: ${driven} of ${total} driven, ${injected} only by injection, ${never} never`
     }),
   }
 }

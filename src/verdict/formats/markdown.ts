@@ -1,6 +1,6 @@
 import type { Verdict, VerdictItem } from '../report-pair.ts'
 import { oneLine } from '../../domain/text.ts'
-import { coverageRows, requestsLine, titleOf } from './text.ts'
+import { coverageRows, inWords, requestsLine, titleOf } from './text.ts'
 
 /** GitHub refuses a summary of more than a megabyte. */
 const SHOWN = 100
@@ -29,7 +29,7 @@ function itemLines(title: string, list: readonly VerdictItem<string>[]): string[
   const items = list
     .slice(0, SHOWN)
     .flatMap(({ kind, sentence, details }) => [
-      `- ${kind.replaceAll('_', ' ')}: ${code(sentence)}`,
+      `- ${inWords(kind)}: ${code(sentence)}`,
       ...details.map((line) => `  - ${code(line)}`),
     ])
   const more = list.length > SHOWN ? [`- and ${list.length - SHOWN} more`] : []

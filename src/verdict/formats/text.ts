@@ -1,4 +1,4 @@
-import type { Tally } from '../report-types.ts'
+import type { Coverage, Tally } from '../report-types.ts'
 import { oneLine, plural } from '../../domain/text.ts'
 import type { Verdict, VerdictItem } from '../report-pair.ts'
 import type { JudgedReports } from '../verdict.ts'
@@ -91,7 +91,7 @@ function kindsOf(hidden: readonly VerdictItem<string>[]): string {
   return counts.size < 2 ? '' : ` (${[...counts].map(([kind, count]) => `${inWords(kind)} ${count}`).join(', ')})`
 }
 
-function inWords(kind: string): string {
+export function inWords(kind: string): string {
   return kind.replaceAll('_', ' ')
 }
 
@@ -110,6 +110,6 @@ export function requestsLine({ requests, injected }: Verdict<string>): string {
 }
 
 /** Each kind of coverage with its counts; kinds are never added up. */
-export function coverageRows({ summary }: Verdict<string>): readonly (readonly [kind: string, tally: Tally])[] {
-  return Object.entries(summary).map(([kind, tally]) => [kind.replaceAll('_', ' '), tally])
+export function coverageRows({ summary }: Pick<Coverage, 'summary'>): [kind: string, tally: Tally][] {
+  return Object.entries(summary).map(([kind, tally]) => [inWords(kind), tally])
 }
