@@ -106,7 +106,7 @@ export interface EnvironmentParts {
   /** Called once. */
   readonly end: () => Promise<void>
   /** What environments are made with, unless they are made with something else. */
-  readonly defaults?: EnvironmentOptions
+  readonly defaults?: EnvironmentOptions | undefined
 }
 
 /** @internal */
@@ -124,17 +124,19 @@ export function toolmockOf(parts: EnvironmentParts): Toolmock {
  */
 export async function sharedToolmock(server: EnvironmentParts): Promise<Toolmock> {
   const parts = await createEnvironment(server, undefined)
-  const made: ToolmockEnvironment[] = []
+  const made: Promise<ToolmockEnvironment>[] = []
   const end = async (): Promise<void> => {
-    for (const environment of made) await environment.close()
+    // One that is being made ends too.
+    for (const each of await Promise.allSettled(made)) if (each.status === 'fulfilled') await each.value.close()
     await parts.end()
   }
+  const mock = toolmockOf({ ...parts, defaults: server.defaults, end })
   return {
-    ...environmentOf({ ...parts, end }),
-    environment: async (name, options) => {
-      const environment = environmentOf(await createEnvironment(server, name, options))
-      made.push(environment)
-      return environment
+    ...mock,
+    environment: (name, options) => {
+      const making = mock.environment(name, options)
+      made.push(making)
+      return making
     },
   }
 }

@@ -27,6 +27,17 @@ describe('createToolmock() with a running server', () => {
     expect((await (await clientOf(server)).get('/connections')).status).toBe(200)
   })
 
+  it('leaves no environment behind: one that is being made while it closes is removed, a later one is refused', async () => {
+    await using server = await createToolmock()
+    const mock = await createToolmock({ url: server.url })
+    const making = mock.environment('worker-1')
+    const closing = mock.close()
+    await Promise.allSettled([making, closing])
+    expect(await rejection(mock.environment('worker-2'))).toMatchObject({ code: 'CLOSED' })
+    for (const environment of ['worker-1', 'worker-2'])
+      expect(await rejection(connect(server.url, { environment }))).toMatchObject({ code: 'ENVIRONMENT_NOT_FOUND' })
+  })
+
   it('runs its scenarios in each of its environments, a file among them, and after a reset', async () => {
     await using server = await createToolmock()
     const scenarios = ['third-party-fails', 'scenarios/auth-request-consumed.yaml']
