@@ -1,5 +1,4 @@
-export { createToolmock, type ToolmockOptions } from './library/create-toolmock.ts'
-export { connect } from './library/connect.ts'
+export { connect, createToolmock, type ToolmockOptions } from './library/create-toolmock.ts'
 export type { ConnectOptions } from './library/connection.ts'
 export { type ErrorDetail, ToolmockError } from './library/toolmock-error.ts'
 export type { TestLabel } from './domain/test-label.ts'

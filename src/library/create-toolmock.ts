@@ -75,6 +75,22 @@ export async function createToolmock(options: ToolmockOptions = {}): Promise<Too
 }
 
 /**
+ * Controls a server that runs elsewhere, with the interface of one in this process. `close` leaves it running.
+ *
+ * Without a URL it is `createToolmock()`: under `toolmock run` an environment of its own on the server of the run, elsewhere a
+ * server of its own.
+ * @param url where it serves, as `TOOLMOCK_URL` says
+ * @throws ToolmockError INVALID_ARGUMENT, UNREACHABLE, NO_TOOLMOCK, ENVIRONMENT_NOT_FOUND, ADMIN_TOKEN_REQUIRED
+ */
+export async function connect(url?: string, options: ConnectOptions = {}): Promise<Toolmock> {
+  checkOptions('connect', options, CONNECT_RULES)
+  if (url !== undefined) return toolmockOf(await connection(url, options))
+  const [given] = Object.entries(options).find(([, value]) => value !== undefined) ?? []
+  if (given !== undefined) throw invalidArgument(`connect: ${given} is about a server that runs; give its URL first`)
+  return createToolmock()
+}
+
+/**
  * The server that is used in place of one of its own, with what its environments are made with; undefined when there is none.
  * @throws ToolmockError INVALID_ARGUMENT for an option that only a server of its own can have
  * @internal
@@ -187,6 +203,14 @@ const RULES = {
   journalFile: { ...TEXT, flag: '--journal' },
   url: BASE_URL,
 } satisfies Record<keyof ToolmockOptions, OptionRule>
+
+const CONNECT_RULES = {
+  clientId: TEXT,
+  clientSecret: TEXT,
+  adminToken: TEXT,
+  environment: TEXT,
+  ca: TEXT,
+} satisfies Record<keyof ConnectOptions, Rule>
 
 function appOptions(options: ToolmockOptions): AppOptions {
   const {
