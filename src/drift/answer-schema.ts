@@ -1,5 +1,6 @@
-import { isOperation } from '../contract/route.ts'
+import { isOperation, routeOf } from '../contract/route.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own, pointerParts } from '../domain/json.ts'
+import { ownValue } from '../domain/value-match.ts'
 
 /** A part of an answer as `spec/openapi.yaml` declares it. */
 export interface AnswerNode {
@@ -30,14 +31,13 @@ export class AnswerSchemas {
   of(operation: string | undefined, status: number): AnswerSchema {
     // Errors of paths that no operation has are those of any operation.
     const described = this.#described(operation ?? (status >= 400 ? 'list_connections' : ''))
-    const responses = this.#at(described, 'responses')
-    const response = this.#at(responses, String(status))
+    const response = this.#at(described, 'responses', String(status))
     const basis =
       operation === undefined ? 'convention:G8' : (textOf(response['x-basis']) ?? textOf(described['x-basis']) ?? '')
-    const schema = this.#at(this.#at(this.#at(response, 'content'), 'application/json'), 'schema')
+    const schema = this.#at(response, 'content', 'application/json', 'schema')
     const body = Object.keys(schema).length > 0 ? this.#node(schema, basis) : undefined
     const headers = Object.keys(this.#at(response, 'headers')).map((name) => {
-      const header = this.#at(this.#at(response, 'headers'), name)
+      const header = this.#at(response, 'headers', name)
       const own = textOf(header['x-basis']) ?? basis
       const given = own === 'transport' ? 'convention:G8' : own
       return { name: name.toLowerCase(), node: this.#node(this.#at(header, 'schema'), given) }
@@ -70,15 +70,13 @@ export class AnswerSchemas {
 
   #described(operation: string): JsonObject {
     if (!isOperation(operation)) return {}
-    const methods = Object.values(this.#at(this.#document, 'paths')).flatMap((path) =>
-      isJsonObject(path) ? Object.values(path) : [],
-    )
-    const found = methods.find((each) => isJsonObject(each) && each['operationId'] === operation)
-    return isJsonObject(found) ? found : {}
+    const { path, method } = routeOf(operation)
+    return this.#at(this.#document, 'paths', path, method.toLowerCase())
   }
 
-  #at(object: JsonObject, key: string): JsonObject {
-    return resolved(this.#document, own(object, key))
+  /** An object inside another; an empty one where there is none. */
+  #at(object: JsonObject, ...keys: string[]): JsonObject {
+    return keys.reduce((at, key) => resolved(this.#document, own(at, key)), object)
   }
 }
 
@@ -87,10 +85,7 @@ function resolved(document: JsonObject, value: JsonValue | undefined): JsonObjec
   if (!isJsonObject(value)) return {}
   const { $ref: ref, ...own } = value
   if (typeof ref !== 'string') return value
-  const target = pointerParts(ref).reduce<JsonValue | undefined>(
-    (at, part) => (isJsonObject(at) ? at[part] : undefined),
-    document,
-  )
+  const target = pointerParts(ref).reduce<JsonValue | undefined>(ownValue, document)
   return { ...resolved(document, target), ...own }
 }
 

@@ -1,5 +1,5 @@
 import type { Answer } from '../conform/answer.ts'
-import type { Check, CheckBasis } from '../conform/check.ts'
+import type { Check } from '../conform/check.ts'
 import { readDocument } from '../contract/generated/document.js'
 import { RULES } from '../contract/generated/rules.ts'
 import { operationAt } from '../contract/route.ts'
@@ -93,20 +93,15 @@ export class Findings {
     const own = this.#isOwn(request, map) || this.#isSame
     const context = { schemas: this.#schemas, map, sent: this.#sent, own: own || operation === 'create_token' }
     const { differences, bases } = new Comparison(context).compare(operation, mock, service)
-    for (const basis of bases) this.#exercise(basis)
+    for (const basis of bases) this.exercise(basis)
     if (operation !== undefined && mock.status < 400 && service.status === mock.status)
       for (const path of sentBy(request).names)
-        this.#exercise(basisOf({ operation, path, constraint: '', error_code: null }))
+        this.exercise(basisOf({ operation, path, constraint: '', error_code: null }))
     const other = isConsent ? 'create_magic_link' : path.startsWith('/proxy/') ? 'proxy_request' : 'any_operation'
     const name = operation ?? other
-    if (service.status === mock.status) this.#exercise(refusalBasis(name, mock) ?? '')
+    if (service.status === mock.status) this.exercise(refusalBasis(name, mock) ?? '')
     const about = check && (check.operation ?? name) === name ? check : undefined
     for (const each of differences) this.#keep(each, name, about, mock)
-  }
-
-  /** A check of the conformance suite went through. */
-  exercise({ basis }: { basis: CheckBasis }): void {
-    this.#exercise(basis)
   }
 
   list(): Finding[] {
@@ -124,14 +119,16 @@ export class Findings {
     const all = [...new Set(RULES.flatMap(({ ids }) => ids.filter((id) => /^G\d+$/.test(id))))]
     const found = new Set(this.list().flatMap(({ gap }) => gap ?? []))
     const named = [...new Set([...all, ...found])].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+    const others = named.filter((gap) => !found.has(gap))
     return {
-      confirmed: named.filter((gap) => this.#exercised.has(gap) && !found.has(gap)),
+      confirmed: others.filter((gap) => this.#exercised.has(gap)),
       contradicted: named.filter((gap) => found.has(gap)),
-      not_exercised: named.filter((gap) => !this.#exercised.has(gap) && !found.has(gap)),
+      not_exercised: others.filter((gap) => !this.#exercised.has(gap)),
     }
   }
 
-  #exercise(basis: string): void {
+  /** What was asked about: by a request, or by a check of the conformance suite that went through. */
+  exercise(basis: string): void {
     const gap = gapOf(basis)
     if (gap !== undefined) this.#exercised.add(gap)
   }
@@ -159,13 +156,13 @@ export class Findings {
       kind: found.kind,
     }
     const id = `${parts.operation}/${parts.place === '' ? mock.status : parts.place}/${parts.kind}`
-    const gap = gapOf(basis)
     const isData = found.data === true
+    const gap = isData ? undefined : gapOf(basis)
     const settings = remedyOf(found)
     return {
       id,
       class: isData ? 'data' : basis.startsWith('document') ? 'contract' : 'mock',
-      ...(gap === undefined || isData ? {} : { gap }),
+      ...(gap !== undefined && { gap }),
       basis,
       ...parts,
       ...(check ? { title: check.title } : {}),
@@ -178,12 +175,8 @@ export class Findings {
   /** Whether a request names something that this run has made. Remembers what it sends. */
   #isOwn(request: HttpRequest, map: ValueMap): boolean {
     const { names, texts, written } = sentBy(request)
-    const isOwn = texts.some(
-      (text) =>
-        map.has(text) ||
-        this.#written.has(text) ||
-        (this.#prefix !== undefined && text.toLowerCase().includes(this.#prefix)),
-    )
+    const isNamed = (text: string) => this.#prefix !== undefined && text.toLowerCase().includes(this.#prefix)
+    const isOwn = texts.some((text) => map.has(text) || this.#written.has(text) || isNamed(text))
     for (const text of [...names, ...texts]) this.#sent.add(text)
     if (request.method !== 'GET') for (const text of written) this.#written.add(text)
     return isOwn
@@ -206,9 +199,9 @@ function refusalBasis(operation: string, { status, text }: Answer): string | und
 
 /** What the mock answered, for requests that no check makes. */
 function outcomeOf(mock: Answer): string {
-  const code = /"error_code":"(\w+)"/.exec(mock.text)?.[1]
-  const field = /"field":"([^"]+)"/.exec(mock.text)?.[1]
-  return [mock.status, ...(code === undefined ? [] : [code]), ...(field === undefined ? [] : [field])].join('.')
+  const [, code] = /"error_code":"(\w+)"/.exec(mock.text) ?? []
+  const [, field] = /"field":"([^"]+)"/.exec(mock.text) ?? []
+  return [mock.status, code, field].filter((part) => part !== undefined).join('.')
 }
 
 function remedyOf({ kind, word, lifetime }: Difference): Remedy | undefined {
@@ -222,8 +215,10 @@ function shown(place: string, value: JsonValue | undefined): JsonValue {
   if (value === undefined) return null
   // The details of an error are no credentials, as those of `static_auth` are.
   const path = place.split('.').filter((part) => part !== 'details[]')
-  const names = path.map((part) => part.replace('[]', ''))
-  const masked = maskAt(names, value)
+  const masked = maskAt(
+    path.map((part) => part.replace('[]', '')),
+    value,
+  )
   const text = JSON.stringify(masked)
   return text.length > 300 ? `${text.slice(0, 300)}…` : masked
 }
@@ -254,6 +249,5 @@ function sentBy({ method, path, headers = {}, body }: HttpRequest): Sent {
     for (const [key, each] of Object.entries(value)) visit(each, key)
   }
   if (body !== undefined && !isForm) visit(bodyValue(body), '')
-  const isSaid = (text: string): boolean => text !== ''
-  return { names, texts: texts.filter(isSaid), written: written.filter(isSaid) }
+  return { names, texts: texts.filter(Boolean), written: written.filter(Boolean) }
 }

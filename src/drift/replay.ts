@@ -56,7 +56,7 @@ export async function compareExchanges(options: ReplayOptions): Promise<Findings
       if (check) incomplete.add(check)
     }
   }
-  for (const check of held) if (!incomplete.has(check)) findings.exercise(check)
+  for (const check of held) if (!incomplete.has(check)) findings.exercise(check.basis)
   return findings
 }
 

@@ -1,4 +1,7 @@
+import type { Result } from 'sarif'
+import { type JunitCase, junitXml } from '../domain/junit.ts'
 import { plural } from '../domain/text.ts'
+import { fingerprints, inOperation, plainMessage, sarifLog } from '../verdict/formats/sarif.ts'
 import { CLASSES, type Finding, type Gaps } from './findings.ts'
 
 /** What a comparison has found, in the form of `--format json`. */
@@ -19,9 +22,9 @@ export function driftText({ findings, gaps, summary }: DriftReport): string {
   const { total, contract, mock, data } = summary
   return [
     ...CLASSES.flatMap((each) => findings.filter((finding) => finding.class === each).flatMap(lines)),
-    `gaps confirmed: ${list(gaps.confirmed)}`,
-    `gaps contradicted: ${list(gaps.contradicted)}`,
-    `gaps not exercised: ${list(gaps.not_exercised)}`,
+    `gaps confirmed: ${gaps.confirmed.join(', ') || 'none'}`,
+    `gaps contradicted: ${gaps.contradicted.join(', ') || 'none'}`,
+    `gaps not exercised: ${gaps.not_exercised.join(', ') || 'none'}`,
     '',
     `${plural(total, 'finding')}: ${contract} contract, ${mock} mock, ${data} data`,
   ].join('\n')
@@ -36,10 +39,6 @@ function lines(finding: Finding): string[] {
     ...(settings ? [`         fix: ${JSON.stringify(settings)}`] : []),
     '',
   ]
-}
-
-function list(gaps: readonly string[]): string {
-  return gaps.length === 0 ? 'none' : gaps.join(', ')
 }
 
 /** A finding that is known. */
@@ -61,4 +60,68 @@ function staleFinding({ finding, reason }: Accepted): Finding {
   const title = `--accept names ${finding}, which no longer occurs: remove the entry (${reason})`
   const parts = { operation, place: rest.join('/'), kind: 'accepted' as const, basis: 'accepted' }
   return { id: `${finding}/accepted`, class: 'contract', ...parts, title, service: null, mock: null }
+}
+
+/** A report in a format, without a line break at its end. */
+export function driftIn(format: 'text' | 'json' | 'junit' | 'sarif', report: DriftReport, version: string): string {
+  switch (format) {
+    case 'text':
+      return driftText(report)
+    case 'json':
+      return JSON.stringify(report, undefined, 2)
+    case 'junit':
+      return junit(report)
+    case 'sarif':
+      return sarif(report, version)
+  }
+}
+
+/** A test for each finding, which fails, and one for each gap that was confirmed. */
+function junit({ findings, gaps }: DriftReport): string {
+  const failed = (each: Finding): JunitCase => {
+    return { className: each.operation, name: each.id, type: each.class, texts: [sentence(each)] }
+  }
+  const skipped = { outcome: 'skipped', texts: ['no request was about it'] } as const
+  const cases: JunitCase[] = [
+    ...findings.map(failed),
+    ...gaps.confirmed.map((name) => ({ className: 'gaps', name })),
+    ...gaps.not_exercised.map((name) => ({ className: 'gaps', name, ...skipped })),
+  ]
+  return junitXml('toolmock drift', [{ name: 'drift', cases }])
+}
+
+const LEVELS = { contract: 'error', mock: 'warning', data: 'note' } as const
+const RULES: Readonly<Record<Finding['class'], string>> = {
+  contract: 'The service breaks its document, or the document is old',
+  mock: 'The document is silent, and the mock has chosen otherwise than the service',
+  data: 'The service and the mock hold other accounts, tools or connections',
+}
+
+function sarif({ findings, gaps, summary }: DriftReport, version: string): string {
+  const rules = CLASSES.map((name) => ({
+    id: `drift-${name}`,
+    shortDescription: { text: RULES[name] },
+    defaultConfiguration: { level: LEVELS[name] },
+  }))
+  const run = { results: findings.map(resultOf), properties: { gaps, summary } }
+  return sarifLog({ name: 'toolmock drift', version }, rules, run)
+}
+
+function resultOf(finding: Finding): Result {
+  const { id, operation, place, gap, basis, service, mock, settings } = finding
+  return {
+    ruleId: `drift-${finding.class}`,
+    ruleIndex: CLASSES.indexOf(finding.class),
+    level: LEVELS[finding.class],
+    message: { text: plainMessage(sentence(finding)) },
+    locations: [inOperation(operation, place === '' ? operation : place, id)],
+    partialFingerprints: fingerprints(id),
+    properties: { id, gap, basis, service, mock, settings },
+  }
+}
+
+function sentence({ id, gap, basis, title, service, mock, settings }: Finding): string {
+  const fix = settings ? `; fix: ${JSON.stringify(settings)}` : ''
+  const about = title === undefined ? '' : `: ${title}`
+  return `${id}${about}: service ${JSON.stringify(service)}, mock ${JSON.stringify(mock)} (${gap ?? basis})${fix}`
 }

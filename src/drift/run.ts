@@ -59,23 +59,25 @@ export interface DriftResult {
 
 /** Compares a service with a mock. @throws StartError when the service cannot be asked */
 export async function drift(options: DriftOptions): Promise<DriftResult> {
-  const { baseUrl, client, prefix, signal } = options
+  const { baseUrl, client, prefix, progress, signal } = options
   const service = new Service(options)
   const { api, resources } = service
   const leftovers: string[] = []
+  const withMock = <T>(choices: Remedy, seed: JsonObject | undefined, use: (mock: Target) => Promise<T>): Promise<T> =>
+    options.withMock({ choices, seed }, async (url) => {
+      const target = new Target(url)
+      return use(target).finally(() => target.close())
+    })
   try {
     await api.token().catch((error: unknown) => {
       throw new StartError(`${baseUrl} gives no token: ${failureReason(error)}`)
     })
     const seed = options.mirror
-      ? await withMock(options, {}, undefined, (mock) => mirrorOf(api, new Api(mock, client)))
+      ? await withMock({}, undefined, (mock) => mirrorOf(api, new Api(mock, client)))
       : undefined
-    const { progress } = options
-    const suite = options.recording
-      ? undefined
-      : await withMock(options, {}, seed, (mock) => recordedSuite(options, mock))
+    const suite = options.recording ? undefined : await withMock({}, seed, (mock) => recordedSuite(options, mock))
     const recording = options.recording ?? suite?.exchanges ?? []
-    const compared = await withMock(options, {}, seed, async (mock) =>
+    const compared = await withMock({}, seed, async (mock) =>
       compareExchanges({
         ...{ exchanges: recording, mock, client, service, signal },
         ...(suite && { prefix, held: suite.held, isSame: await holdSame([mock, service], client) }),
@@ -86,7 +88,7 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
     })
     const { exchanges } = service
     const findingsWith = (choices: Remedy) =>
-      withMock(options, choices, seed, async (mock) =>
+      withMock(choices, seed, async (mock) =>
         (await compareExchanges({ exchanges, mock, client, prefix, signal })).list(),
       )
     const found = compared.list()
@@ -96,18 +98,6 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
   } finally {
     service.close()
   }
-}
-
-function withMock<T>(
-  { withMock: serve }: DriftOptions,
-  choices: Remedy,
-  seed: JsonObject | undefined,
-  use: (mock: Target) => Promise<T>,
-): Promise<T> {
-  return serve({ choices, seed }, async (url) => {
-    const target = new Target(url)
-    return use(target).finally(() => target.close())
-  })
 }
 
 /**
