@@ -63,7 +63,13 @@ class Seen {
   add(exchange: Recorded, { operation, query, sent, answered, status, code }: Observed): void {
     const body = isJsonObject(sent) ? sent : {}
     const asked = { ...textsOf(Object.fromEntries(query)), ...textsOf(body) }
-    if (operation === 'execute_tool') this.#call(exchange, body, asked, { answered, status, code })
+    // A tool that the service does not have is none of the mock's.
+    if (operation === 'execute_tool' && textAt(body, 'tool_name') !== '' && code !== 'TOOL_NOT_FOUND') {
+      const input = own(body, 'tool_input') ?? own(body, 'params')
+      const answer = responseOf(answered, status, headerIn(exchange.answer, 'retry-after'))
+      const call = { tool: textAt(body, 'tool_name'), input: isJsonObject(input) ? input : {} }
+      this.#calls.push({ ...call, answer, locator: asked })
+    }
     if (status < 200 || status >= 300 || !isJsonObject(answered)) return
     // A link makes an account where there is none. One that was there and was not seen before cannot be told from it.
     if (operation === 'create_magic_link' && asked['id'] === undefined && !this.#account(asked))
@@ -99,16 +105,14 @@ class Seen {
     const connectors = new Map(
       names.map((name) => [name.replaceAll(/[^\w-]+/g, '-'), secrets.hide(this.#connector(name, secrets))]),
     )
-    const isCustom = (each: JsonObject): boolean => each['is_custom'] === true
-    const wasThere = ([key]: [string, JsonObject]): boolean => !this.#made.has(key)
-    const [providers, accounts] = [this.#providers, this.#accounts].map((all) =>
-      [...all].filter(wasThere).map(([, each]) => each),
-    )
+    const notMade = (all: Map<string, JsonObject>) =>
+      [...all].flatMap(([key, each]) => (this.#made.has(key) ? [] : [each]))
+    const custom = notMade(this.#providers).filter((each) => each['is_custom'] === true)
     const sections: Record<string, JsonValue[]> = {
       connectors: names,
       connections: [...this.#connections].map(([name, each]) => seedConnection(each, names.includes(name))),
-      providers: (providers ?? []).filter(isCustom).map((each) => fieldsIn(each, PROVIDER_FIELDS)),
-      accounts: (accounts ?? []).map(seedAccount),
+      providers: custom.map((each) => fieldsIn(each, PROVIDER_FIELDS)),
+      accounts: notMade(this.#accounts).map(seedAccount),
     }
     const filled = Object.entries(sections).filter(([, items]) => items.length > 0)
     return { seed: secrets.json(Object.fromEntries(filled)) as JsonObject, connectors }
@@ -120,20 +124,6 @@ class Seen {
       const isOfConnector = connector === undefined || own(account, 'connector') === connector
       return id === undefined ? isOfConnector && own(account, 'identifier') === identifier : own(account, 'id') === id
     })
-  }
-
-  #call(
-    { answer }: Recorded,
-    body: JsonObject,
-    locator: Texts,
-    { answered, status, code }: Pick<Observed, 'answered' | 'status' | 'code'>,
-  ): void {
-    const tool = textAt(body, 'tool_name')
-    // A tool that the service does not have is none of the mock's.
-    if (tool === '' || code === 'TOOL_NOT_FOUND') return
-    const input = own(body, 'tool_input') ?? own(body, 'params')
-    const respond = responseOf(answered, status, headerIn(answer, 'retry-after'))
-    this.#calls.push({ tool, input: isJsonObject(input) ? input : {}, answer: respond, locator })
   }
 
   /** Accounts of tools that worked, and that no answer has shown. */

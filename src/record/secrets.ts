@@ -106,7 +106,7 @@ export class Secrets {
     if (text.length < LEAST) return text
     if (this.#starts.size === 0) this.#index()
     const units = unitsOf(text)
-    const read = units.map((unit) => unit.read).join('')
+    const read = readIn(units)
     let [shown, from, at] = ['', 0, 0]
     while (at + LEAST <= read.length) {
       const found = this.#at(read, at)
@@ -147,21 +147,19 @@ export class Secrets {
   #addForm({ value, secret }: Form, said: ReadonlySet<string>): void {
     const start = value.slice(0, LEAST)
     const forms = [...(this.#starts.get(start) ?? []), { value, secret }]
-    this.#starts.set(
-      start,
-      forms.sort((a, b) => b.value.length - a.value.length),
-    )
+    forms.sort((a, b) => b.value.length - a.value.length)
+    this.#starts.set(start, forms)
     for (const gram of grams(value)) if (!said.has(gram)) this.#pieces.set(gram, secret)
   }
 
   #learn(secret: string, name: string): string {
     const given = percentDecoded(secret) ?? secret
+    const isNamed = isSecretParameter(name) || this.#isMore(name)
     for (const each of new Set([secret, given])) {
       if (each === '') continue
-      if (!this.#names.has(each)) this.#names.set(each, name === '' ? 'text' : name)
-      const isNamed = isSecretParameter(name) || this.#isMore(name)
-      if (!isNamed) this.#withoutSecretName.add(each)
-      else this.#withoutSecretName.delete(each)
+      if (!this.#names.has(each)) this.#names.set(each, name || 'text')
+      if (isNamed) this.#withoutSecretName.delete(each)
+      else this.#withoutSecretName.add(each)
     }
     this.#learnParts(given, name)
     return this.placeholder(secret)
@@ -241,11 +239,7 @@ function formsOf(secret: string): string[] {
     const last = Math.floor((all.length * 8) / 6)
     return (['base64', 'base64url'] as const).map((encoding) => all.toString(encoding).slice(first, last))
   })
-  const forms = [secret, ...encoded].map((form) =>
-    unitsOf(form)
-      .map(({ read }) => read)
-      .join(''),
-  )
+  const forms = [secret, ...encoded].map((form) => readIn(unitsOf(form)))
   return [...new Set(forms)].filter((form) => form.length >= LEAST)
 }
 
@@ -263,21 +257,22 @@ const CONTROLS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', 
 /** A text by its characters, without what encodes them: `%41`, `\u0041` and `A` are one. Blanks of forms are blanks. */
 function unitsOf(text: string): Unit[] {
   const units: Unit[] = []
-  for (const { 0: all, 1: code, 2: escaped, 3: percent, 4: octets, index } of text.matchAll(UNIT)) {
-    const hexadecimal = code ?? percent
-    const read =
-      hexadecimal === undefined
-        ? octets === undefined
-          ? escaped === undefined
-            ? all.startsWith('\\')
-              ? '\\'
-              : all
-            : (CONTROLS[escaped] ?? escaped)
-          : (percentDecoded(octets) ?? all)
-        : String.fromCharCode(Number.parseInt(hexadecimal, 16))
-    const unit = { read: read === '+' ? ' ' : read, start: index, end: index + all.length }
+  for (const match of text.matchAll(UNIT)) {
+    const [start, end] = [match.index, match.index + match[0].length]
     // One unit for each code unit of what is read, so that both have the same positions.
-    for (const character of unit.read.split('')) units.push({ ...unit, read: character })
+    for (const read of readOf(match).replace(/^\+$/, ' ').split('')) units.push({ read, start, end })
   }
   return units
+}
+
+function readIn(units: readonly Unit[]): string {
+  return units.map(({ read }) => read).join('')
+}
+
+function readOf([all, code, escaped, percent, octets]: RegExpExecArray): string {
+  const hexadecimal = code ?? percent
+  if (hexadecimal !== undefined) return String.fromCharCode(Number.parseInt(hexadecimal, 16))
+  if (octets !== undefined) return percentDecoded(octets) ?? all
+  if (escaped !== undefined) return CONTROLS[escaped] ?? escaped
+  return all.startsWith('\\') ? '\\' : all
 }
