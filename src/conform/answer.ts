@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
-import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parsedJson, textOf } from '../domain/json.ts'
 import { valueAt } from '../domain/value-match.ts'
 
 /** The expectation does not hold. */
@@ -117,6 +117,21 @@ export function must(holds: boolean, expected: string, found: unknown): void {
 /** @throws Broken unless both have the same members, in any order */
 export function sameMembers(found: readonly string[], expected: readonly string[], what: string): void {
   same([...found].sort(), [...expected].sort(), what)
+}
+
+/** Every page of a list, first to last, by its page tokens. @throws Broken for a list without an end */
+export async function everyPage(ask: (page_token: string | undefined) => Promise<Answer>): Promise<Answer[]> {
+  const pages: Answer[] = []
+  let token: string | undefined
+  let next: string | undefined
+  do {
+    token = next
+    const answer = await ask(token)
+    pages.push(answer)
+    next = textOf(answer.at('next_page_token')) || undefined
+  } while (next !== undefined && next !== token && pages.length < 1000)
+  must(next === undefined, 'a last page', `${pages.length} pages and no end`)
+  return pages
 }
 
 /** JSON without prototypes, so that only values are compared. */

@@ -119,23 +119,13 @@ export function storing(authorization_details: JsonObject): JsonObject {
 
 /** Credentials that a caller can store for a kind; what they hold is invented. */
 export function credentialsOf(kind: CredentialKind | null, suffix = '1'): JsonObject {
-  switch (kind) {
-    case 'oauth_token':
-      return {
-        oauth_token: {
-          access_token: `at-${suffix}`,
-          refresh_token: `rt-${suffix}`,
-          scopes: ['conform.read'],
-          domain: 'conform.example',
-        },
-      }
-    case 'static_auth':
-      return { static_auth: { details: { api_key: `key-${suffix}` } } }
-    case 'workspace_dwd':
-      return { workspace_dwd: { subject: 'conform@example.com' } }
-    case 'trusted_idp':
-      return { trusted_idp: { db_user: 'conform' } }
-    case null:
-      return {}
+  if (kind === null) return {}
+  const tokens = { access_token: `at-${suffix}`, refresh_token: `rt-${suffix}` }
+  const credentials: Readonly<Record<CredentialKind, JsonObject>> = {
+    oauth_token: { ...tokens, scopes: ['conform.read'], domain: 'conform.example' },
+    static_auth: { details: { api_key: `key-${suffix}` } },
+    workspace_dwd: { subject: 'conform@example.com' },
+    trusted_idp: { db_user: 'conform' },
   }
+  return { [kind]: credentials[kind] }
 }

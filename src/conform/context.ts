@@ -48,9 +48,8 @@ export class CheckContext {
 
   /** Created once and used by every check that asks for it; no check may change it. */
   shared<T>(name: string, make: (context: CheckContext) => Promise<T>): Promise<T> {
-    const known = this.#shared.get(name) as Promise<T> | undefined
-    const made = known ?? make(this)
-    if (!known) this.#shared.set(name, made)
+    const made = (this.#shared.get(name) as Promise<T> | undefined) ?? make(this)
+    this.#shared.set(name, made)
     return made
   }
 

@@ -1,7 +1,6 @@
 import { type JsonValue, parsedJson, textOf } from '../domain/json.ts'
 import { valueAt } from '../domain/value-match.ts'
-import type { Answer } from './answer.ts'
-import { everyPage } from './pages.ts'
+import { type Answer, everyPage } from './answer.ts'
 import type { Api } from './target.ts'
 
 /**

@@ -121,9 +121,7 @@ export const CREATE_CHECKS = checksOf('create', 'create_connected_account', {
   'connector-characters (document:2.1): a connector with other characters is a 400': answers(400, {
     connector: 'a/b?',
   }),
-  'unknown-connector (choice:G19): an unknown connector is a 400': answers(400, {
-    connector: 'nobody_has_this',
-  }),
+  'unknown-connector (choice:G19): an unknown connector is a 400': answers(400, { connector: 'nobody_has_this' }),
   'config-type (document:2.1): api_config that is no object is a 400': answers(400, {
     connected_account: { api_config: [] },
   }),

@@ -1,10 +1,9 @@
 import { own, textOf } from '../../domain/json.ts'
 import { valueAt } from '../../domain/value-match.ts'
-import { type Answer, must, same } from '../answer.ts'
+import { type Answer, everyPage, must, same } from '../answer.ts'
 import { type Check, type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'
-import { everyPage } from '../pages.ts'
 
 /** Discovery: what clients call before they execute anything. A target that does not serve it is not judged by it. */
 export const DISCOVERY_CHECKS: readonly Check[] = [

@@ -1,9 +1,8 @@
 import { own, textOf } from '../../domain/json.ts'
-import { type Answer, same, sameMembers } from '../answer.ts'
+import { type Answer, everyPage, same, sameMembers } from '../answer.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'
-import { everyPage } from '../pages.ts'
 
 const PATH = '/connected_accounts'
 

@@ -64,9 +64,7 @@ export const PROVIDER_CHECKS: readonly Check[] = [
       metadata: { abc: 'x'.repeat(257) },
     }),
     'many-pairs (document:8): 21 metadata pairs are a 400': answers(400, { metadata: pairs(21) }),
-    'number-value (document:2.4): a metadata value that is no text is a 400': answers(400, {
-      metadata: { abc: 1 },
-    }),
+    'number-value (document:2.4): a metadata value that is no text is a 400': answers(400, { metadata: { abc: 1 } }),
     'patterns-type (document:2.4): auth_patterns that is no array is a 400': answers(400, { auth_patterns: {} }),
     'pattern-type (convention:G38): a pattern whose type is no authorization type is a 400': answers(400, {
       auth_patterns: [{ type: 'oauth' }],

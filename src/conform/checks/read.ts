@@ -84,28 +84,23 @@ function secretsIn(details: Record<string, unknown>): string[] {
 function locating(read: 'auth' | 'details', basis: CheckBasis): Record<CheckName, CheckRun> {
   const ask = ({ api }: CheckContext, query: Query) => api.get(`/connected_accounts/${read}`, query)
   const answers = statusChecks(ask)
-  return {
-    [`by-name (${basis}): get-${read} finds an account by organization, connector and identifier`]: async (
-      context: CheckContext,
-    ) => {
-      const { id, organization_id, connector, identifier } = await context.activeAccount()
-      ;(await ask(context, { organization_id, connector, identifier })).is(200).has('connected_account.id', id)
-    },
-    [`by-user (${basis}): get-${read} finds an account by user, connector and identifier`]: async (
-      context: CheckContext,
-    ) => {
-      const user_id = context.resources.name('user')
-      const { id, connector, identifier } = await context.account({ user_id })
-      ;(await ask(context, { user_id, connector, identifier })).is(200).has('connected_account.id', id)
-    },
-    [`by-either (choice:G52): get-${read} finds an account of an organization and a user by either one`]: async (
-      context: CheckContext,
-    ) => {
-      const scope = { organization_id: context.resources.name('org'), user_id: context.resources.name('user') }
+  /** An account with this scope is found by each field of it. */
+  const finds =
+    (...fields: string[]): CheckRun =>
+    async (context) => {
+      const scope = Object.fromEntries(fields.map((field) => [field, context.resources.name(field)]))
       const { id, connector, identifier } = await context.account(scope)
       for (const [field, value] of Object.entries(scope))
         (await ask(context, { [field]: value, connector, identifier })).is(200).has('connected_account.id', id)
-    },
+    }
+  return {
+    [`by-name (${basis}): get-${read} finds an account by organization, connector and identifier`]:
+      finds('organization_id'),
+    [`by-user (${basis}): get-${read} finds an account by user, connector and identifier`]: finds('user_id'),
+    [`by-either (choice:G52): get-${read} finds an account of an organization and a user by either one`]: finds(
+      'organization_id',
+      'user_id',
+    ),
     [`unknown (${basis}): get-${read} answers 404 for an unknown id`]: answers(404, { id: 'ca_nobody_has_this' }),
     [`other-scope (${basis}): get-${read} answers 404 for another organization`]: answers(404, async (context) => {
       const { connector, identifier } = await context.activeAccount()

@@ -1,9 +1,8 @@
-import { type Answer, must, same } from '../answer.ts'
+import { type Answer, everyPage, must, same } from '../answer.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
 import type { Query } from '../target.ts'
 import { idsOf, secondPage, sevenAccounts } from './list.ts'
-import { everyPage } from '../pages.ts'
 
 const PATH = '/connected_accounts:search'
 
@@ -52,10 +51,7 @@ export const SEARCH_CHECKS = checksOf('search', 'search_connected_accounts', {
   'empty-query (document:4.9): an empty query is a 400': answers(400, { query: '' }),
   'blank-query (convention:G3): blanks do not count': answers(400, { query: '  co  ' }),
   'page-size-zero (convention:G3): page_size 0 is a 400': answers(400, { query: 'conform', page_size: 0 }),
-  'page-size-large (convention:G3): page_size over 30 is a 400': answers(400, {
-    query: 'conform',
-    page_size: 31,
-  }),
+  'page-size-large (convention:G3): page_size over 30 is a 400': answers(400, { query: 'conform', page_size: 31 }),
   'token-malformed (document:4.9): a malformed page_token is a 400': answers(400, {
     query: 'conform',
     page_token: '!',

@@ -37,20 +37,12 @@ export const TOKEN_CHECKS = checksOf('token', 'create_token', {
   'other-grant-type (convention:G14): another grant_type is unsupported_grant_type': refused('unsupported_grant_type', {
     grant_type: 'password',
   }),
-  'no-client-id (convention:G14): a missing client_id is invalid_client': refused('invalid_client', {
-    client_id: undefined,
-  }),
-  'no-secret (convention:G14): a missing client_secret is invalid_client': refused('invalid_client', {
-    client_secret: undefined,
-  }),
-  'no-authentication (convention:G14): a client that does not authenticate at all is invalid_client': refused(
-    'invalid_client',
-    NO_CLIENT,
-  ),
-  'wrong-secret (convention:G14): a wrong client_secret is invalid_client': refused('invalid_client', {
-    client_secret: 'wrong',
-  }),
-  'unknown-client (convention:G14): an unknown client_id is invalid_client': refused('invalid_client', {
+  'no-client-id (convention:G14): a missing client_id is invalid_client': invalidClient({ client_id: undefined }),
+  'no-secret (convention:G14): a missing client_secret is invalid_client': invalidClient({ client_secret: undefined }),
+  'no-authentication (convention:G14): a client that does not authenticate at all is invalid_client':
+    invalidClient(NO_CLIENT),
+  'wrong-secret (convention:G14): a wrong client_secret is invalid_client': invalidClient({ client_secret: 'wrong' }),
+  'unknown-client (convention:G14): an unknown client_id is invalid_client': invalidClient({
     client_id: 'nobody-knows',
   }),
   'repeated-field (convention:G14): a repeated field is invalid_request': refused('invalid_request', {
@@ -104,8 +96,12 @@ function byBasic(api: Api, { id, secret }: ClientCredentials, form: Query) {
   return api.requestToken(form, { ...FORM, Authorization })
 }
 
+/** A client that does not authenticate as it has to. */
+function invalidClient(changes: Query): CheckRun {
+  return refused('invalid_client', changes, 401)
+}
+
 /** A token request that is refused in the words of RFC 6749 5.2. */
-function refused(error: string, changes: Query): CheckRun {
-  return async ({ api }) =>
-    (await api.requestToken(changes)).is(error === 'invalid_client' ? 401 : 400).has('error', error)
+function refused(error: string, changes: Query, status = 400): CheckRun {
+  return async ({ api }) => (await api.requestToken(changes)).is(status).has('error', error)
 }
