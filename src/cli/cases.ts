@@ -162,28 +162,25 @@ export async function readCases(
       line,
     }
   })
-  const loading: Loading = new Map()
-  const own: Problem[] = []
-  const others = new Map<string, FileProblem>()
-  for (const [at, each] of cases.entries()) {
-    const found = await problemsOfCase(each, ['cases', at], loading)
-    own.push(...found.problems)
-    for (const problem of found.others) others.set(problem.message, problem)
-  }
-  return { cases, problems: [...located(source, own), ...others.values()] }
+  const found: Found = { loading: new Map(), problems: [], others: new Map() }
+  for (const [at, each] of cases.entries()) await checkCase(each, ['cases', at], found)
+  return { cases, problems: [...located(source, found.problems), ...found.others.values()] }
 }
 
-/** What cases name, loaded once for all that name the same. */
-type Loading = Map<string, Promise<unknown>>
+interface Found {
+  /** What cases name, loaded once for all that name the same. */
+  readonly loading: Map<string, Promise<unknown>>
+  readonly problems: Problem[]
+  /** Those of other files, by their messages. */
+  readonly others: Map<string, FileProblem>
+}
 
-/** What a case names that there is not, and the problems of other files that it names. */
-async function problemsOfCase(
+/** Adds what a case names that there is not, and the problems of other files that it names. */
+async function checkCase(
   { seed, scenario = [], extension = [], expect }: Case,
   path: Path,
-  loading: Loading,
-): Promise<{ problems: Problem[]; others: FileProblem[] }> {
-  const problems: Problem[] = []
-  const others: FileProblem[] = []
+  { loading, problems, others }: Found,
+): Promise<void> {
   const load = async <Loaded>(
     key: string,
     names: unknown,
@@ -194,7 +191,7 @@ async function problemsOfCase(
     loading.set(id, known)
     return known.catch((error: unknown) => {
       if (!(error instanceof StartError)) throw error
-      if (error instanceof DocumentError) others.push(...error.problems)
+      if (error instanceof DocumentError) for (const each of error.problems) others.set(each.message, each)
       else
         problems.push({ path: [...path, key], found: `not usable (${error.message})`, allowed: `what --${key} takes` })
       return undefined
@@ -204,7 +201,7 @@ async function problemsOfCase(
     loadExtensions({ extensions: extension, seeds: seed }, DOCUMENT_CHECKS),
   )
   const bundle = await load('seed', seed, () => loadSeeds(seed, DOCUMENT_CHECKS))
-  if (!bundle || !extensions) return { problems, others }
+  if (!bundle || !extensions) return
   const served = extensions.map(({ extension: name }) => name)
   const connectors = connectorsIn(bundle)
   const context = { checks: withExtensions(DOCUMENT_CHECKS, { names: served }), connectors, seeds: seed }
@@ -236,7 +233,6 @@ async function problemsOfCase(
         problems.push(unknown([...place, 'collection'], rest.collection, Object.keys(known.collections ?? {})))
     }
   }
-  return { problems, others }
 }
 
 /** The match of a request is what the request journal takes. */

@@ -22,16 +22,10 @@ async function explainRequest(
   id: string,
   { call, print, terminal, values: { journal } }: ControlSession<'explain'>,
 ): Promise<void> {
-  const answer =
-    journal === undefined
-      ? await call('GET /requests/{id}/explain', { path: { id } })
-      : await explanationIn(journal, id)
-  print(answer, () =>
-    answer.text
-      .split('\n')
-      .map((line) => indented(line, /^[-→] /.test(line) ? 2 : 0, terminal))
-      .join('\n'),
-  )
+  const ofServer = () => call('GET /requests/{id}/explain', { path: { id } })
+  const answer = await (journal === undefined ? ofServer() : explanationIn(journal, id))
+  const lineOf = (line: string) => indented(line, /^[-→] /.test(line) ? 2 : 0, terminal)
+  print(answer, () => answer.text.split('\n').map(lineOf).join('\n'))
 }
 
 async function explanationIn(file: string, id: string): Promise<Explanation> {
@@ -63,17 +57,13 @@ async function explainRule(id: string, { print, terminal }: ControlSession<'expl
   if (found.length === 0) throw new UsageError(`there is no rule ${id}; there are ${known(RULES)}.`)
   const paint = paintFor(terminal)
   print({ id, rules: found.map(({ ids: _, ...rule }) => rule) }, () => {
-    const sections = [...new Set(found.map(({ section }) => section))]
-    return sections
-      .map((section) => {
-        const rows = found.filter((rule) => rule.section === section)
-        const lines = rows.map((rule) => indented(`- ${ruleText(rule)}`, 2, terminal))
-        return [
-          paint('bold', section === CONTRACT ? `Where the contract rests on ${id}` : `${id}, ${section}`),
-          ...lines,
-        ].join('\n')
-      })
-      .join('\n\n')
+    const sections = [...new Set(found.map(({ section }) => section))].map((section) => {
+      const rows = found.filter((rule) => rule.section === section)
+      const title = section === CONTRACT ? `Where the contract rests on ${id}` : `${id}, ${section}`
+      const lines = rows.map((rule) => indented(`- ${ruleText(rule)}`, 2, terminal))
+      return [paint('bold', title), ...lines].join('\n')
+    })
+    return sections.join('\n\n')
   })
 }
 
@@ -87,12 +77,9 @@ function ruleText({ point, rule, basis, section }: Rule): string {
 function known(rules: readonly Rule[]): string {
   const ids = [...new Set(rules.flatMap(({ ids: each }) => each))]
   const gaps = ids.flatMap((id) => (/^G\d+$/.test(id) ? [Number(id.slice(1))] : []))
-  const parts = ids.filter((id) => id.startsWith('document:')).sort(byPart)
+  const parts = ids.filter((id) => id.startsWith('document:'))
+  parts.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
   return `G${Math.min(...gaps)} to G${Math.max(...gaps)}, and ${plural(parts.length, 'part')} of the document: ${parts.join(', ')}`
-}
-
-function byPart(a: string, b: string): number {
-  return a.localeCompare(b, 'en', { numeric: true })
 }
 
 function indented(text: string, indent: number, terminal: CommandContext['terminal']): string {

@@ -20,31 +20,28 @@ export async function program(argv: readonly string[], context: CommandContext):
 async function dispatch(argv: readonly string[], context: CommandContext): Promise<number> {
   const [first = '', ...others] = argv
   const isNamed = first !== '' && !first.startsWith('-')
-  if (first === 'help') return help(others, context)
-  if (!isNamed && asksFor(argv, '--help', '-h')) return help([], context)
-  const command = isNamed ? find(first) : COMMANDS[0]
+  if (first === 'help') return help(others[0], context)
+  if (!isNamed && asksFor(argv, '--help', '-h')) return help(undefined, context)
+  const { name } = isNamed ? find(first) : COMMANDS[0]
   const rest = isNamed ? others : argv
-  const flags = ownWords(command.name, rest)
-  if (asksFor(flags, '--version', '-v')) return print(VERSION, context)
-  if (asksFor(flags, '--help', '-h')) return print(commandHelp(command, context.terminal), context)
-  return runCommand(command.name, rest, context)
-}
-
-async function runCommand(name: CommandName, argv: readonly string[], context: CommandContext): Promise<number> {
-  const { variables } = context
+  const own = ownWords(name, rest)
+  if (asksFor(own, '--version', '-v')) return print(VERSION, context)
+  if (asksFor(own, '--help', '-h')) return help(name, context)
   // Each takes the arguments of the command with its name; the compiler cannot see it for a name that it does not know.
   const run = (await LOAD[name]()) as Run<CommandName>
   const readsConfiguration = flagsOf(name).some((flag) => flag.name === 'config')
-  const named = namedConfiguration(name, argv, variables)
+  const { variables } = context
+  const named = namedConfiguration(name, rest, variables)
   const configuration = readsConfiguration ? await findConfiguration(named) : undefined
-  const given = readArguments(name, argv, { variables, configuration })
+  const given = readArguments(name, rest, { variables, configuration })
   // Written in another way, such as `-vh` or `--help=true`.
   if (given.values.version) return print(VERSION, context)
-  if (given.values.help) return print(commandHelp(find(name), context.terminal), context)
+  if (given.values.help) return help(name, context)
   return (await run(given, context)) ?? 0
 }
 
-function help([name]: readonly string[], context: CommandContext): number {
+/** Of a command, or of all of them. */
+function help(name: string | undefined, context: CommandContext): number {
   return print(name === undefined ? programHelp(context.terminal) : commandHelp(find(name), context.terminal), context)
 }
 

@@ -9,36 +9,11 @@ import type { Terminal } from './command.ts'
 import { paintFor, type Style, widthOf, wrap } from './table.ts'
 
 /** What the line of a request shows of an entry of this process, or of one that the control API answered. */
-export interface RequestFacts extends Pick<
-  JournalEntry,
-  | 'id'
-  | 'kind'
-  | 'at'
-  | 'environment'
-  | 'operation'
-  | 'method'
-  | 'path'
-  | 'status'
-  | 'duration_ms'
-  | 'error_code'
-  | 'client'
-  | 'tool'
-  | 'injected'
-  | 'due'
-  | 'upstream'
-  | 'refreshes'
-  | 'transitions'
-  | 'violations'
-  | 'did_you_mean'
-> {
-  readonly connector: string
-  readonly identifier: string
-  readonly rules: readonly Pick<JournalEntry['rules'][number], 'scenario' | 'rule' | 'injected'>[]
-  readonly warnings: readonly Pick<JournalEntry['warnings'][number], 'field' | 'description'>[]
-}
+type RequestFacts = Pick<JournalEntry, keyof JournalEntry & keyof ReturnType<typeof recordedFacts>> &
+  Readonly<Record<'connector' | 'identifier', string>>
 
 /** Bodies and headers are not masked for it: they are in no line. */
-export function recordedFacts(entry: RecordedEntry, instants: InstantCache): RequestFacts {
+export function recordedFacts(entry: RecordedEntry, instants: InstantCache) {
   const { trace, kind } = entry
   const isRefused = entry.status >= 400 && entry.operation !== 'create_token'
   const { connector = '', identifier = '' } = trace.account ?? (isRefused ? namedAccount(entry) : {})
@@ -77,7 +52,7 @@ export function entryFacts(entry: JournalEntry): RequestFacts {
 }
 
 /** A change of the clock or by the control API has a sentence in place of a method and a path. */
-function isSentence({ kind, method }: Pick<RequestFacts, 'kind' | 'method'>): boolean {
+function isSentence({ kind, method }: Pick<JournalEntry, 'kind' | 'method'>): boolean {
   return method === '' && (kind === 'clock' || kind === 'control')
 }
 

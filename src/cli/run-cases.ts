@@ -41,7 +41,8 @@ export async function runCases(cases: readonly Case[], running: Running): Promis
     const jobs = Array.from({ length: repeat }, (_, nth) => cases.map((each) => ({ each, nth }))).flat()
     const runs = await atMost(parallel, jobs, ({ each, nth }) => runCase(each, nth, { ...running, folder }))
     log.flush()
-    if (commands.stopped === undefined) return await conclude(runsByCase(cases, runs), running)
+    const all = cases.map((each, at) => ({ each, runs: runs.filter((_, job) => job % cases.length === at) }))
+    if (commands.stopped === undefined) return await conclude(all, running)
     throw new ExitError('a signal came before all cases had ended', commands.stopped)
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true })
@@ -132,10 +133,6 @@ interface RunsOfCase {
   readonly runs: readonly CaseRun[]
 }
 
-function runsByCase(cases: readonly Case[], runs: readonly CaseRun[]): RunsOfCase[] {
-  return cases.map((each, at) => ({ each, runs: runs.filter((_, job) => job % cases.length === at) }))
-}
-
 /** Writes one verdict on all cases, which fails by each reason of each of them; answers the exit code. */
 async function conclude(all: readonly RunsOfCase[], { context, options, files }: Running): Promise<number> {
   const [{ judge }, { mergeReports }] = await Promise.all([
@@ -144,21 +141,19 @@ async function conclude(all: readonly RunsOfCase[], { context, options, files }:
   ])
   const cases = all.map(resultOf)
   // Equal runs have equal reports.
-  const [first, ...others] = all.flatMap(({ runs }) => runs.slice(0, 1).map(({ reports }) => reports))
+  const [first, ...others] = all.flatMap(({ runs: [run] }) => run?.reports ?? [])
   if (!first) throw new Error('there is no case')
   const judged = judge({ ...mergeReports([first, ...others]), cases }, options)
   const failed = cases.filter(({ ok }) => !ok)
   const often = all[0] && all[0].runs.length > 1 ? `, ${all[0].runs.length} times each` : ''
-  const after = [
-    `${plural(cases.length, 'case')}${often}: ${cases.length - failed.length} passed, ${failed.length} failed`,
-  ]
-  const explain = all
-    .flatMap(({ each, runs }) =>
-      (runs.find(({ explain: lines }) => lines.length > 0)?.explain ?? []).map((line) => `${each.name}: ${line}`),
-    )
-    .slice(0, EXPLAINED)
+  const passed = cases.length - failed.length
+  const after = [`${plural(cases.length, 'case')}${often}: ${passed} passed, ${failed.length} failed`]
+  const explain = all.flatMap(({ each, runs }) => {
+    const { explain: lines = [] } = runs.find((run) => run.explain.length > 0) ?? {}
+    return lines.map((line) => `${each.name}: ${line}`)
+  })
   const code = judged.verdict.ok ? 0 : VERDICT_FAILED
-  return publish(judged, { code, before: [], after, explain }, context, files)
+  return publish(judged, { code, before: [], after, explain: explain.slice(0, EXPLAINED) }, context, files)
 }
 
 /** How many cases are explained where a verdict ends. */

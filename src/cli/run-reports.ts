@@ -42,26 +42,15 @@ export async function writeReports(files: readonly ReportFile[], judged: JudgedR
   const problems: string[] = []
   for (const { file, format } of files) {
     try {
-      await writeText(file, await reportText(format, judged), 'replace')
+      // JSON has everything and the verdict on it; the other formats list apart what was allowed.
+      const { given, verdict } = judged
+      const json = (): string => `${JSON.stringify({ ...given, verdict }, null, 2)}\n`
+      await writeText(file, format === 'json' ? json() : (await render(format, judged)).text, 'replace')
     } catch (error) {
       problems.push(notWritten(`the report ${file}`, error))
     }
   }
   return problems
-}
-
-/** JSON has everything and the verdict on it; the other formats list apart what was allowed. */
-async function reportText(format: ReportFile['format'], judged: JudgedReports): Promise<string> {
-  const { given, verdict } = judged
-  if (format === 'json') return `${JSON.stringify({ ...given, verdict }, null, 2)}\n`
-  return (await render(format, judged)).text
-}
-
-/** The annotations of GitHub, a line each; none where there is nothing to say. */
-async function annotationLines(judged: JudgedReports): Promise<string> {
-  const { reasons, warnings } = judged.verdict
-  if (reasons.length + warnings.length === 0) return ''
-  return (await render('github', judged)).text
 }
 
 /** Adds Markdown to the summary of a CI step where there is one; answers a message when that fails. */
@@ -97,11 +86,12 @@ export async function publish(
   ])
   const { verdict } = judged
   const reportProblems = await writeReports(files, judged)
-  const more =
-    files.length > 0
-      ? `everything in ${files.map(({ file }) => file).join(', ')}`
-      : 'everything with --report FILE.html'
-  if (isSet(variables['GITHUB_ACTIONS'])) err((await annotationLines(judged)).trimEnd())
+  const more = `everything ${files.length > 0 ? `in ${files.map(({ file }) => file).join(', ')}` : 'with --report FILE.html'}`
+  if (isSet(variables['GITHUB_ACTIONS'])) {
+    // Its annotations, a line each.
+    const hasFindings = verdict.reasons.length + verdict.warnings.length > 0
+    err(hasFindings ? (await render('github', judged)).text.trimEnd() : '')
+  }
   const text = verdictText(verdict, isSet(variables['CI']) ? undefined : columns)
   err(['', ...before, text, ...after, more, ...explain].join('\n'))
   const markdown = (): string => [...before, verdictMarkdown(verdict), ...after, ...explain].join('\n\n')

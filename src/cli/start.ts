@@ -134,23 +134,16 @@ function readyOf(
 
 /** The error of the operating system as a message that says what to do; other errors come back as they are. */
 function listenFailure(error: unknown, host: string, port: number): unknown {
-  switch (systemCode(error)) {
-    case 'EADDRINUSE':
-      return new StartError(
-        `port ${port} on ${host} is in use. Stop what serves there, or choose another: --port N, where 0 takes a free one.`,
-      )
-    case 'EACCES':
-      return new StartError(
-        `port ${port} on ${host} may not be served by this user. Choose one from 1024 up: --port N.`,
-      )
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-    case 'EINVAL':
-      return new StartError(
-        `${host} is not an address of this machine. --host takes one of its own, such as 127.0.0.1, or 0.0.0.0 for all.`,
-      )
-    default:
-      return error
-  }
+  const place = `port ${port} on ${host}`
+  const noAddress = `${host} is not an address of this machine. --host takes one of its own, such as 127.0.0.1, or 0.0.0.0 for all.`
+  const messages = new Map([
+    [
+      'EADDRINUSE',
+      `${place} is in use. Stop what serves there, or choose another: --port N, where 0 takes a free one.`,
+    ],
+    ['EACCES', `${place} may not be served by this user. Choose one from 1024 up: --port N.`],
+    ...['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'].map((code) => [code, noAddress] as const),
+  ])
+  const message = messages.get(systemCode(error) ?? '')
+  return message === undefined ? error : new StartError(message)
 }
