@@ -103,7 +103,8 @@ export const requestHandlers = {
     const only = query.environment === undefined ? undefined : environmentNamed(services, query.environment)
     const write = beginStream(services, request, response)
     if (!write) return
-    const seen = new Map<Journal, { appended: number; cleared: number }>()
+    // A stream that stays open keeps no journal of an environment that is removed.
+    const seen = new WeakMap<Journal, { appended: number; cleared: number }>()
     let revision = -1
     let first = true
     const send = (event: string, data: object): void => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)

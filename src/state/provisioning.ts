@@ -88,22 +88,33 @@ export class EnvironmentProvisioner {
    * server's seed cannot be read
    */
   async create(request: EnvironmentRequest = {}): Promise<CreatedEnvironment> {
+    const source = this.#seed
     const ofServer = await this.serverSeed()
     const { seed } = request
     const created = await (seed
-      ? this.#make(request, withConnectors(seed, ofServer), false)
-      : this.#make(request, withoutClients(ofServer), true))
+      ? this.#make(request, withConnectors(seed, ofServer))
+      : this.#make(request, withoutClients(ofServer), source))
+    if (!created) return this.create(request)
     this.#options.created?.(created.environment)
     return created
   }
 
   /** Makes the environment that has the server's seed together with its clients. @throws what reading the seed throws */
   async createDefault(name: string, test?: TestLabel): Promise<CreatedEnvironment> {
-    const seed = await this.#seed()
-    return this.#make({ name, seed, test }, seed, true)
+    const source = this.#seed
+    const seed = await source()
+    return (await this.#make({ name, seed, test }, seed, source)) ?? this.createDefault(name, test)
   }
 
-  async #make(request: EnvironmentRequest, seed: SeedBundle, ofServer: boolean): Promise<CreatedEnvironment> {
+  /**
+   * @param source where the server's seed came from, when that is the seed
+   * @returns undefined when the server has got another seed meanwhile
+   */
+  async #make(
+    request: EnvironmentRequest,
+    seed: SeedBundle,
+    source?: () => Promise<SeedBundle>,
+  ): Promise<CreatedEnvironment | undefined> {
     const { registry, thirdParty, time } = this.#options
     const exactOf = await exactSeed(seed)
     const name = request.name ?? this.#generatedName()
@@ -125,12 +136,13 @@ export class EnvironmentProvisioner {
       id: 'origin',
       seed,
       exact,
-      of_server: ofServer,
+      of_server: source !== undefined,
       clock: repeatable(start, made),
       kept: keptRows(made, exact),
       ...(request.scenarios && { scenarios: [...request.scenarios] }),
       ...(request.test && { test: request.test }),
     })
+    if (source && source !== this.#seed) return undefined
     refuseExisting()
     const environment = registry.create(draft)
     const [client] = environment.model.tables.clients.values()
@@ -223,21 +235,28 @@ export class EnvironmentProvisioner {
    */
   async reseed(seed: SeedBundle, ownerOfClients: string): Promise<void> {
     const { registry } = this.#options
-    for (const environment of registry.environments()) {
-      const reseeded = environment.inTurn(async () => {
-        const origin = await this.#originOf(environment)
-        if (!origin.of_server) return
-        const changed = changedSeed(origin, environment.name === ownerOfClients ? seed : withoutClients(seed))
-        const originOf = (exact: SeedBundle): Origin => reseededOrigin(origin, environment, { seed: changed, exact })
-        await this.#put(environment, changed, originOf)
-      })
-      await reseeded.catch((error: unknown) => {
-        if (!environment.isRemoved) throw error
-      })
+    const reached = new Set<Environment>()
+    const next = (): Environment | undefined => registry.environments().find((each) => !reached.has(each))
+    for (let environment = next(); environment; environment = next()) {
+      reached.add(environment)
+      await this.#reseed(environment, environment.name === ownerOfClients ? seed : withoutClients(seed))
+      // New environments are made from it only once no disk can refuse it any more, and get the earlier one until then.
+      await registry.flushed()
     }
-    // New environments are made from it only once no disk can refuse it any more.
-    await registry.flushed()
     this.#seed = () => Promise.resolve(seed)
+  }
+
+  async #reseed(environment: Environment, seed: SeedBundle): Promise<void> {
+    const reseeded = environment.inTurn(async () => {
+      const origin = await this.#originOf(environment)
+      if (!origin.of_server) return
+      const changed = changedSeed(origin, seed)
+      const originOf = (exact: SeedBundle): Origin => reseededOrigin(origin, environment, { seed: changed, exact })
+      await this.#put(environment, changed, originOf)
+    })
+    await reseeded.catch((error: unknown) => {
+      if (!environment.isRemoved) throw error
+    })
   }
 
   /**

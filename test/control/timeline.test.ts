@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
 
@@ -410,6 +412,27 @@ describe('documents', () => {
       await call('post', `/accounts/${account.id}/tools/mail_send_message`, { input })
       const [mail] = (await call('get', '/connectors')).body.connectors
       expect(mail.responders.map(({ hits }: { hits: number }) => hits).slice(0, 2)).toEqual([1, 0])
+    })
+  })
+})
+
+it('a timeline that stays open keeps no journal of an environment that was removed', async () => {
+  await withControl({}, async (mock) => {
+    await withStream(mock, '', async (next) => {
+      const untilEnvironments = async (count: number): Promise<void> => {
+        for (let event = await next(); ; event = await next())
+          if (event.event === 'state' && (event.data.environments as object[]).length === count) return
+      }
+      const { registry, journals } = mock.app.services
+      await mock.call('post', '/environments', { name: 'worker' })
+      const journal = new WeakRef(journals.of(registry.environment('worker')!))
+      await untilEnvironments(2)
+      await mock.call('delete', '/environments/worker')
+      await untilEnvironments(1)
+      await nextTurn()
+      setFlagsFromString('--expose-gc')
+      ;(runInNewContext('gc') as () => void)()
+      expect(journal.deref()).toBeUndefined()
     })
   })
 })

@@ -28,10 +28,8 @@ function provisioner(registry: EnvironmentRegistry, seed = SERVER): EnvironmentP
   return new EnvironmentProvisioner({ registry, thirdParty: () => thirdParty, seed: () => Promise.resolve(seed) })
 }
 
-function identifiers(registry: EnvironmentRegistry): string[] {
-  return [...(registry.environment('default')?.model.tables.accounts.values() ?? [])].map(
-    ({ identifier }) => identifier,
-  )
+function identifiers(registry: EnvironmentRegistry, name = 'default'): string[] {
+  return [...(registry.environment(name)?.model.tables.accounts.values() ?? [])].map(({ identifier }) => identifier)
 }
 
 describe('the seed of an environment', () => {
@@ -60,6 +58,23 @@ describe('the seed of an environment', () => {
       expect([...(arrived?.environment.model.tables.accounts.values() ?? [])]).toHaveLength(2)
       await again.close()
     }))
+
+  it.each<[string, (first: () => Promise<unknown>, second: () => Promise<unknown>) => Promise<unknown>]>([
+    ['right before', (create, reseed) => Promise.all([create(), reseed()])],
+    ['right after', (create, reseed) => Promise.all([reseed(), create()])],
+  ])('is that of the server as it was read again, where the environment is asked for %s', async (_, run) => {
+    const registry = await openTestRegistry()
+    const environments = provisioner(registry)
+    await environments.createDefault('default')
+    const seed = { ...SERVER, accounts: [account('grace')] }
+    await run(
+      () => environments.create({ name: 'other' }),
+      () => environments.reseed(seed, 'default'),
+    )
+    expect(identifiers(registry, 'other')).toContain('grace')
+    await environments.reset(registry.environment('other')!)
+    expect(identifiers(registry, 'other')).toContain('grace')
+  })
 
   it('does not change by a seed that the disk refuses', () =>
     withDirectory(async (directory) => {
