@@ -5,7 +5,6 @@ import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
 import { errorCodeOf, errorReply, failureOf, sendAnswer, wireAnswer } from './answer.ts'
-import { holdAnswer } from './held-answers.ts'
 import { bearerToken, requestIdOf } from '../domain/request-headers.ts'
 import type { ServiceParts } from './services.ts'
 
@@ -18,17 +17,37 @@ interface Refusal {
   readonly isSwitchedOff?: boolean
 }
 
-/** Answers a request that no operation, page or control call takes, and records it in the request journal. */
+/**
+ * Answers a request that no operation, page or control call takes, and records it in the request journal: once what the answer
+ * says of the state is durable. When the disk refuses that, the answer is 503.
+ */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  { error, ids, status, isSwitchedOff = false }: Refusal,
+  refusal: Refusal,
+  services: ServiceParts,
+): void {
+  const requestId = requestIdOf(request, refusal.ids)
+  const pending = services.registry.durable()
+  if (!pending) answer(request, response, refusal, requestId, services)
+  else {
+    pending.then(
+      () => answer(request, response, refusal, requestId, services),
+      (error: unknown) => answer(request, response, { error }, requestId, services),
+    )
+  }
+}
+
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { error, status, isSwitchedOff = false }: Omit<Refusal, 'ids'>,
+  requestId: string,
   services: ServiceParts,
 ): void {
   const { registry, journals } = services
-  const requestId = requestIdOf(request, ids)
   const rendered = wireAnswer(errorReply(error, requestId), requestId)
-  const answer = status === undefined ? rendered : { ...rendered, status }
+  const sent = status === undefined ? rendered : { ...rendered, status }
   // A client with a valid token finds its mistyped path in the journal of its own environment.
   const known = registry.byBearer.get(bearerToken(request.headers.authorization) ?? '')
   const { method = '' } = request
@@ -43,18 +62,15 @@ export function refuse(
     method,
     url,
     requestHeaders: request.rawHeaders,
-    status: answer.status,
+    status: sent.status,
     errorCode,
-    responseHeaders: answer.headers,
-    responseBody: answer.body,
+    responseHeaders: sent.headers,
+    responseBody: sent.body,
     client: known?.token.client_id,
     didYouMean: isUnserved && !isSwitchedOff ? nearestRoute(servedRoutes(services), method, path) : null,
     failure: failureOf(error),
   })
-  // For the 503 in place of this answer.
-  if (!response.headersSent) response.setHeader('X-Request-Id', requestId)
-  holdAnswer(response, registry)
-  sendAnswer(response, answer)
+  sendAnswer(response, sent)
 }
 
 export function unknownPath(services: ServiceParts): RequestHandler {

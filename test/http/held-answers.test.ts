@@ -75,7 +75,7 @@ describe.each(REQUESTS)('the answer to %s %s', (method, path) => {
     }))
 })
 
-it.each(['/third-party/mail/api/messages', '/.well-known/oauth-authorization-server'])(
+it.each(['/third-party/mail/api/messages', '/.well-known/oauth-authorization-server', '/nowhere'])(
   'GET %s that the disk refuses is one entry of the journal, the 503',
   (path) =>
     whileCommitting(async ({ app, environment, http }, end) => {
