@@ -6,7 +6,6 @@ import { StateFile } from './state-file/state-file.ts'
 import type { StateLock } from './state-file/state-lock.ts'
 import type { FileSystem } from './wal/file-system.ts'
 import { LogFile, removeLogs } from './wal/log-file.ts'
-import type { LoggedCommit } from './wal/log-lines.ts'
 import { type LogContent, readLogs } from './wal/recovery.ts'
 import { StateError, StorageError } from './wal/state-errors.ts'
 import { type Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
@@ -26,11 +25,11 @@ export interface DiskOptions {
   capture: (isLast: boolean) => StateContent
 }
 
-/** What was on disk at the start: the state file, and the commits after it. */
-export interface Stored {
+/** What was on disk at the start: the state file, and the logs that follow it. */
+export interface Stored extends LogContent {
   image: StateImage | undefined
-  commits: LoggedCommit[]
-  notices: string[]
+  /** Bytes of the state file. */
+  size: number
 }
 
 /** The state file and its write-ahead log. Commits go into the log, and from time to time a checkpoint puts all into the file. */
@@ -46,13 +45,13 @@ export class DiskStore {
   #checkpointing: Promise<void> | undefined
   #closed = false
 
-  constructor(options: DiskOptions, lock: StateLock, { logs, size }: ReadFiles) {
+  constructor(options: DiskOptions, lock: StateLock, { stateId, end, size }: Stored) {
     const { fileSystem, file, durability, checkpointAt } = options
     this.#options = options
     this.#lock = lock
     this.#stateFile = new StateFile(fileSystem, file)
-    this.#stateId = logs.stateId ?? new RandomIds().id('state')
-    this.#logFile = new LogFile(fileSystem, file, this.#stateId, logs.end)
+    this.#stateId = stateId ?? new RandomIds().id('state')
+    this.#logFile = new LogFile(fileSystem, file, this.#stateId, end)
     this.#fullAt = Math.max(checkpointAt, size)
     this.log = new WriteAheadLog(this.#logFile, durability, () => this.#checkpointFull())
   }
@@ -152,8 +151,8 @@ export async function openDisk(options: DiskOptions): Promise<{ disk: DiskStore;
     const lock = await options.lock(file)
     try {
       if (options.fresh) await removeState(fileSystem, file)
-      const read = await readFiles(fileSystem, file, options.between)
-      return { disk: new DiskStore({ ...options, file }, lock, read), stored: read.stored }
+      const stored = await readStored(fileSystem, file, options.between)
+      return { disk: new DiskStore({ ...options, file }, lock, stored), stored }
     } catch (error) {
       await lock.release()
       throw error
@@ -165,22 +164,10 @@ export async function openDisk(options: DiskOptions): Promise<{ disk: DiskStore;
 }
 
 /** Reads a state file and its logs, and changes nothing. @throws StateError */
-export async function readStored(fileSystem: FileSystem, file: string): Promise<Stored> {
-  return (await readFiles(fileSystem, file)).stored
-}
-
-interface ReadFiles {
-  readonly stored: Stored
-  readonly logs: LogContent
-  /** Bytes of the state file. */
-  readonly size: number
-}
-
-async function readFiles(fileSystem: FileSystem, file: string, between?: () => void): Promise<ReadFiles> {
+export async function readStored(fileSystem: FileSystem, file: string, between?: () => void): Promise<Stored> {
   const read = await new StateFile(fileSystem, file, between).read()
   const logs = await readLogs(fileSystem, file, read?.image, between)
-  const stored: Stored = { image: read?.image, commits: logs.commits, notices: logs.notices }
-  return { stored, logs, size: read?.size ?? 0 }
+  return { image: read?.image, size: read?.size ?? 0, ...logs }
 }
 
 /** The logs go first: a log without its state file would be refused, a state file without its log not. */

@@ -47,8 +47,11 @@ export interface ModelLease {
 
 const CHECKPOINT_AT = 64 * 1024 * 1024
 
+/** What was read, as far as the model is made of it. */
+type LoadedState = Pick<Stored, 'image' | 'commits'>
+
 /** The environments of what was read, without a place to store them. */
-export async function readRegistry(stored: Stored): Promise<EnvironmentRegistry> {
+export async function readRegistry(stored: LoadedState): Promise<EnvironmentRegistry> {
   const registry = new EnvironmentRegistry()
   await inSlices(registry.load(stored))
   return registry
@@ -103,6 +106,7 @@ export class EnvironmentRegistry {
       capture: (isLast) => this.image(isLast),
     })
     this.#disk = disk
+    this.notices = stored.notices
     try {
       await inSlices(this.load(stored), between)
       await disk.removeOldLogs(stored.image?.generation ?? 0)
@@ -113,8 +117,7 @@ export class EnvironmentRegistry {
   }
 
   /** Fills the model, before anything is asked of it. */
-  *load({ image, commits, notices }: Stored): Steps {
-    this.notices = notices
+  *load({ image, commits }: LoadedState): Steps {
     this.#isLoading = true
     yield* this.#loadImage(image)
     yield* this.#replay(commits)
@@ -250,14 +253,15 @@ export class EnvironmentRegistry {
   }
 
   *#loadImage(state: StateContent | undefined): Steps {
+    const loadTable = (table: Table<Row>, rows: readonly Row[]): Steps => sliced(rows, (row) => table.load(row))
     this.#requestIds = { ...state?.request_ids }
     for (const [name, image] of Object.entries(state?.environments ?? {})) {
       const { settings, clock, ids, tables } = image
       const environment = this.#make(name, { settings, clock, ids })
       const { model } = environment
       this.#environments.set(name, environment)
-      for (const table of TABLE_NAMES) yield* loadTable<Row>(model.tables[table], tables[table])
-      for (const section of SECTION_NAMES) yield* loadTable<Row>(model.tables[section], image[section])
+      for (const name of TABLE_NAMES) yield* loadTable(model.tables[name], tables[name])
+      for (const name of SECTION_NAMES) yield* loadTable(model.tables[name], image[name])
     }
   }
 
@@ -352,10 +356,4 @@ export class ClientIdTakenError extends Error {
   ) {
     super(`the client id ${JSON.stringify(clientId)} belongs to the environment ${environment}; client ids are unique`)
   }
-}
-
-function loadTable<T extends Row>(table: Table<T>, rows: readonly T[]): Steps {
-  return sliced(rows, (row) => {
-    table.load(row)
-  })
 }

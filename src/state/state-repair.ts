@@ -93,7 +93,7 @@ async function readableContent(fileSystem: FileSystem, file: string, leaveOut: L
     made.add(name)
   }
   const image = { ...others, environments, state_id: '', generation: 1 }
-  return (await readRegistry({ image, commits, notices: [] })).image(true)
+  return (await readRegistry({ image, commits })).image(true)
 }
 
 async function documentOf(bytes: Buffer, file: string, leaveOut: LeaveOut): Promise<JsonObject> {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject } from '../../domain/json.ts'
 import { isStateDocument } from '../../schema/generated/checks.ts'
-import { type Problem, sentence } from '../../schema/problems.ts'
+import { sentence } from '../../schema/problems.ts'
 import { contradictions } from './contradictions.ts'
 import { inSlices } from '../model/slices.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
@@ -22,19 +22,14 @@ export async function parseState(bytes: Buffer, path: string, between?: () => vo
     )
   }
   const image = state as unknown as StateImage
-  const problem = isStateDocument(state)
-    ? (await inSlices(contradictions(image), between))[0]
-    : await problemOfShape(state)
+  const [problem] = isStateDocument(state)
+    ? await inSlices(contradictions(image), between)
+    : // What says what is wrong takes as long to load as a small server to start.
+      (await import('./validation.ts')).everyProblem(state)
   if (!problem) return image
   const { positionOf } = await import('./json-position.ts')
   const { line, column } = positionOf(decode(bytes), problem.path)
   throw refused(`${path}:${line}:${column}`, sentence(problem))
-}
-
-async function problemOfShape(state: JsonObject): Promise<Problem | undefined> {
-  // What says what is wrong takes as long to load as a small server to start.
-  const { everyProblem } = await import('./validation.ts')
-  return everyProblem(state)[0]
 }
 
 /** A state of any version. @throws StateError when the bytes are none */
