@@ -12,8 +12,8 @@ interface Holding {
 }
 
 /**
- * Holds an answer back until everything that it may say is durable: those of pages, fake applications and streams, and every
- * refusal. An operation waits in its pipeline and a call of the control API itself. When the disk refuses, the answer is 503.
+ * Holds an answer back until everything that it may say is durable: those of pages, fake applications and streams. An operation
+ * waits in its pipeline, a refusal and a call of the control API by themselves. When the disk refuses, the answer is 503.
  * @returns what ends that, for an answer that has waited in a pipeline: a second time it would wait for later commits
  */
 export function holdAnswer(
