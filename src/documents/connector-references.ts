@@ -1,6 +1,6 @@
 import { TEMPLATE_FIELDS } from '../domain/account.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import { didYouMean } from '../domain/suggestion.ts'
+import { Hints } from '../domain/suggestion.ts'
 import { percentDecoded } from '../domain/text.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { type Problem, type Path, shown, valueAtPath, valuesAt } from '../schema/problems.ts'
@@ -26,6 +26,7 @@ export class References {
   readonly #responders: readonly ResponderPlace[]
   readonly #anyPath: readonly ResponderPlace[]
   readonly #byPath = new PathTree()
+  readonly #hints = new Hints()
   readonly #answering = new Map<JsonObject, readonly ResponderPlace[]>()
 
   constructor(readonly document: JsonObject) {
@@ -40,7 +41,7 @@ export class References {
       const [root = '', field, inner] = parts
       if (field === undefined || !roots.includes(root)) return []
       const unknown = (name: string, names: readonly string[], what: string): Problem[] => {
-        const found = `${shown(text)} with ${parts.join('.')}${didYouMean(name, names)}`
+        const found = `${shown(text)} with ${parts.join('.')}${this.#hints.didYouMean(name, names)}`
         return [{ path, found, allowed: names.length === 0 ? `no ${what}` : `${what} (${names.join(', ')})` }]
       }
       const fields = FIELDS[root]
@@ -59,8 +60,8 @@ export class References {
     if (!missing) return []
     const { name, known } = missing
     const found = `${shown(text)} with the input ${name}, which the schema of the tool does not have`
-    const allowed = known.length === 0 ? 'no input: the schema has none' : `inputs of the schema (${known.join(', ')})`
-    return [{ path, found: `${found}${didYouMean(name, known)}`, allowed }]
+    const allowed = known.length === 0 ? 'no input: the schema has none' : `inputs of the schema (${listed(known)})`
+    return [{ path, found: `${found}${this.#hints.didYouMean(name, known)}`, allowed }]
   }
 
   #answerProblems(path: Path, text: string, field: string): Problem[] {
@@ -68,8 +69,8 @@ export class References {
     const answering = isJsonObject(call) && this.#isAnsweredHere ? this.#answersOf(call) : []
     const known = answering.length > 0 ? answeredFields(answering) : undefined
     if (!known || known.includes(field)) return []
-    const found = `${shown(text)} with the field ${field}, which no answer to the call has${didYouMean(field, known)}`
-    return [{ path, found, allowed: `fields of the answers (${known.join(', ')})` }]
+    const found = `${shown(text)} with the field ${field}, which no answer to the call has${this.#hints.didYouMean(field, known)}`
+    return [{ path, found, allowed: `fields of the answers (${listed(known)})` }]
   }
 
   get #isAnsweredHere(): boolean {
@@ -79,12 +80,12 @@ export class References {
   /** Calls of tools that no responder answers. */
   unansweredCalls(): Problem[] {
     if (!this.#isAnsweredHere || this.#responders.length === 0) return []
+    const known = [...new Set(this.#responders.map(nameOf))]
+    const allowed = `a call that a responder answers (${known.slice(0, 30).join(', ')})`
     return valuesAt(this.document, ['tools', '*', 'call']).flatMap(({ path, value: call }): Problem[] => {
       if (!isJsonObject(call) || this.#answersOf(call).length > 0) return []
       const name = callName(call)
-      const known = this.#responders.map(nameOf)
-      const found = `${shown(name)}, which no responder answers${didYouMean(name, known)}`
-      const allowed = `a call that a responder answers (${[...new Set(known)].slice(0, 30).join(', ')})`
+      const found = `${shown(name)}, which no responder answers${this.#hints.didYouMean(name, known)}`
       return [{ path: [...path, 'path'], found, allowed }]
     })
   }
@@ -94,10 +95,11 @@ export class References {
     const calls = valuesAt(this.document, ['tools', '*', 'call']).map(({ value }) => value)
     const asked = calls.filter(isJsonObject)
     const reached = new Set(asked.flatMap((call) => this.#answersOf(call)))
+    const names = asked.map(callName)
     return this.#responders.flatMap((responder): Problem[] => {
       if (asked.length === 0 || reached.has(responder)) return []
       const name = nameOf(responder)
-      const found = `${shown(name)}, which no tool calls${didYouMean(name, asked.map(callName))}`
+      const found = `${shown(name)}, which no tool calls${this.#hints.didYouMean(name, names)}`
       return [{ path: [...responder.path, 'on'], found, allowed: 'a request that a tool makes, or direct calls alone' }]
     })
   }
@@ -114,6 +116,13 @@ export class References {
     }
     return found
   }
+}
+
+/** Each of thousands of problems would repeat thousands of names. */
+const MAX_NAMES = 100
+
+function listed(names: readonly string[]): string {
+  return names.slice(0, MAX_NAMES).join(', ')
 }
 
 /** The names in the path of the responder that a template belongs to; undefined for other templates. */

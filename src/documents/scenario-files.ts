@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '../domain/json.ts'
 import type { Scenario } from '../domain/scenario.ts'
-import { didYouMean } from '../domain/suggestion.ts'
+import { Hints } from '../domain/suggestion.ts'
 import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { anotherKind, readDocument, sound } from './read.ts'
@@ -32,18 +32,19 @@ export function checkScenario(
   { operations }: DocumentChecks,
   connectors: KnownConnectors,
 ): Problem[] {
+  const hints = new Hints()
   return valuesAt(document, ['rules', '*']).flatMap(({ path, value: rule }) => {
     if (!isJsonObject(rule)) return []
     const match = objectAt(rule, 'on')
     return [
-      ...unknownName(own(match, 'operation'), [...operations.keys()], [...path, 'on', 'operation']),
-      ...nameProblems(match, [...path, 'on'], connectors),
+      ...unknownName(own(match, 'operation'), [...operations.keys()], [...path, 'on', 'operation'], hints),
+      ...nameProblems(match, [...path, 'on'], connectors, hints),
       ...statusProblems(rule, match, path, operations),
     ]
   })
 }
 
-function nameProblems(on: JsonObject, path: Path, connectors: KnownConnectors): Problem[] {
+function nameProblems(on: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints): Problem[] {
   const ofAccount = own(objectAt(on, 'account'), 'connector')
   const connector = own(on, 'connector') ?? ofAccount
   const named = typeof connector === 'string' ? connectors.get(connector) : undefined
@@ -52,9 +53,9 @@ function nameProblems(on: JsonObject, path: Path, connectors: KnownConnectors): 
   )
   return [
     // A glob may stand for names that come later.
-    ...unknownName(withoutGlob(own(on, 'connector')), [...connectors.keys()], [...path, 'connector']),
-    ...unknownName(withoutGlob(ofAccount), [...connectors.keys()], [...path, 'account', 'connector']),
-    ...unknownName(withoutGlob(own(on, 'tool')), tools, [...path, 'tool']),
+    ...unknownName(withoutGlob(own(on, 'connector')), [...connectors.keys()], [...path, 'connector'], hints),
+    ...unknownName(withoutGlob(ofAccount), [...connectors.keys()], [...path, 'account', 'connector'], hints),
+    ...unknownName(withoutGlob(own(on, 'tool')), tools, [...path, 'tool'], hints),
   ]
 }
 
@@ -62,10 +63,10 @@ function withoutGlob(name: JsonValue | undefined): JsonValue | undefined {
   return typeof name === 'string' && name.includes('*') ? undefined : name
 }
 
-function unknownName(name: JsonValue | undefined, known: readonly string[], path: Path): Problem[] {
+function unknownName(name: JsonValue | undefined, known: readonly string[], path: Path, hints: Hints): Problem[] {
   if (typeof name !== 'string' || name === '' || known.includes(name)) return []
   const allowed = known.length === 0 ? 'none, because there is none' : known.slice(0, 40).join(', ')
-  return [{ path, found: `${shown(name)}${didYouMean(name, known)}`, allowed }]
+  return [{ path, found: `${shown(name)}${hints.didYouMean(name, known)}`, allowed }]
 }
 
 /** At the service, an injected status is one that the spec declares for the operation, unless the rule says `off_spec`. */

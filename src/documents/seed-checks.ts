@@ -6,7 +6,7 @@ import { isErrorCode } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, objectAt, own, textAt } from '../domain/json.ts'
 import { authorizationTypeOf } from '../domain/provider.ts'
 import type { SeedBundle } from '../domain/seed.ts'
-import { didYouMean, nearest } from '../domain/suggestion.ts'
+import { Hints } from '../domain/suggestion.ts'
 import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
 
 /** The connectors that a seed may refer to; `undefined` for a name whose own file has problems. */
@@ -65,16 +65,19 @@ function textsAt(document: JsonValue, ...paths: readonly string[][]): string[] {
 
 /** What is wrong with a seed given the connectors that there are and the files beside it. */
 export function checkSeed(document: JsonValue, known: KnownConnectors, files: ReadonlySet<string>): Problem[] {
+  const hints = new Hints()
   const inEach = (
-    check: (item: JsonObject, path: Path, known: KnownConnectors) => Problem[],
+    check: (item: JsonObject, path: Path, known: KnownConnectors, hints: Hints) => Problem[],
     ...path: readonly string[]
   ): Problem[] =>
-    valuesAt(document, path).flatMap(({ path: at, value }) => (isJsonObject(value) ? check(value, at, known) : []))
+    valuesAt(document, path).flatMap(({ path: at, value }) =>
+      isJsonObject(value) ? check(value, at, known, hints) : [],
+    )
   return [
     ...valuesAt(document, ['connectors', '*']).flatMap(({ path, value }): Problem[] => {
       if (typeof value !== 'string' || files.has(value)) return []
       const allowed = `connectors with a file in the folder of this seed (${listed(files)})`
-      return [{ path, found: `${shown(value)}${didYouMean(value, files)}`, allowed }]
+      return [{ path, found: `${shown(value)}${hints.didYouMean(value, files)}`, allowed }]
     }),
     ...inEach(connectionProblems, 'connections', '*'),
     ...inEach(accountProblems, 'accounts', '*'),
@@ -90,18 +93,18 @@ function connectionProblems(item: JsonObject, path: Path, known: KnownConnectors
   return [{ path: [...path, 'type'], found: 'nothing', allowed }]
 }
 
-function connectorProblems(item: JsonObject, path: Path, known: KnownConnectors): Problem[] {
+function connectorProblems(item: JsonObject, path: Path, known: KnownConnectors, hints: Hints): Problem[] {
   const name = own(item, 'connector')
   if (typeof name !== 'string' || known.has(name)) return []
-  const found = `${shown(name)}${didYouMean(name, known.keys())}`
+  const found = `${shown(name)}${hints.didYouMean(name, known.keys())}`
   const names =
     known.size > 0 ? listed(known.keys()) : 'there is none; give the seed `bundled` too for the bundled ones'
   return [{ path: [...path, 'connector'], found, allowed: `a connector that there is (${names})` }]
 }
 
-function accountProblems(item: JsonObject, path: Path, known: KnownConnectors): Problem[] {
+function accountProblems(item: JsonObject, path: Path, known: KnownConnectors, hints: Hints): Problem[] {
   const connector = known.get(textAt(item, 'connector'))
-  if (!connector) return connectorProblems(item, path, known)
+  if (!connector) return connectorProblems(item, path, known, hints)
   const type = connector.authorization_type
   const given = own(item, 'authorization_type')
   const problems = detailProblems(objectAt(item, 'authorization_details'), connector, [
@@ -114,19 +117,20 @@ function accountProblems(item: JsonObject, path: Path, known: KnownConnectors): 
   }
   for (const [name, items] of Object.entries(objectAt(item, 'collections'))) {
     const at = [...path, 'collections', name]
-    problems.push(...itemProblems(connector, { name, items, per: 'account', at, key: true, path: at }))
+    problems.push(...itemProblems(connector, { name, items, per: 'account', at, key: true, path: at }, hints))
   }
   return problems
 }
 
 /** The items of a collection that accounts share. */
-function collectionProblems(document: JsonObject, path: Path, known: KnownConnectors): Problem[] {
+function collectionProblems(document: JsonObject, path: Path, known: KnownConnectors, hints: Hints): Problem[] {
   const connector = known.get(textAt(document, 'connector'))
-  if (!connector) return connectorProblems(document, path, known)
+  if (!connector) return connectorProblems(document, path, known, hints)
   const [name, items = []] = [own(document, 'collection'), own(document, 'items')]
   if (typeof name !== 'string') return []
   const at = [...path, 'collection']
-  return itemProblems(connector, { name, items, per: 'environment', at, key: false, path: [...path, 'items'] })
+  const place = { name, items, per: 'environment', at, key: false, path: [...path, 'items'] } as const
+  return itemProblems(connector, place, hints)
 }
 
 /** Where items of a collection are in a document. */
@@ -141,11 +145,11 @@ interface ItemsPlace {
   path: Path
 }
 
-function itemProblems(connector: Connector, { name, items, per, at, key, path }: ItemsPlace): Problem[] {
+function itemProblems(connector: Connector, { name, items, per, at, key, path }: ItemsPlace, hints: Hints): Problem[] {
   const collection = collectionNamed(connector, name)
   if (!collection) {
     const names = Object.keys(connector.collections ?? {})
-    const found = `${shown(name)}${didYouMean(name, names)}`
+    const found = `${shown(name)}${hints.didYouMean(name, names)}`
     return [{ path: at, found, allowed: `a collection of ${connector.connector} (${listed(names)})`, atKey: key }]
   }
   if (collection.per !== per) {
@@ -195,10 +199,10 @@ export function checkVocabulary(seed: JsonValue, words: readonly string[]): Prob
   const [found] = valuesAt(seed, ['settings', 'vocabulary'])
   if (!found || !isJsonObject(found.value)) return []
   const vocabulary = found.value
-  const known = new Set(words)
+  const [known, hints] = [new Set(words), new Hints()]
   return Object.entries(vocabulary).flatMap(([word, wire]): Problem[] => {
     const path = [...found.path, word]
-    const problems = known.has(word) ? [] : [unknownWord(word, words, path)]
+    const problems = known.has(word) ? [] : [unknownWord(word, words, path, hints)]
     if (typeof wire !== 'string' || !known.has(wire) || Object.hasOwn(vocabulary, wire)) return problems
     if (isErrorCode(word) && isErrorCode(wire)) return problems
     const allowed = `a word that the document does not have, or ${wire} with a word of its own as well`
@@ -206,11 +210,11 @@ export function checkVocabulary(seed: JsonValue, words: readonly string[]): Prob
   })
 }
 
-function unknownWord(word: string, words: readonly string[], path: Path): Problem {
+function unknownWord(word: string, words: readonly string[], path: Path, hints: Hints): Problem {
   const close: string[] = []
   for (let count = 0; count < 3; count++) {
     const others = words.filter((candidate) => !close.includes(candidate))
-    close.push(...[nearest(word, others) ?? []].flat())
+    close.push(...[hints.nearest(word, others) ?? []].flat())
   }
   const meant = close.length > 0 ? ` (did you mean ${close.join(', ')}?)` : ''
   const allowed = 'names of fields and values of enumerations of spec/openapi.yaml'

@@ -36,8 +36,35 @@ function letters(name: string): string {
 
 /** ` (did you mean mail?)` for a word that is close to an allowed one, to be added to a message; empty for any other. */
 export function didYouMean(word: string, allowed: Iterable<string>): string {
-  const meant = nearest(word, allowed)
-  return meant === undefined ? '' : ` (did you mean ${meant}?)`
+  return meaning(nearest(word, allowed))
+}
+
+function meaning(word: string | undefined): string {
+  return word === undefined ? '' : ` (did you mean ${word}?)`
+}
+
+/** Letters of wrong words times letters of allowed ones: some tenths of a second. */
+const MAX_COMPARED = 5_000_000
+
+/**
+ * Hints for one document, which can have thousands of wrong words beside thousands of allowed ones. Comparing each with each would
+ * take minutes, in which the server answers nothing else: once so much has been compared there are no more hints.
+ */
+export class Hints {
+  #left = MAX_COMPARED
+
+  /** As the function of this name. */
+  nearest(word: string, allowed: Iterable<string>): string | undefined {
+    if (this.#left < 0) return undefined
+    const words = [...allowed]
+    this.#left -= words.reduce((sum, { length }) => sum + length * word.length, 0)
+    return this.#left < 0 ? undefined : nearest(word, words)
+  }
+
+  /** As the function of this name. */
+  didYouMean(word: string, allowed: Iterable<string>): string {
+    return meaning(this.nearest(word, allowed))
+  }
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours between two words; `bound` when there are as many or more. */
