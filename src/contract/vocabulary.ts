@@ -16,7 +16,11 @@ interface Direction {
 /** The words of an operation's requests and answers; undefined for the token endpoint, whose words are RFC 6749's. */
 function wordsOf(operation: ServedOperation): OperationWords | undefined {
   if (!isOperation(operation)) return ERRORS_ONLY
-  return Object.hasOwn(OPERATION_WORDS, operation) ? OPERATION_WORDS[operation] : undefined
+  return ownEntry(OPERATION_WORDS, operation)
+}
+
+function ownEntry<Entry>(entries: Readonly<Record<string, Entry>> = {}, name: string): Entry | undefined {
+  return Object.hasOwn(entries, name) ? entries[name] : undefined
 }
 
 /** Of the proxy and extensions, whose requests and other answers are no contract of the service. */
@@ -37,8 +41,8 @@ export function queryInDocumentWords(operation: ServedOperation, query: string, 
   if (!known || query === '' || percentDecoded(query) === undefined) return query
   const translate = (word: string): string => vocabulary.document(word)
   const pairs = [...new URLSearchParams(query)].map(([sent, value]): [string, string] => {
-    const name = translatedParameter(known, sent, translate)
-    const node = Object.hasOwn(known, name) ? known[name] : undefined
+    const name = translatedName(known, sent, translate)
+    const node = ownEntry(known, name)
     return [name, node?.word || node?.items?.word ? translate(value) : value]
   })
   return new URLSearchParams(pairs).toString()
@@ -65,24 +69,17 @@ function answerNode(operation: ServedOperation, status: number): WordNode | unde
   return words && (words.answers[status] ?? (status >= 400 ? ERROR_WORDS : undefined))
 }
 
-/** Translates `filter.provider` word by word, where the name or its translation is a parameter of the operation. */
-function translatedParameter(
-  known: OperationWords['query'],
+/**
+ * Translates a name, and `filter.provider` word by word, where it or its translation is among the known ones; other names are the
+ * caller's own.
+ */
+function translatedName(
+  known: Readonly<Record<string, WordNode>> | undefined,
   name: string,
   translate: (word: string) => string,
 ): string {
   const other = name.split('.').map(translate).join('.')
-  return Object.hasOwn(known, other) || Object.hasOwn(known, name) ? other : name
-}
-
-/** Translates a key, where it or its translation is a field; other keys are the caller's own. */
-function translatedKey({ fields = {} }: WordNode, key: string, translate: (word: string) => string): string {
-  const other = translate(key)
-  return Object.hasOwn(fields, other) || Object.hasOwn(fields, key) ? other : key
-}
-
-function fieldOf({ fields }: WordNode, name: string): WordNode | undefined {
-  return fields && Object.hasOwn(fields, name) ? fields[name] : undefined
+  return ownEntry(known, other) || ownEntry(known, name) ? other : name
 }
 
 function fromWire(vocabulary: Vocabulary): Direction {
@@ -103,8 +100,8 @@ function translated(node: WordNode, value: JsonValue, direction: Direction): Jso
   // `fromEntries` defines own properties, `__proto__` included, and never touches a prototype.
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
-      const name = translatedKey(node, key, direction.translate)
-      const known = fieldOf(node, direction.documentKey(key, name))
+      const name = translatedName(node.fields, key, direction.translate)
+      const known = ownEntry(node.fields, direction.documentKey(key, name))
       return [name, known ? translated(known, inner, direction) : inner]
     }),
   )
@@ -155,7 +152,7 @@ export function violationsInWireWords<T extends Pick<FieldViolation, 'field' | '
 /** `connected_account.authorization_details.workspace_dwd`, or the name of a query parameter. */
 function wirePath({ query, body }: OperationWords, path: string, vocabulary: Vocabulary): string {
   const translate = (word: string): string => vocabulary.wire(word)
-  const parameter = translatedParameter(query, path, translate)
+  const parameter = translatedName(query, path, translate)
   if (parameter !== path || Object.hasOwn(query, path)) return parameter
   let node: WordNode | undefined = body
   return path.replace(PATH_PART, (part) => {
@@ -163,8 +160,8 @@ function wirePath({ query, body }: OperationWords, path: string, vocabulary: Voc
       node = /^\[\d/.test(part) ? node?.items : undefined
       return part
     }
-    const other = translatedKey(node, part, translate)
-    node = fieldOf(node, part)
+    const other = translatedName(node.fields, part, translate)
+    node = ownEntry(node.fields, part)
     return other
   })
 }
@@ -174,7 +171,7 @@ function isFree(body: WordNode | undefined, path: string): boolean {
   let node = body
   for (const [part] of path.matchAll(PATH_PART)) {
     if (!node) return false
-    const next: WordNode | undefined = /^\[\d/.test(part) ? node.items : fieldOf(node, part)
+    const next: WordNode | undefined = /^\[\d/.test(part) ? node.items : ownEntry(node.fields, part)
     if (!next && !node.fields) return node !== body
     node = next
   }
@@ -189,11 +186,9 @@ function freeStrings(words: OperationWords, request: DocumentRequest, vocabulary
     if (typeof value === 'string' && !node?.word && vocabulary.has(value)) found.add(value)
     if (Array.isArray(value)) for (const item of value) look(node?.items, item)
     if (!isJsonObject(value)) return
-    for (const [key, inner] of Object.entries<JsonValue>(value)) look(node && fieldOf(node, key), inner)
+    for (const [key, inner] of Object.entries<JsonValue>(value)) look(ownEntry(node?.fields, key), inner)
   }
   look(body, request.body)
-  for (const [name, value] of new URLSearchParams(request.query)) {
-    look(Object.hasOwn(query, name) ? query[name] : undefined, value)
-  }
+  for (const [name, value] of new URLSearchParams(request.query)) look(ownEntry(query, name), value)
   return found
 }
