@@ -79,6 +79,23 @@ export async function call<T>(method: string, path: string, options?: CallOption
   return (await response.json()) as T
 }
 
+/** Saves content as a file in the browser. */
+export function saveAs(content: Blob, name: string): void {
+  const address = URL.createObjectURL(content)
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  // The browser reads the address later, so it is revoked with a delay.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000)
+}
+
+/** Saves the answer of a call as a file. A link cannot send the admin token. */
+export async function download(path: string, name: string, query: Query = {}): Promise<void> {
+  const response = await open('GET', path, { query })
+  saveAs(await response.blob(), name)
+}
+
 async function errorOf(response: Response): Promise<ApiError> {
   const answer = parsedJson(await response.text()) as Partial<Schemas['Error']> | undefined
   return new ApiError(response.status, answer?.error?.message ?? `The server answered ${response.status}.`)

@@ -1,7 +1,6 @@
 import { Fragment } from 'preact'
 import { plural } from '../domain/text.ts'
-import type { Schemas } from './api.ts'
-import { download } from './download.ts'
+import { download, type Schemas } from './api.ts'
 import { environments } from './live.ts'
 import { Path, Table, Tag } from './content.tsx'
 import { SmallButton } from './controls.tsx'
