@@ -11,10 +11,12 @@ import { StateError, StorageError } from './wal/state-errors.ts'
 import { type Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
 
 export interface DiskOptions {
+  /** The state file. */
   file: string
+  /** Whether what the file holds is ignored and replaced. */
   fresh: boolean
   durability: Durability
-  /** Bytes of log from which on it is checkpointed. */
+  /** Bytes of log from which on a checkpoint writes the state file; as many as that has, at least. */
   checkpointAt: number
   fileSystem: FileSystem
   /** Takes the exclusive right to use the state file. @throws StateError naming who has it */

@@ -2,7 +2,7 @@ import type { BearerToken, Client, MagicLink } from '../domain/generated/tables.
 import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-name.ts'
 import type { McpKey } from '../domain/session-token.ts'
 import type { Ids } from '../domain/ports.ts'
-import { type DiskStore, openDisk, type Stored } from './disk-store.ts'
+import { type DiskOptions, type DiskStore, openDisk, type Stored } from './disk-store.ts'
 import { type Draft, Environment, type EventSender, type ReadGuard } from './environment.ts'
 import { RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
@@ -10,10 +10,10 @@ import { byName, type EnvironmentRecord, type StateContent } from './model/state
 import { inSlices, ROWS_AT_ONCE, sliced, type Steps } from './model/slices.ts'
 import type { Index, Row, Table } from './model/table.ts'
 import { SeedConflictError } from './seeding.ts'
-import { lockState, type StateLock } from './state-file/state-lock.ts'
-import { type FileSystem, nodeFileSystem } from './wal/file-system.ts'
+import { lockState } from './state-file/state-lock.ts'
+import { nodeFileSystem } from './wal/file-system.ts'
 import type { LoggedCommit } from './wal/log-lines.ts'
-import type { Durability, WriteAheadLog } from './wal/write-ahead-log.ts'
+import type { WriteAheadLog } from './wal/write-ahead-log.ts'
 
 export interface RegistryOptions {
   time?: TimeSource | undefined
@@ -21,23 +21,13 @@ export interface RegistryOptions {
   lease?: ModelLease | undefined
 }
 
-/** How environments are stored, and what hears of their changes. */
-export interface OpenOptions {
-  /** The state file; absent to keep everything in memory only. */
-  file?: string | undefined
-  /** Ignore and replace what the file holds. */
-  fresh?: boolean | undefined
-  /** `strict` when absent: a commit is acknowledged once it is on disk. */
-  durability?: Durability | undefined
-  /** Bytes of log from which on a checkpoint writes the state file: 64 MiB, and the size of the state file, at least. */
-  checkpointAt?: number | undefined
-  /** Where the state file is: on this machine when absent. */
-  fileSystem?: FileSystem | undefined
-  /** Takes the exclusive right to use the state file: by a lock beside it when absent. @throws StateError */
-  lock?: ((file: string) => Promise<StateLock>) | undefined
+/** What is stored where, and what hears of changes. Without a file everything is in memory only. */
+export interface OpenOptions extends Optional<Omit<DiskOptions, 'between' | 'capture'>> {
   /** What sends events of the environments. */
-  events?: EventSender | undefined
+  readonly events?: EventSender | undefined
 }
+
+type Optional<T> = { readonly [Name in keyof T]?: T[Name] | undefined }
 
 export interface ModelLease {
   readonly isHeld: boolean
