@@ -1,4 +1,5 @@
 import { TEMPLATE_FIELDS } from '../domain/account.ts'
+import { BoundedCache } from '../domain/bounded-cache.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { Hints } from '../domain/suggestion.ts'
 import { percentDecoded } from '../domain/text.ts'
@@ -18,6 +19,9 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   page: ['limit', 'number', 'offset', 'has_more', 'next', 'previous', 'next_url', 'previous_url', 'total'],
 }
 
+/** Calls, answers and schemas of a document. */
+const MAX_CACHED = 10_000
+
 /**
  * What tools, templates and responders of a document say of one another: inputs that a tool does not take, fields that no
  * answer has, calls that nothing answers, responders that no tool calls. A document without tools has none of the first.
@@ -27,7 +31,10 @@ export class References {
   readonly #anyPath: readonly ResponderPlace[]
   readonly #byPath = new PathTree()
   readonly #hints = new Hints()
-  readonly #answering = new Map<JsonObject, readonly ResponderPlace[]>()
+  readonly #answering = new BoundedCache<JsonObject, readonly ResponderPlace[]>(MAX_CACHED)
+  /** Of answers and schemas with thousands of fields, which thousands of templates name. */
+  readonly #fieldsOf = new BoundedCache<readonly ResponderPlace[], ReadonlySet<string> | undefined>(MAX_CACHED)
+  readonly #namesOf = new BoundedCache<JsonObject, readonly string[]>(MAX_CACHED)
 
   constructor(readonly document: JsonObject) {
     this.#responders = respondersOf(document)
@@ -58,7 +65,8 @@ export class References {
   #inputProblems(path: Path, text: string, names: readonly string[]): Problem[] {
     const missing = missingInput(valueAtPath(this.document, [...path.slice(0, 2), 'input_schema']), names)
     if (!missing) return []
-    const { name, known } = missing
+    const { name, properties } = missing
+    const known = this.#namesOf.of(properties, Object.keys)
     const found = `${shown(text)} with the input ${name}, which the schema of the tool does not have`
     const allowed = known.length === 0 ? 'no input: the schema has none' : `inputs of the schema (${listed(known)})`
     return [{ path, found: `${found}${this.#hints.didYouMean(name, known)}`, allowed }]
@@ -67,10 +75,10 @@ export class References {
   #answerProblems(path: Path, text: string, field: string): Problem[] {
     const call = valueAtPath(this.document, [...path.slice(0, 2), 'call'])
     const answering = isJsonObject(call) && this.#isAnsweredHere ? this.#answersOf(call) : []
-    const known = answering.length > 0 ? answeredFields(answering) : undefined
-    if (!known || known.includes(field)) return []
+    const known = answering.length > 0 ? this.#fieldsOf.of(answering, answeredFields) : undefined
+    if (!known || known.has(field)) return []
     const found = `${shown(text)} with the field ${field}, which no answer to the call has${this.#hints.didYouMean(field, known)}`
-    return [{ path, found, allowed: `fields of the answers (${listed(known)})` }]
+    return [{ path, found, allowed: `fields of the answers (${listed([...known])})` }]
   }
 
   get #isAnsweredHere(): boolean {
@@ -106,15 +114,12 @@ export class References {
 
   /** The responders that answer a call for some input. */
   #answersOf(call: JsonObject): readonly ResponderPlace[] {
-    let found = this.#answering.get(call)
-    if (!found) {
+    return this.#answering.of(call, () => {
       const path = own(call, 'path')
       const isOpen = typeof path !== 'string' || path.includes('{{#')
       const there = isOpen ? this.#responders : [...this.#anyPath, ...this.#byPath.at(partsOf(path))]
-      found = there.filter(({ method }) => method === undefined || method === own(call, 'method'))
-      this.#answering.set(call, found)
-    }
-    return found
+      return there.filter(({ method }) => method === undefined || method === own(call, 'method'))
+    })
   }
 }
 
@@ -202,12 +207,11 @@ function canBe(part: string, wanted: string): boolean {
 function missingInput(
   schema: unknown,
   [name, ...rest]: readonly string[],
-): { name: string; known: string[] } | undefined {
+): { name: string; properties: JsonObject } | undefined {
   const properties = isJsonObject(schema) ? own(schema, 'properties') : undefined
   if (name === undefined || !isJsonObject(schema) || !isJsonObject(properties)) return undefined
   if (OPEN.some((key) => own(schema, key) !== undefined && own(schema, key) !== false)) return undefined
-  const known = Object.keys(properties)
-  return known.includes(name) ? missingInput(own(properties, name), rest) : { name, known }
+  return Object.hasOwn(properties, name) ? missingInput(own(properties, name), rest) : { name, properties }
 }
 
 /** Keys by which a schema takes more than its `properties`. */
@@ -223,7 +227,7 @@ const OPEN = [
 ]
 
 /** The fields of the bodies that succeed; undefined where they depend on the request. */
-function answeredFields(responders: readonly ResponderPlace[]): string[] | undefined {
+function answeredFields(responders: readonly ResponderPlace[]): ReadonlySet<string> | undefined {
   const known = new Set<string>()
   for (const { value } of responders) {
     const sequence = own(value, 'sequence')
@@ -235,7 +239,7 @@ function answeredFields(responders: readonly ResponderPlace[]): string[] | undef
       for (const field of Object.keys(body)) known.add(field)
     }
   }
-  return [...known]
+  return known
 }
 
 export function textsIn(value: JsonValue | undefined, base: Path): { path: Path; text: string }[] {

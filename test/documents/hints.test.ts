@@ -86,3 +86,24 @@ describe('hints at what wrong words may mean', () => {
     expect(messages.join('').length).toBeLessThan(500_000)
   })
 })
+
+it('reads templates that name many inputs and fields of answers in linear time', async () => {
+  const seconds = async (count: number): Promise<number> => {
+    const names = Array.from({ length: count }, (_, at) => `property_${at}`)
+    const answer = Object.fromEntries(names.map((name) => [name, 1]))
+    const tool = {
+      name: 't',
+      input_schema: { properties: Object.fromEntries(names.map((name) => [name, {}])) },
+      call: { method: 'POST', path: '/v1', body: names.map((name) => `{{input.${name}}}`) },
+      result: Object.fromEntries(names.map((name) => [name, `{{response.body.${name}}}`])),
+    }
+    const start = performance.now()
+    expect(await messagesOf({ ...HEAD, tools: [tool], responders: [{ on: {}, respond: { body: answer } }] })).toEqual(
+      [],
+    )
+    return performance.now() - start
+  }
+  const few = await seconds(2_000)
+  // Five times as many took more than twenty times as long. The faster of two runs counts: other work takes time too.
+  expect(Math.min(await seconds(10_000), await seconds(10_000)) / few).toBeLessThan(15)
+})
