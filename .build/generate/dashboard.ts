@@ -50,10 +50,11 @@ export const dashboard: Step = {
   },
 }
 
-/** A style sheet without comments and needless white space. */
+/** A style sheet without comments, needless white space and the last semicolon of each rule. */
 function minified(style: string): string {
   return style
     .replaceAll(/\/\*[^]*?\*\//g, '')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([{};,>]) ?/g, '$1')
+    .replaceAll(';}', '}')
 }

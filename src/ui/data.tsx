@@ -252,7 +252,6 @@ function Diff({ name }: Readonly<{ name: string }>) {
   return (
     <Table
       caption={`What changed since ${name}`}
-      class="diff"
       heads={['Change', ['Row', 'mono'], ['Field', 'mono'], ['Before', 'mono'], ['Now', 'mono']]}
       by={1}
       rows={[

@@ -72,7 +72,7 @@ export function Editor({ of, text: given }: Readonly<{ of: string; text: string 
   const wrong = new Set(problems?.map(({ line }) => line))
   const usable = problems?.length === 0 && name !== '' && !busy
   return (
-    <div class="column editor">
+    <div class="column">
       <label class="visually-hidden" for={id}>
         The scenario as YAML
       </label>

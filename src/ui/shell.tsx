@@ -105,7 +105,7 @@ export function Shell() {
           </a>
         ))}
       </nav>
-      <main ref={main} class={`view ${view}`} tabIndex={-1}>
+      <main ref={main} class="view" tabIndex={-1}>
         <h1 class="visually-hidden">{VIEWS[view].title}</h1>
         {unknown !== undefined ? (
           <Empty title={`There is no view named ${unknown}.`}>

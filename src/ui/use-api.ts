@@ -33,17 +33,14 @@ export function useReading(key: string, read: (signal: AbortSignal) => Promise<u
     if (key === '') return undefined
     const stop = new AbortController()
     let seen: number | undefined
-    let reading = false
-    const readAgain = async (): Promise<void> => {
-      if (reading) return
-      reading = true
-      while (seen !== changes.value && !stop.signal.aborted) {
+    let underWay: Promise<unknown> = Promise.resolve()
+    const unsubscribe = changes.subscribe(() => {
+      underWay = underWay.then(() => {
+        if (seen === changes.value) return undefined
         seen = changes.value
-        await read(stop.signal)
-      }
-      reading = false
-    }
-    const unsubscribe = changes.subscribe(() => void readAgain())
+        return read(stop.signal)
+      })
+    })
     return () => {
       unsubscribe()
       stop.abort()
