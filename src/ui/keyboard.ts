@@ -22,6 +22,8 @@ export function startKeyboard(): void {
     if (event.defaultPrevented || event.altKey || document.querySelector('dialog[open]')) return
     const element = event.target instanceof HTMLElement ? event.target : undefined
     const key = event.ctrlKey || event.metaKey ? `Ctrl ${event.key}` : event.key
+    // While a key is held down it goes on through a list, and does nothing else again.
+    if (event.repeat && !/^(j|k|Arrow.*)$/.test(key)) return
     // A field of a dialog that has just been closed has the focus until the next frame.
     if (key !== PALETTE_KEY && element?.matches(':is(input, textarea, select):not(dialog *)')) {
       if (key === 'Escape') element.blur()

@@ -80,6 +80,20 @@ describeInBrowser('the requests of the dashboard', (open) => {
     await page.getByText('There was no answer: the connection ended.').waitFor()
   })
 
+  it('sends a request again once while its key is held down', async () => {
+    const { page, session } = await opened('#/timeline/REFUSED?tab=request')
+    await page.getByRole('button', { name: 'Send again' }).waitFor()
+    let sent = 0
+    await page.route('**/execute_tool', async (route) => {
+      sent += 1
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      await route.continue()
+    })
+    for (let repeated = 0; repeated < 5; repeated += 1) await page.keyboard.down('r')
+    await page.waitForURL((url) => !url.href.includes(session.refused))
+    expect(sent).toBe(1)
+  })
+
   it('copies a request in three languages, and ids', async () => {
     const { page, session } = await opened('#/timeline/REFUSED')
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
