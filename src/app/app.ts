@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { RequestListener } from 'node:http'
 import type { AppServices } from '../control/app-services.ts'
 import { ToolSchemas } from '../contract/tool-schemas.ts'
+import type { DocumentChecks } from '../documents/connector-checks.ts'
 import {
   bundledScenario,
   bundledScenarios,
@@ -210,6 +211,7 @@ async function createServices(
     durability: options.durability,
     fileSystem: options.fileSystem,
     events: webhooks,
+    beforeNew: replica ? undefined : () => checkParts(options, checks),
     ...replica?.place,
   })
   const thirdParties = await startThirdParties({
@@ -350,6 +352,22 @@ async function startScenarios(services: AppServices, { scenarios: names, seeds }
   const { connectors } = environment
   services.scenarios.startWith(await loadScenarios(names, { checks: services.documentChecks, connectors, seeds }))
   services.scenarios.of(environment)
+}
+
+/**
+ * Reads what a start needs beside its state: one that fails neither replaces a state nor leaves one, whose seed a later start
+ * would not apply. A replica has none of its own.
+ */
+async function checkParts(options: AppOptions, checks: DocumentChecks): Promise<void> {
+  const { seeds, scenarios, descriptors, tls } = options
+  const seed = await loadSeeds(seeds ?? [BUNDLED], checks)
+  if (scenarios?.length) {
+    const { connectorsIn } = await import('../documents/seed-checks.ts')
+    await loadScenarios(scenarios, { checks, connectors: connectorsIn(seed), seeds })
+  }
+  if (descriptors?.length) await (await import('../rpc/descriptors.ts')).readDescriptors(descriptors)
+  if (tls && 'cert' in tls) await (await import('../tls/server-credentials.ts')).serverCredentials(tls, systemTime())
+  await options.tryAddress?.()
 }
 
 /** Loaded only where there are descriptors. */

@@ -56,6 +56,8 @@ export interface AppOptions extends SharedOptions {
   /** How many requests the journal of an environment keeps; 10,000 when absent. */
   journalCapacity?: number | undefined
   log?: Log | undefined
+  /** Tries the address where the server is to listen, before a state begins or is replaced. @throws what refuses it */
+  tryAddress?: (() => Promise<void>) | undefined
   /** Says what takes long at the start. */
   progress?: ((line: string) => void) | undefined
   /** Sees every entry of the request journals. */

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import type { App } from '../app/app.ts'
@@ -58,6 +60,7 @@ async function serve(
       observeEntry: requests?.observe,
       observeControl: requests?.observeControl,
       shutdown: stop.ask,
+      tryAddress: () => tryAddress(host, port),
     }),
   )
   try {
@@ -80,6 +83,17 @@ async function serve(
   for (const notice of mistypedVariables(context.variables)) log.warn(notice)
   if (given.configuration) log.info(`the configuration is that of ${given.configuration.file}`)
   return app
+}
+
+/** @throws StartError for an address at which no server can listen now */
+async function tryAddress(host: string, port: number): Promise<void> {
+  try {
+    const server = createServer()
+    await once(server.listen({ host, port }), 'listening')
+    await once(server.close(), 'close')
+  } catch (error) {
+    throw listenFailure(error, host, port)
+  }
 }
 
 /** The image, whose variable is no flag, says it in its documentation. */

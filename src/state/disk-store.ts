@@ -21,6 +21,8 @@ export interface DiskOptions {
   fileSystem: FileSystem
   /** Takes the exclusive right to use the state file. @throws StateError naming who has it */
   lock: (file: string) => Promise<StateLock>
+  /** Called before a state begins where none is, or one is replaced. Nothing has changed when it throws. */
+  beforeNew?: (() => Promise<void>) | undefined
   /** Called between two slices of the reading, which what it throws ends. */
   between: () => void
   /** Everything there is to store at one moment; `isLast` when nothing comes after it. */
@@ -152,8 +154,10 @@ export async function openDisk(options: DiskOptions): Promise<{ disk: DiskStore;
     const file = await fileSystem.realPath(options.file)
     const lock = await options.lock(file)
     try {
+      const present = options.fresh ? undefined : await readStored(fileSystem, file, options.between)
+      if (!present?.image && !present?.commits.length) await options.beforeNew?.()
       if (options.fresh) await removeState(fileSystem, file)
-      const stored = await readStored(fileSystem, file, options.between)
+      const stored = present ?? (await readStored(fileSystem, file, options.between))
       return { disk: new DiskStore({ ...options, file }, lock, stored), stored }
     } catch (error) {
       await lock.release()

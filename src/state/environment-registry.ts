@@ -92,6 +92,7 @@ export class EnvironmentRegistry {
       checkpointAt: options.checkpointAt ?? CHECKPOINT_AT,
       fileSystem: options.fileSystem ?? nodeFileSystem,
       lock: options.lock ?? ((path) => lockState(path, this.#time)),
+      beforeNew: options.beforeNew,
       between,
       capture: (isLast) => this.image(isLast),
     })

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -19,6 +19,11 @@ const listens = (port: number): Promise<boolean> =>
       resolve(false)
     })
   })
+function textFile(name: string, text: string): string {
+  const path = toolmock.path(name)
+  writeFileSync(path, text)
+  return path
+}
 const JSON_BODY = { 'content-type': 'application/json' }
 const health = async (url: string): Promise<number> => (await fetch(`${url}/_mock/health`)).status
 
@@ -187,6 +192,40 @@ describe('toolmock start', () => {
     expect(stderr).toBe(
       `toolmock: port ${port} on 127.0.0.1 is in use. Stop what serves there, or choose another: --port N, where 0 takes a free one.\n`,
     )
+  })
+
+  it.each([
+    ['a port in use', (taken: number) => ['--port', String(taken)]],
+    ['an address of another machine', () => ['--port', '0', '--host', '192.0.2.1']],
+    ['a seed with a mistake', () => ['--seed', textFile('typo.yaml', 'acounts: []\n')]],
+    ['a scenario that there is not', () => ['--scenario', 'rate-limitd']],
+    [
+      'a scenario about a connector that there is not',
+      () => [
+        '--scenario',
+        textFile(
+          'about.yaml',
+          'name: about\nrules: [{ name: a, at: service, on: { connector: mial }, do: [{ latency: 1ms }] }]\n',
+        ),
+      ],
+    ],
+    ['descriptors that are none', () => ['--descriptors', textFile('none.binpb', 'x')]],
+    ['a certificate that there is not', () => ['--tls-cert', 'none.pem', '--tls-key', 'none.pem']],
+  ])('neither replaces a state nor leaves one when it fails for %s', async (_what, flags) => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => other.once('listening', resolve))
+    const { port } = other.address() as AddressInfo
+    const kept = toolmock.path('replaced.json')
+    const before = '{"version":3,"state_id":"state_1","generation":0,"environments":{}}\n'
+    writeFileSync(kept, before)
+    const replacing = await toolmock.run(['start', '--fresh', '--state', kept, ...flags(port)])
+    const none = toolmock.path('begun.json')
+    const beginning = await toolmock.run(['start', '--state', none, ...flags(port)])
+    other.close()
+    expect([replacing.code, beginning.code]).toEqual([2, 2])
+    expect(readFileSync(kept, 'utf8')).toBe(before)
+    expect(existsSync(none)).toBe(false)
+    expect(existsSync(`${none}.wal.0`)).toBe(false)
   })
 
   it('refuses an address that is not of this machine with 2 and one line', async () => {
