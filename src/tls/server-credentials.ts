@@ -62,6 +62,8 @@ async function readPem(file: string, what: string): Promise<string> {
 
 /** OpenSSL does the check, because it is what will use them. */
 function checkCredentials(file: string, problem: string, credentials: Partial<TlsCredentials>): void {
+  // OpenSSL takes an empty text as none.
+  if (Object.values(credentials).includes('')) throw new StartError(`${file} holds ${problem} (it is empty).`)
   try {
     createSecureContext(credentials)
   } catch (error) {

@@ -114,6 +114,18 @@ describe('toolmock start --tls-cert --tls-key', () => {
       /no-cert\.pem holds no certificate in PEM form/,
     ],
     [
+      'an empty certificate',
+      () => file('empty.pem', ''),
+      () => file('key.pem', key),
+      /empty\.pem holds no certificate in PEM form/,
+    ],
+    [
+      'an empty key',
+      () => file('cert.pem', cert),
+      () => file('empty-key.pem', ''),
+      /empty-key\.pem holds no private key in PEM form/,
+    ],
+    [
       'no key',
       () => file('cert.pem', cert),
       () => file('no-key.pem', cert),
