@@ -53,7 +53,7 @@ export const drift: Run<'drift'> = async (read, context) => {
     adminToken: values['admin-token'],
   })
   progress?.('')
-  const report = acceptedReport(found, accepted)
+  const report = acceptedReport(found, accepted, recording ? undefined : values.only)
   out(driftIn(values.format, report, VERSION))
   if (values['write-settings'] !== undefined) await writeOver(values['write-settings'], settingsText(report))
   for (const each of leftovers) err(`toolmock: could not be removed from ${baseUrl}: ${each}`)

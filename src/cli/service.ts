@@ -14,7 +14,7 @@ export function serviceOf(
   const { 'client-id': id, 'client-secret': secret } = values
   if (baseUrl === undefined) throw new UsageError(`${command} needs --base-url, or TOOLMOCK_URL.`)
   if (!isBaseUrl(baseUrl)) throw new UsageError(`TOOLMOCK_URL=${baseUrl}: expected ${BASE_URL_RULE}.`)
-  if (id === undefined || secret === undefined)
-    throw new UsageError(`${command} needs --client-id and --client-secret.`)
+  if (id === undefined) throw new UsageError(`${command} needs --client-id, or TOOLMOCK_CLIENT_ID.`)
+  if (secret === undefined) throw new UsageError(`${command} needs --client-secret, or TOOLMOCK_CLIENT_SECRET.`)
   return { baseUrl, client: { id, secret } }
 }

@@ -1,4 +1,6 @@
 import type { Result } from 'sarif'
+import { chosen } from '../conform/run.ts'
+import { isOperation } from '../contract/route.ts'
 import { type JunitCase, junitXml } from '../domain/junit.ts'
 import { plural } from '../domain/text.ts'
 import { fingerprints, inOperation, plainMessage, sarifLog } from '../verdict/formats/sarif.ts'
@@ -47,12 +49,35 @@ export interface Accepted {
   readonly reason: string
 }
 
-/** A report without the findings that are accepted; an entry that no longer occurs is a finding. */
-export function acceptedReport({ findings, gaps }: DriftReport, accepted: readonly Accepted[]): DriftReport {
+/**
+ * A report without the findings that are accepted; an entry that no longer occurs is a finding.
+ * @param only the checks whose requests were sent; all of them when undefined
+ */
+export function acceptedReport(
+  { findings, gaps }: DriftReport,
+  accepted: readonly Accepted[],
+  only: readonly string[] | undefined,
+): DriftReport {
   const known = new Set(accepted.map(({ finding }) => finding))
   const rest = findings.filter(({ id }) => !known.has(id))
-  const stale = accepted.filter(({ finding }) => !findings.some(({ id }) => id === finding))
+  const isTried = triedBy(only)
+  const stale = accepted.filter(({ finding }) => isTried(finding) && !findings.some(({ id }) => id === finding))
   return reportOf([...rest, ...stale.map(staleFinding)], gaps)
+}
+
+/**
+ * With `--only`, a finding of a check that was left out cannot occur, and one that names no check may be of such a check. An id has
+ * the operation, then the check, then the place.
+ */
+function triedBy(only: readonly string[] | undefined): (id: string) => boolean {
+  if (only === undefined) return () => true
+  const checks = chosen({ only })
+  return (id) => {
+    const [operation = '', ...rest] = id.split('/')
+    if (!isOperation(operation) && operation !== 'any_operation') return true
+    const place = rest.join('/')
+    return checks.some((check) => place.startsWith(`${check.id}/`) || place.startsWith(`${check.id}:`))
+  }
 }
 
 function staleFinding({ finding, reason }: Accepted): Finding {

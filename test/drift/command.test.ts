@@ -183,6 +183,13 @@ describe('toolmock drift', () => {
     expect(ended.stdout).not.toContain('create/created/status')
   })
 
+  it('says nothing of entries of --accept whose requests --only leaves out', async () => {
+    const entries = ['list_tools/discovery/tools/status', 'list_tools/200/status', 'gone/x/status']
+    const file = await fileOf('others.yaml', entries.map((id) => `- { finding: ${id}, reason: other }\n`).join(''))
+    const { stdout } = await against([...CREATE, '--accept', file], {}, statusOfCreate)
+    expect([...stdout.matchAll(/(\S+)\/accepted /g)].map(([, id]) => id)).toEqual(['gone/x/status'])
+  })
+
   it.each([
     ['no list', 'finding: a', /accept-bad.yaml:1:1/],
     ['an unknown key', '- { finding: a, reason: b, class: c }', /accept-bad.yaml:1:\d+: .*unknown key/],
@@ -211,6 +218,15 @@ describe('toolmock drift', () => {
     const ended = await command(args)
     expect(ended).toMatchObject({ code: 2, stdout: '' })
     expect(ended.stderr).toMatch(message)
+  })
+
+  it.each([
+    [{ TOOLMOCK_CLIENT_ID: '' }, 'drift needs --client-id, or TOOLMOCK_CLIENT_ID.'],
+    [{ TOOLMOCK_CLIENT_SECRET: '' }, 'drift needs --client-secret, or TOOLMOCK_CLIENT_SECRET.'],
+  ])('exits 2 with %j, and names what is missing', async (variables, message) => {
+    const ended = await command(['--base-url', 'http://127.0.0.1:9'], variables)
+    expect(ended.code).toBe(2)
+    expect(ended.stderr).toContain(message)
   })
 
   it('exits 2 with wrong credentials', async () => {
