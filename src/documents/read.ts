@@ -63,7 +63,7 @@ export async function readDocument(text: string, file: string, checks: DocumentC
   }
   const { value } = source
   if (!isJsonObject(value)) {
-    const problem = { path: [], found: shown(value), allowed: `an object: ${DOCUMENTS}` }
+    const problem = { path: [], found: value === null ? 'empty' : shown(value), allowed: `an object: ${DOCUMENTS}` }
     return { kind: 'unknown', file, fileProblems: [source.problem(problem)] }
   }
   const has = (key: string): boolean => own(value, key) !== undefined

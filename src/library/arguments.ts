@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { didYouMean } from '../domain/suggestion.ts'
 import { shorten } from '../domain/text.ts'
 import { ToolmockError } from './toolmock-error.ts'
 
@@ -42,7 +43,10 @@ export function checkOptions(method: string, given: unknown, rules: Readonly<Rec
   }
   for (const [name, value] of Object.entries(given)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
-    if (!rule) throw invalidArgument(`${method} has no option ${JSON.stringify(name)}; it has ${names}`)
+    if (!rule) {
+      const meant = didYouMean(name, Object.keys(rules))
+      throw invalidArgument(`${method} has no option ${JSON.stringify(name)}${meant}; it has ${names}`)
+    }
     if (value !== undefined) checkArgument(method, name, value, rule)
   }
 }

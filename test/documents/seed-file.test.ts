@@ -246,7 +246,7 @@ generate: { accounts: 5, connector: notes }
     [
       'nothing',
       '# nothing\n',
-      's.yaml:1:1: the document is null; allowed: an object: a seed, a connector, a scenario or an extension',
+      's.yaml:1:1: the document is empty; allowed: an object: a seed, a connector, a scenario or an extension',
     ],
   ])('with %s is refused', async (_kind, text, message) => {
     const messages = await messagesOf(seed(text))

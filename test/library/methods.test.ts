@@ -199,7 +199,7 @@ describe.each(ACCESSES)('the library, %s', (access) => {
         [() => mock.connector({} as { connector: string }), 'PUT /connectors/{name}: name is undefined; allowed: '],
         [
           () => mock.environment('a', { sed: {} } as object),
-          'environment has no option "sed"; it has seed, clock, freeze, idSeed',
+          'environment has no option "sed" (did you mean seed?); it has seed, clock, freeze, idSeed',
         ],
         [
           () => mock.environment('a', { test: 'sends a message' } as object),
@@ -207,12 +207,15 @@ describe.each(ACCESSES)('the library, %s', (access) => {
         ],
         [
           () => journal.wait({}, { timeout: 1 } as object),
-          'journal.wait has no option "timeout"; it has times, timeoutMs',
+          'journal.wait has no option "timeout" (did you mean timeoutMs?); it has times, timeoutMs',
         ],
         [() => links.wait({ timeoutMs: -1 }), 'links.wait: timeoutMs is -1; allowed: a whole number from 0 to 600000'],
         [() => contract.verify({ minOps: 1 } as object), 'contract has no option "minOps"; it has everywhere, allow, '],
         [() => contract.verify({ allow: 'verify_user' } as object), 'allow is "verify_user"; allowed: a list of texts'],
-        [() => connect(mock.url, { adminTokn: 'x' } as object), 'connect has no option "adminTokn"; it has clientId, '],
+        [
+          () => connect(mock.url, { adminTokn: 'x' } as object),
+          'connect has no option "adminTokn" (did you mean adminToken?); it has clientId, ',
+        ],
       ]
       for (const [call, words] of refused) {
         const error = { code: 'INVALID_ARGUMENT', status: 0, message: expect.stringContaining(words) }

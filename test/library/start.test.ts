@@ -101,7 +101,11 @@ describe('createToolmock', () => {
   })
 
   it.each([
-    [{ seeed: 1 }, /^createToolmock has no option "seeed"; it has scenario, scenarios, seeds, extensions, /],
+    [
+      { seed: 'a.yaml' },
+      /^createToolmock has no option "seed" \(did you mean seeds\?\); it has scenario, scenarios, seeds, extensions, /,
+    ],
+    [{ memory: true }, /^createToolmock has no option "memory"; it has scenario, /],
     [{ extensions: 'organizations' }, /extensions is "organizations"; allowed: a list of texts/],
     [{ constructor: 1 }, /no option "constructor"/],
     [null, /^createToolmock takes an object with scenario, .*; found null$/],
