@@ -51,6 +51,8 @@ describe('toolmock state', () => {
     const refused = await run('check', file)
     expect(refused).toMatchObject({ code: 1, err: '' })
     expect(refused.out).toContain('it is not a state file of toolmock')
+    writeFileSync(file, '{"settings":{},"clock":{},"tables":{"accounts":[]}}')
+    expect((await run('check', file)).out).toContain('send this one to PUT /_mock/state')
     expect(await run('check', join(folder, 'none.json'))).toMatchObject({ code: 2, out: '' })
   })
 

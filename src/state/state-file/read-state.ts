@@ -36,6 +36,10 @@ export async function parseState(bytes: Buffer, path: string, between?: () => vo
 export async function readDocument(bytes: Buffer, path: string, between?: () => void): Promise<JsonObject> {
   const state = await parseJson(bytes, path, between)
   if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) return state
+  if (isJsonObject(state) && isJsonObject(state['tables'])) {
+    const what = 'it is the state of one environment, as GET /_mock/state answers it, and no state file'
+    throw new StateError(`${path}: ${what}; start with another --state file and send this one to PUT /_mock/state`)
+  }
   throw refused(path, 'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected')
 }
 
