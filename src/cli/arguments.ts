@@ -249,17 +249,18 @@ const OTHER_VARIABLES = [
 
 /** Variables whose name is nearly one that is read; they would otherwise be ignored without a word. */
 export function mistypedVariables(variables: Variables): string[] {
+  const others = Object.keys(variables).filter(
+    (name) => name.startsWith('TOOLMOCK_') && !OTHER_VARIABLES.includes(name),
+  )
+  // As a rule: reading all the flags for nothing would cost every start 4 MB.
+  if (others.length === 0) return []
   const known = settings().flatMap((flag) => variableOf(flag) ?? [])
-  const others = Object.keys(variables).filter((name) => ![...known, ...OTHER_VARIABLES].includes(name))
   return others.flatMap((name) => {
-    const [, rest] = /^TOOLMOCK_(.*)/s.exec(name) ?? []
-    const meant =
-      rest === undefined
-        ? undefined
-        : nearest(
-            rest,
-            known.map((each) => each.slice('TOOLMOCK_'.length)),
-          )
+    if (known.includes(name)) return []
+    const meant = nearest(
+      name.slice('TOOLMOCK_'.length),
+      known.map((other) => other.slice('TOOLMOCK_'.length)),
+    )
     return meant === undefined ? [] : [`${name} is not read; did you mean TOOLMOCK_${meant}?`]
   })
 }
