@@ -15,6 +15,7 @@ import { BUNDLED, bundledNames } from '../documents/package-files.ts'
 import { mayBeCalled } from '../domain/base-url.ts'
 import { instant } from '../domain/instant.ts'
 import { once } from '../domain/once.ts'
+import type { SeedBundle } from '../domain/seed.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { Webhook } from '../domain/webhook.ts'
 import { EnvironmentProvisioner } from '../state/provisioning.ts'
@@ -205,13 +206,19 @@ async function createServices(
     found: (finding) => records.of(finding.environment.name).addWebhookFinding(finding),
     timeout: options.webhookTimeout ?? WEBHOOK_TIMEOUT,
   })
+  const seed = once(async () => {
+    const read = await loadSeeds(options.seeds ?? [BUNDLED], checks, (line) => log?.info(line))
+    const made = read.generate.reduce((sum, { accounts }) => sum + accounts, 0)
+    if (made >= MANY_ACCOUNTS) options.progress?.(`the seed generates ${made} accounts`)
+    return read
+  })
   await registry.open({
     file: options.state ?? undefined,
     fresh: options.fresh,
     durability: options.durability,
     fileSystem: options.fileSystem,
     events: webhooks,
-    beforeNew: replica ? undefined : () => checkParts(options, checks),
+    beforeNew: replica ? undefined : async () => checkParts(options, checks, await seed()),
     ...replica?.place,
   })
   const thirdParties = await startThirdParties({
@@ -236,12 +243,7 @@ async function createServices(
     environments: new EnvironmentProvisioner({
       registry,
       thirdParty: (environment) => thirdParties.client(environment),
-      seed: async () => {
-        const seed = await loadSeeds(options.seeds ?? [BUNDLED], checks, (line) => log?.info(line))
-        const made = seed.generate.reduce((sum, { accounts }) => sum + accounts, 0)
-        if (made >= MANY_ACCOUNTS) options.progress?.(`the seed generates ${made} accounts`)
-        return seed
-      },
+      seed,
       clock: { now: options.clock, frozen: options.freeze },
       idSeed,
       time,
@@ -355,12 +357,11 @@ async function startScenarios(services: AppServices, { scenarios: names, seeds }
 }
 
 /**
- * Reads what a start needs beside its state: one that fails neither replaces a state nor leaves one, whose seed a later start
+ * Reads what a start needs beside its state and its seed: one that fails neither replaces a state nor leaves one, whose seed a later start
  * would not apply. A replica has none of its own.
  */
-async function checkParts(options: AppOptions, checks: DocumentChecks): Promise<void> {
+async function checkParts(options: AppOptions, checks: DocumentChecks, seed: SeedBundle): Promise<void> {
   const { seeds, scenarios, descriptors, tls } = options
-  const seed = await loadSeeds(seeds ?? [BUNDLED], checks)
   if (scenarios?.length) {
     const { connectorsIn } = await import('../documents/seed-checks.ts')
     await loadScenarios(scenarios, { checks, connectors: connectorsIn(seed), seeds })
