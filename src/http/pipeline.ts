@@ -1,3 +1,4 @@
+import { checkRequest, checkResponse } from '../contract/contract.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { NamedSchema } from '../contract/tool-schemas.ts'
 import { invalidFields, ServiceError } from '../domain/errors.ts'
@@ -5,7 +6,6 @@ import type { ExtensionAnswer, ExtensionResponder } from '../domain/extension.ts
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import { bearerToken } from '../domain/request-headers.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
-import { lazyImport } from '../lazy-import.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import type { Call, Handler } from '../operations/operation.ts'
 import { noteNearMisses, noteProxyNearMisses } from '../operations/near-misses.ts'
@@ -46,7 +46,6 @@ interface Pipeline<Context> {
 
 const OPERATION: Pipeline<OperationContext> = {
   request: [
-    loadChecks,
     checkBearer,
     readBody,
     translateRequest,
@@ -121,19 +120,6 @@ function replyWithError(error: unknown, context: RequestContext): void {
   if (errorCodeOf(error) === 'STORAGE_UNAVAILABLE') context.trace.markRolledBack()
   context.error = context.route.bearer ? error : asTokenError(error)
   context.reply = errorReply(context.error, context.requestId)
-}
-
-/** Its validators are a quarter of the code of a server, which starts without them. */
-const loadContract = lazyImport(() => import('../contract/contract.ts'))
-
-/** Loads the checks of requests and answers. @throws ServiceError STORAGE_UNAVAILABLE */
-function loadChecks(): Promise<void> | undefined {
-  return loadContract.loaded ? undefined : loadContract().then(() => undefined)
-}
-
-function checks(): NonNullable<typeof loadContract.loaded> {
-  if (!loadContract.loaded) throw new Error('the first step loads the contract')
-  return loadContract.loaded
 }
 
 /**
@@ -237,7 +223,7 @@ function checkRequestContract(context: OperationContext, { strict }: ServicePart
   // A body that the operation does not take stays unread, and gets a warning.
   const body = route.bodyMediaType === null && request.hasBody ? UNREAD : context.body
   const sent = { query: documentQuery ?? request.query, path: request.pathParameters, body }
-  const checked = checks().checkRequest(route, sent, { strict })
+  const checked = checkRequest(route, sent, { strict })
   context.checked = checked
   noteNearMisses({ environment: environmentOf(context), trace: context.trace }, route.operation, checked)
   if (checked.violations.length > 0) throw invalidFields(checked.violations)
@@ -369,7 +355,7 @@ function checkAnswer(context: OperationContext, { log, responseCache }: ServiceP
   if (status === 503) return
   const cached = responseCache.of(reply)
   if (cached?.checkedAs?.operation === operation && cached.checkedAs.status === status) return
-  const violations = checks().checkResponse(operation, status, reply.body)
+  const violations = checkResponse(operation, status, reply.body)
   context.responseViolations = violations
   if (violations.length > 0) {
     const message = 'an answer of the mock breaks its contract; please report this'
@@ -384,7 +370,7 @@ function recordContractUse(context: OperationContext, services: ServiceParts): v
   // A form whose client is not authenticated has not been checked yet. What it lacks may be there under another name.
   const isRefusedForm = !route.bearer && context.checked === undefined && context.body !== undefined
   const checked = isRefusedForm
-    ? checks().checkRequest(route, { query: request.query, path: {}, body: context.body })
+    ? checkRequest(route, { query: request.query, path: {}, body: context.body })
     : context.checked
   const environment = context.environment ?? services.defaultEnvironment()
   const record = services.records.of(environment?.name ?? '')

@@ -31,9 +31,9 @@ import { lazyImport } from './lazy-import.mjs'
 const load = lazyImport(() => import('./part.mjs'))
 const taken = []
 try { for (;;) taken.push(openSync('/dev/null')) } catch {}
-try { await load() } catch (error) { console.log(error.status, error.message, load.loaded) }
+try { await load() } catch (error) { console.log(error.status, error.message) }
 for (const descriptor of taken) closeSync(descriptor)
-console.log((await load()).name, load.loaded.name)
+console.log((await load()).name)
 `
 
 describe.skipIf(process.platform === 'win32')('a module that is imported lazily', () => {
@@ -46,7 +46,7 @@ describe.skipIf(process.platform === 'win32')('a module that is imported lazily'
       const run = `ulimit -n 128 && exec '${process.execPath}' program.mjs`
       const { stdout } = spawnSync('/bin/sh', ['-c', run], { cwd: directory, encoding: 'utf8' })
       const [refused, loaded] = stdout.trim().split('\n')
-      expect(refused).toMatch(/^503 a part of toolmock could not be loaded: EMFILE: .*; nothing was changed undefined$/)
-      expect(loaded).toBe('loaded loaded')
+      expect(refused).toMatch(/^503 a part of toolmock could not be loaded: EMFILE: .*; nothing was changed$/)
+      expect(loaded).toBe('loaded')
     }))
 })
