@@ -21,6 +21,13 @@ export function scopeOf(named: { [Field in keyof Scope]?: Scope[Field] | undefin
   return { organization_id: named.organization_id ?? '', user_id: named.user_id ?? '' }
 }
 
+type Named = Pick<Account, 'connector' | 'identifier' | keyof Scope>
+
+/** A text that no other account of an environment has: an identifier is unique at a connector in a scope (G55). */
+export function accountName({ connector, identifier, organization_id, user_id }: Named): string {
+  return JSON.stringify([connector, identifier, organization_id, user_id])
+}
+
 /** What templates and matches see of an account. */
 export const TEMPLATE_FIELDS = ['id', 'identifier', 'connector', 'organization_id', 'user_id', 'api_config'] as const
 

@@ -1,5 +1,5 @@
 import type { Faker } from '@faker-js/faker'
-import { type Account, issued, type Issued } from '../domain/account.ts'
+import { type Account, accountName, issued, type Issued } from '../domain/account.ts'
 import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import { collectionNamed, type CollectionPlace, keyOf } from '../domain/collection.ts'
 import { type Connection, newConnection } from '../domain/connection.ts'
@@ -341,12 +341,6 @@ function newAccount(generate: SeedGenerate, person: string, isNew: (account: See
     const account: SeedAccount = { connector, identifier, organization_id, user_id, status, api_config: {} }
     if (isNew(account)) return account
   }
-}
-
-type AccountName = Pick<SeedAccount, 'connector' | 'identifier' | 'organization_id' | 'user_id'>
-
-function accountName({ connector, identifier, organization_id, user_id }: AccountName): string {
-  return JSON.stringify([connector, identifier, organization_id, user_id])
 }
 
 function plain(name: string): string {

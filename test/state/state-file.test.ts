@@ -163,6 +163,11 @@ describe('the state file', () => {
     // The first page of a list begins after 0.
     ['"sequence":1', '"sequence":0', /accounts\[0\]\.sequence` is 0; allowed: at least 1/],
     ['"id":"ca_2"', '"id":"ca_1"', /accounts\[1\]\.id` is the same for the second time; allowed: each id once/],
+    [
+      '"identifier":"user2@example.com"',
+      '"identifier":"user1@example.com"',
+      /accounts\[1\]\.identifier` is the same for the second time; allowed: each identifier once at a connector in a scope/,
+    ],
     ['"id":"ca_2"', '"id":"ca_2","colour":1', /accounts\[1\]\.colour` is an unknown key/],
     ['"identifier":"user2@example.com",', '', /accounts\[1\]\.identifier` is required; allowed: a text/],
     [

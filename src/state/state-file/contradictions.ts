@@ -1,3 +1,4 @@
+import { accountName } from '../../domain/account.ts'
 import type { Path, Problem } from '../../schema/problems.ts'
 import { ACCOUNT_SEQUENCE, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from '../model/model.ts'
 import { sliced, type Steps } from '../model/slices.ts'
@@ -34,6 +35,14 @@ export function* contradictionsOf(tables: TableRows, path: Path): Steps<Problem[
   const problems: Problem[] = []
   for (const name of TABLE_NAMES) yield* findRepeated(tables[name], 'id', [...path, name], problems)
   yield* findRepeated(tables.accounts, 'sequence', [...path, 'accounts'], problems)
+  const names = new Set<string>()
+  yield* sliced(tables.accounts.entries(), ([at, account]) => {
+    if (!isRow(account)) return
+    const { size } = names
+    if (names.add(accountName(account)).size > size) return
+    const allowed = 'each identifier once at a connector in a scope'
+    problems.push({ path: [...path, 'accounts', at, 'identifier'], found: REPEATED, allowed })
+  })
   const [given, last] = [countedAccounts(tables), lastSequence(tables)]
   // A new account must not get the place of one that exists.
   if (last > given) {
@@ -42,6 +51,8 @@ export function* contradictionsOf(tables: TableRows, path: Path): Steps<Problem[
   }
   return problems
 }
+
+const REPEATED = 'the same for the second time'
 
 /** A row whose id chooses an environment, and already chooses another one. */
 export function ofOther(path: Path, owner: string): Problem {
@@ -66,7 +77,7 @@ function* findRepeated<Key extends string>(
   yield* sliced(rows.entries(), ([at, row]) => {
     if (!isRow(row)) return
     if (!seen.has(row[key])) seen.add(row[key])
-    else problems.push({ path: [...path, at, key], found: 'the same for the second time', allowed: `each ${key} once` })
+    else problems.push({ path: [...path, at, key], found: REPEATED, allowed: `each ${key} once` })
   })
 }
 
