@@ -10,12 +10,12 @@ import type { Problem } from '../schema/problems.ts'
 import type { Snapshot } from '../state/model/model.ts'
 import { atOnce } from '../state/model/slices.ts'
 import type { Environment } from '../state/environment.ts'
-import { restartReplaced } from '../state/collections.ts'
+import { restartReplaced, restartRekeyed } from '../state/collections.ts'
 import { readState, replaceState } from '../state/state-replacement.ts'
 import { imageText } from '../state/model/state-text.ts'
 import { restoreSnapshot, takeSnapshot as takeSnapshotOf } from '../state/snapshots.ts'
 import { lazyImport } from '../lazy-import.ts'
-import { changed, checkDocumentName, checkedName, type ControlHandlers } from './call.ts'
+import { changed, checkDocumentName, checkedName, type ControlHandlers, type EnvironmentCall } from './call.ts'
 import { seedOf } from './environments.ts'
 import { ControlError, invalidInput } from './errors.ts'
 import { diffStates } from './state-diff.ts'
@@ -47,7 +47,7 @@ export const stateHandlers = {
     const problems: Problem[] = []
     const state = await readState(body, { registry, environment }, (problem) => problems.push(problem))
     if (!state) throw invalidInput('INVALID_STATE', problems)
-    await replaceState(environment, state)
+    await replaceState(environment, state, () => restartCollections(call))
     return changed(call, 'the state was replaced')
   },
 
@@ -136,7 +136,7 @@ export const stateHandlers = {
   restore_snapshot: async (call) => {
     const { environment, path } = call
     const snapshot = snapshotNamed(environment, path.name)
-    await restoreSnapshot(environment, snapshot)
+    await restoreSnapshot(environment, snapshot, () => restartCollections(call))
     return changed(call, `the snapshot ${snapshot.id} was restored`)
   },
 
@@ -151,6 +151,14 @@ export const stateHandlers = {
     return { body: { snapshot: snapshot.id, ...diffStates(snapshot, environment.image()) } }
   },
 } satisfies Partial<ControlHandlers>
+
+/** What is put back can have items of an extension as another file described it. */
+function restartCollections({
+  services,
+  environment,
+}: Pick<EnvironmentCall<'put_state'>, 'services' | 'environment'>): void {
+  for (const extension of services.extensions.all) atOnce(restartRekeyed(environment, extension))
+}
 
 function snapshotNamed({ model }: Environment, name: string): Snapshot {
   const { snapshots } = model.tables

@@ -14,15 +14,20 @@ export function takeSnapshot(environment: Environment, name: string): Snapshot {
 }
 
 /**
- * Restores model, settings and clock from a snapshot, in one commit. The clock goes to the instant of the snapshot, so that
+ * Restores model, settings and clock from a snapshot, together with what `more` changes, in one commit. The clock goes to the instant of the snapshot, so that
  * what was valid then is valid again; it is frozen if it was frozen then. Clients and bearer tokens stay.
  */
-export function restoreSnapshot(environment: Environment, snapshot: Snapshot): Promise<void> {
+export function restoreSnapshot(
+  environment: Environment,
+  snapshot: Snapshot,
+  more: () => void = () => undefined,
+): Promise<void> {
   const { taken_at, settings, clock, tables } = snapshot
   return replaceTables(environment, tables, EMPTIED_BY_RESET, () => {
     environment.replaceSettings(settings)
     if (clock.frozen_at === null) environment.clock.run()
     else environment.clock.freeze()
     environment.clock.set(milliseconds(taken_at))
+    more()
   })
 }

@@ -50,11 +50,16 @@ function addTables(state: unknown): void {
     if (!Object.hasOwn(state['tables'], name)) state['tables'][name] = []
 }
 
-/** Puts a state in place of everything that an environment has, in one commit. */
-export function replaceState(environment: Environment, { settings, clock, tables }: EnvironmentState): Promise<void> {
+/** Puts a state in place of everything that an environment has, together with what `more` changes, in one commit. */
+export function replaceState(
+  environment: Environment,
+  { settings, clock, tables }: EnvironmentState,
+  more: () => void = () => undefined,
+): Promise<void> {
   return replaceTables(environment, tables, new Set(TABLE_NAMES), () => {
     if (settings) environment.replaceSettings(settings)
     if (clock) environment.clock.become(clock)
+    more()
   })
 }
 

@@ -379,6 +379,24 @@ describe('PUT /_mock/extensions/{name}', () => {
     })
   })
 
+  it('begins a collection again whose items in a snapshot or a state that is put back had another key', async () => {
+    await withExtension({ file: NOTES }, async ({ send, ...mock }) => {
+      const items = async () => (await mock.http('get', '/_mock/collections/extension.notes/notes')).body
+      await send('post', '/api/v1/notes', { id: 'a', title: 'First' })
+      await mock.http('put', '/_mock/snapshots/before')
+      const state: unknown = (await mock.http('get', '/_mock/state')).body
+      expect((await mock.http('post', '/_mock/snapshots/before/restore')).status).toBe(200)
+      expect(await items()).toEqual({ items: [{ id: 'a', title: 'First' }] })
+      await put(mock, 'notes', NOTES.replace('notes: {}', 'notes: { key: title }'))
+      expect((await mock.http('post', '/_mock/snapshots/before/restore')).status).toBe(200)
+      expect(await items()).toEqual({ items: [] })
+      expect((await mock.http('put', '/_mock/state').send(state as object)).status).toBe(200)
+      expect(await items()).toEqual({ items: [] })
+      await send('post', '/api/v1/notes', { id: 'a', title: 'First' })
+      expect(await items()).toEqual({ items: [{ id: 'a', title: 'First' }] })
+    })
+  })
+
   it('begins a collection again whose items in the kept state have another key', async () => {
     const titled = NOTES.replace('notes: {}', 'notes: { key: title }')
     const items = async ({ http }: TestToolmock) => (await http('get', '/_mock/collections/extension.notes/notes')).body
