@@ -92,7 +92,7 @@ export function newAccount(environment: Environment, connector: Connector, ident
 function insertAccount(
   { environment, trace }: Call<'create_connected_account'>,
   account: Account,
-  live: TokenAnswer | (LiveCredentials & { granted: boolean }),
+  live: TokenAnswer | { granted: boolean; credentials: Credentials; lifetime_ms: number | null },
 ): Reply {
   const { model } = environment
   // All times in one answer come from one reading of the clock (G25).
@@ -174,14 +174,8 @@ export function updateConnectedAccount(call: Call<'update_connected_account'>): 
   }
   // A changed subject or database user needs new credentials, which the service obtains itself (2.2).
   return thirdParty.obtain(connector, { ...located, credentials }, (answer) =>
-    storeUpdate(call, located.id, patch, answer.granted ? answer : undefined),
+    storeUpdate(call, located.id, patch, answer),
   )
-}
-
-/** Credentials with the lifetime of their token in milliseconds; null when it does not expire. */
-interface LiveCredentials {
-  readonly credentials: Credentials
-  readonly lifetime_ms: number | null
 }
 
 /**
@@ -192,9 +186,10 @@ function storeUpdate(
   { environment, thirdParty, body, trace }: Call<'update_connected_account'>,
   id: string,
   patch: CredentialsPatch,
-  obtained?: LiveCredentials,
+  answer?: TokenAnswer,
 ): Reply {
   const { model } = environment
+  const obtained = answer?.granted ? answer : undefined
   const current = model.tables.accounts.get(id)
   if (!current)
     throw new ServiceError('ACCOUNT_NOT_FOUND', `connected account ${quote(id)} was deleted in the meantime`)
@@ -213,6 +208,9 @@ function storeUpdate(
     // What waits was obtained for the former subject or database user.
     if (obtained) next = withoutPending(next)
     if (areLive(credentials, current.authorization_type)) next = trace.moved(next, 'credentials_updated', at)
+  } else if (answer && current.status === 'ACTIVE') {
+    // The stored token is of the former subject or database user: the next use asks for another one.
+    next = withLive(next, issued(current, credentials, 0, present))
   } else if (patch.static_auth && !areLive(credentials, current.authorization_type)) {
     next = trace.moved(next, 'credentials_removed', at)
   }

@@ -136,6 +136,25 @@ describe('PUT /connected_accounts', () => {
       )
     }))
 
+  it('does not use the token of the former subject of WORKSPACE_DWD where the service gets none for the new one', () => {
+    const directory = { connector: 'directory', authorization_type: 'WORKSPACE_DWD', reject: ['boss'], tools: [] }
+    return withToolmock({ seed: { connectors: [directory] } }, async (mock) => {
+      const { id } = await createAccount(mock, { connector: 'directory' })
+      const toSubject = (subject: string) =>
+        update(mock, id, { authorization_details: { workspace_dwd: { subject } }, api_config: { of: subject } })
+      expect(await toSubject('boss')).toMatchObject({
+        status: 'ACTIVE',
+        token_expires_at: '2026-01-01T00:00:00.000Z',
+        authorization_details: { workspace_dwd: { subject: 'boss' } },
+      })
+      expect((await authOf(mock, id)).status).toBe('EXPIRED')
+      expect(await toSubject('grace')).toMatchObject({
+        status: 'ACTIVE',
+        token_expires_at: '2026-01-01T01:00:00.000Z',
+      })
+    })
+  })
+
   it('obtains a new token for the same subject of WORKSPACE_DWD where the account is not ACTIVE', () =>
     withToolmock({}, async (mock) => {
       const { id, authorization_details: former } = await createAccount(mock, { connector: 'workspace' })
