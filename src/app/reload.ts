@@ -126,7 +126,9 @@ async function reloading(source: Source, log: AppServices['log']): Promise<() =>
       refused = texts
       if (isKnown === true) return
       const stays = name.endsWith('s') ? 'stay as they were' : 'stays as it was'
-      log.warn(`${name} ${stays}: ${files.join(', ')} cannot be used`)
+      const named = files.join(', ')
+      if (error instanceof StartError) log.warn(`${name} ${stays}: ${named} cannot be used`)
+      else log.warn(`${name}: ${named} could not be applied to every environment; it is tried again`)
       for (const problem of problemsOf(error)) log.warn(problem)
     }
   }

@@ -106,6 +106,32 @@ describe('toolmock start --watch', () => {
     await serving.stop()
   })
 
+  it('says that a seed is not applied everywhere, and applies it once that is possible', async () => {
+    put('taken/clock.yaml', CONNECTOR('noon'))
+    const seed = put('taken/default.yaml', SEED('ada'))
+    const serving = await toolmock.start(['--in-memory', '--watch', '--seed', toolmock.path('taken')])
+    const control = async (method: string, path: string, body: object): Promise<void> => {
+      const headers = { 'Content-Type': 'application/json' }
+      const answer = await fetch(`${serving.url}/_mock${path}`, { method, headers, body: JSON.stringify(body) })
+      expect(answer.status).toBeLessThan(300)
+    }
+    await control('POST', '/environments', { name: 'other' })
+    const accounts = [{ connector: 'clock', identifier: 'lin', id: 'ca_taken' }]
+    await control('POST', '/seed?environment=other', { accounts })
+    const execute = await executing(serving.url)
+
+    put('taken/default.yaml', `${SEED('ada')}  - { connector: clock, identifier: grace, id: ca_taken }\n`)
+    expect(await serving.logged(/another account/)).toEqual([
+      `warn the seed: ${seed} could not be applied to every environment; it is tried again`,
+      'warn the seed\'s account id "ca_taken" is another account\'s',
+    ])
+    expect(await execute('grace')).toMatchObject({ data: { says: 'noon' } })
+
+    await control('DELETE', '/environments/other', {})
+    expect(await serving.logged(/reloaded/)).toEqual([`info reloaded the seed: ${seed}`])
+    await serving.stop()
+  })
+
   it('restarts a changed scenario that runs', async () => {
     put('scenes/seeds/clock.yaml', CONNECTOR('noon'))
     put('scenes/seeds/default.yaml', SEED('ada'))
