@@ -8,6 +8,8 @@ export interface UnfiredRule {
   readonly at: RulePlace
   /** How many requests it matched; 0 means that the client never made the call that the rule is about. */
   readonly matched: number
+  /** Whether its scenario was stopped. */
+  readonly stopped: boolean
 }
 
 /** What goes wrong, when, and where (`docs/scenarios.md`). */
