@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Agent, request } from 'node:http'
+import { pinned } from '../../bench/pinning.ts'
 
 /** Ticks of `/proc` in a second. */
 const TICKS = 100
@@ -22,7 +23,8 @@ export class MeasuredServer {
 
   static async start(): Promise<MeasuredServer> {
     const argv = ['dist/cli.js', 'start', '--port', '0', '--in-memory', '--quiet', '--json']
-    const process = spawn(globalThis.process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [program, words] = pinned.server(globalThis.process.execPath, argv)
+    const process = spawn(program, words, { stdio: ['ignore', 'pipe', 'inherit'] })
     const [line] = (await once(createInterface({ input: process.stdout }), 'line')) as [string]
     const { url, client_id, client_secret } = JSON.parse(line) as Record<'url' | 'client_id' | 'client_secret', string>
     const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret })
