@@ -8,7 +8,7 @@ import type { Environment } from '../state/environment.ts'
 import type { Caller } from './caller.ts'
 import type { ServerAddress } from './server-tools.ts'
 
-type Recorder = (status: number, headers: Record<string, string>, body: string) => void
+type Recorder = (status: number, headers: Record<string, string>, body: string) => Promise<void>
 
 /** A request, as far as it is known before its body is read. */
 export interface McpRequest {
@@ -16,6 +16,8 @@ export interface McpRequest {
   readonly response: ServerResponse
   /** The response is held back until this is called, or until it is durable. */
   readonly release: () => void
+  /** Waits for that, before the response is recorded. @throws StorageError when the disk refuses */
+  readonly durable: () => Promise<void> | undefined
   readonly address: ServerAddress
   readonly startedAt: number
   readonly requestId: string
@@ -96,7 +98,7 @@ export class McpExchange {
     // Whether the connection stays open is not the library's to say: the client may want to close it.
     answer.headers.delete('connection')
     const headers = { ...Object.fromEntries(answer.headers), 'X-Request-Id': this.requestId }
-    if (isEndless) record(status, headers, '')
+    if (isEndless) await record(status, headers, '')
     const kept: Uint8Array[] = []
     const chunks: AsyncIterable<Uint8Array> | [] = answer.body ?? []
     for await (const chunk of chunks) {
@@ -105,7 +107,7 @@ export class McpExchange {
       else kept.push(chunk)
     }
     const text = Buffer.concat(kept).toString()
-    if (this.calls === 0 && !isEndless && !this.#isUnwanted) record(status, headers, text)
+    if (this.calls === 0 && !isEndless && !this.#isUnwanted) await record(status, headers, text)
     await this.sendRest({ status, headers, body: text })
   }
 

@@ -61,7 +61,8 @@ export class VirtualServers {
     const requestId = requestIdOf(message, requestIds.operations)
     let readGuard: ReadGuard | undefined
     const release = holdAnswer(response, registry, { readGuard: () => readGuard })
-    const request = { message, response, release, address, startedAt: realTime(), requestId }
+    const durable = (): Promise<void> | undefined => registry.durable(readGuard)
+    const request = { message, response, release, durable, address, startedAt: realTime(), requestId }
     let known: Authenticated | undefined
     try {
       const caller = callerOf(message, address, this.#services)
@@ -69,7 +70,7 @@ export class VirtualServers {
       readGuard = new ReadGuard(known.environment)
       await this.#serveKnown(request, caller, known.environment)
     } catch (error) {
-      this.#refuse(request, error, known)
+      await this.#refuse(request, error, known)
     }
   }
 
@@ -108,8 +109,10 @@ export class VirtualServers {
         (await handler.fetch(asked, read.parsed === undefined ? {} : { parsedBody: read.parsed }))
       await exchange.send(answer, {
         isEndless: isEndless && answer.headers.get('content-type') === 'text/event-stream',
-        record: (status, headers, body) =>
-          this.#record(request, { read, status, headers, body, known: exchange.caller.authenticate() }),
+        record: async (status, headers, body) => {
+          await request.durable()
+          this.#record(request, { read, status, headers, body, known: exchange.caller.authenticate() })
+        },
       })
     } finally {
       if (isEndless) this.#streams.close(exchange)
@@ -142,7 +145,8 @@ export class VirtualServers {
   }
 
   /** Answers a request that does not reach the library. */
-  #refuse(request: McpRequest, error: unknown, known: Authenticated | undefined): void {
+  async #refuse(request: McpRequest, thrown: unknown, known: Authenticated | undefined): Promise<void> {
+    const error = (await request.durable()?.catch((refusal: unknown) => refusal)) ?? thrown
     if (!(error instanceof ServiceError))
       this.#services.log.error('a request to an MCP server failed', { error: stackOf(error) })
     const { status, headers, body } = this.#errorAnswer(request, error)

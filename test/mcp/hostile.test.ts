@@ -147,6 +147,30 @@ describe('hostile requests to an MCP server', () => {
     })
   })
 
+  it.each([
+    ['a list', 'mail'],
+    ['the refusal of a server that there is not', 'nowhere'],
+  ])('%s that the disk refuses is one entry of the journal, the 503', async (_, key) => {
+    await withPendingTool(async (mock, refuse) => {
+      const path = `/mcp/v3/connections/${key}`
+      const headers = {
+        Authorization: `Bearer ${mock.token}`,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        identifier: 'ada@example.com',
+      }
+      const ids = vi.spyOn(mock.app.services.requestIds.operations, 'id')
+      const answering = fetch(mock.url + path, { method: 'POST', headers, body: message('tools/list') })
+      while (ids.mock.calls.length < 1) await new Promise((turn) => setImmediate(turn))
+      for (let turn = 0; turn < 100; turn++) await new Promise((next) => setTimeout(next, 2))
+      await refuse()
+      expect((await answering).status).toBe(503)
+      const journal = mock.app.services.journals.of(mock.app.services.registry.environment('default')!)
+      const entries = journal.query().filter((entry) => entry.path === path)
+      expect(entries.map(({ status }) => status)).toEqual([503])
+    })
+  })
+
   it('a user whom the query names may have a question mark in the identifier', async () => {
     await withMcp({}, async (mock) => {
       await mock.call('POST', '/connected_accounts', { connector: 'mail', identifier: 'who?' })
