@@ -149,7 +149,7 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
         'src/app/app.ts',
         'JOURNAL_CAPACITY',
         count,
-        'the oldest are dropped; `--journal-size` changes it',
+        'the oldest are dropped, and no exact number is verified; `--journal-size` changes it',
       ),
       limit('their size', 'src/app/app.ts', 'JOURNAL_BYTES', bytes, 'the oldest are dropped'),
       limit('of a body in the request journal', 'src/request-journal/entry.ts', 'KEPT', bytes, 'the rest is left out'),

@@ -40,8 +40,7 @@ export const requestHandlers = {
     if (result.ok) return { body: result }
     const { ok: _ok, ...found } = result
     const since = found.incomplete_since
-    const lost =
-      since === undefined ? '' : `; incomplete: those before ${since} were lost with the replica that had them`
+    const lost = since === undefined ? '' : `; those before ${since} are missing in the journal`
     const over = services.closing.aborted
       ? 'the server stops'
       : environment.isRemoved

@@ -72,9 +72,10 @@ export function journalOf(control: ControlClient): MockJournal {
     verify: async (match, times) => {
       const verdict = await control.call('POST /requests/verify', { body: { match, times } })
       if (verdict.ok) return verdict
-      const { matched, near_misses } = verdict
+      const { matched, near_misses, incomplete_since: since } = verdict
       const wanted = times === undefined ? 'at least 1' : `exactly ${times}`
-      const lines = [matchedText(matched, match, wanted), ...near_misses.map(nearMissLine)]
+      const missing = since === undefined ? '' : `; the journal lacks requests before ${since}, so it cannot tell`
+      const lines = [matchedText(matched, match, wanted) + missing, ...near_misses.map(nearMissLine)]
       throw new ToolmockError('NOT_VERIFIED', lines.join('\n'), { details: [{ matched, near_misses }] })
     },
     wait: async (match, options = {}) => {

@@ -1,4 +1,5 @@
 import type { components } from '../contract/generated/control-types.ts'
+import { instant } from '../domain/instant.ts'
 import { RequestTrace, type Transition } from '../domain/request-trace.ts'
 import { type EntryEnvironment, type EntryInput, type JournalEntry, KEPT, type RecordedEntry } from './entry.ts'
 import { type NearMiss, nearMisses } from './near-miss.ts'
@@ -148,7 +149,12 @@ function isLong(body: Uint8Array | string = ''): boolean {
 const COMPARED = 1000
 const DEFAULT_TIMEOUT = 5000
 
-const NONE_DROPPED = { incompleteSince: undefined, entries: [] }
+interface Dropped extends Pick<Journal, 'incompleteSince'> {
+  readonly entries: readonly RecordedEntry[]
+  readonly isShortened: boolean
+}
+
+const NONE_DROPPED: Dropped = { incompleteSince: undefined, entries: [], isShortened: false }
 
 /** The entries of one environment, oldest first. Beyond its limits the oldest entries are dropped. */
 export class Journal {
@@ -157,13 +163,15 @@ export class Journal {
   #entries: RecordedEntry[] = []
   /** When the entries of earlier requests were lost with the replica that had them. */
   incompleteSince: string | undefined
+  /** Whether entries were dropped for its limits. */
+  #isShortened = false
   /** Where the oldest entry is; those before it were dropped. */
   #first = 0
   #bytes = 0
   #appended = 0
   #cleared = 0
   /** What the last {@link clearUntilRestored} dropped. */
-  #dropped: Pick<Journal, 'incompleteSince'> & { readonly entries: readonly RecordedEntry[] } = NONE_DROPPED
+  #dropped: Dropped = NONE_DROPPED
 
   constructor(readonly limits: JournalLimits) {}
 
@@ -292,6 +300,7 @@ export class Journal {
     this.#dropped = NONE_DROPPED
     const later = this.#appended - before
     this.incompleteSince = undefined
+    this.#isShortened = false
     this.#entries = later === 0 ? [] : this.recorded().slice(-later)
     this.#first = 0
     this.#cleared++
@@ -300,17 +309,19 @@ export class Journal {
 
   /** Drops all entries; {@link restore} can bring them back. */
   clearUntilRestored(): void {
-    const dropped = { entries: this.recorded(), incompleteSince: this.incompleteSince }
+    const { incompleteSince } = this
+    const dropped = { entries: this.recorded(), incompleteSince, isShortened: this.#isShortened }
     this.clear()
     this.#dropped = dropped
   }
 
   /** Brings back what the last clear dropped. @returns how many entries that are */
   restore(): number {
-    const { entries, incompleteSince } = this.#dropped
+    const { entries, incompleteSince, isShortened } = this.#dropped
     if (entries.length === 0) return 0
     this.#dropped = NONE_DROPPED
     this.incompleteSince = incompleteSince
+    this.#isShortened ||= isShortened
     this.#entries = [...entries, ...this.recorded()]
     this.#first = 0
     this.#bytes = this.#entries.reduce((sum, entry) => sum + bytesOf(entry), 0)
@@ -325,9 +336,10 @@ export class Journal {
     this.#subscribers.clear()
   }
 
-  /** What was lost can change an exact number, and not that there was a request. */
+  /** What is missing can change an exact number, and not that there was a request. */
   #judged({ ok, ...result }: MatchResult, isExact: boolean): MatchResult {
-    const since = this.incompleteSince
+    const oldest = this.#entries[this.#first]
+    const since = this.#isShortened && oldest ? instant(oldest.realAt) : this.incompleteSince
     return since === undefined ? { ok, ...result } : { ok: ok && !isExact, ...result, incomplete_since: since }
   }
 
@@ -341,6 +353,7 @@ export class Journal {
       const oldest = this.#entries[this.#first]
       if (oldest) this.#bytes -= bytesOf(oldest)
       this.#first++
+      this.#isShortened = true
     }
     // Dropped entries stay in memory until then. Copying only once they are an eighth keeps the cost of an entry constant.
     if (this.#first < 1024 || this.#first * 8 < this.#entries.length) return

@@ -6,6 +6,7 @@ import {
   type ScenarioDocument,
   type SeedDocument,
   ToolmockError,
+  createToolmock,
 } from '../../src/index.ts'
 import { ADA, clientOf, MESSAGE, TOKENS } from './client.ts'
 import { rejection, ACCESSES, withMock } from './with-mock.ts'
@@ -374,5 +375,15 @@ describe.each(ACCESSES)('the library, %s', (access) => {
       expect((await fetch(`${mock.url}/_mock/clock`)).status).toBe(401)
       expect(await mock.clock.get()).toMatchObject({ frozen: false })
     })
+  })
+})
+
+it('journal: an exact number is not verified where requests were dropped', async () => {
+  await using mock = await createToolmock({ journalSize: 1 })
+  for (let sent = 0; sent < 2; sent++) await fetch(`${mock.url}/nowhere`)
+  const error = await rejection(mock.journal.verify({ status: 404 }, 1))
+  expect(error).toMatchObject({
+    code: 'NOT_VERIFIED',
+    message: expect.stringMatching(/exactly 1; the journal lacks requests before \S+Z, so it cannot tell$/),
   })
 })

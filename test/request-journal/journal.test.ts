@@ -107,6 +107,20 @@ describe('the journal of an environment that was removed', () => {
   })
 })
 
+describe('a journal that has dropped entries for its limits', () => {
+  it('verifies no exact number until it is cleared, and says from when on its entries are there', () => {
+    const journal = journalOf([{ realAt: 1 }, { realAt: 2 }, { realAt: 3 }, { realAt: 4 }], { capacity: 3 })
+    const incomplete_since = '1970-01-01T00:00:00.002Z'
+    expect(journal.verify({}, 3)).toEqual({ ok: false, matched: 3, near_misses: [], incomplete_since })
+    expect(journal.verify({ status: 404 }, 0)).toMatchObject({ ok: false, matched: 0, incomplete_since })
+    expect(journal.verify({})).toMatchObject({ ok: true, incomplete_since })
+    journal.clearUntilRestored()
+    expect(journal.verify({}, 0)).toEqual({ ok: true, matched: 0, near_misses: [] })
+    journal.restore()
+    expect(journal.verify({}, 3)).toMatchObject({ ok: false, incomplete_since })
+  })
+})
+
 describe('clearing a journal', () => {
   it('drops the entries before a position, and counts how often it was done', () => {
     const journal = journalOf([{}, {}, {}, {}])
