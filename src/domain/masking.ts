@@ -24,8 +24,8 @@ const NO_CREDENTIAL =
   /^(?:bearer|basic|oauth)\s+(?:access|auth|authentication|authorization|challenge|client|credentials?|errors?|headers?|realm|schemes?|tokens?)(?![\w+/~-]|\.\w)/i
 /** What is masked already, alone or after its scheme. */
 const HAS_MASK = /^(?:[a-z]+\s+)?\*\*\*[\da-f]{4}(?!\w)/i
-/** A credential in two words. */
-const SCHEMES = /\b(bearer|basic|oauth)(\s+)([\w+/=~.-]{4,})/gi
+/** A credential in two words; "an account of type OAUTH takes" has none. */
+const SCHEMES = /\b(?<!\btype )(bearer|basic|oauth)(\s+)([\w+/=~.-]{4,})/gi
 const ADDRESSES = /[a-z][a-z\d+.-]{0,30}:\/\/[^\s"'<>`\\]+(?<![.,;:)])/gi
 /** Elements of XML, and parts of multipart forms. */
 const MARKUP = [

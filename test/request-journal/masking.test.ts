@@ -100,6 +100,7 @@ describe('masked values', () => {
     'must not be sent beside an Authorization: Basic header',
     'Every bearer token of the environment is revoked.',
     'with the OAuth error that the redirect carries',
+    'an account of type OAUTH takes oauth_token only',
     'error code: 42, key: value, session: 3',
     `a mask ***12ab, Bearer ***12ab, token: ***12ab, https://***12ab@app.example/?token=***12ab`,
   ])('leave words of ours: %s', (text) => {
