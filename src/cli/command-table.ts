@@ -317,7 +317,7 @@ const TABLE = {
   state: {
     operands: ' check|repair|export|import FILE',
     summary:
-      '`check` says whether a start would accept a state file (exit 1 when not, 2 without a file); `repair` saves what it can into the file of --out; `export` and `import` copy a state out of and into a PostgreSQL database',
+      '`check` says whether a start would accept a state file (exit 1 when not, 2 without a file or while a server has it open); `repair` saves what it can into the file of --out; `export` and `import` copy a state out of and into a PostgreSQL database',
     flags: {
       ...STATE_SCHEMA,
       out: text('NEW_OR_URL')(
