@@ -14,7 +14,7 @@ const PROBLEMS = {
   completed: {
     status: 410,
     title: 'This link has been used',
-    text: 'It has connected the account, and each link does so once. Ask for a new link to connect again.',
+    text: 'Its flow is complete, and each link works once. Ask for a new link to connect again.',
   },
   expired: {
     status: 410,
