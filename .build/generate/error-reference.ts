@@ -28,7 +28,7 @@ interface Refusal {
 /** Every error, from the catalogue and the table of explanations, with the requests that the tests have recorded. */
 export const errorReference: Step = {
   name: 'error reference',
-  inputs: [SPEC, RECORDED, 'src/domain', 'src/request-journal'],
+  inputs: [SPEC, RECORDED, 'src/domain', 'src/request-journal', 'src/magic-links'],
   outputs: [PAGE],
   make: async (root) => new Map([[PAGE, await pretty(root, PAGE, await page(root))]]),
 }
@@ -109,6 +109,7 @@ const GRPC: Readonly<Record<number, string>> = {
 
 async function page(root: string): Promise<string> {
   const { codeOf, ERROR_CATALOGUE, TOKEN_ERRORS } = await import('../../src/domain/errors.ts')
+  const { PROBLEMS } = await import('../../src/magic-links/link-validity.ts')
   const known = await remedies()
   const operations = operationsOf(await readSpec(root))
   const refusals = Object.values(
@@ -133,6 +134,8 @@ async function page(root: string): Promise<string> {
     ].join('\n\n')
   }
   const links = [...known.keys()].filter((code) => code.startsWith('LINK_'))
+  const pageStatus = (code: string): string =>
+    String(PROBLEMS[code.slice('LINK_'.length).toLowerCase() as keyof typeof PROBLEMS].status)
   return `<!-- Made by \`npm run generate\` from src/domain/errors.ts, src/request-journal/explain.ts and spec/openapi.yaml: change it there. -->
 
 # Errors
@@ -162,11 +165,11 @@ ${TOKEN_ERRORS.map((code) => section(code, [`Status: ${code === 'invalid_client'
 
 ## Pages of magic links
 
-A link that cannot be used answers a page for the user, with status 404 or 410. The request journal has these names; no answer of the API does.
+A link that cannot be used answers a page for the user. The request journal has these names; no answer of the API does.
 
-| name | meaning | what to do |
-| --- | --- | --- |
-${links.map((code) => row(`\`${code}\``, remedyOf(code).because, remedyOf(code).advice.join(' '))).join('\n')}
+| name | status | meaning | what to do |
+| --- | --- | --- | --- |
+${links.map((code) => row(`\`${code}\``, pageStatus(code), remedyOf(code).because, remedyOf(code).advice.join(' '))).join('\n')}
 `
 }
 

@@ -5,7 +5,7 @@ import { isEnabled } from '../operations/connections.ts'
 import { type Environment, now } from '../state/environment.ts'
 
 /** Every reason why a link cannot be followed, with the status and the text of its page (G28). */
-const PROBLEMS = {
+export const PROBLEMS = {
   unknown: {
     status: 404,
     title: 'This link is not known',
