@@ -47,7 +47,7 @@ export function applyAccountEvent(
   if (reason !== undefined) {
     const { id, status } = account
     const allowed = allowedEvents(account)
-    const message = `connected account ${id} is ${status} and ${reason}: ${event} is not allowed; allowed: ${allowed.join(', ')}`
+    const message = `connected account ${id} is ${status} and ${reason}, so ${event} is not allowed; allowed: ${allowed.join(', ')}`
     throw new IllegalMoveError(message, status, event, allowed)
   }
   environment.model.transact(() => {

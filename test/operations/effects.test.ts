@@ -11,6 +11,7 @@ import {
   TOKENS,
   verify,
 } from '../support/accounts.ts'
+import { maskText } from '../../src/domain/masking.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 import { appSeed, type AppTool, run } from './app-seed.ts'
 
@@ -397,9 +398,12 @@ describe('POST /_mock/accounts/{id}/{event}', () => {
   ])('of an account at %s refuses %s: it is %s', (connector, event, state, allowed) =>
     withToolmock({}, async (mock) => {
       const { id } = await createAccount(mock, { connector })
+      const message = `connected account ${id} is ${state}, so ${event} is not allowed; allowed: ${allowed.join(', ')}`
+      // As the request journal shows it where a scenario tries the event.
+      expect(maskText(message)).toBe(message)
       expect((await cause(mock, id, event)).body.error).toMatchObject({
         code: 'ILLEGAL_MOVE',
-        message: `connected account ${id} is ${state}: ${event} is not allowed; allowed: ${allowed.join(', ')}`,
+        message,
         details: [{ from: state.split(' ')[0], event, allowed }],
       })
       expect(await detailsOf(mock, id)).toMatchObject({ status: state.split(' ')[0] })
@@ -411,7 +415,7 @@ describe('POST /_mock/accounts/{id}/{event}', () => {
       const { id } = await createAccount(mock)
       expect((await cause(mock, id, 'expire')).status).toBe(200)
       expect((await cause(mock, id, 'expire')).body.error.message).toBe(
-        `connected account ${id} is EXPIRED and has no such move: expire is not allowed; allowed: disconnect`,
+        `connected account ${id} is EXPIRED and has no such move, so expire is not allowed; allowed: disconnect`,
       )
     }))
 
