@@ -159,7 +159,7 @@ export const scenario = actionCommand('scenario', (session) => {
         )
       }
       const answer = await call('POST /scenarios/{name}/start', { path: { name } })
-      print(answer, () => `${answer.scenario.name} is running: ${answer.scenario.description}`)
+      print(answer, () => `${answer.scenario.name} is running${described(answer.scenario)}`)
     }),
     stop: one('NAME', async (name) => {
       const answer = await call('POST /scenarios/{name}/stop', { path: { name } })
@@ -192,7 +192,7 @@ async function showScenario({ call, printTable }: ControlSession<'scenario'>, na
       `there is no scenario ${quote(name)}${didYouMean(name, names)}; ${thereAre(names, 'none is defined')}`,
     )
   }
-  const before = `${found.name} (${stateOf(found)}): ${found.description}\n\n`
+  const before = `${found.name} (${stateOf(found)})${described(found)}\n\n`
   printTable({ answer: found, rows: found.rules, before }, [
     { title: 'RULE', wraps: true, cell: (rule) => rule.name },
     { title: 'AT', cell: ({ at }) => at },
@@ -200,6 +200,10 @@ async function showScenario({ call, printTable }: ControlSession<'scenario'>, na
     { title: 'FIRED', cell: ({ hits }) => String(hits) },
     { title: 'WHAT IT DOES', wraps: true, cell: ({ sentence }) => sentence },
   ])
+}
+
+function described({ description }: ScenarioView): string {
+  return description && `: ${description}`
 }
 
 /** In the words of the dashboard. */

@@ -221,6 +221,15 @@ describe('a command about a running server', () => {
     )
   })
 
+  it('scenario leaves out a description that the scenario does not have', async () => {
+    const { environment, ok } = await mock()
+    const document = { name: 'plain', rules: [{ name: 'slow', at: 'service', do: [{ latency: '1ms' }] }] }
+    const put = { method: 'PUT', body: JSON.stringify(document), headers: { 'Content-Type': 'application/json' } }
+    await fetch(`${serving.url}/_mock/scenarios/plain?environment=${environment}`, put)
+    expect(await ok('scenario', 'start', 'plain')).toBe('plain is running\n')
+    expect(await ok('scenario', 'list', 'plain')).toMatch(/^plain \(running\)\n\nRULE /)
+  })
+
   it('reset takes another seed, with the connectors beside it, for every later reset too', async () => {
     const { ok, run, json } = await mock()
     const folder = toolmock.path('rooms')
