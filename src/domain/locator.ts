@@ -105,13 +105,16 @@ function ambiguous(scope: Scope, count: number, { id }: LocatorNames): ServiceEr
   const fields = (['organization_id', 'user_id'] as const).filter((field) => scope[field] === '')
   const several = `${count} accounts have this connector and identifier${fields.length === 2 ? '' : ' in that scope'}`
   const send = [id, ...fields]
-  const list = `${send.slice(0, -1).join(', ')} or ${send.at(-1) ?? ''}`
-  return new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send ${list}`, {
+  return new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send ${oneOf(send)}`, {
     violations: fields.map((field) => {
       const others = send.filter((each) => each !== field).toReversed()
       return { field, description: `is required, or ${others.join(' or ')}: ${several}`, constraint: 'locator' }
     }),
   })
+}
+
+function oneOf(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1) ?? ''}`
 }
 
 function missingLocator(locator: Locator, { id, connector }: LocatorNames): ServiceError {
@@ -146,7 +149,7 @@ function ambiguousForTool(found: readonly Account[], tool: string): ServiceError
   })
   const several = `${found.length} accounts with this identifier can run ${quote(tool)}, at ${listed(places)}`
   const fields = DIFFERING.filter((field) => new Set(found.map((account) => account[field])).size > 1)
-  return new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send connected_account_id, or add ${fields.join(', ')}`, {
+  return new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send ${oneOf(['connected_account_id', ...fields])}`, {
     violations: fields.map((field) => ({
       field,
       description: `is required, or connected_account_id: ${several}`,

@@ -71,7 +71,7 @@ describe('POST /execute_tool with an identifier and no connector (G21)', () => {
       expectError(answer, 400, 'AMBIGUOUS_LOCATOR')
       expect(answer.body.message).toBe(
         '2 accounts with this identifier can run "echo", at "app" (no organization or user), ' +
-          '"other" (organization "o"); send connected_account_id, or add connector, organization_id',
+          '"other" (organization "o"); send connected_account_id, connector or organization_id',
       )
       expect(fieldsOf(answer)).toEqual(['connector', 'organization_id'])
       expect(journaledAccount(mock)).toBeUndefined()
@@ -82,7 +82,7 @@ describe('POST /execute_tool with an identifier and no connector (G21)', () => {
       const answer = await run(mock, {})
       expectError(answer, 400, 'AMBIGUOUS_LOCATOR')
       expect(fieldsOf(answer)).toEqual(['user_id'])
-      expect(answer.body.message).toContain('"app" (user "u"), "app" (user "v")')
+      expect(answer.body.message).toContain('"app" (user "u"), "app" (user "v"); send connected_account_id or user_id')
       expect((await run(mock, { user_id: 'v' })).status).toBe(200)
     }))
 
