@@ -50,7 +50,7 @@ export function allActions(): Action[] {
     { keys: 'Enter', text: 'Open it' },
     { keys: 'Escape', text: 'Close it, or leave a field' },
     { keys: 'x', text: 'Mark a request; on another one, compare them' },
-    { keys: 'f', text: 'Let the next request like the open one fail' },
+    { keys: 'f', text: 'Choose how the next one like it fails' },
     { keys: 'r', text: 'Send the request again (in its tab)' },
     { keys: 'c', text: 'Copy the request as curl' },
     { keys: '1 2 3', text: 'Overview, request, answer' },
