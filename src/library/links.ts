@@ -22,7 +22,7 @@ export interface MockLinks {
   wait(options?: { readonly timeoutMs?: number }): Promise<LinkView>
   /**
    * Decides a link by the steps that a browser would take.
-   * @param id of a link, or the link itself
+   * @param id of a link, its address as `create_magic_link` answers it, or an item of `list`
    * @returns `redirect_url`: where the browser would go, with `auth_request_id` or `error` and the caller's `state` (G30)
    * @throws ToolmockError LINK_NOT_FOUND, LINK_GONE, LINK_NOT_USABLE
    */
@@ -45,7 +45,7 @@ export function linksOf(control: ControlClient): MockLinks {
       throw new ToolmockError('TIMED_OUT', message)
     },
     complete: (link: string | LinkView | undefined, decision) => {
-      const id = typeof link === 'object' ? link.id : link
+      const id = typeof link === 'object' ? link.id : link?.replace(/^.*\/magic\//, '')
       return control.call('POST /links/{id}/complete', { path: { id }, body: decision })
     },
   }
