@@ -23,7 +23,7 @@ describe('a verdict as text', () => {
       'toolmock: the contract was kept',
       '7 requests, 2 of them answered or changed by a scenario',
     ])
-    expect(driven).toMatch(/^driven: 4 of 9 operations \(2 more only by a scenario\), 4 of 9 statuses /)
+    expect(driven).toMatch(/^driven: 4 of 9 operations \(2 more only by injection\), 4 of 9 statuses /)
     expect(driven).toContain('4 of 9 lifecycle moves')
     expect(others).toEqual([])
   })

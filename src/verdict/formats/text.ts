@@ -32,7 +32,7 @@ export function verdictText(verdict: Verdict<string>, wide?: number): string {
 
 function drivenLine(verdict: Verdict<string>): string {
   const parts = coverageRows(verdict).map(([kind, { driven, total, injected_only: injected }]) => {
-    return `${driven} of ${total} ${kind}${injected === 0 ? '' : ` (${injected} more only by a scenario)`}`
+    return `${driven} of ${total} ${kind}${injected === 0 ? '' : ` (${injected} more only by injection)`}`
   })
   return `driven: ${parts.join(', ')}`
 }
