@@ -60,7 +60,7 @@ export async function refuseIfHeld(file: string, pipe = lockPipeOf(file)): Promi
 function heldBy(file: string, holder: string): StateError {
   const who = /^(?<pid>\d+) (?<since>\S+)$/.exec(holder)?.groups
   const whom = who ? `process ${who['pid']} since ${who['since']}` : 'another process'
-  return new StateError(`${file} is in use by ${whom}; stop it, or use another --state file or --in-memory`)
+  return new StateError(`${file} is in use by ${whom}; stop it, or start with another --state file or --in-memory`)
 }
 
 interface LockPath {
