@@ -231,7 +231,9 @@ const TABLE = {
           'strict answers once a change is on disk; relaxed answers at once, and a crash may lose the latest changes',
         ),
         ...SERVER,
-        watch: toggle('reload seeds, connectors, extensions and scenarios when their files change'),
+        watch: toggle(
+          'reload seeds, connectors, extensions and scenarios when their files change; an edited seed is added to the environment default, and takes nothing away',
+        ),
         ...ADMIN,
         'allow-host': list('H')('a name at which the control API may be called, beside those that are always safe'),
         'log-level': oneOf(...LOG_LEVELS)('L', { default: 'info' })(LOG_LEVELS.join(', ')),
