@@ -25,7 +25,7 @@ const NO_CREDENTIAL =
 /** What is masked already, alone or after its scheme. */
 const HAS_MASK = /^(?:[a-z]+\s+)?\*\*\*[\da-f]{4}(?!\w)/i
 /** A credential in two words; "an account of type OAUTH takes" has none. */
-const SCHEMES = /\b(?<!\btype )(bearer|basic|oauth)(\s+)([\w+/=~.-]{4,})/gi
+const SCHEMES = /\b(?<!\bof type )(bearer|basic|oauth)(\s+)([\w+/=~.-]{4,})/gi
 const ADDRESSES = /[a-z][a-z\d+.-]{0,30}:\/\/[^\s"'<>`\\]+(?<![.,;:)])/gi
 /** Elements of XML, and parts of multipart forms. */
 const MARKUP = [
