@@ -25,12 +25,12 @@ export async function executeTool(call: ExecuteTool): Promise<Reply> {
   trace.account = located
   const connector = connectorOf(environment, located)
   const tool = toolOf(connector, body.tool_name)
-  refuseDisabled(environment, connector.connector)
-  refuseInactive(located)
   const preparing = call.toolSchemas.prepare(tool)
   // Other requests may change the account, or its connector, meanwhile.
   if (preparing) return preparing.then(() => executeTool(call))
   noteUnreadInput(tool, input, trace)
+  refuseDisabled(environment, connector.connector)
+  refuseInactive(located)
   const violations = call.toolSchemas.check(tool, input)
   if (violations.length > 0) throw invalidFields(violations, 'INVALID_TOOL_INPUT')
   const execution_id = environment.ids.id('exec')

@@ -13,7 +13,7 @@ import {
 } from '../support/accounts.ts'
 import { maskText } from '../../src/domain/masking.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
-import { appSeed, type AppTool, run } from './app-seed.ts'
+import { ada, appSeed, type AppTool, run } from './app-seed.ts'
 
 const LINK = '/connected_accounts/magic_link'
 
@@ -263,6 +263,13 @@ describe('the call of a tool', () => {
         { field: 'tool_input.tp', description: `${rule} (did you mean to?)`, kind: 'near_miss' },
         { field: 'tool_input.remark', description: rule, kind: 'ignored' },
       ])
+    }))
+
+  it('records them where the account is not active', () =>
+    withToolmock({ seed: send({ input_schema: TO, call: { body } }) }, async (mock) => {
+      await mock.http('post', `/_mock/accounts/${(await ada(mock)).id as string}/expire`)
+      expect((await run(mock, 'send', { tp: 'y' })).body.code).toBe(9)
+      expect((await lastEntry(mock)).warnings).toMatchObject([{ field: 'tool_input.tp', kind: 'near_miss' }])
     }))
 
   it('records an input whose name is a prefix of one that the call reads', () =>
