@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { StartError } from '../domain/start-error.ts'
-import { hasCode, systemCode } from '../domain/system-error.ts'
+import { systemCode } from '../domain/system-error.ts'
 import { HttpClient } from '../http-client.ts'
 import { ControlClient, type Server } from '../library/control-client.ts'
 import { ToolmockError } from '../library/toolmock-error.ts'
@@ -9,7 +9,7 @@ import type { Arguments } from './arguments.ts'
 import type { CommandContext, Run } from './command.ts'
 import { hint, RefusedError, UsageError } from './failure.ts'
 import type { ControlCommandName } from './command-table.ts'
-import { adminHeaders, adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
+import { adminHeaders, adminTokenText, notAnswered, serverOf } from './running-server.ts'
 import { type Column, tableText } from './table.ts'
 
 const TIMEOUT_MS = 30_000
@@ -121,15 +121,6 @@ function failureOf(error: unknown, server: Server): unknown {
   if (status === 401) return new StartError(`${server.url} ${adminTokenText(server)}`)
   // A 400 says what is wrong with an argument; every other refusal is about what the server holds.
   return code === 'NO_TOOLMOCK' || status === 400 ? new StartError(message) : new RefusedError(message)
-}
-
-function notAnswered(url: string, cause: unknown): StartError {
-  const reason = `${url} ${noAnswerReason(cause)}`
-  // Where something answers there is a server, and the reason says how to reach it.
-  if (!hasCode(cause, 'ECONNREFUSED', 'ENOTFOUND')) return new StartError(reason)
-  return new StartError(
-    `${reason}. Start a server with \`npx toolmock start\`, or name one: --url URL or TOOLMOCK_URL.`,
-  )
 }
 
 export function chosenAction<Action>(command: string, name: string, actions: Readonly<Record<string, Action>>): Action {

@@ -8,7 +8,7 @@ import type { Arguments } from './arguments.ts'
 import type { CommandContext, Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import type { FlagValues } from './command-table.ts'
-import { adminHeaders, adminTokenText, noAnswerReason, serverOf } from './running-server.ts'
+import { adminHeaders, adminTokenText, notAnswered, serverOf } from './running-server.ts'
 import { NOT_WRITTEN, reportFiles, VERDICT_FAILED, verdictOptions, writeReports } from './run-reports.ts'
 import { writeOver } from './written-document.ts'
 
@@ -92,7 +92,7 @@ async function fetchReport(read: Arguments<'report'>, report: string): Promise<s
   const { status, text } = await client
     .send({ method: 'GET', path, headers: adminHeaders(server) })
     .catch((error: unknown) => {
-      throw new StartError(`${url}${path} ${noAnswerReason(error)}`)
+      throw notAnswered(url, error)
     })
   if (status === 200) return text
   throw new StartError(`${url}${path} ${status === 401 ? adminTokenText(server) : refusalText(status, text)}`)

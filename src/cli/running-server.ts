@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject } from '../domain/json.ts'
 import { callableHost } from '../domain/loopback.ts'
-import { systemCode } from '../domain/system-error.ts'
+import { StartError } from '../domain/start-error.ts'
+import { hasCode, systemCode } from '../domain/system-error.ts'
 import { failureReason, HttpClient } from '../http-client.ts'
 import type { Server } from '../library/control-client.ts'
 import type { Arguments } from './arguments.ts'
@@ -86,6 +87,16 @@ export function noAnswerReason(error: unknown): string {
     return `has a certificate of an unknown authority (${code}): NODE_EXTRA_CA_CERTS names the file of one to trust`
   }
   return failureReason(error)
+}
+
+/** The error of a command whose server did not answer. */
+export function notAnswered(url: string, cause: unknown): StartError {
+  const reason = `${url} ${noAnswerReason(cause)}`
+  // Where something answers there is a server, and the reason says how to reach it.
+  if (!hasCode(cause, 'ECONNREFUSED', 'ENOTFOUND')) return new StartError(reason)
+  return new StartError(
+    `${reason}. Start a server with \`npx toolmock start\`, or name one: --url URL or TOOLMOCK_URL.`,
+  )
 }
 
 /** What a 401 of the control API means, to follow its URL in a message. */

@@ -55,7 +55,7 @@ export class Barrier {
       this.#waiting = others
       return undefined
     }
-    const text = `the barrier opened after ${within} ms with ${this.#waiting.length} of ${requests} requests`
+    const text = `opened its barrier after ${within} ms with ${this.#waiting.length} of ${requests} requests`
     for (const waiter of this.#waiting) waiter.trace.openedLate(this.#rule, text)
     this.open()
     return turn

@@ -155,7 +155,7 @@ describe('toolmock report names the reason when', () => {
     const serving = await toolmock.start(['--in-memory'])
     await serving.stop()
     expect(await stderrOf(['--url', serving.url])).toBe(
-      `toolmock: ${serving.url}/_mock/contract?format=text is not served\n`,
+      `toolmock: ${serving.url} is not served. Start a server with \`npx toolmock start\`, or name one: --url URL or TOOLMOCK_URL.\n`,
     )
   })
 

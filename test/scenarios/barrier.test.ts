@@ -70,7 +70,7 @@ describe('hold_until', () => {
       await vi.advanceTimersByTimeAsync(1)
       await held.all()
       expect(held.answered).toEqual(held.sent)
-      const late = 'the barrier opened after 5000 ms with 2 of 3 requests'
+      const late = 'opened its barrier after 5000 ms with 2 of 3 requests'
       const entries = await journal(mock, 'operation=list_connections')
       expect(entries.map(({ rules }) => rules[0]?.sentence)).toEqual([
         expect.stringContaining(late),
