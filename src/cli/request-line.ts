@@ -3,7 +3,7 @@ import { isJsonObject, textOf } from '../domain/json.ts'
 import { oneLine } from '../domain/text.ts'
 import type { JournalEntry } from '../library/types.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
-import { namedAccount, pathOf, shownRule, shownTool, withoutSecrets } from '../request-journal/view.ts'
+import { namedAccount, pathOf, shownRule, shownTool, webhookView, withoutSecrets } from '../request-journal/view.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
 import type { Terminal } from './command.ts'
 import { paintFor, type Style, widthOf, wrap } from './table.ts'
@@ -32,6 +32,7 @@ export function recordedFacts(entry: RecordedEntry, instants: InstantCache) {
     connector,
     identifier,
     tool: shownTool(entry),
+    webhook: webhookView(entry),
     injected: trace.injected,
     rules: trace.rules.map(shownRule),
     due: trace.due,
@@ -88,6 +89,7 @@ function piecesOf(facts: RequestFacts): Piece[] {
     if (connector !== '') pieces.push([plain(connector)])
     if (identifier !== '') pieces.push([plain(identifier)])
     if (tool !== null) pieces.push([plain(tool)])
+    if (facts.webhook) pieces.push([plain(`${facts.webhook.type} ${facts.webhook.event}`)])
   }
   if (isUneventful(facts)) return pieces
   if (facts.error_code !== null) pieces.push([plain(facts.error_code), statusStyle(status)])

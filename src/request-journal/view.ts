@@ -182,7 +182,7 @@ export function shownTool(entry: RecordedEntry): string | null {
   return tool === null ? null : maskText(tool)
 }
 
-function webhookView({ webhook }: RecordedEntry): JournalEntry['webhook'] {
+export function webhookView({ webhook }: RecordedEntry): JournalEntry['webhook'] {
   if (!webhook) return null
   const { webhook: name, event_id: event, type, attempts, cause } = webhook
   return { name, event, type, attempt: attempts + 1, cause }

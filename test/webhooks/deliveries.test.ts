@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { entryFacts, requestLine } from '../../src/cli/request-line.ts'
+import type { JournalEntry } from '../../src/library/types.ts'
 import { RETRY_AFTER } from '../../src/domain/webhook.ts'
 import { MAX_SENDING } from '../../src/webhooks/deliveries.ts'
 import { signatureOf } from '../../src/webhooks/attempt.ts'
@@ -47,6 +49,10 @@ describe('an attempt to send an event', () => {
       expect(attempt).toMatchObject({ status: 418, webhook: { name: 'app', attempt: 1, cause } })
       const { body } = await call('get', `/requests?cause=${cause}`)
       expect((body as { requests: object[] }).requests).toEqual([attempt])
+      // `resend` takes the id of the event.
+      expect(requestLine(entryFacts(attempt as unknown as JournalEntry), undefined)).toContain(
+        `ada@example.com connected_account.created ${attempt!.webhook.event}`,
+      )
       const explained = await call('get', `/requests/${String(attempt?.id)}/explain`)
       expect((explained.body as { because: string }).because).toContain('the application answered 418')
       // What the mock sends is no part of a scenario that reproduces a run.
