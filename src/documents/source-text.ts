@@ -267,11 +267,11 @@ function keyProblems(pairs: readonly Pair[], text: string): SyntaxProblem[] {
 
 /** What a parser reads and no document may hold. */
 function unusable(value: JsonValue, path: Path): Problem[] {
-  if (path.length > MAX_DEPTH) return [{ ...TOO_DEEP, path: path.slice(0, 5) }]
   if (typeof value === 'number' && !Number.isFinite(value)) {
     return [{ path, found: String(value), allowed: 'a value that JSON has' }]
   }
   if (typeof value !== 'object' || value === null) return []
+  if (path.length >= MAX_DEPTH) return [{ ...TOO_DEEP, path: path.slice(0, 5) }]
   if (Array.isArray(value)) return value.flatMap((item, index) => unusable(item, [...path, index]))
   return Object.entries(value).flatMap(([key, item]) => unusable(item, [...path, key]))
 }

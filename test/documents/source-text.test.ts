@@ -81,7 +81,11 @@ describe('an invalid document', () => {
     expect(problem(`${'- '.repeat(45_000)}x`)).toContain('nested more than 100 levels deep')
   })
 
-  it.each([150, 45_000])('refuses %d nested levels', (levels) => {
+  it('takes 100 nested levels', () => {
+    expect(new SourceText(`${'['.repeat(100)}${']'.repeat(100)}`, 'seed.yaml').value).toHaveLength(1)
+  })
+
+  it.each([101, 150, 45_000])('refuses %d nested levels', (levels) => {
     expect(problem(`${'['.repeat(levels)}${']'.repeat(levels)}`)).toContain('nested more than 100 levels deep')
   })
 
