@@ -128,11 +128,14 @@ function issueProblems(issue: Issue, document: unknown, base: Path, show: typeof
   return [{ path, found: `${show(value, path)}${hint}`, allowed: allowed(issue) }]
 }
 
-/** The alternative that the value was meant to be: the one whose own type fits. */
+/** The alternative that the value was meant to be: of those whose own type fits, the one with the fewest problems. */
 function closest(alternatives: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
-  return alternatives.find((issues) =>
+  const fitting = alternatives.filter((issues) =>
     issues.every((issue) => issue.path.length > 0 || issue.code === 'unrecognized_keys'),
   )
+  const count = (issues: readonly Issue[]): number =>
+    issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0)
+  return fitting.toSorted((a, b) => count(a) - count(b))[0]
 }
 
 function allowed(issue: Issue): string {

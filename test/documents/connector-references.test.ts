@@ -111,6 +111,11 @@ describe('a wrong reference inside a connector file is reported with its place',
       '`collections.a.seed[1]` is 1 as its n for the second time',
     ],
     ['a limit without a time', `${HEAD}rate_limit: { calls: 1 }\n`, '`rate_limit.every` is required'],
+    [
+      'shares of a latency upside down',
+      `${HEAD}latency: { p50: 5s, p95: 1s }\n`,
+      '`latency.p95` is "1s"; allowed: at least p50, which is 5000',
+    ],
     ['a latency upside down', `${HEAD}latency: { min: 2s, max: 1s }\n`, '`latency.max` is "1s"; allowed: at least min'],
     [
       'a helper that there is not',

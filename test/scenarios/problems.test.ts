@@ -202,6 +202,16 @@ describe('a scenario file is refused', () => {
       /respond\.status` is "high"; allowed: a whole number from 100 to 599$/,
     ],
     [
+      'a latency of more than ten minutes',
+      'at: service, do: [{ latency: { ms: 600001 } }]',
+      /^`do\[0\]\.latency\.ms` is 600001; allowed: milliseconds as a number, or a duration/,
+    ],
+    [
+      'a latency without its shortest time',
+      'at: service, do: [{ latency: { max: 2 } }]',
+      /^`do\[0\]\.latency\.min` is required; allowed: milliseconds as a number, or a duration/,
+    ],
+    [
       'a latency from more to less',
       'at: service, do: [{ latency: { min: 9, max: 3 } }]',
       /`do\[0\]\.latency\.max` is 3; allowed: at least min, which is 9/,

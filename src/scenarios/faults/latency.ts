@@ -6,7 +6,8 @@ export const latency = defineFault({
     union([
       wait.transform((ms) => ({ min: ms, max: ms })),
       strict({ ms: wait.describe('How long.') }).transform(({ ms }) => ({ min: ms, max: ms })),
-      waitRange,
+      // As the others, so that the schema library leaves the choice of the alternative that was meant to us.
+      waitRange.transform(({ min, max }) => ({ min, max })),
     ]),
   description:
     'A wait before the request goes on, in real time: a time, or {min, max} for a random time that repeats with --id-seed.',
