@@ -95,8 +95,8 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
         'refused; send JSON',
       ),
       limit('tokens of a YAML file', 'src/documents/source-text.ts', 'MAX_TOKENS', count, 'refused'),
-      limit('keys of such a file or body', 'src/domain/json.ts', 'MAX_KEYS', count, 'refused; 413'),
-      limit('values of such a file or body', 'src/domain/json.ts', 'MAX_VALUES', count, 'refused; 413'),
+      limit('keys of such a file or body', 'src/domain/json.ts', 'MAX_KEYS', count, 'refused; 400 or 413'),
+      limit('values of such a file or body', 'src/domain/json.ts', 'MAX_VALUES', count, 'refused; 400 or 413'),
       limit('an OpenAPI document', OPENAPI, 'MAX_LENGTH', characters, 'refused'),
       limit('levels that an OpenAPI document nests', OPENAPI, 'MAX_DEPTH', count, 'refused'),
       limit('aliases of an OpenAPI document', OPENAPI, 'MAX_ALIASES', count, 'refused'),
@@ -108,7 +108,7 @@ const GROUPS: readonly { readonly title: string; readonly limits: readonly Limit
         characters,
         'the form says so',
       ),
-      limit('a duration', 'src/domain/instant.ts', 'MAX_DURATION', years, 'refused'),
+      limit('a duration', 'src/domain/instant.ts', 'MAX_DURATION', days, 'refused'),
     ],
   },
   {
@@ -270,8 +270,8 @@ function characters(length: number): string {
   return `${count(length)} characters`
 }
 
-function years(milliseconds: number): string {
-  return `${milliseconds / 86_400_000 / 366} years`
+function days(milliseconds: number): string {
+  return `${count(milliseconds / 86_400_000)} days`
 }
 
 function count(number: number): string {
