@@ -310,7 +310,7 @@ interface Node {
 function parseTemplate(text: string, roots: Place['roots'] = null): { template: Template; uses: Uses } {
   if (text.length > MAX_TEMPLATE) throw new TemplateError(`a template has at most ${MAX_TEMPLATE} characters`)
   const uses: Uses = { paths: [], helpers: [] }
-  return { template: piecesOf(parseSyntax(text), { roots, isOuter: true, depth: 1, uses }), uses }
+  return { template: piecesOf(parseSyntax(text), { roots, isOuter: true, depth: 0, uses }), uses }
 }
 
 function parseSyntax(text: string): readonly Node[] {

@@ -18,10 +18,11 @@ const calls = (depth: number): string => `{{json ${'(json '.repeat(depth)}1${')'
 
 describe('a template when it is read', () => {
   it.each([
-    ['blocks up to the limit', nested(30), undefined],
-    ['blocks beyond it', nested(40), 'a template nests at most 32 levels deep'],
+    ['blocks up to the limit', nested(32), undefined],
+    ['blocks beyond it', nested(33), 'a template nests at most 32 levels deep'],
     ['very many blocks', nested(3_000), 'a template nests at most 32 levels deep'],
-    ['calls beyond it', calls(40), 'a template nests at most 32 levels deep'],
+    ['calls up to the limit', calls(31), undefined],
+    ['calls beyond it', calls(32), 'a template nests at most 32 levels deep'],
     ['else beyond it', `{{#if a}}${'{{else if a}}'.repeat(200)}{{/if}}`, 'a template nests at most 32 levels deep'],
     ['as many characters as the limit', `{{a}}${'x'.repeat(65_531)}`, undefined],
     ['more characters', `{{a}}${'x'.repeat(65_532)}`, 'a template has at most 65536 characters'],
