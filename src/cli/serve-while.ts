@@ -59,7 +59,11 @@ export async function serveWhile(
       end,
       services,
       journal,
-      reports: { contract: await reports.contract(), coverage: await reports.coverage() },
+      reports: {
+        contract: await reports.contract(),
+        coverage: await reports.coverage(),
+        scenarios: await reports.scenariosOfStart(),
+      },
     }
   } catch (error) {
     await journal?.discard()

@@ -1,21 +1,23 @@
 import { controlSchemaCheck } from '../contract/control-schema.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { isKept, type ReportPair, summaryOf } from './report-pair.ts'
-import type { ContractReport, Coverage, CoverageReport, Reach } from './report-types.ts'
+import type { ContractReport, Coverage, CoverageReport, Reach, UnfiredRule } from './report-types.ts'
 
 /** The reports as `toolmock run --report FILE.json` writes them; undefined for any other value. */
 export async function reportPairIn(value: JsonValue | undefined): Promise<ReportPair | undefined> {
-  const { contract, coverage, cases } = isJsonObject(value) ? value : {}
+  const { contract, coverage, scenarios, cases } = isJsonObject(value) ? value : {}
   const check = await controlSchemaCheck()
   const isPair = check('ContractReport', contract) && check('CoverageReport', coverage)
   const hasCases = Array.isArray(cases) && cases.every((each) => check('CaseResult', each))
   if (!isPair || (cases !== undefined && !hasCases)) return undefined
-  return { contract, coverage, ...(hasCases && { cases }) } as unknown as ReportPair
+  const hasScenarios = Array.isArray(scenarios)
+  return { contract, coverage, ...(hasScenarios && { scenarios }), ...(hasCases && { cases }) } as unknown as ReportPair
 }
 
 /** One report of several runs, such as the shards of a test suite: findings are joined, coverage is that of all together. */
 export function mergeReports(pairs: readonly [ReportPair, ...ReportPair[]]): ReportPair {
-  const contract = merged(pairs.map((pair) => pair.contract)) as unknown as ContractReport
+  const rules = pairs.flatMap((pair) => pair.contract.total.unfired_rules)
+  const contract = merged(pairs.map((pair) => withRulesOfOthers(pair, rules))) as unknown as ContractReport
   const coverage = merged(pairs.map((pair) => pair.coverage)) as unknown as CoverageReport
   const summarized = <Of extends Coverage>(of: Of): Of => ({ ...of, summary: summaryOf(of) })
   return {
@@ -25,7 +27,16 @@ export function mergeReports(pairs: readonly [ReportPair, ...ReportPair[]]): Rep
       total: summarized(coverage.total),
       environments: coverage.environments.map(summarized),
     },
+    ...(pairs.every((pair) => pair.scenarios) && { scenarios: pairs.flatMap((pair) => pair.scenarios ?? []) }),
   }
+}
+
+/** In a run without the scenario of a rule, the rule did not fire either. */
+function withRulesOfOthers({ contract, scenarios }: ReportPair, rules: readonly UnfiredRule[]): ContractReport {
+  const others = rules.filter((rule) => rule.environment === null && scenarios?.includes(rule.scenario) === false)
+  const missing = groupsOf(others, ['scenario', 'rule']).flatMap(([rule]) => (rule ? [{ ...rule, matched: 0 }] : []))
+  const unfired_rules = [...contract.total.unfired_rules, ...missing] as UnfiredRule[]
+  return { ...contract, total: { ...contract.total, unfired_rules } }
 }
 
 /** Makes one value of those that several reports have in the same place. */

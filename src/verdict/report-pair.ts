@@ -53,6 +53,8 @@ export interface Verdict<Kind = ReasonKind> {
 export interface ReportPair {
   readonly contract: ContractReport
   readonly coverage: CoverageReport
+  /** The scenarios that ran from the start; absent where that is not known. */
+  readonly scenarios?: readonly string[]
   /** Those of `run --cases`. */
   readonly cases?: readonly CaseResult[]
 }

@@ -34,6 +34,8 @@ export interface Reports {
   /** Checks the exchanges in the request journals by Prism, which is loaded the first time. */
   prismCheck(environment?: string): Promise<PrismCheck>
   rendered(format: ReportFormat, environment?: string): Promise<{ readonly text: string; readonly type: string }>
+  /** The scenarios of `--scenario`, each of whose rules has to fire in one of the environments. */
+  scenariosOfStart(): Promise<readonly string[]>
   /** The environments that a report can be about, removed ones included. */
   names(): ReadonlySet<string>
 }
@@ -94,6 +96,10 @@ export function createReports(parts: ReportParts): Reports {
     rendered: async (format, environment) => {
       const made = await sources(environment)
       return render(format, judge({ contract: contractReport(made), coverage: coverageReport(made) }))
+    },
+    scenariosOfStart: async () => {
+      const all = (await sources()).counted.flatMap(({ scenarios: history }) => history.list())
+      return [...new Set(all.filter(({ startedManually }) => !startedManually).map(({ name }) => name))]
     },
     names,
   }

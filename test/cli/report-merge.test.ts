@@ -32,6 +32,21 @@ it('two shards that miss the minimum alone pass together, and reports are writte
   expect(failed.stdout).toContain('the minimum is 4')
 })
 
+it('a rule that did not fire in the one run with its scenario fails the merged verdict', async () => {
+  const run = (file: string, ...flags: string[]) =>
+    toolmock.run(['run', ...flags, '--report', file, '--', process.execPath, '-e', client('connections')])
+  expect((await run('with.json', '--scenario', 'rate-limited')).code).toBe(3)
+  expect((await run('without.json')).code).toBe(0)
+  for (const files of [
+    ['with.json', 'without.json'],
+    ['without.json', 'with.json', 'without.json', 'with.json'],
+  ]) {
+    const { code, stdout } = await toolmock.run(['report', 'merge', ...files, '--report', 'merged.json'])
+    expect([code, stdout]).toEqual([3, expect.stringContaining('of scenario rate-limited')])
+  }
+  expect((await toolmock.run(['report', 'merge', 'merged.json', 'without.json'])).code).toBe(3)
+})
+
 it.each([
   [['report', 'merge'], 'report merge takes the JSON reports of `run --report FILE.json`'],
   [['report', 'merge', 'none.json'], 'none.json: there is no such file or folder'],
