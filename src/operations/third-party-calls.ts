@@ -23,7 +23,8 @@ type Answer = ToolAnswer | ForwardedAnswer
 /**
  * Calls a third party for an account (G45, G46). A token that has expired is renewed first. After a 401 the token is renewed
  * and the call is made once more; a second 401 makes the account `EXPIRED`.
- * @throws ServiceError ACCOUNT_NOT_ACTIVE when the renewal is refused, TOOL_ERROR when it is not possible
+ * @throws ServiceError ACCOUNT_NOT_ACTIVE when the renewal is refused, TOOL_ERROR when it is not possible, ACCOUNT_NOT_FOUND
+ * when the account is gone by then
  */
 export async function callThirdParty<A extends Answer>(
   given: Context,
@@ -35,7 +36,8 @@ export async function callThirdParty<A extends Answer>(
   const context = { environment, thirdParty, trace, replacements: environment.replacements }
   const account = isExpired(environment, located) ? await renewedAccount(context, located) : located
   const first = await send(context, account, call)
-  if (!isUnauthorized(first) || environment.replacements !== context.replacements) return first
+  if (!isUnauthorized(first)) return first
+  refuseReplaced(context, account)
   if (!isRenewable(account)) return refused(context, account, first)
   const renewal = await renew(context, account)
   if (renewal.outcome !== 'renewed' || !isRepeated) return first
@@ -95,8 +97,9 @@ function isUnauthorized(answer: Answer): boolean {
   return 'status' in answer && answer.status === 401
 }
 
-function refused<A extends Answer>({ environment, trace, replacements }: Begun, account: Account, answer: A): A {
-  if (environment.replacements !== replacements) return answer
+function refused<A extends Answer>(begun: Begun, account: Account, answer: A): A {
+  refuseReplaced(begun, account)
+  const { environment, trace } = begun
   environment.model.transact(() => {
     const current = environment.model.tables.accounts.get(account.id)
     // The account was deleted or given other credentials before the answer came: that change is kept.
@@ -104,6 +107,16 @@ function refused<A extends Answer>({ environment, trace, replacements }: Begun, 
     environment.model.tables.accounts.put(trace.moved(current, 'credentials_refused', now(environment)))
   }, trace)
   return answer
+}
+
+/** @throws ServiceError ACCOUNT_NOT_FOUND once a reset, a snapshot or a state that was put has replaced the account */
+function refuseReplaced({ environment, replacements }: Begun, account: Account): void {
+  if (environment.replacements !== replacements) throw goneMeanwhile(account)
+}
+
+function goneMeanwhile({ id }: Account): ServiceError {
+  const message = `connected account ${quote(id)} was deleted or replaced in the meantime`
+  return new ServiceError('ACCOUNT_NOT_FOUND', message)
 }
 
 /** A call without an answer that can be passed on, or one that says that the third party failed. */
@@ -180,11 +193,7 @@ function storeAnswer({ environment, trace, replacements }: Begun, asked: Account
   const { model } = environment
   const current = environment.replacements === replacements ? model.tables.accounts.get(asked.id) : undefined
   const reason = answer.granted ? 'renewed' : `${answer.error}: ${answer.description}`
-  if (!current)
-    throw new ServiceError(
-      'ACCOUNT_NOT_FOUND',
-      `connected account ${quote(asked.id)} was deleted or replaced in the meantime`,
-    )
+  if (!current) throw goneMeanwhile(asked)
   // Its owner stored other credentials before the answer came: that change is kept.
   if (!haveSameTokens(current.credentials, asked.credentials)) return { account: current, outcome: 'renewed', reason }
   if (!answer.granted && answer.status >= 500) return { account: current, outcome: 'unavailable', reason }

@@ -546,3 +546,22 @@ describe('the same key in two accounts (G65)', () => {
     }),
   )
 })
+
+describe('a call whose account is replaced while its third party answers', () => {
+  it.each([
+    ['a reset', (mock: TestToolmock) => mock.http('post', '/_mock/reset')],
+    ['a snapshot', (mock: TestToolmock) => mock.http('post', '/_mock/snapshots/before/restore')],
+  ])('by %s finds no account, and not a refused credential', (_, replace) =>
+    withToolmock({}, async (mock) => {
+      await mock.http('put', '/_mock/snapshots/before')
+      const { id } = await createActive(mock)
+      const rules = [{ name: 'waits', at: 'third_party', do: [{ latency: '200ms' }] }]
+      await mock.http('put', '/_mock/scenarios/slow').send({ name: 'slow', rules })
+      await mock.http('post', '/_mock/scenarios/slow/start')
+      const running = runs(mock, id, 'mail')
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      expect((await replace(mock)).status).toBe(200)
+      expect(await running).toBe(404)
+    }),
+  )
+})
