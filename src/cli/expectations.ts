@@ -4,7 +4,7 @@ import type { JsonObject } from '../domain/json.ts'
 import { maskJson } from '../domain/masking.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { plural, thereAre } from '../domain/text.ts'
-import { nearMissText } from '../domain/value-match.ts'
+import { matchedText, nearMissText } from '../domain/value-match.ts'
 import { readMatch } from '../request-journal/query.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import type { Environment } from '../state/environment.ts'
@@ -28,10 +28,11 @@ function unmetRequests({ requests, never }: Expectations, services: App['service
   const journal = services.journals.of(environment)
   const verified = (kind: 'request' | 'never', sent: object, times: number | undefined): Unmet[] => {
     const match = readMatch(sent, services.extensions.names)
-    const { ok, matched, near_misses } = journal.verify(match, times)
+    const verdict = journal.verify(match, times)
+    const { ok, matched, near_misses } = verdict
     if (ok) return []
     const matching = matched === 0 ? [] : journal.query({ match }).map(({ id }) => id)
-    const sentence = `${plural(matched, 'request matches', 'requests match')} ${JSON.stringify(sent)}; wanted: ${wanted(times)}`
+    const sentence = matchedText(verdict, sent, wanted(times))
     const ids = [...matching, ...near_misses.map(({ id }) => id)]
     return [{ kind, sentence, requests: ids, details: near_misses.map(nearMissText) }]
   }

@@ -1,4 +1,4 @@
-import { indexOfText } from './text.ts'
+import { indexOfText, plural } from './text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
 /** The value at a dotted path (`to.0.address`), by own properties only; undefined when there is none. */
@@ -61,6 +61,16 @@ interface Close {
   readonly path: string
   readonly status: number
   readonly differences: readonly { readonly field: string; readonly wanted?: unknown; readonly found?: unknown }[]
+}
+
+/** How many requests match, and how many should. What the journal lacks may be among them. */
+export function matchedText(
+  { matched, incomplete_since: since }: { readonly matched: number; readonly incomplete_since?: string },
+  match: object,
+  wanted: string,
+): string {
+  const found = `${plural(matched, 'request matches', 'requests match')} ${JSON.stringify(match)}; wanted: ${wanted}`
+  return since === undefined ? found : `${found}; the journal lacks requests before ${since}, so it cannot tell`
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { components, paths } from '../contract/generated/control-types.ts'
-import { plural } from '../domain/text.ts'
-import { nearMissText } from '../domain/value-match.ts'
+import { matchedText, nearMissText } from '../domain/value-match.ts'
 import { ANYTHING, checkOptions, type Rule } from './arguments.ts'
 import type { ControlClient } from './control-client.ts'
 import { ToolmockError } from './toolmock-error.ts'
@@ -72,10 +71,9 @@ export function journalOf(control: ControlClient): MockJournal {
     verify: async (match, times) => {
       const verdict = await control.call('POST /requests/verify', { body: { match, times } })
       if (verdict.ok) return verdict
-      const { matched, near_misses, incomplete_since: since } = verdict
+      const { matched, near_misses } = verdict
       const wanted = times === undefined ? 'at least 1' : `exactly ${times}`
-      const missing = since === undefined ? '' : `; the journal lacks requests before ${since}, so it cannot tell`
-      const lines = [matchedText(matched, match, wanted) + missing, ...near_misses.map(nearMissLine)]
+      const lines = [matchedText(verdict, match, wanted), ...near_misses.map(nearMissLine)]
       throw new ToolmockError('NOT_VERIFIED', lines.join('\n'), { details: [{ matched, near_misses }] })
     },
     wait: async (match, options = {}) => {
@@ -98,12 +96,8 @@ function timedOut(error: unknown, match: JournalMatch, times = 1): unknown {
   const { details, status } = error
   const { matched = 0, near_misses = [] } = (details as readonly Partial<JournalVerdict>[])[0] ?? {}
   const [over = ''] = error.message.split(':')
-  const head = `${matchedText(matched, match, `at least ${times}`)}, and ${over}`
+  const head = `${matchedText({ matched }, match, `at least ${times}`)}, and ${over}`
   return new ToolmockError('TIMED_OUT', [head, ...near_misses.map(nearMissLine)].join('\n'), { details, status })
-}
-
-function matchedText(matched: number, match: JournalMatch, wanted: string): string {
-  return `${plural(matched, 'request matches', 'requests match')} ${JSON.stringify(match)}; wanted: ${wanted}`
 }
 
 function nearMissLine(near: NearMiss): string {
