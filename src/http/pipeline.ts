@@ -439,6 +439,7 @@ function record(context: RequestContext, services: ServiceParts): void {
   const { request, answer, error } = context
   const { call } = request
   const checked = context.wire ?? context.checked
+  const ended = call ? call.cancelled : request.response.destroyed ? 'its client has gone' : undefined
   services.journals.record({
     kind: 'request',
     id: context.requestId,
@@ -450,7 +451,7 @@ function record(context: RequestContext, services: ServiceParts): void {
     url: call?.url ?? request.url,
     requestHeaders: request.rawHeaders,
     requestBody: context.rawBody,
-    status: context.fault?.cut || call?.cancelled ? 0 : (answer?.status ?? 500),
+    status: context.fault?.cut || ended !== undefined ? 0 : (answer?.status ?? 500),
     errorCode: codeOf(context),
     responseHeaders: answer?.headers,
     responseBody: answer?.body,
@@ -461,7 +462,7 @@ function record(context: RequestContext, services: ServiceParts): void {
     violations: checked?.violations,
     warnings: checked?.warnings,
     responseViolations: context.responseViolations,
-    failure: failureOf(error) ?? call?.cancelled,
+    failure: failureOf(error) ?? ended,
   })
 }
 

@@ -252,3 +252,27 @@ function mailOnce(fault: JsonObject): object {
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
 }
+
+it('a client that goes away while its third party answers has got nothing, and the journal says so', () => {
+  const rule = { name: 'slow', at: 'third_party', do: [{ latency: '300ms' }] }
+  return withScenarios({ scenarios: [{ name: 'slow', rules: [rule] }] }, async (mock) => {
+    const connected_account_id = await mock.account()
+    const gone = fetch(`${mock.url}/api/v1/execute_tool`, {
+      method: 'POST',
+      headers: { Authorization: mock.authorization(), 'Content-Type': 'application/json' },
+      body: JSON.stringify({ connected_account_id, tool_name: 'mail_list_messages', tool_input: {} }),
+      signal: AbortSignal.timeout(100),
+    })
+    await expect(gone).rejects.toThrow()
+    const match = { operation: 'execute_tool' }
+    const journal = async (path: string, init?: object) =>
+      (await fetch(`${mock.url}/_mock/requests${path}`, init)).json()
+    const waiting = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ match }) }
+    expect(await journal('/wait', waiting)).toMatchObject({ ok: true })
+    const { requests } = (await journal('?operation=execute_tool')) as { requests: { id: string; status: number }[] }
+    expect(requests.map(({ status }) => status)).toEqual([0])
+    expect(await journal(`/${requests[0]!.id}/explain`)).toMatchObject({
+      text: expect.stringContaining('No answer was sent: its client has gone.') as string,
+    })
+  })
+})
