@@ -111,8 +111,11 @@ function ruleOf({ keyword, params }: ValidatorError): string {
 const PATTERNS: Readonly<Record<string, string>> = {
   // Of identifiers (G66); an empty one is missing, or counts as absent.
   '^$|\\S': 'must not be blank',
+  '\\S': 'must not be blank',
   '^[A-Za-z0-9 _:-]*$': 'must have no other characters than letters, digits, spaces, _, : and -',
   '^[A-Za-z0-9_-]+$': 'must have no other characters than letters, digits, - and _',
+  '^[a-z0-9_-]+$': 'must have no other characters than lower-case letters, digits, - and _',
+  '^\\d{1,9}(\\.\\d{1,9})?s$': 'must be seconds such as 3600s',
   '^(https://[^\\s\\u0000-\\u001f\\u007f]+)?$':
     'must be empty, or a URL that begins with https:// and has no white space',
   '^$|^(https?://|data:image/)[^\\s\\u0000-\\u001f\\u007f]+$':

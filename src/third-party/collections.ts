@@ -10,6 +10,7 @@ import {
   keyOf,
   type ListPage,
   meeting,
+  type Operator,
   placeId,
   plainText,
   type SortKey,
@@ -17,7 +18,7 @@ import {
 } from '../domain/collection.ts'
 import type { CollectionOwner, Connector, Responder } from '../domain/connector.ts'
 import { isBlank, isJsonObject, type JsonObject, type JsonValue, own, parsedJson, setOwn } from '../domain/json.ts'
-import { quote } from '../domain/text.ts'
+import { quote, shorten } from '../domain/text.ts'
 import { equalValues } from '../domain/value-match.ts'
 import type { Environment } from '../state/environment.ts'
 import { counterOf, nextSequence, putItem } from '../state/collections.ts'
@@ -222,8 +223,23 @@ function refuse(run: Run, step: Step): JsonValue {
   const conditions = conditionsFor(run, step.when ?? {})
   if (conditions.length === 0 || conditions.some(({ isEmpty }) => isEmpty) || !meeting(conditions)(run.values))
     return null
-  const names = conditions.map(({ path }) => path).join(', ')
-  throw new StepFailure(step, 'refused', `the request is refused because of ${names}`)
+  const reasons = conditions.map(({ path, operator, wanted }) => `${path} ${reasonOf(operator, wanted)}`)
+  throw new StepFailure(step, 'refused', `the request is refused because ${reasons.join(', and ')}`)
+}
+
+const COMPARISONS: Partial<Record<Operator, string>> = {
+  gt: 'is greater than',
+  gte: 'is at least',
+  lt: 'is less than',
+  lte: 'is at most',
+}
+
+/** What is true of a value that meets a condition. Texts that it is compared with may be secrets, and are left out. */
+function reasonOf(operator: Operator, wanted: JsonValue): string {
+  const comparison = COMPARISONS[operator]
+  if (comparison) return `${comparison} ${shorten(plainText(wanted), 100)}`
+  if (operator === 'exists') return String(wanted) === 'true' ? 'is there' : 'is missing'
+  return 'is not allowed'
 }
 
 /** The rows that a step names: exactly one by its key, or those that meet its conditions. */

@@ -216,6 +216,15 @@ describe('the bundled extension organizations', () => {
   })
 
   it.each([
+    [9, 'the request is refused because request.query.page_size is less than 10'],
+    [101, 'the request is refused because request.query.page_size is greater than 100'],
+  ])('says why it does not list %s at once', async (size, message) => {
+    await withOrganizations(async ({ send }) => {
+      expect((await send('get', `${O}?page_size=${size}`)).body.message).toBe(message)
+    })
+  })
+
+  it.each([
     [9, 400],
     [10, 200],
     [100, 200],

@@ -186,6 +186,15 @@ describe('a session token of a connection', () => {
     })
   })
 
+  it.each([
+    [{ identifier: ' ' }, 'identifier must not be blank; found " "'],
+    [{ expiry: '1h' }, 'expiry must be seconds such as 3600s; found "1h"'],
+  ])('says what is allowed when it is refused with %o', async (body, message) => {
+    await withMcp({}, async (mock) => {
+      expect(await mint(mock, body)).toMatchObject({ message })
+    })
+  })
+
   it('lists only what is annotated as read-only when it is READ_ONLY, and refuses the rest', async () => {
     await withMcp({}, async (mock) => {
       const { token } = await mint(mock, { access_level: 'READ_ONLY' })
