@@ -39,11 +39,18 @@ export async function runCases(cases: readonly Case[], running: Running): Promis
   const folder = parallel > 1 ? await mkdtemp(join(tmpdir(), 'toolmock-output-')) : undefined
   try {
     const jobs = Array.from({ length: repeat }, (_, nth) => cases.map((each) => ({ each, nth }))).flat()
-    const runs = await atMost(parallel, jobs, ({ each, nth }) => runCase(each, nth, { ...running, folder }))
+    const assertNotStopped = (): void => {
+      if (commands.stopped === undefined) return
+      throw new ExitError('a signal came before all cases had ended', commands.stopped)
+    }
+    const runs = await atMost(parallel, jobs, async ({ each, nth }) => {
+      assertNotStopped()
+      return await runCase(each, nth, { ...running, folder })
+    })
     log.flush()
     const all = cases.map((each, at) => ({ each, runs: runs.filter((_, job) => job % cases.length === at) }))
-    if (commands.stopped === undefined) return await conclude(all, running)
-    throw new ExitError('a signal came before all cases had ended', commands.stopped)
+    assertNotStopped()
+    return await conclude(all, running)
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true })
   }

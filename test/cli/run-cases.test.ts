@@ -261,6 +261,15 @@ describe('the processes of toolmock run --cases', () => {
     expect(pidsIn(list, 4)).toEqual(pids)
   })
 
+  it('end with a message that names the cases, where a signal ends one before the next begins', async () => {
+    const file = casesFile('one-by-one', [{ name: 'a' }, { name: 'b' }])
+    const { child, end } = toolmock.begin(['run', '--cases', file, '--', 'sh', '-c', 'echo ready; sleep 1000'])
+    expect(String(await once(child.stdout!, 'data'))).toBe('ready\n')
+    child.kill('SIGINT')
+    const { code, stderr } = await end
+    expect([code, stderr.toString()]).toEqual([130, 'toolmock: a signal came before all cases had ended\n'])
+  })
+
   it('that ignore a first signal are killed by a second', async () => {
     const file = casesFile('stubborn', [{ name: 'a' }])
     const work = "trap 'echo no' TERM; echo ready; while :; do sleep 1; done"
