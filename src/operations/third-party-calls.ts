@@ -40,7 +40,7 @@ export async function callThirdParty<A extends Answer>(
   refuseReplaced(context, account)
   if (!isRenewable(account)) return refused(context, account, first)
   const renewal = await renew(context, account)
-  if (renewal.outcome !== 'renewed' || !isRepeated) return first
+  if (renewal.outcome !== 'renewed' || renewal.account.status !== 'ACTIVE' || !isRepeated) return first
   const second = await send(context, renewal.account, call)
   return isUnauthorized(second) ? refused(context, renewal.account, second) : second
 }
@@ -167,6 +167,9 @@ function startRenewal(context: Context, account: Account): Promise<Renewal> {
   // Renewed since the caller looked: a refresh token that was replaced must not be sent again.
   if (current && !haveSameTokens(current.credentials, account.credentials))
     return Promise.resolve({ account: current, outcome: 'renewed', reason: 'renewed in the meantime' })
+  // Expired or disconnected since the caller looked: only new credentials or a new consent bring it back (G46).
+  if (current && current.status !== 'ACTIVE')
+    return Promise.resolve({ account: current, outcome: 'refused', reason: `the account is ${current.status} by now` })
   const renewal = requestTokens(context, account).finally(() => renewals.delete(account.id))
   renewals.set(account.id, renewal)
   return renewal

@@ -281,6 +281,33 @@ describe('during a call that gets a 401', () => {
     expect(stored()).toMatchObject({ status: 'ACTIVE', credentials: tokens('own') })
   })
 
+  it('the account is expired manually: it is not renewed, and the call is not made again (G46)', async () => {
+    const { asked, calling, store, stored } = mock()
+    let calls = 0
+    const answer = await calling(() => {
+      calls++
+      store({ status: 'EXPIRED' })
+      return Promise.resolve(UNAUTHORIZED)
+    })
+    expect(answer).toEqual(UNAUTHORIZED)
+    expect({ calls, renewals: asked.length }).toEqual({ calls: 1, renewals: 0 })
+    expect(stored()).toMatchObject({ status: 'EXPIRED', credentials: tokens('former') })
+  })
+
+  it('the account is expired manually while its token is renewed: the call is not made again', async () => {
+    const { tokenRequest, calling, store } = mock()
+    let calls = 0
+    const answer = calling(() => {
+      calls++
+      return Promise.resolve(UNAUTHORIZED)
+    })
+    const asked = await tokenRequest()
+    store({ status: 'EXPIRED' })
+    asked.answer(GRANTED)
+    expect(await answer).toEqual(UNAUTHORIZED)
+    expect(calls).toBe(1)
+  })
+
   it('the renewal is refused: the call is not made again', async () => {
     const { tokenRequest, calling, stored } = mock()
     let calls = 0
