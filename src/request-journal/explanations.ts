@@ -331,13 +331,12 @@ function authRequestNotFound(evidence: Evidence): Cause {
   const { entry, environment } = evidence
   const id = sentText(entry, 'auth_request_id') ?? ''
   const request = environment?.model.tables.auth_requests.get(id)
+  const redirect = redirectFact(evidence, id)
+  const absent = redirect.length > 0 ? GONE : 'No consent in this environment created this auth_request_id.'
   return {
     because: answered(evidence, 'No pending flow has this auth_request_id.'),
     basis: '3.1, 4.7, G32',
-    facts: [
-      ...(request ? outcomeFacts(evidence, request) : ['No consent in this environment created this auth_request_id.']),
-      ...redirectFact(evidence, id),
-    ],
+    facts: [...(request ? outcomeFacts(evidence, request) : [absent]), ...redirect],
     advice:
       request?.outcome === 'consumed'
         ? 'Verify once for each redirect: a second click or a retry gets this 404.'
@@ -345,9 +344,16 @@ function authRequestNotFound(evidence: Evidence): Cause {
   }
 }
 
+const GONE =
+  'The state no longer has it: a snapshot or a state was put in its place, or it ended long ago and was dropped.'
+
 function outcomeFacts({ entry, earlier }: Evidence, request: AuthRequest): string[] {
   const at = instant(entry.at)
   const isOf = ({ account_id }: Transition): boolean => account_id === request.account_id
+  const deleted = latestWith(earlier, (each) => isOf(each) && each.event === 'deleted')
+  // The deletion of its account leaves a pending auth request as it is, until it expires.
+  const isPending = request.outcome === 'pending' || (request.outcome === 'expired' && request.expires_at > at)
+  if (deleted && isPending) return [`It ended when its account was deleted by ${named(deleted)}.`]
   switch (request.outcome) {
     case 'pending':
       return [`It is pending until ${request.expires_at}; the clock said ${at}.`]

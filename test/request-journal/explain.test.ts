@@ -3,6 +3,9 @@ import { ERROR_CATALOGUE } from '../../src/domain/errors.ts'
 import { type Explanation, explain } from '../../src/request-journal/explain.ts'
 import { EXPLANATIONS } from '../../src/request-journal/explanations.ts'
 import { Journal } from '../../src/request-journal/journal.ts'
+import { RequestTrace } from '../../src/domain/request-trace.ts'
+import { applyDueEvents } from '../../src/state/account-events.ts'
+import { restoreSnapshot, takeSnapshot } from '../../src/state/snapshots.ts'
 import { ADA, createAccount, createActive, linkFor, pendingRequest, verify } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 import { recorded } from './recorded.ts'
@@ -73,6 +76,34 @@ describe('explaining an answer', () => {
       )
       await verify(mock, 'AAAA')
       expect(explainLast(mock).text).toContain('No consent in this environment created this auth_request_id.')
+    }))
+
+  it('names the deletion of the account of an auth request, also once the request would have expired', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createAccount(mock)
+      const request = await pendingRequest(mock)
+      const deleted = await mock.api.post('/connected_accounts:delete', { id })
+      await verify(mock, request)
+      const byDeletion = `It ended when its account was deleted by POST /api/v1/connected_accounts:delete (${deleted.headers['x-request-id']})`
+      expect(explainLast(mock).text).toContain(byDeletion)
+      expect(explainLast(mock).text).not.toContain('It is pending')
+
+      mock.time.advance('11m')
+      applyDueEvents(mock.environment, new RequestTrace())
+      expect(explainLast(mock).text).toContain(byDeletion)
+    }))
+
+  it('says that an auth request is gone whose consent the journal has, where a snapshot was restored', () =>
+    withToolmock({}, async (mock) => {
+      await createAccount(mock)
+      const snapshot = takeSnapshot(mock.environment, 'before')
+      const request = await pendingRequest(mock)
+      await restoreSnapshot(mock.environment, snapshot)
+      await verify(mock, request)
+      const { text } = explainLast(mock)
+      expect(text).toContain('The state no longer has it')
+      expect(text).not.toContain('No consent in this environment')
+      expect(text).toContain('The application received it in the redirect of GET /magic/')
     }))
 
   it('shows both identifiers of a mismatch', () =>
