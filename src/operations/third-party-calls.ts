@@ -102,8 +102,9 @@ function refused<A extends Answer>(begun: Begun, account: Account, answer: A): A
   const { environment, trace } = begun
   environment.model.transact(() => {
     const current = environment.model.tables.accounts.get(account.id)
-    // The account was deleted or given other credentials before the answer came: that change is kept.
-    if (!current || !haveSameTokens(current.credentials, account.credentials)) return
+    if (!current) throw goneMeanwhile(account)
+    // The account was given other credentials before the answer came: that change is kept.
+    if (!haveSameTokens(current.credentials, account.credentials)) return
     environment.model.tables.accounts.put(trace.moved(current, 'credentials_refused', now(environment)))
   }, trace)
   return answer

@@ -250,17 +250,33 @@ describe('a renewal that fails', () => {
 })
 
 describe('during a call', () => {
-  it.each<[string, ToolAnswer]>([
-    ['is answered', { kind: 'result', data: {} }],
-    ['gets a 401 and cannot be renewed', { kind: 'failed', status: 401, message: '', arrived: true }],
-  ])('that %s, the account is deleted: it stays so', async (_title, answer) => {
+  const withoutRefreshToken: Credentials = {
+    oauth_token: { access_token: 'a', refresh_token: '', scopes: [], domain: '' },
+  }
+
+  it('that is answered, the account is deleted: it stays so', async () => {
     const { calling, store, remove, rows } = mock()
-    const of = store({ credentials: { oauth_token: { access_token: 'a', refresh_token: '', scopes: [], domain: '' } } })
-    const called = calling(() => {
-      remove()
-      return Promise.resolve(answer)
-    }, of)
-    expect(await called).toEqual(answer)
+    const called = calling(
+      () => {
+        remove()
+        return Promise.resolve({ kind: 'result', data: {} })
+      },
+      store({ credentials: withoutRefreshToken }),
+    )
+    expect(await called).toEqual({ kind: 'result', data: {} })
+    expect(rows()).toBe(0)
+  })
+
+  it('that gets a 401 and cannot be renewed, the account is deleted: it stays so, and is not found', async () => {
+    const { calling, store, remove, rows } = mock()
+    const called = calling(
+      () => {
+        remove()
+        return Promise.resolve({ kind: 'failed', status: 401, message: '', arrived: true })
+      },
+      store({ credentials: withoutRefreshToken }),
+    )
+    await expect(called).rejects.toMatchObject({ errorCode: 'ACCOUNT_NOT_FOUND' })
     expect(rows()).toBe(0)
   })
 })
