@@ -62,6 +62,7 @@ export const environmentHandlers = {
     const history = scenarios.of(environment).history()
     registry.remove(name)
     const onceDurable = (): void => {
+      scenarios.of(environment).release()
       journals.remove(environment)
       records.removed(name, history)
     }

@@ -184,6 +184,11 @@ export class EnvironmentScenarios {
     })
   }
 
+  /** Lets go of the requests that wait at barriers, once the environment is removed. */
+  release(): void {
+    for (const row of this.#runs.values()) this.#runAt(row)?.release()
+  }
+
   /** Stops and removes every scenario, those of the start too. */
   clear(): void {
     this.#environment.model.transact(() => {

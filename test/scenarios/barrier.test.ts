@@ -135,6 +135,39 @@ describe('hold_until', () => {
     }),
   )
 
+  it('lets go of what waits at the removal of its environment, which is 401', { timeout: 10_000 }, () =>
+    withScenarios({}, async ({ url }) => {
+      const post = async (path: string, body: object): Promise<Record<string, string>> => {
+        const sent = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+        return (await (await fetch(`${url}/_mock${path}`, sent)).json()) as Record<string, string>
+      }
+      const { client_id = '', client_secret = '' } = await post('/environments', { name: 'gone' })
+      const of = '?environment=gone'
+      const define = {
+        method: 'PUT',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(barrier(2)),
+      }
+      await fetch(`${url}/_mock/scenarios/race${of}`, define)
+      await post(`/scenarios/race/start${of}`, {})
+      const form = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret })
+      const token = (await (await fetch(`${url}/oauth/token`, { method: 'POST', body: form })).json()) as {
+        access_token: string
+      }
+      const headers = { Authorization: `Bearer ${token.access_token}` }
+      const held = fetch(`${url}/api/v1/connections`, { headers })
+      const hasArrived = async (): Promise<boolean> => {
+        const { scenarios } = (await (await fetch(`${url}/_mock/scenarios${of}`)).json()) as {
+          scenarios: { name: string; rules: { matched: number }[] }[]
+        }
+        return scenarios.some(({ name, rules }) => name === 'race' && rules[0]?.matched === 1)
+      }
+      while (!(await hasArrived())) await turn()
+      await fetch(`${url}/_mock/environments/gone`, { method: 'DELETE' })
+      expect((await held).status).toBe(401)
+    }),
+  )
+
   it('does not keep the server from stopping', () =>
     withScenarios({ scenarios: [barrier(2)] }, async (mock) => {
       const held = new Held(mock)
