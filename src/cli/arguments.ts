@@ -1,5 +1,6 @@
 import { ADMIN_TOKEN_RULE, isAdminToken } from '../domain/secret.ts'
 import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
+import { maskUrl } from '../domain/masking.ts'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { instant, instantOf } from '../domain/instant.ts'
 import { nearest } from '../domain/suggestion.ts'
@@ -197,8 +198,9 @@ function unknownFlag(flags: readonly Flag[], written: string): UsageError {
 function readValue(kind: FlagKind, text: string, where: string): Value {
   const read = valueIn(kind, text)
   if ('value' in read) return read.value
-  // The message does not repeat the token, because it is a secret.
-  const place = kind.type === 'admin-token' && text !== '' ? `${where.slice(0, -text.length)}…` : where
+  // The message repeats no secret: neither the token, nor the user and password of an address.
+  const shown = kind.type === 'admin-token' ? '…' : kind.type === 'url' ? maskUrl(text) : text
+  const place = text === '' ? where : `${where.slice(0, -text.length)}${shown}`
   throw new UsageError(`${place}: expected ${read.expected}.`)
 }
 

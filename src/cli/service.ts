@@ -1,5 +1,6 @@
 import type { ClientCredentials } from '../conform/target.ts'
 import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
+import { maskUrl } from '../domain/masking.ts'
 import type { CommandContext } from './command.ts'
 import { UsageError } from './failure.ts'
 import type { FlagValues } from './command-table.ts'
@@ -13,7 +14,7 @@ export function serviceOf(
   const baseUrl = values['base-url'] ?? (variables['TOOLMOCK_URL'] || undefined)
   const { 'client-id': id, 'client-secret': secret } = values
   if (baseUrl === undefined) throw new UsageError(`${command} needs --base-url, or TOOLMOCK_URL.`)
-  if (!isBaseUrl(baseUrl)) throw new UsageError(`TOOLMOCK_URL=${baseUrl}: expected ${BASE_URL_RULE}.`)
+  if (!isBaseUrl(baseUrl)) throw new UsageError(`TOOLMOCK_URL=${maskUrl(baseUrl)}: expected ${BASE_URL_RULE}.`)
   if (id === undefined) throw new UsageError(`${command} needs --client-id, or TOOLMOCK_CLIENT_ID.`)
   if (secret === undefined) throw new UsageError(`${command} needs --client-secret, or TOOLMOCK_CLIENT_SECRET.`)
   return { baseUrl, client: { id, secret } }

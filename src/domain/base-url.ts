@@ -1,7 +1,7 @@
 import { isLoopback } from './loopback.ts'
 
 /** The rule in words. Links, redirects or the paths of calls are appended to a base URL. */
-export const BASE_URL_RULE = 'an http or https URL without query'
+export const BASE_URL_RULE = 'an http or https URL without user name, query and fragment'
 
 /**
  * Whether a text is a base URL. The rule is the same for connectors (`base_url`), for the server and for servers to call.

@@ -107,7 +107,7 @@ describe('toolmock report', () => {
     [['--judge', 'me'], '--judge me: expected one of prism. See npx toolmock report --help.'],
     [
       ['--url', 'ftp://x'],
-      '--url ftp://x: expected an http or https URL without query. See npx toolmock report --help.',
+      '--url ftp://x: expected an http or https URL without user name, query and fragment. See npx toolmock report --help.',
     ],
   ])('%j is refused with what is allowed', async (args, line) => {
     expect(await report(args)).toEqual({ code: 2, stdout: '', stderr: `toolmock: ${line}\n` })

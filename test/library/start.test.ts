@@ -121,7 +121,10 @@ describe('createToolmock', () => {
     [{ strict: 'no' }, /strict is "no"; allowed: true or false$/],
     [{ documentedOnly: 1 }, /documentedOnly is 1; allowed: true or false$/],
     [{ durability: 'lax' }, /durability is "lax"; allowed: one of strict, relaxed$/],
-    [{ baseUrl: 'm.test' }, /baseUrl is "m.test"; allowed: an http or https URL without query$/],
+    [
+      { baseUrl: 'm.test' },
+      /baseUrl is "m.test"; allowed: an http or https URL without user name, query and fragment$/,
+    ],
     [{ tls: { cert: 'a.pem' } }, /tls is { cert: 'a.pem' }; allowed: true, or { cert, key }/],
   ])('refuses %j, which the compiler would reject, before it starts a server', async (options, message) => {
     const error = await rejection(createToolmock(options as object))
