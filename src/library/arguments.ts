@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { maskUrl } from '../domain/masking.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { shorten } from '../domain/text.ts'
 import { ToolmockError } from './toolmock-error.ts'
@@ -60,8 +61,9 @@ export function invalidArgument(message: string): ToolmockError {
   return new ToolmockError('INVALID_ARGUMENT', message)
 }
 
-/** Any value in a message. */
+/** Any value in a message, the user and password of an address masked. */
 export function shown(value: unknown): string {
-  const text = typeof value === 'string' ? JSON.stringify(value) : inspect(value, { depth: 1, breakLength: Infinity })
+  const text =
+    typeof value === 'string' ? JSON.stringify(maskUrl(value)) : inspect(value, { depth: 1, breakLength: Infinity })
   return shorten(text, 80)
 }

@@ -1,5 +1,4 @@
 import { BASE_URL_RULE, isBaseUrl } from '../domain/base-url.ts'
-import { maskUrl } from '../domain/masking.ts'
 import { invalidArgument, shown } from './arguments.ts'
 import { ControlClient } from './control-client.ts'
 import type { EnvironmentParts } from './toolmock.ts'
@@ -40,6 +39,6 @@ export async function connection(url: string, options: ConnectOptions): Promise<
 function serverUrl(url: string): string {
   if (isBaseUrl(url)) return url.replace(/\/+$/, '')
   throw invalidArgument(
-    `connect: ${shown(maskUrl(url))} is not ${BASE_URL_RULE}; give the URL of the server, such as http://127.0.0.1:8665`,
+    `connect: ${shown(url)} is not ${BASE_URL_RULE}; give the URL of the server, such as http://127.0.0.1:8665`,
   )
 }

@@ -125,6 +125,7 @@ describe('createToolmock', () => {
       { baseUrl: 'm.test' },
       /baseUrl is "m.test"; allowed: an http or https URL without user name, query and fragment$/,
     ],
+    [{ baseUrl: 'http://ada:hunter22@x' }, /baseUrl is "http:\/\/\*\*\*\w*@x"; allowed/],
     [{ tls: { cert: 'a.pem' } }, /tls is { cert: 'a.pem' }; allowed: true, or { cert, key }/],
   ])('refuses %j, which the compiler would reject, before it starts a server', async (options, message) => {
     const error = await rejection(createToolmock(options as object))
