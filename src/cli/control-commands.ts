@@ -251,7 +251,10 @@ export const webhooks = actionCommand('webhooks', ({ call, print, printTable }) 
         { title: 'URL', wraps: true, cell: ({ url }) => url },
         { title: 'EVENTS', cell: ({ types }) => String(types.length) },
         { title: 'WAITING', cell: ({ waiting }) => String(waiting) },
-        { title: 'NEXT ATTEMPT', cell: ({ next_attempts: [next] }) => (next ? fromNow(next.at, now) : '') },
+        {
+          title: 'NEXT ATTEMPT',
+          cell: ({ next_attempts: [next] }) => (next ? fromNow(next.at, next.at < now ? next.at : now) : ''),
+        },
       ])
     }),
     send: async ([given = '', account, ...more]) => {

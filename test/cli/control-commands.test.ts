@@ -392,6 +392,23 @@ describe('a command about a running server', () => {
     await receiver.close()
   })
 
+  it('webhooks says now of an attempt that is due, however long it takes', async () => {
+    const { environment, ok } = await mock()
+    const receiver = new Receiver()
+    let answer = (_status: number): void => undefined
+    receiver.answer = () => new Promise((resolve) => (answer = resolve))
+    await fetch(`${serving.url}/_mock/webhooks/app?environment=${environment}`, {
+      method: 'PUT',
+      body: JSON.stringify({ url: await receiver.listen(), secret: SECRET }),
+      headers: { 'Content-Type': 'application/json' },
+    })
+    await ok('webhooks', 'send', 'created', 'ada@example.com')
+    await ok('clock', 'advance', '5s')
+    expect(await ok('webhooks')).toMatch(/ 1 +now\n$/)
+    answer(200)
+    await receiver.close()
+  })
+
   it('explain prints what a part of the document says', async () => {
     const { code, stdout } = await toolmock.run(['explain', 'document:4.9'])
     expect(code).toBe(0)
