@@ -230,7 +230,12 @@ export class RequestTrace {
 
 const NOTHING: readonly never[] = Object.freeze([])
 
-/** Nearly every list gets one entry, and a list that is spread would reserve room for 17. */
+/**
+ * Nearly every list gets one entry, and a list that is spread would reserve room for 17. A longer one is not copied: all
+ * accounts of a connector can change in one request.
+ */
 function appended<T>(list: readonly T[], entry: T): readonly T[] {
-  return list.length === 0 ? [entry] : [...list, entry]
+  if (list.length === 0) return [entry]
+  ;(list as T[]).push(entry)
+  return list
 }

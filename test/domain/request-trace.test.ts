@@ -28,6 +28,14 @@ describe('the trace of a request', () => {
     ])
   })
 
+  it('notes 50,000 transitions of one request in linear time', () => {
+    const trace = new RequestTrace()
+    const start = performance.now()
+    for (let number = 1; number <= 50_000; number++) trace.deleted(account('ACTIVE'), AT)
+    expect(trace.transitions).toHaveLength(50_000)
+    expect(performance.now() - start).toBeLessThan(2000)
+  })
+
   it('marks as forced only transitions of a scenario or the control API, also when these fail', () => {
     const trace = new RequestTrace()
     expect(() => {
