@@ -238,7 +238,7 @@ const COMPARISONS: Partial<Record<Operator, string>> = {
 function reasonOf(operator: Operator, wanted: JsonValue): string {
   const comparison = COMPARISONS[operator]
   if (comparison) return `${comparison} ${shorten(plainText(wanted), 100)}`
-  if (operator === 'exists') return String(wanted) === 'true' ? 'is there' : 'is missing'
+  if (operator === 'exists') return plainText(wanted) === 'true' ? 'is there' : 'is missing'
   return 'is not allowed'
 }
 
