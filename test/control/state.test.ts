@@ -446,7 +446,7 @@ describe('a call of a tool that is under way', () => {
       const [answer] = (await called) as [() => void]
       await mock.call(method, `${path}?environment=worker`, method === 'put' ? state : undefined)
       answer()
-      expect(await calling).toBe(401)
+      expect(await calling).toBe(404)
       const { connected_accounts } = (await mock.api(token, 'get', '/connected_accounts')).body as {
         connected_accounts: { status: string; last_used_at?: string }[]
       }
