@@ -14,8 +14,9 @@ export function takeSnapshot(environment: Environment, name: string): Snapshot {
 }
 
 /**
- * Restores model, settings and clock from a snapshot, together with what `more` changes, in one commit. The clock goes to the instant of the snapshot, so that
- * what was valid then is valid again; it is frozen if it was frozen then. Clients and bearer tokens stay.
+ * Restores model, settings and clock from a snapshot, together with what `more` changes, in one commit. The clock goes to
+ * the instant of the snapshot, so that what was valid then is valid again; it is frozen if it was frozen then. Clients and
+ * bearer tokens stay.
  */
 export function restoreSnapshot(
   environment: Environment,

@@ -9,8 +9,8 @@ export async function reportPairIn(value: JsonValue | undefined): Promise<Report
   const check = await controlSchemaCheck()
   const isPair = check('ContractReport', contract) && check('CoverageReport', coverage)
   const hasCases = Array.isArray(cases) && cases.every((each) => check('CaseResult', each))
-  if (!isPair || (cases !== undefined && !hasCases)) return undefined
-  const hasScenarios = Array.isArray(scenarios)
+  const hasScenarios = Array.isArray(scenarios) && scenarios.every((each) => typeof each === 'string')
+  if (!isPair || (cases !== undefined && !hasCases) || (scenarios !== undefined && !hasScenarios)) return undefined
   return { contract, coverage, ...(hasScenarios && { scenarios }), ...(hasCases && { cases }) } as unknown as ReportPair
 }
 

@@ -58,11 +58,15 @@ it.each([
   expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(message) as string })
 })
 
-it('a report whose cases are not those of a run is refused', async () => {
+it.each([
+  ['cases', [{ name: 'a', ok: 'yes' }]],
+  ['scenarios', [1]],
+  ['scenarios', 'outage'],
+])('a report whose %s are %j is refused', async (key, value) => {
   const args = ['run', '--report', 'sound.json', '--', process.execPath, '-e', client('connections')]
   expect((await toolmock.run(args)).code).toBe(0)
   const sound = JSON.parse(readFileSync(toolmock.path('sound.json'), 'utf8')) as object
-  writeFileSync(toolmock.path('cases.json'), JSON.stringify({ ...sound, cases: [{ name: 'a', ok: 'yes' }] }))
-  const { code, stderr } = await toolmock.run(['report', 'merge', 'cases.json'])
-  expect([code, stderr]).toEqual([2, expect.stringContaining('cases.json is no report of')])
+  writeFileSync(toolmock.path('other.json'), JSON.stringify({ ...sound, [key]: value }))
+  const { code, stderr } = await toolmock.run(['report', 'merge', 'other.json'])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('other.json is no report of')])
 })
