@@ -16,7 +16,7 @@ import { settingsThatFix } from '../drift/remedies.ts'
 import { type Accepted, acceptedReport, driftIn, type DriftReport } from '../drift/report.ts'
 import { drift as compare, type MockOptions, PREFIX } from '../drift/run.ts'
 import { nonEmpty, strict } from '../schema/parts.ts'
-import { pathText, problemsOf } from '../schema/problems.ts'
+import { problemsOf, sentence } from '../schema/problems.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
 import { VERSION } from '../version.ts'
 import type { Arguments } from './arguments.ts'
@@ -109,10 +109,7 @@ async function readRecording(file: string): Promise<readonly Exchange[]> {
   const value = parsedJson(await readTextFile(file))
   const { data, error } = harSchema.safeParse(value)
   const [problem] = error ? problemsOf(error.issues, value) : []
-  if (problem)
-    throw new StartError(
-      `${file} is no HAR: ${pathText(problem.path)} is ${problem.found}; allowed: ${problem.allowed}`,
-    )
+  if (problem) throw new StartError(`${file} is no HAR: ${value === undefined ? 'it is not JSON' : sentence(problem)}`)
   const exchanges = data ? exchangesOf(data) : []
   if (exchanges.length === 0)
     throw new StartError(`${file} has no request of the service: paths begin with /api/v1/, /oauth/ or /proxy/`)

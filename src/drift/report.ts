@@ -33,14 +33,15 @@ export function driftText({ findings, gaps, summary }: DriftReport): string {
 }
 
 function lines(finding: Finding): string[] {
-  const { id, class: of, gap, basis, title, service, mock, settings } = finding
-  return [
-    `${of.padEnd(9)}${id} (${gap ?? basis})`,
-    ...(title === undefined ? [] : [`         ${title}`]),
-    `         service ${JSON.stringify(service)}, mock ${JSON.stringify(mock)}`,
-    ...(settings ? [`         fix: ${JSON.stringify(settings)}`] : []),
-    '',
-  ]
+  const { id, class: of, gap, basis, title, settings } = finding
+  const fix = settings && `fix: ${JSON.stringify(settings)}`
+  const below = [title, answersOf(finding), fix].filter((each) => each !== undefined)
+  return [`${of.padEnd(9)}${id} (${gap ?? basis})`, ...below.map((each) => `         ${each}`), '']
+}
+
+/** Undefined for an entry of `--accept`, which has none. */
+function answersOf({ kind, service, mock }: Finding): string | undefined {
+  return kind === 'accepted' ? undefined : `service ${JSON.stringify(service)}, mock ${JSON.stringify(mock)}`
 }
 
 /** A finding that is known. */
@@ -145,8 +146,9 @@ function resultOf(finding: Finding): Result {
   }
 }
 
-function sentence({ id, gap, basis, title, service, mock, settings }: Finding): string {
+function sentence(finding: Finding): string {
+  const { id, gap, basis, title, settings } = finding
   const fix = settings ? `; fix: ${JSON.stringify(settings)}` : ''
-  const about = title === undefined ? '' : `: ${title}`
-  return `${id}${about}: service ${JSON.stringify(service)}, mock ${JSON.stringify(mock)} (${gap ?? basis})${fix}`
+  const about = [id, title, answersOf(finding)].filter((each) => each !== undefined)
+  return `${about.join(': ')} (${gap ?? basis})${fix}`
 }

@@ -180,6 +180,7 @@ describe('toolmock drift', () => {
     const ended = await against([...CREATE, '--accept', file], {}, statusOfCreate)
     expect(ended.code).toBe(1)
     expect(ended.stdout).toContain('gone/x/status/accepted')
+    expect(ended.stdout).toMatch(/remove the entry .*\n\n/)
     expect(ended.stdout).not.toContain('create/created/status')
   })
 
@@ -245,7 +246,9 @@ describe('toolmock drift', () => {
   })
 
   it.each([
-    ['not JSON', 'text', /is no HAR/],
+    ['not JSON', 'text', /is no HAR: it is not JSON$/],
+    ['a HAR without entries', '{"log":{"version":"1.2"}}', /is no HAR: `log\.\w+` is required; allowed: /],
+    ['a list', '[]', /is no HAR: the document is an empty list; allowed: an object/],
     [
       'a HAR without the service',
       '{"log":{"version":"1.2","creator":{"name":"a","version":"1"},"entries":[]}}',
