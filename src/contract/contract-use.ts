@@ -1,4 +1,5 @@
-import type { FieldViolation } from '../domain/errors.ts'
+import { errorCodeOf, errorTraits, type FieldViolation, violationsIn } from '../domain/errors.ts'
+import { bearerToken } from '../domain/request-headers.ts'
 import type { RequestTrace, RequestWarning } from '../domain/request-trace.ts'
 import type { CheckedRequest } from './contract.ts'
 import type { Operation, ServedOperation } from './shapes.ts'
@@ -37,4 +38,18 @@ export interface ContractUseRecord {
   addUse(use: OperationUse): void
   /** Adds a request of the proxy, which covers nothing of the contract. */
   addProxyUse(use: RecordedUse): void
+}
+
+/** Constraints of a 400 that say no more than a 404 elsewhere: the account does not exist (G34). */
+const ABOUT_STATE: ReadonlySet<string> = new Set(['existing_account'])
+
+/** Whether a request broke the contract, by the error that answers it. */
+export function isBreach(error: unknown, authorization: string | undefined): boolean {
+  const code = errorCodeOf(error)
+  if (code === 'UNAUTHENTICATED') return bearerToken(authorization) === undefined
+  // Wrong credentials break no rule, a request without any does.
+  if (code === 'invalid_client') return violationsIn(error).length > 0
+  if (!errorTraits(code).breach) return false
+  const violations = violationsIn(error)
+  return violations.length === 0 || violations.some(({ constraint }) => !ABOUT_STATE.has(constraint))
 }

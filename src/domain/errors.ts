@@ -231,3 +231,13 @@ export class TokenError extends Error {
     return TOKEN_CATALOGUE[this.error].status
   }
 }
+
+export function errorCodeOf(error: unknown): string {
+  if (error instanceof ServiceError) return error.errorCode
+  return error instanceof TokenError ? error.error : 'INTERNAL'
+}
+
+export function violationsIn(error: unknown): readonly FieldViolation[] {
+  if (error instanceof ServiceError) return error.context.violations ?? []
+  return error instanceof TokenError ? error.violations : []
+}

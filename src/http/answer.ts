@@ -109,11 +109,6 @@ function tokenErrorReply(error: TokenError): Reply {
   }
 }
 
-export function errorCodeOf(error: unknown): string {
-  if (error instanceof ServiceError) return error.errorCode
-  return error instanceof TokenError ? error.error : 'INTERNAL'
-}
-
 /** What the journal says of an error that is a defect of the mock; null for the errors of the contract. */
 export function failureOf(error: unknown): string | null {
   return error === undefined || error instanceof ServiceError || error instanceof TokenError ? null : stackOf(error)

@@ -1,7 +1,8 @@
 import { checkRequest, checkResponse } from '../contract/contract.ts'
+import { isBreach } from '../contract/contract-use.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { NamedSchema } from '../contract/tool-schemas.ts'
-import { invalidFields, ServiceError } from '../domain/errors.ts'
+import { errorCodeOf, invalidFields, ServiceError } from '../domain/errors.ts'
 import type { ExtensionAnswer, ExtensionResponder } from '../domain/extension.ts'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import { bearerToken } from '../domain/request-headers.ts'
@@ -11,16 +12,7 @@ import type { Call, Handler } from '../operations/operation.ts'
 import { noteNearMisses, noteProxyNearMisses } from '../operations/near-misses.ts'
 import { locatorOf, proxyRequest } from '../operations/proxy.ts'
 import { type Environment, now, ReadGuard } from '../state/environment.ts'
-import {
-  errorBody,
-  stackOf,
-  errorCodeOf,
-  errorReply,
-  extendedAnswer,
-  failureOf,
-  textAnswer,
-  wireAnswer,
-} from './answer.ts'
+import { errorBody, stackOf, errorReply, extendedAnswer, failureOf, textAnswer, wireAnswer } from './answer.ts'
 import { checkContentType, decodeText, parseJsonObject } from './body.ts'
 import { forwardedRequest, proxiedAnswer } from './proxy.ts'
 import type {
@@ -459,6 +451,7 @@ function record(context: RequestContext, services: ServiceParts): void {
     mcpClient: call?.mcpClient,
     trace: context.trace,
     vocabulary: context.wire?.vocabulary,
+    isBreach: isBreach(error, request.headers.authorization),
     violations: checked?.violations,
     warnings: checked?.warnings,
     responseViolations: context.responseViolations,

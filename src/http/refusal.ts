@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { nearestRoute, servedRoutes } from '../contract/route.ts'
-import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
+import { errorCodeOf, invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import type { Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
-import { errorCodeOf, errorReply, failureOf, sendAnswer, wireAnswer } from './answer.ts'
+import { errorReply, failureOf, sendAnswer, wireAnswer } from './answer.ts'
 import { bearerToken, requestIdOf } from '../domain/request-headers.ts'
 import type { ServiceParts } from './services.ts'
 

@@ -1,18 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from '@modelcontextprotocol/server'
-import { ruleAndFound, ServiceError } from '../domain/errors.ts'
+import { errorCodeOf, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { isJsonObject, nestsDeeper, parsedJson } from '../domain/json.ts'
 import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
 import { quote } from '../domain/text.ts'
-import {
-  errorCodeOf,
-  errorReply,
-  failureOf,
-  sendAnswer,
-  stackOf,
-  type EncodedAnswer,
-  wireAnswer,
-} from '../http/answer.ts'
+import { errorReply, failureOf, sendAnswer, stackOf, type EncodedAnswer, wireAnswer } from '../http/answer.ts'
 import { decodeText, readBody } from '../http/body.ts'
 import { holdAnswer } from '../http/held-answers.ts'
 import type { Authenticated } from '../http/request-context.ts'

@@ -52,6 +52,8 @@ export interface RecordedEntry {
   readonly trace: RequestTrace
   /** The environment's own words on the wire, where it has a vocabulary (G48). */
   readonly vocabulary: Vocabulary | undefined
+  /** Whether it broke the contract, or took an event that it had to refuse. */
+  readonly isBreach: boolean
   readonly violations: readonly FieldViolation[]
   readonly warnings: readonly RequestWarning[]
   /** Where the mock's own answer broke the contract: a defect of the mock. */

@@ -123,6 +123,7 @@ export function recordedEntry(input: EntryInput, { environment, realAt, requestH
     mcpClient: input.mcpClient ?? null,
     trace: input.trace ?? new RequestTrace(),
     vocabulary: input.vocabulary,
+    isBreach: input.isBreach ?? false,
     violations: input.violations ?? NOTHING,
     warnings: input.warnings ?? NOTHING,
     responseViolations: input.responseViolations ?? NOTHING,

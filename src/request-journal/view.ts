@@ -111,8 +111,7 @@ export function sentText(entry: RecordedEntry, field: string): string | undefine
 type Mark = TimelineEntry['marks'][number]
 
 const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } = {
-  violation: (entry) =>
-    entry.violations.length > 0 || entry.errorCode === 'INVALID_TOOL_INPUT' || warningsOf(entry).some(isNearMiss),
+  violation: (entry) => entry.isBreach || warningsOf(entry).some(isNearMiss),
   warning: (entry) => warningsOf(entry).some((warning) => !isNearMiss(warning)),
   injected: ({ trace }) => trace.injected,
   rule: ({ trace }) => trace.rules.length > 0,

@@ -6,7 +6,7 @@ import {
   QUERY_FIELDS,
 } from '../contract/generated/field-tables.ts'
 import { isJsonObject } from '../domain/json.ts'
-import type { ContractUseRecord, OperationUse, RecordedUse } from '../contract/contract-use.ts'
+import { type ContractUseRecord, isBreach, type OperationUse, type RecordedUse } from '../contract/contract-use.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { NotedRule, RequestTrace } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
@@ -18,7 +18,6 @@ import {
   Findings,
   type FoundIn,
   foundInEntry,
-  isBreach,
   MAX_PATH,
   type NewFinding,
   type NewWarning,

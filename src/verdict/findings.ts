@@ -1,10 +1,9 @@
-import type { RecordedUse } from '../contract/contract-use.ts'
+import { isBreach, type RecordedUse } from '../contract/contract-use.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import { foundValue, valueOfField } from '../contract/violation.ts'
-import { errorTraits, type FieldViolation, partsOf, ServiceError, TokenError } from '../domain/errors.ts'
+import { errorCodeOf, type FieldViolation, partsOf, violationsIn } from '../domain/errors.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
-import { bearerToken } from '../domain/request-headers.ts'
 import type { RequestWarning } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { shorten } from '../domain/text.ts'
@@ -16,19 +15,6 @@ import type { Finding, FindingOrigin, Warning } from './report-types.ts'
 /** One rule that a request broke, or one field that had no effect, before it is counted. */
 export type NewFinding = Omit<Finding, keyof FindingOrigin | 'basis'>
 export type NewWarning = NewFinding & Pick<Warning, 'kind'>
-
-/** Constraints of a 400 that say no more than a 404 elsewhere: the account does not exist (G34). */
-const ABOUT_STATE: ReadonlySet<string> = new Set(['existing_account'])
-
-export function isBreach(error: unknown, authorization: string | undefined): boolean {
-  const code = codeOf(error)
-  if (code === 'UNAUTHENTICATED') return bearerToken(authorization) === undefined
-  // Wrong credentials break no rule, a request without any does.
-  if (code === 'invalid_client') return violationsIn(error).length > 0
-  if (!errorTraits(code).breach) return false
-  const violations = violationsIn(error)
-  return violations.length === 0 || violations.some(({ constraint }) => !ABOUT_STATE.has(constraint))
-}
 
 export function violationsOf(use: RecordedUse): NewFinding[] {
   const broken = brokenRules(use)
@@ -62,8 +48,8 @@ function findingOf(operation: ServedOperation, { field, description, kind }: Req
 
 function brokenRules(use: RecordedUse): NewFinding[] {
   const { error, operation, authorization } = use
-  const error_code = codeOf(error) ?? null
   if (!isBreach(error, authorization)) return []
+  const error_code = errorCodeOf(error)
   if (error_code === 'UNAUTHENTICATED') return [{ operation, error_code, ...missingBearer(authorization) }]
   const violations = violationsIn(error)
   if (violations.length > 0)
@@ -97,16 +83,6 @@ const FOUND: Readonly<Record<RequestWarning['kind'], string>> = {
   alias: 'another name than the document’s',
   ignored: 'a value without effect',
   similar_identifier: 'another identifier',
-}
-
-function codeOf(error: unknown): string | undefined {
-  if (error instanceof ServiceError) return error.errorCode
-  return error instanceof TokenError ? error.error : undefined
-}
-
-function violationsIn(error: unknown): readonly FieldViolation[] {
-  if (error instanceof ServiceError) return error.context.violations ?? []
-  return error instanceof TokenError ? error.violations : []
 }
 
 function missingBearer(authorization: string | undefined): Omit<NewFinding, 'operation' | 'error_code'> {

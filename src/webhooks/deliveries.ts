@@ -258,6 +258,8 @@ export class Deliveries {
     const { status, headers, answerHeaders, answer, failure } = attempt
     if (signal.aborted && status === 0) return false
     const id = newRequestId()
+    const isDone = status >= 200 && status < 300
+    const mistakes = (['forged', 'stale'] as const).filter((mistake) => isDone && plan[mistake])
     journals.record({
       kind: 'webhook',
       id,
@@ -270,13 +272,12 @@ export class Deliveries {
       status,
       responseHeaders: answerHeaders,
       responseBody: answer,
+      isBreach: mistakes.length > 0,
       failure,
       trace,
       webhook: row,
     })
-    const isDone = status >= 200 && status < 300
-    if (isDone && plan.forged) this.#find('forged', webhook, row, { request: id, found: String(status) })
-    if (isDone && plan.stale) this.#find('stale', webhook, row, { request: id, found: String(status) })
+    for (const mistake of mistakes) this.#find(mistake, webhook, row, { request: id, found: String(status) })
     return isDone
   }
 

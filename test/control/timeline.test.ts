@@ -219,6 +219,38 @@ describe('GET /_mock/timeline', () => {
     })
   })
 
+  it('marks as violations the requests that the contract report names, and no others', async () => {
+    await withControl({}, async (mock) => {
+      const token = await mock.token('test_client', 'test_secret')
+      const account = (connector: string, details: object) => {
+        const connected_account = { authorization_details: details }
+        return mock.api(token, 'post', '/connected_accounts', { connector, identifier: 'ada', connected_account })
+      }
+      await mock.http('get', '/api/v1/connections')
+      await mock.http('get', '/api/v1/connections').set('Authorization', 'Basic YQ==')
+      await mock.api('unknown', 'get', '/connections')
+      await mock.token('test_client', 'wrong')
+      await mock.http('post', '/oauth/token').type('form').send({ grant_type: 'client_credentials' })
+      await mock.http('post', '/oauth/token').type('form').send({ grant_type: 'password' })
+      await account('mail', { static_auth: { details: {} } })
+      await account('mail', {})
+      await account('nowhere', {})
+      await mock.api(token, 'get', '/connected_accounts/auth')
+      await mock.api(token, 'get', '/connected_accounts/auth?connector=mail&identifier=bob')
+      await mock.api(token, 'post', '/connected_accounts/magic_link', { id: 'ca_unknown' })
+      await mock.api(token, 'post', '/execute_tool', { tool_name: 'mail_send_messag', tool_input: {}, ...ada })
+      await mock.api(token, 'post', '/execute_tool', { tool_name: 'mail_send_message', tool_input: {}, ...ada })
+      const { body: report } = await mock.call('get', '/contract?format=json')
+      const { violations } = (report as { total: { violations: { requests: string[] }[] } }).total
+      const { body: journal } = await mock.call('get', '/requests?short=true&limit=100')
+      const { entries } = journal as { entries: { id: string; marks: string[] }[] }
+      const marked = entries.filter(({ marks }) => marks.includes('violation')).map(({ id }) => id)
+      expect(marked.length).toBeGreaterThan(6)
+      expect(marked.length).toBeLessThan(entries.length - 3)
+      expect(marked.toSorted()).toEqual([...new Set(violations.flatMap(({ requests }) => requests))].toSorted())
+    })
+  })
+
   it.each([
     ['?environment=nowhere', 404, 'ENVIRONMENT_NOT_FOUND'],
     ['?newest=10001', 400, 'INVALID_QUERY'],

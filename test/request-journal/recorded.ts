@@ -26,6 +26,7 @@ export function recorded(fields: Partial<RecordedEntry> = {}): RecordedEntry {
     mcpClient: null,
     trace: new RequestTrace(),
     vocabulary: undefined,
+    isBreach: false,
     violations: [],
     warnings: [],
     webhook: null,

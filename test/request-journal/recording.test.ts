@@ -53,6 +53,7 @@ describe('recording', () => {
       mcpClient: null,
       trace: new RequestTrace(),
       vocabulary: undefined,
+      isBreach: false,
       violations: [],
       warnings: [],
       responseViolations: [],

@@ -88,6 +88,9 @@ describe('faults at webhook', () => {
       await attempted(1)
       const [attempt] = await attempts()
       expect(await findings(mock)).toEqual([{ path, constraint, found: '204', requests: [attempt?.id] }])
+      const { body: journal } = await mock.http('get', '/_mock/requests?short=true&kind=webhook')
+      const { entries } = journal as { entries: { id: string; marks: string[] }[] }
+      expect(entries.map(({ id, marks }) => [id, marks.includes('violation')])).toEqual([[attempt?.id, true]])
       const verdict = await mock.http('get', '/_mock/contract?format=junit')
       expect(verdict.text).toContain(`webhook: ${path} must be verified`)
       expect(verdict.text).toContain('convention:G68')
