@@ -119,9 +119,9 @@ const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } 
   transition: ({ trace }) => trace.transitions.length > 0 || trace.due.length > 0,
   // A server of MCP serves more than operations.
   unserved: ({ kind, operation, protocol }) => kind === 'request' && operation === null && protocol !== 'mcp',
-  defect: ({ kind, responseViolations, status, trace }) =>
-    responseViolations.length > 0 ||
-    (status === 500 && kind !== 'webhook' && trace.rules.length === 0 && trace.upstream.length === 0),
+  // A responder or a rule that answers 500 leaves no failure.
+  defect: ({ responseViolations, status, failure }) =>
+    responseViolations.length > 0 || (status === 500 && failure !== null),
 }
 const MARKS = Object.keys(IS_MARKED) as Mark[]
 

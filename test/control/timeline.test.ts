@@ -4,6 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { SILENT } from '../../src/http/log.ts'
+import { OPERATIONS } from '../../src/operations/table.ts'
 import { codeOf, type ControlMock, START, withControl } from './control-mock.ts'
 
 const ada = { connector: 'mail', identifier: 'ada@example.com' }
@@ -248,6 +250,32 @@ describe('GET /_mock/timeline', () => {
       expect(marked.length).toBeGreaterThan(6)
       expect(marked.length).toBeLessThan(entries.length - 3)
       expect(marked.toSorted()).toEqual([...new Set(violations.flatMap(({ requests }) => requests))].toSorted())
+    })
+  })
+
+  it('marks as a defect of the mock what the mock failed at, and no 500 that a responder answers', async () => {
+    const operations = {
+      ...OPERATIONS,
+      list_connections: () => {
+        throw new Error('broken')
+      },
+    }
+    await withControl({ operations, log: SILENT }, async (mock) => {
+      const token = await mock.token('test_client', 'test_secret')
+      const on = { method: 'GET', path: '/api/v1/things' }
+      await mock.call('put', '/extensions/things', {
+        extension: 'things',
+        responders: [{ name: 'things', on, respond: { status: 500, body: {} } }],
+      })
+      expect((await mock.api(token, 'get', '/things')).status).toBe(500)
+      expect((await mock.api(token, 'get', '/connections')).status).toBe(500)
+      const { body } = await mock.call('get', '/requests?short=true&kind=request')
+      const { entries } = body as { entries: { operation: string; marks: string[] }[] }
+      expect(entries.map(({ operation, marks }) => [operation, marks])).toEqual([
+        ['create_token', []],
+        ['things', []],
+        ['list_connections', ['defect']],
+      ])
     })
   })
 
