@@ -117,8 +117,7 @@ const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } 
   rule: ({ trace }) => trace.rules.length > 0,
   refresh: ({ trace }) => trace.refreshes.length > 0,
   transition: ({ trace }) => trace.transitions.length > 0 || trace.due.length > 0,
-  // A server of MCP serves more than operations.
-  unserved: ({ kind, operation, protocol }) => kind === 'request' && operation === null && protocol !== 'mcp',
+  unserved: isUnserved,
   // A responder or a rule that answers 500 leaves no failure.
   defect: ({ responseViolations, status, failure }) =>
     responseViolations.length > 0 || (status === 500 && failure !== null),
@@ -132,6 +131,12 @@ function warningsOf({ warnings, trace }: RecordedEntry) {
 /** A near miss of a known name is a violation (G6). */
 function isNearMiss({ kind }: { readonly kind: string }): boolean {
   return kind === 'near_miss'
+}
+
+/** Whether its path is not served, or not with its method. A server of MCP serves more than operations. */
+export function isUnserved(entry: RecordedEntry): entry is RecordedEntry & { readonly status: 404 | 405 } {
+  const { kind, operation, protocol, status } = entry
+  return kind === 'request' && operation === null && protocol !== 'mcp' && (status === 404 || status === 405)
 }
 
 export function pathOf({ url }: Pick<RecordedEntry, 'url'>): string {

@@ -11,7 +11,7 @@ import type { Operation } from '../contract/shapes.ts'
 import type { NotedRule, RequestTrace } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
-import { pathOf } from '../request-journal/view.ts'
+import { isUnserved, pathOf } from '../request-journal/view.ts'
 import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
 import {
   answerViolationsOf,
@@ -280,7 +280,7 @@ const REQUESTED_OF_EVERY_SERVER =
 
 /** Adds what an entry of the journal has beside the operation: unserved paths, and transitions of accounts. */
 export function recordEntry(records: ContractRecords, entry: RecordedEntry): void {
-  const { kind, operation, status, method, environment, trace } = entry
+  const { operation, method, environment, trace } = entry
   if (trace.due.length > 0 || trace.transitions.length > 0) records.of(environment).addMoves(trace)
   if (trace.link || operation === 'verify_user' || trace.tokens.length > 0) {
     const { flows, races, test } = records.of(environment)
@@ -289,12 +289,15 @@ export function recordEntry(records: ContractRecords, entry: RecordedEntry): voi
   }
   for (const { scenario, rule, at, late } of trace.rules)
     if (late !== undefined) records.of(environment).addLateBarrier({ scenario, rule, at, late }, entry)
-  // A path of the API is never looked for with MCP.
-  if (entry.protocol === 'mcp') return
-  if (kind !== 'request' || operation !== null || (status !== 404 && status !== 405)) return
+  if (!isUnserved(entry)) return
   const path = pathOf(entry)
   if ((method === 'GET' || method === 'HEAD') && REQUESTED_OF_EVERY_SERVER.test(path)) return
-  const unserved = { method, path: path.slice(0, MAX_PATH), status, did_you_mean: entry.didYouMean } as const
+  const unserved = {
+    method,
+    path: path.slice(0, MAX_PATH),
+    status: entry.status,
+    did_you_mean: entry.didYouMean,
+  } as const
   const { unknownPaths, test } = records.of(environment)
   unknownPaths.add(unserved, foundInEntry(entry, test))
 }

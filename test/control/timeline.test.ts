@@ -221,6 +221,17 @@ describe('GET /_mock/timeline', () => {
     })
   })
 
+  it('marks a refused request to a path that is served as nothing else', async () => {
+    await withControl({}, async (mock) => {
+      const { url } = await mock.app.listen({ host: '127.0.0.1', port: 0 })
+      const asked = get(`${url}/api/v1/connections`, { headers: { expect: 'nothing' } })
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+      answer.resume()
+      const { body } = await mock.call('get', '/requests?short=true')
+      expect(body).toMatchObject({ entries: [{ status: 417, marks: [] }] })
+    })
+  })
+
   it('marks as violations the requests that the contract report names, and no others', async () => {
     await withControl({}, async (mock) => {
       const token = await mock.token('test_client', 'test_secret')
