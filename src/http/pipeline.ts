@@ -451,7 +451,7 @@ function record(context: RequestContext, services: ServiceParts): void {
     mcpClient: call?.mcpClient,
     trace: context.trace,
     vocabulary: context.wire?.vocabulary,
-    isBreach: isBreach(error, request.headers.authorization),
+    isBreach: !('extension' in context.route) && isBreach(error, request.headers.authorization),
     violations: checked?.violations,
     warnings: checked?.warnings,
     responseViolations: context.responseViolations,

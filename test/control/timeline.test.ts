@@ -239,6 +239,12 @@ describe('GET /_mock/timeline', () => {
         const connected_account = { authorization_details: details }
         return mock.api(token, 'post', '/connected_accounts', { connector, identifier: 'ada', connected_account })
       }
+      const on = { method: 'GET', path: '/api/v1/things' }
+      await mock.call('put', '/extensions/things', {
+        extension: 'things',
+        responders: [{ name: 'things', on, respond: { body: {} } }],
+      })
+      await mock.http('get', on.path)
       await mock.http('get', '/api/v1/connections')
       await mock.http('get', '/api/v1/connections').set('Authorization', 'Basic YQ==')
       await mock.api('unknown', 'get', '/connections')
