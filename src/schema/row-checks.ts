@@ -59,3 +59,8 @@ export function isPrivateKey(pem: string): boolean {
 export function hasIdOfItsPlace(row: CollectionItem): boolean {
   return row.id.startsWith(`${placeId(row)}/`)
 }
+
+/** Whether credentials are of one authorization type (2.2). */
+export function hasOneKind(credentials: object): boolean {
+  return Object.keys(credentials).length <= 1
+}

@@ -20,7 +20,15 @@ import {
   text,
   wholeNumber,
 } from './parts.ts'
-import { hasIdOfItsPlace, isPlainObject, isPrivateKey, isScenario, isTimeOfClock, isUrlOfServer } from './row-checks.ts'
+import {
+  hasIdOfItsPlace,
+  hasOneKind,
+  isPlainObject,
+  isPrivateKey,
+  isScenario,
+  isTimeOfClock,
+  isUrlOfServer,
+} from './row-checks.ts'
 import { authPattern, metadata, vocabulary } from './seed-values.ts'
 import { anyJson, duration, instant, jsonObject, stored, storedObject, storedShape, textMap } from './stored.ts'
 
@@ -294,7 +302,9 @@ export const credentials = strict({
   static_auth: strict({ details: jsonObject }).exactOptional(),
   workspace_dwd: workspaceDwd.exactOptional(),
   trusted_idp: trustedIdp.exactOptional(),
-}).describe('At most one sub-object, the one that fits the authorization type.')
+})
+  .refine(hasOneKind, { error: 'one kind of credentials' })
+  .describe('At most one sub-object, the one that fits the authorization type.')
 
 /** As a seed file or a request may give it (2.2). */
 export const credentialsPatch = strict({

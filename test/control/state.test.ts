@@ -302,6 +302,38 @@ describe('PUT /_mock/state', () => {
     })
   })
 
+  it('refuses an account that has two kinds of credentials (2.2)', async () => {
+    await withControl({}, async (mock) => {
+      await mock.call('post', '/seed', { accounts: [ada] })
+      const state = (await stateOf(mock)) as unknown as { tables: { accounts: { credentials: object }[] } }
+      Object.assign(state.tables.accounts[0]?.credentials ?? {}, { static_auth: { details: { api_key: 'k' } } })
+      expect((await mock.call('put', '/state', state)).body).toMatchObject({
+        error: { code: 'INVALID_STATE', details: [{ path: 'tables.accounts[0].credentials' }] },
+      })
+    })
+  })
+
+  it('accepts an account whose custom provider was deleted, as GET answers it', async () => {
+    await withControl({}, async (mock) => {
+      const { call, api } = mock
+      const token = await mock.token('test_client', 'test_secret')
+      const provider = { display_name: 'Notes', auth_patterns: [{ type: 'API_KEY' }] }
+      const created = (await api(token, 'post', '/custom-providers', provider)).body as Record<
+        string,
+        { identifier: string }
+      >
+      const connector = String(created['provider']?.identifier)
+      const details = { static_auth: { details: { api_key: 'k' } } }
+      const connected_account = { authorization_details: details }
+      await api(token, 'post', '/connected_accounts', { connector, identifier: 'ada', connected_account })
+      await api(token, 'delete', `/custom-providers/${connector}`)
+      const before = await stateOf(mock)
+      expect(before.tables['accounts']).toMatchObject([{ connector, status: 'DISCONNECTED' }])
+      expect((await call('put', '/state', before)).status).toBe(200)
+      expect(await stateOf(mock)).toEqual(before)
+    })
+  })
+
   it('names the place of what is wrong far down a table', async () => {
     await withControl({}, async (mock) => {
       const state = await stateOf(mock)
