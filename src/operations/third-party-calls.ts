@@ -22,7 +22,8 @@ type Answer = ToolAnswer | ForwardedAnswer
 
 /**
  * Calls a third party for an account (G45, G46). A token that has expired is renewed first. After a 401 the token is renewed
- * and the call is made once more; a second 401 makes the account `EXPIRED`.
+ * and the call is made once more, also with credentials that its owner stored meanwhile; a second 401 makes the account
+ * `EXPIRED`.
  * @throws ServiceError ACCOUNT_NOT_ACTIVE when the renewal is refused, TOOL_ERROR when it is not possible, ACCOUNT_NOT_FOUND
  * when the account is gone by then
  */
@@ -38,7 +39,8 @@ export async function callThirdParty<A extends Answer>(
   const first = await send(context, account, call)
   if (!isUnauthorized(first)) return first
   refuseReplaced(context, account)
-  if (!isRenewable(account)) return refused(context, account, first)
+  const { credentials } = environment.model.tables.accounts.get(account.id) ?? account
+  if (!isRenewable(account) && haveSameTokens(credentials, account.credentials)) return refused(context, account, first)
   const renewal = await renew(context, account)
   if (renewal.outcome !== 'renewed' || renewal.account.status !== 'ACTIVE' || !isRepeated) return first
   const second = await send(context, renewal.account, call)

@@ -50,7 +50,7 @@ function mock() {
     asked,
     tokenRequest,
     renewing: (trace?: RequestTrace, of = account) => renew(context(trace), of),
-    calling: (call: () => Promise<ToolAnswer>, of = account) => callThirdParty(context(), of, call),
+    calling: (call: (account: Account) => Promise<ToolAnswer>, of = account) => callThirdParty(context(), of, call),
     stored: () => accounts.get(account.id),
     rows: () => accounts.size,
     store: (change: Partial<Account>) => {
@@ -295,6 +295,23 @@ describe('during a call that gets a 401', () => {
     asked.answer(GRANTED)
     expect(await answer).toEqual(UNAUTHORIZED)
     expect(stored()).toMatchObject({ status: 'ACTIVE', credentials: tokens('own') })
+  })
+
+  it('the owner stores another key: the call is made again with it, and the account stays ACTIVE', async () => {
+    const { asked, calling, store, stored } = mock()
+    const key = (api_key: string): Credentials => ({ static_auth: { details: { api_key } } })
+    const used: Credentials[] = []
+    const answer = await calling(
+      ({ credentials }) => {
+        store({ authorization_type: 'API_KEY', credentials: key('own') })
+        return Promise.resolve(used.push(credentials) === 1 ? UNAUTHORIZED : { kind: 'result', data: {} })
+      },
+      store({ authorization_type: 'API_KEY', credentials: key('former') }),
+    )
+    expect(answer).toEqual({ kind: 'result', data: {} })
+    expect(used).toEqual([key('former'), key('own')])
+    expect(asked).toEqual([])
+    expect(stored()).toMatchObject({ status: 'ACTIVE', credentials: key('own') })
   })
 
   it('the account is expired manually: it is not renewed, and the call is not made again (G46)', async () => {
