@@ -3,7 +3,7 @@ import { isHttpUrl } from '../domain/base-url.ts'
 import { isErrorCode } from '../domain/errors.ts'
 import { isJsonObject } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
-import { plural } from '../domain/text.ts'
+import { plural, quote } from '../domain/text.ts'
 import { type VocabularyWords, WIRE_WORD } from '../domain/vocabulary.ts'
 import {
   EVENT_TYPES,
@@ -14,7 +14,7 @@ import {
   WEBHOOK_URL_RULE,
 } from '../domain/webhook.ts'
 import { z } from 'zod'
-import { accepted, jsonObject, strict, textMap, unique, withRule } from './parts.ts'
+import { accepted, jsonObject, repeated, strict, textMap, unique, withRule } from './parts.ts'
 import { shown } from './problems.ts'
 
 /* Values of seed files with rules of their own. */
@@ -79,9 +79,10 @@ const webhookTarget = {
   secret: accepted<string>((value) => typeof value === 'string' && isWebhookSecret(value), SECRET_RULE)
     .meta({ type: 'string', pattern: '^whsec_' })
     .describe('What events are signed with: whsec_ and a key in base64.'),
-  types: z
-    .array(z.enum(EVENT_TYPES).meta({ title: 'type of event' }))
-    .min(1)
+  types: withRule(z.array(z.enum(EVENT_TYPES).meta({ title: 'type of event' })).min(1), (types, report) => {
+    for (const { name, index } of repeated(types))
+      report([index], { found: `${quote(name)} for the second time`, allowed: 'each type once' })
+  })
     .optional()
     .describe('The events that it gets. Absent: all.'),
 }

@@ -367,6 +367,7 @@ describe('webhooks', () => {
       'connected_account.created',
     ],
     ['no type', { url: 'http://127.0.0.1:9/', secret: SECRET, types: [] }, 'types'],
+    ['a type twice', { url: 'http://127.0.0.1:9/', secret: SECRET, types: [...CREATED, ...CREATED] }, 'each type once'],
   ])('are refused with %s, and nothing changes', async (_title, body, message) => {
     await withControl({}, async ({ call }) => {
       const refused = await call('put', '/webhooks/app', body)
