@@ -51,6 +51,8 @@ class Seen {
   readonly #accounts = new Map<string, JsonObject>()
   /** Ids of accounts and identifiers of providers that the recording made, and names of accounts that a link made. */
   readonly #made = new Set<string>()
+  /** Connectors of links that may have made an account. */
+  readonly #linked = new Set<string>()
   readonly #connections = new Map<string, JsonObject>()
   readonly #providers = new Map<string, JsonObject>()
   /** As they were listed, by name. */
@@ -72,8 +74,10 @@ class Seen {
     }
     if (status < 200 || status >= 300 || !isJsonObject(answered)) return
     // A link makes an account where there is none. One that was there and was not seen before cannot be told from it.
-    if (operation === 'create_magic_link' && asked['id'] === undefined && !this.#account(asked))
+    if (operation === 'create_magic_link' && asked['id'] === undefined && !this.#account(asked)) {
       this.#made.add(nameOf(asked))
+      this.#linked.add(asked['connector'] ?? '')
+    }
     const [account, provider] = [objectAt(answered, 'connected_account'), objectAt(answered, 'provider')]
     if (operation === 'create_connected_account') {
       this.#made.add(textAt(account, 'id'))
@@ -145,6 +149,7 @@ class Seen {
       ...[...this.#accounts.values()].map((account) => textAt(account, 'connector')),
       ...tools,
       ...this.#calls.map(({ tool }) => this.#connectorOfTool(tool)),
+      ...this.#linked,
     ]
     const listed = [...this.#connections.keys(), ...this.#providers.keys(), ...tools].filter((name) =>
       used.includes(name),

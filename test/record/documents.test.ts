@@ -75,3 +75,11 @@ it.each([
   const { seed } = documentsOf([created({}), second, listed], new Secrets({ names: [], maskIdentifiers: false }))
   expect((seed['connectors'] as string[]).filter((name) => name !== 'mail')).toEqual(['calendar', 'vault'])
 })
+
+it('a connector of which a magic link alone was recorded is in the seed, so that the link can be replayed', () => {
+  const link = { link: 'https://service.example/magic/x', expiry: '2026-01-01T00:15:00.000Z' }
+  const asked = { connector: 'mail', identifier: 'ada@example.com' }
+  const linked = recorded('POST', '/api/v1/connected_accounts/magic_link', asked, 200, link)
+  const { seed } = documentsOf([linked], new Secrets({ names: [], maskIdentifiers: false }))
+  expect(seed).toEqual({ connectors: ['mail'] })
+})
