@@ -30,11 +30,11 @@ import {
  * What connector files say, each key once: the rows of the state have the same keys (`tables.ts`).
  */
 
-/** `{name}` captures a whole part: inside of one it would be taken literally, which is not what an author means. */
+/** `{name}` captures a whole part: inside of one it would be taken literally, which is not what an author means. So would %20. */
 const pathPattern = z
   .string()
-  .regex(/^(?:\/(?:\{[A-Za-z_]\w*\}|[^/{}]*))+$/, {
-    error: 'a path that starts with /, whose parts are {name}, or text in which * matches anything',
+  .regex(/^(?:\/(?:\{[A-Za-z_]\w*\}|(?:[^/{}%]|%(?![\dA-Fa-f]{2}))*))+$/, {
+    error: 'a path that starts with /, whose parts are {name}, or decoded text in which * matches anything',
   })
   .meta({ title: 'path' })
 

@@ -58,7 +58,12 @@ describe('a problem of a connector file names file, line, column, place, what wa
     [
       'a capture inside a part',
       `${HEAD}responders: [{ on: { path: '/m/msg_{id}' }, respond: {} }]\n`,
-      'c.yaml:3:28: `responders[0].on.path` is "/m/msg_{id}"; allowed: a path that starts with /, whose parts are {name}, or text in which * matches anything',
+      'c.yaml:3:28: `responders[0].on.path` is "/m/msg_{id}"; allowed: a path that starts with /, whose parts are {name}, or decoded text in which * matches anything',
+    ],
+    [
+      'a percent-encoded path',
+      `${HEAD}responders: [{ on: { path: '/m/a%20b' }, respond: {} }]\n`,
+      'c.yaml:3:28: `responders[0].on.path` is "/m/a%20b"; allowed: a path that starts with /, whose parts are {name}, or decoded text in which * matches anything',
     ],
     [
       'a tool name that is there twice',

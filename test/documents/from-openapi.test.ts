@@ -372,6 +372,13 @@ describe('a connector out of an OpenAPI document', () => {
     expect(connector['tools']).toMatchObject([{ name: 'crm_get_x' }])
   })
 
+  it('answers a percent-encoded path', async () => {
+    const { text } = await made(openapi({ '/my%20notes': { get: OK } }))
+    await withCalls(await connectorOf(text), async (call) => {
+      expect((await call('crm_get_my_20notes', {})).kind).toBe('result')
+    })
+  })
+
   const oauth = (...flows: string[]): JsonObject => ({
     type: 'oauth2',
     flows: Object.fromEntries(flows.map((flow) => [flow, { scopes: {} }])),

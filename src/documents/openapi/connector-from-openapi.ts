@@ -12,7 +12,7 @@ import {
   textAt,
 } from '../../domain/json.ts'
 import { nearest } from '../../domain/suggestion.ts'
-import { plural, quote, shorten } from '../../domain/text.ts'
+import { percentDecoded, plural, quote, shorten } from '../../domain/text.ts'
 import { PatternEngine } from '../../linear-pattern.ts'
 import { MAX_SOURCE_LENGTH } from '../source-text.ts'
 import {
@@ -240,7 +240,9 @@ class Draft {
       path: full
         .split('/')
         .map((part) =>
-          /^\{[^{}]+\}$/.test(part) ? `{${inputName(part.slice(1, -1))}}` : part.replaceAll(/\{[^{}]+\}/g, '*'),
+          /^\{[^{}]+\}$/.test(part)
+            ? `{${inputName(part.slice(1, -1))}}`
+            : (percentDecoded(part) ?? part).replaceAll(/\{[^{}]+\}/g, '*'),
         )
         .join('/'),
       parameters,
