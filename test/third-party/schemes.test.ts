@@ -228,6 +228,13 @@ describe('temporary keys', () => {
     expect(await fixture.call(account, { x: 1 })).toMatchObject({ kind: 'failed', status: 401 })
   })
 
+  it('are obtained while the clock jumps', async () => {
+    await using fixture = await registryOf('TRUSTED_IDP')
+    const obtained = fixture.obtain(accountOf(fixture.connector))
+    fixture.environment.clock.advance(30 * 86_400_000)
+    expect(await obtained).toMatchObject({ granted: true })
+  })
+
   it.each(['secret_access_key', 'session_token', 'access_key_id'] as const)(
     'are refused with another %s',
     async (field) => {
