@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -90,8 +91,10 @@ async function runningServer(settings: DetachedServer['settings']): Promise<Deta
     }
     const found = detachedServer()
     const isLeft = found ? !(await isUp(found)) : ++unreadable > UNREADABLE_POLLS
-    if (isLeft) await rm(SERVER_FILE, { force: true })
-    else if (found?.ready) return found
+    if (isLeft) {
+      // Another start that found the same has claimed the file meanwhile.
+      if (isDeepStrictEqual(detachedServer(), found)) rmSync(SERVER_FILE, { force: true })
+    } else if (found?.ready) return found
     else await pause(POLL_MS)
   }
 }

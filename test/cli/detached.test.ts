@@ -70,6 +70,17 @@ describe('start --detach', () => {
     expect((await run(['stop'])).code).toBe(0)
   })
 
+  it('several times at once over the file of a server that was killed starts one', async () => {
+    mkdirSync(join(folder, '.toolmock'))
+    // Another process has its number by now, so that each start asks at its address, where nothing listens.
+    const ready = { url: 'http://localhost:1', text: '', variables: {} }
+    const left = JSON.stringify({ pid: process.pid, settings: {}, ready })
+    writeFileSync(join(folder, '.toolmock/server.json'), left)
+    const [first, ...others] = await Promise.all([1, 2, 3, 4].map(() => run(START)))
+    expect(first).toMatchObject({ code: 0, stderr: '' })
+    expect(others).toEqual([first, first, first])
+  })
+
   it('that fails prints the reason, ends with 2 and leaves no file', async () => {
     writeFileSync(join(folder, 'state.json'), '{')
     const { code, stdout, stderr } = await run(START)
