@@ -19,28 +19,35 @@ export interface AccountEvent {
 
 /** The events that the changes of one transaction cause, in their order (G68). */
 export function eventsOf({ tables }: Model, changes: readonly Change[], cause: Cause): AccountEvent[] {
-  return changes.flatMap(({ table, before, after }): AccountEvent[] => {
-    if (table === 'accounts') return accountEvents(before as Account | undefined, after as Account | undefined, cause)
+  // By account, because one transaction can change all accounts of a provider.
+  const noted = new Map<string, Noted[]>()
+  for (const each of [...cause.transitions, ...cause.changes]) {
+    const words = noted.get(each.account_id) ?? []
+    noted.set(each.account_id, words)
+    words.push('event' in each ? each.event : each.by)
+  }
+  return changes.flatMap(({ table, id, before, after }): AccountEvent[] => {
+    if (table === 'accounts')
+      return accountEvents(before as Account | undefined, after as Account | undefined, noted.get(id) ?? [])
     const account = table === 'magic_links' && !before && tables.accounts.get((after as MagicLink).account_id)
     return account ? [{ type: 'connected_account.magic_link_generated', account }] : []
   })
 }
 
-function accountEvents(before: Account | undefined, after: Account | undefined, cause: Cause): AccountEvent[] {
+type Noted = Cause['transitions'][number]['event'] | Cause['changes'][number]['by']
+
+function accountEvents(before: Account | undefined, after: Account | undefined, noted: Noted[]): AccountEvent[] {
   if (!after) return before ? [{ type: 'connected_account.deleted', account: before }] : []
   if (!before) return [{ type: 'connected_account.created', account: after }]
-  const isOfAccount = ({ account_id }: { account_id: string }): boolean => account_id === after.id
-  const moves = cause.transitions.filter(isOfAccount).map(({ event }) => event)
-  const noted = cause.changes.filter(isOfAccount).map(({ by }) => by)
   const isConsent = TRAITS[after.authorization_type].source === 'consent'
-  const isLive = moves.includes('consent_approved')
+  const isLive = noted.includes('consent_approved')
   const event = (name: string, given: boolean): AccountEvent[] =>
     given ? [{ type: `connected_account.${name}` as EventType, account: after }] : []
   return [
-    ...event('oauth_tokens_fetched', isConsent && (isLive || moves.includes('consent_approved_unverified'))),
-    ...event('oauth_succeeded', isConsent && (isLive || moves.includes('verified'))),
+    ...event('oauth_tokens_fetched', isConsent && (isLive || noted.includes('consent_approved_unverified'))),
+    ...event('oauth_succeeded', isConsent && (isLive || noted.includes('verified'))),
     ...event('token_refresh_succeeded', noted.includes('renewal')),
-    ...event('token_refresh_failed', moves.includes('refresh_refused')),
+    ...event('token_refresh_failed', noted.includes('refresh_refused')),
     ...event('updated', noted.includes('update') && !equalValues(asJson(before), asJson(after))),
     ...event('status_updated', before.status !== after.status).map((each) => ({ ...each, old_status: before.status })),
   ]

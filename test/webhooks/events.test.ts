@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { RequestTrace } from '../../src/domain/request-trace.ts'
 import { EVENT_TYPES } from '../../src/domain/webhook.ts'
+import { eventsOf } from '../../src/webhooks/account-events.ts'
+import { testEnvironment } from '../support/environment.ts'
+import { accountRow } from '../support/rows.ts'
 import { SECRET } from './receiver.ts'
 import { ADA, TOKEN, type WebhookMock, withWebhook } from './fixture.ts'
 
@@ -142,6 +146,22 @@ describe('the events of accounts (G68)', () => {
     ],
   ])('%s', async (_title, before, work, expected) => {
     expect(await sent(before, work)).toEqual(expected)
+  })
+
+  it('of a transaction that changes 20,000 accounts are found in linear time', () => {
+    const accounts = Array.from({ length: 20_000 }, (_, at) => accountRow({ id: `ca_${at}` }))
+    const trace = new RequestTrace()
+    const changes = accounts.map((before) => ({
+      table: 'accounts',
+      id: before.id,
+      place: undefined,
+      before,
+      after: trace.moved(before, 'disconnected', before.updated_at),
+    }))
+    const cause = { request: undefined, transitions: trace.transitions, changes: trace.changes }
+    const start = performance.now()
+    expect(eventsOf(testEnvironment().model, changes, cause)).toHaveLength(20_000)
+    expect(performance.now() - start).toBeLessThan(2000)
   })
 
   it('are those that a webhook names, for each webhook', async () => {
