@@ -80,7 +80,8 @@ function durationsIn(schema: z.ZodType): Duration[] {
   const found: Duration[] = []
   const visit = ({ title = '', properties = {}, items, anyOf = [] }: SchemaPart, path: readonly string[]): void => {
     const unit = /\bor (seconds|milliseconds)$/.exec(title)?.[1]
-    if (unit !== undefined) found.push({ path, unit: unit as Duration['unit'] })
+    // The key ms says its unit.
+    if (unit !== undefined && path.at(-1) !== 'ms') found.push({ path, unit: unit as Duration['unit'] })
     for (const [key, part] of Object.entries(properties)) visit(part, [...path, key])
     for (const part of anyOf) visit(part, path)
     if (items) visit(items, [...path, '*'])
@@ -97,7 +98,9 @@ function nameForModels(name: JsonValue) {
 
 /** A number without a unit means seconds in one place and milliseconds in another. */
 function withoutUnit(value: JsonValue, unit: Duration['unit']) {
-  if (!(typeof value === 'number' || (typeof value === 'string' && /^\d+(\.\d+)?$/.test(value)))) return undefined
+  // What is no duration is refused, and so is a text where a number means milliseconds.
+  if (typeof value !== 'number' && (typeof value !== 'string' || unit === 'milliseconds')) return undefined
+  if (!/^\d+(\.\d+)?$/.test(`${value}`)) return undefined
   return {
     found: `${value} without a unit, which is read as ${value} ${unit}`,
     allowed: `a unit, such as ${value}${unit === 'seconds' ? 's' : 'ms'}`,

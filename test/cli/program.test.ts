@@ -118,7 +118,6 @@ describe('toolmock validate', () => {
       `warning: ${seed}:1:34: \`settings.magic_link_lifetime\` is 900 without a unit, which is read as 900 seconds; allowed: a unit, such as 900s`,
       `warning: ${scenario}:3:48: \`rules[0].when.until\` is 30 without a unit, which is read as 30 seconds; allowed: a unit, such as 30s`,
       `warning: ${scenario}:3:70: \`rules[0].do[0].latency\` is 200 without a unit, which is read as 200 milliseconds; allowed: a unit, such as 200ms`,
-      `warning: ${scenario}:5:61: \`rules[2].do[0].latency.ms\` is 5 without a unit, which is read as 5 milliseconds; allowed: a unit, such as 5ms`,
       `warning: ${scenario}:5:91: \`rules[2].do[1].advance_clock.by\` is 60 without a unit, which is read as 60 seconds; allowed: a unit, such as 60s`,
     ])
   })

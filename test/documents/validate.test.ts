@@ -19,6 +19,16 @@ async function judged(folder: string, ...names: string[]): Promise<{ validate: s
 }
 
 describe('validating files', () => {
+  it('warns of no duration that it refuses', async () => {
+    const rule = (within: string): string =>
+      `name: s\nrules: [{ name: r, at: service, do: [{ hold_until: { requests: 2, within: ${within} } }] }]\n`
+    await withFiles({ 'a.yaml': rule('"5"'), 'b.yaml': rule('-1') }, async (folder) => {
+      const { problems, warnings } = await validateFiles([folder], DOCUMENT_CHECKS)
+      expect(problems.map(({ path }) => path)).toEqual(Array(2).fill('rules[0].do[0].hold_until.within'))
+      expect(warnings).toEqual([])
+    })
+  })
+
   it('recognises the kind of each file, skips one that cannot be read, and lists every problem', async () => {
     const tree = {
       'seed.yaml':
