@@ -122,19 +122,23 @@ export const duration = readBy(parseDuration, DURATION_FORMS).meta({
   type: ['string', 'number'],
 })
 
+/** How long a fault waits, in milliseconds: a plain number means milliseconds, unlike in other durations. */
+export function waitUpTo(most: number) {
+  const longest = `${most / 60_000}m`
+  const read = (value: string | number): number | undefined => {
+    const found = typeof value === 'number' ? value : /[a-zA-Z]/.test(value) ? parseDuration(value) : undefined
+    return found !== undefined && found >= 0 && found <= most ? Math.round(found) : undefined
+  }
+  const allowed = `milliseconds as a number, or a duration with its unit such as 250ms or 2s, of at most ${longest}`
+  return readBy(read, allowed).meta({
+    title: `duration of at most ${longest}, or milliseconds`,
+    type: ['number', 'string'],
+  })
+}
+
 /** No fault waits longer than this; `timeout` is for longer. */
 const MAX_WAIT = 600_000
-
-/** How long a fault waits, in milliseconds: a plain number means milliseconds, unlike in other durations. */
-export const wait = readBy(
-  waitOf,
-  `milliseconds as a number, or a duration with its unit such as 250ms or 2s, of at most ${MAX_WAIT} ms`,
-).meta({ title: `duration of at most ${MAX_WAIT / 60_000}m, or milliseconds`, type: ['number', 'string'] })
-
-function waitOf(value: string | number): number | undefined {
-  const found = typeof value === 'number' ? value : /[a-zA-Z]/.test(value) ? parseDuration(value) : undefined
-  return found !== undefined && found >= 0 && found <= MAX_WAIT ? Math.round(found) : undefined
-}
+export const wait = waitUpTo(MAX_WAIT)
 
 /** A shortest and a longest wait. */
 export const waitRange = withRule(

@@ -153,7 +153,17 @@ describe('a scenario file is refused', () => {
     [
       'a wait that is too long',
       'at: service, do: [{ latency: 11m }]',
-      /^`do\[0\]\.latency` is "11m"; allowed: milliseconds as a number, or a duration[^,]*, of at most 600000 ms, or an object$/,
+      /^`do\[0\]\.latency` is "11m"; allowed: milliseconds as a number, or a duration[^,]*, of at most 10m, or an object$/,
+    ],
+    [
+      'a barrier that waits too long',
+      'at: service, do: [{ hold_until: { requests: 2, within: 2h } }]',
+      /^`do\[0\]\.hold_until\.within` is "2h"; allowed: milliseconds as a number, or a duration[^,]*, of at most 1m$/,
+    ],
+    [
+      'a barrier that does not wait',
+      'at: service, do: [{ hold_until: { requests: 2, within: 0 } }]',
+      /^`do\[0\]\.hold_until\.within` is 0; allowed: at least 1 ms$/,
     ],
     [
       'two counters',
