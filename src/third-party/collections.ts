@@ -17,6 +17,7 @@ import {
   type Step,
 } from '../domain/collection.ts'
 import type { CollectionOwner, Connector, Responder } from '../domain/connector.ts'
+import { ruleAndFound } from '../domain/errors.ts'
 import { isBlank, isJsonObject, type JsonObject, type JsonValue, own, parsedJson, setOwn } from '../domain/json.ts'
 import { quote, shorten } from '../domain/text.ts'
 import { equalValues } from '../domain/value-match.ts'
@@ -270,7 +271,7 @@ function refuseConflict(run: Run, step: Step, place: CollectionPlace, itself?: C
   const existing = rows.find((row) => row.id !== itself?.id)
   if (!existing) return
   const names = conditions.map(({ path }) => path)
-  const message = `${step.collection} has an item that is in the way, by ${[...new Set(names)].join(', ')}`
+  const message = `${step.collection} already has an item that conflicts in ${[...new Set(names)].join(', ')}`
   throw new StepFailure(step, 'conflict', message, { existing: existing.item })
 }
 
@@ -373,7 +374,8 @@ function askedPage(run: Run, step: Step, hash: string): AskedPage {
     if (text === '') return undefined
     const value = /^\d{1,9}$/.test(text) ? Number(text) : -1
     if (value >= least) return value
-    throw new StepFailure(step, 'invalid', `${name} must be a whole number of at least ${String(least)}`)
+    const rule = ruleAndFound(`must be a whole number of at least ${least}`, quote(text))
+    throw new StepFailure(step, 'invalid', `${name} ${rule}`)
   }
   const limit = Math.min(whole('the limit', page.limit, 1) ?? page.default, page.most)
   const skip =

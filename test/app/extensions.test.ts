@@ -100,6 +100,7 @@ describe('the bundled extension organizations', () => {
       await send('post', O, { display_name: 'Acme', slug: 'acme' })
       const twice = await send('post', O, { display_name: 'Other', slug: 'acme' })
       expect([twice.status, errorCode(twice), twice.body.code]).toEqual([409, 'ALREADY_EXISTS', 6])
+      expect(twice.body.message).toBe('organizations already has an item that conflicts in slug')
     })
   })
 
@@ -218,6 +219,7 @@ describe('the bundled extension organizations', () => {
   it.each([
     [9, 'the request is refused because request.query.page_size is less than 10'],
     [101, 'the request is refused because request.query.page_size is greater than 100'],
+    ['ten', 'the limit must be a whole number of at least 1; found "ten"'],
   ])('says why it does not list %s at once', async (size, message) => {
     await withOrganizations(async ({ send }) => {
       expect((await send('get', `${O}?page_size=${size}`)).body.message).toBe(message)
