@@ -49,7 +49,7 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
     request: requestView(entry),
     response: responseView(entry),
     violations: entry.violations.map(withoutSecrets),
-    warnings: [...entry.warnings, ...trace.warnings].map(withoutSecrets),
+    warnings: warningsOf(entry).map(withoutSecrets),
     response_violations: entry.responseViolations.map(withoutSecrets),
     did_you_mean: entry.didYouMean,
     failure: entry.failure === null ? null : maskText(entry.failure),
@@ -124,7 +124,7 @@ const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } 
 }
 const MARKS = Object.keys(IS_MARKED) as Mark[]
 
-function warningsOf({ warnings, trace }: RecordedEntry) {
+export function warningsOf({ warnings, trace }: RecordedEntry) {
   return [...warnings, ...trace.warnings]
 }
 

@@ -41,6 +41,13 @@ describe('explaining an answer', () => {
       expect(explanation.advice.join()).toContain('magic link')
     }))
 
+  it('has a line for each field of an accepted request that has no effect', () =>
+    withToolmock({}, async (mock) => {
+      const body = { connector: 'mail', identifier: ADA.identifier, user_verify_ulr: 'http://localhost:3000/verify' }
+      await mock.api.post('/connected_accounts/magic_link', body)
+      expect(explainLast(mock).text).toContain('\n- user_verify_ulr is ignored: the contract has no field of that name')
+    }))
+
   it('has a line for each call to a third party, also for two that took equally long', () =>
     withToolmock({}, async (mock) => {
       await createActive(mock, {}, { oauth_token: { access_token: 'at_1', refresh_token: 'rt_1' } })
