@@ -175,7 +175,7 @@ interface OptionRule extends Rule {
   readonly flag?: string
 }
 
-const RULES = {
+export const RULES = {
   scenario: TEXT,
   scenarios: TEXTS,
   seeds: { ...TEXTS, flag: '--seed' },

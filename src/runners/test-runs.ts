@@ -1,7 +1,7 @@
 import { type ConnectOptions, createToolmock, ToolmockError } from '../index.ts'
 import type { ContractExpectation, TestLabel, Toolmock, ToolmockEnvironment, ToolmockOptions } from '../index.ts'
-import { checkArgument, invalidArgument, oneOf } from '../library/arguments.ts'
-import { runningServer } from '../library/create-toolmock.ts'
+import { ANYTHING, checkOptions, invalidArgument, oneOf } from '../library/arguments.ts'
+import { RULES, runningServer } from '../library/create-toolmock.ts'
 import { toolmockOf } from '../library/toolmock.ts'
 
 // What is the same in every test runner. The files beside this one only connect it with the fixtures or hooks of their runner.
@@ -30,13 +30,15 @@ export interface ToolmockFixtures {
   toolmock: Toolmock
 }
 
+const TEST_RULES = { ...RULES, connection: ANYTHING, contract: ANYTHING, scope: oneOf('test', 'worker') }
+
 /**
  * The server of a worker.
  * @throws ToolmockError as `createToolmock`
  */
 export async function startServer(options: ToolmockTestOptions): Promise<Toolmock> {
+  checkOptions('toolmock', options, TEST_RULES)
   const { connection, contract, scope, ...serverOptions } = options
-  if (scope !== undefined) checkArgument('toolmock', 'scope', scope, oneOf('test', 'worker'))
   if (scope === 'worker' && contract)
     throw invalidArgument(
       'toolmock: the contract of a single test is checked in an environment of its own; leave contract or scope out',

@@ -14,4 +14,12 @@ describe('the servers of a worker', () => {
     await servers[Symbol.asyncDispose]()
     for (const server of [one, two]) expect(await rejection(server.reset())).toMatchObject({ code: 'CLOSED' })
   })
+
+  it('refuse a misspelt option with the options of a test runner among the known ones', async () => {
+    await using servers = new TestServers()
+    const refused = await rejection(servers.of({ scop: 'worker' } as ToolmockTestOptions))
+    expect(String(refused)).toMatch(
+      /"scop" \(did you mean scope\?\); it has scenario, .*, connection, contract, scope$/,
+    )
+  })
 })
