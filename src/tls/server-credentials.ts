@@ -76,7 +76,8 @@ async function temporaryCredentials(
   now: number,
 ): Promise<ServerCredentials> {
   const { authority, cert, key } = await makeTemporaryCertificate(hosts, now)
-  const folder = authorityFile === undefined ? await mkdtemp(join(tmpdir(), 'toolmock-')) : undefined
+  const temporary = () => mkdtemp(join(tmpdir(), 'toolmock-')).catch(notWritten(tmpdir()))
+  const folder = authorityFile === undefined ? await temporary() : undefined
   const file = await write(
     folder === undefined ? resolve(authorityFile ?? '') : join(folder, 'authority.pem'),
     authority,
@@ -117,11 +118,14 @@ export async function makeTemporaryCertificate(
 }
 
 async function write(file: string, text: string): Promise<string> {
-  try {
-    await makeDirectory(dirname(file))
-    await writeFile(file, text)
-    return file
-  } catch (error) {
+  await makeDirectory(dirname(file))
+    .then(() => writeFile(file, text))
+    .catch(notWritten(file))
+  return file
+}
+
+function notWritten(file: string): (error: unknown) => never {
+  return (error) => {
     throw new StartError(`the certificate of the authority cannot be written to ${file}: ${reason(error)}.`)
   }
 }

@@ -70,6 +70,15 @@ describe('toolmock start --tls', () => {
     expect(stdout).toContain(`export NODE_EXTRA_CA_CERTS=${toolmock.path('tls/state.authority.pem')}\n`)
   })
 
+  it('is refused where the authority cannot be written, as in a container that is read-only', async () => {
+    const TMPDIR = toolmock.path('no-such-folder')
+    const { code, stderr } = await toolmock.run(['start', '--port', '0', '--in-memory', '--tls'], { TMPDIR })
+    expect(stderr).toBe(
+      `toolmock: the certificate of the authority cannot be written to ${TMPDIR}: there is no such file.\n`,
+    )
+    expect(code).toBe(2)
+  })
+
   it('is reported healthy by healthcheck, which reads the same variables', async () => {
     const serving = await toolmock.start(['--in-memory'], { TOOLMOCK_TLS: '1' })
     const variables = { TOOLMOCK_TLS: '1', TOOLMOCK_PORT: new URL(serving.url).port }
