@@ -38,7 +38,7 @@ export const report: Run<'report'> = async (given, context) => {
   }
   if (!values.fail) return 0
   const { ok, total } = readJson(await fetchReport(given, 'contract?format=json'))
-  if (ok !== true) err('toolmock: the contract was broken; the report says how')
+  if (ok !== true) err('toolmock: the verdict failed; the report says why')
   else if (!values['allow-no-requests'] && isJsonObject(total) && total['requests'] === 0) {
     err('toolmock: no operation was called, so nothing was judged; --allow-no-requests accepts it')
   } else return 0

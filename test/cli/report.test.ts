@@ -70,7 +70,7 @@ describe('toolmock report', () => {
 
   it('ends with 1 for a broken contract with --fail, and still writes the report', async () => {
     const { code, stdout, stderr } = await report(['--fail', '--format', 'junit'])
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'toolmock: the contract was broken; the report says how\n' })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'toolmock: the verdict failed; the report says why\n' })
     expect(readXml(stdout).name).toBe('testsuites')
     const nothing = await report(['--fail', '--environment', 'worker-2'])
     expect(nothing).toMatchObject({ code: 1, stderr: expect.stringMatching(/^toolmock: no operation was called/) })

@@ -152,7 +152,7 @@ describeWith('bash', 'the actions for GitHub', () => {
     expect(job.shell(BREAKS).output).toBe('400')
     const reported = job.use(`${ACTION}/report`, { sarif: 'other.sarif' })
     expect(reported).toMatchObject({ status: 1, output: expect.stringMatching(/^::error .*identifier/m) as string })
-    expect(reported.output).toContain('the contract was broken')
+    expect(reported.output).toContain('the verdict failed')
     const { runs } = JSON.parse(job.file('other.sarif')) as { runs: [{ results: unknown[] }] }
     expect(runs[0].results).not.toEqual([])
     const lines = job.file('GITHUB_STEP_SUMMARY').split('\n')
