@@ -179,7 +179,7 @@ const RULES = {
   clock: ANYTHING,
   freeze: ANYTHING,
   idSeed: ANYTHING,
-  scenarios: ANYTHING,
+  scenarios: { allowed: 'a list of names and documents', accepts: Array.isArray },
   test: ANYTHING,
 } satisfies Record<keyof EnvironmentOptions, Rule>
 

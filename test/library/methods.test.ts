@@ -210,6 +210,10 @@ describe.each(ACCESSES)('the library, %s', (access) => {
           'environment: test takes an object with label, file, line; found "sends a message"',
         ],
         [
+          () => mock.environment('a', { scenarios: 'rate-limited' } as object),
+          'environment: scenarios is "rate-limited"; allowed: a list',
+        ],
+        [
           () => journal.wait({}, { timeout: 1 } as object),
           'journal.wait has no option "timeout" (did you mean timeoutMs?); it has times, timeoutMs',
         ],
