@@ -7,6 +7,7 @@ import type {
   TestType,
 } from '@playwright/test'
 import type { LinkView, Toolmock } from '../index.ts'
+import { ANYTHING, checkOptions, TEXT } from '../library/arguments.ts'
 import { startServer, TestRun, type ToolmockFixtures, type ToolmockTestOptions } from './test-runs.ts'
 
 export type { ToolmockFixtures, ToolmockTestOptions }
@@ -71,8 +72,8 @@ export function toolmockTest(options: ToolmockTestOptions = {}): ToolmockTest {
     ],
     consent: async ({ page }, use) => {
       await use({
-        approve: ({ as, ...place } = {}) => decide(page, 'approve', place, as),
-        deny: (place = {}) => decide(page, 'deny', place),
+        approve: (options = {}) => decide(page, 'approve', options),
+        deny: (options = {}) => decide(page, 'deny', options),
       })
     },
   })
@@ -92,7 +93,10 @@ function withoutStack(message: string): Error {
 const CONSENT = /\/third-party\/[^/?]+\/authorize(\?|$)/
 const DECISION = /\/(third-party\/[^/?]+\/authorize|magic\/[\w-]+)(\?|$)/
 
-async function decide(own: Page, decision: 'approve' | 'deny', { page = own, link }: ConsentPlace, as?: string) {
+async function decide(own: Page, decision: 'approve' | 'deny', options: ConsentPlace & { readonly as?: string }) {
+  // Playwright runs TypeScript without a look at its types.
+  checkOptions(`consent.${decision}`, options, { page: ANYTHING, link: ANYTHING, as: TEXT })
+  const { page = own, link, as } = options
   if (link !== undefined) await page.goto(typeof link === 'string' ? link : link.link)
   await expect(page, 'the page of a magic link is open').toHaveURL(DECISION)
   if (!CONSENT.test(page.url())) {
