@@ -58,6 +58,11 @@ def test_has_an_environment_of_its_own(toolmock_environment, toolmock):
     assert toolmock_environment.requests(operation="*") == []
     ask(toolmock_environment)
     assert toolmock_environment.links.deny()
+
+def test_consent_at_the_link_of_an_answer(toolmock_environment):
+    links = toolmock_environment.links
+    assert links.deny(ask(toolmock_environment).json()["link"])
+    assert links.approve(links.wait())
 `
 
 const FAILING = `
@@ -110,7 +115,7 @@ describeWith('pytest', 'pytest-toolmock', () => {
 
   it('gives each test an environment: consent, clock, events, scenarios, requests, reset', () => {
     const { status, output } = pytest({ 'test_app.py': PASSING })
-    expect(output).toContain('3 passed')
+    expect(output).toContain('4 passed')
     expect(status).toBe(0)
   })
 
@@ -141,7 +146,7 @@ describeWith('pytest', 'pytest-toolmock', () => {
   it('runs in workers of pytest-xdist, each with a server, under one verdict', () => {
     const files = { 'test_a.py': PASSING, 'test_b.py': PASSING, 'test_c.py': BREAKING }
     const { status, output } = pytest(files, ['-n', '2', '--dist', 'loadfile', '--toolmock-verdict'])
-    expect(output).toContain('7 passed')
+    expect(output).toContain('9 passed')
     expect(output).toContain('test_c.py::test_forgets_the_identifier')
     expect(status).toBe(1)
   })
@@ -149,7 +154,7 @@ describeWith('pytest', 'pytest-toolmock', () => {
   it('uses the server of TOOLMOCK_URL and leaves it running', async () => {
     const serving = await toolmock.start(['--in-memory'])
     const { status, output } = pytest({ 'test_app.py': PASSING }, ['--toolmock-verdict'], { TOOLMOCK_URL: serving.url })
-    expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('3 passed') as string })
+    expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('4 passed') as string })
     expect((await fetch(`${serving.url}/_mock/health`)).status).toBe(200)
     await serving.stop()
   })

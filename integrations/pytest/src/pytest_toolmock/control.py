@@ -107,16 +107,18 @@ class Links:
             raise ToolmockError(f"no open magic link after {timeout} s", "TIMED_OUT", 408)
         return links[0]
 
-    def approve(self, id: Optional[str] = None, as_: Optional[str] = None) -> str:
-        """Gives consent at a link, by default at the oldest one, for which it waits. Answers where the browser would go."""
+    def approve(self, id: Union[str, Link, None] = None, as_: Optional[str] = None) -> str:
+        """Gives consent at a link: its id, its URL, or what `wait` answers; by default at the oldest one, for which it waits.
+        Answers where the browser would go."""
         return self._complete(id, {"decision": "approve", **({} if as_ is None else {"as": as_})})
 
-    def deny(self, id: Optional[str] = None) -> str:
+    def deny(self, id: Union[str, Link, None] = None) -> str:
         return self._complete(id, {"decision": "deny"})
 
-    def _complete(self, id: Optional[str], body: Mapping[str, str]) -> str:
-        link = self.wait()["id"] if id is None else id
-        return self._control.call("POST", f"/links/{urllib.parse.quote(link, safe='')}/complete", body)["redirect_url"]
+    def _complete(self, link: Union[str, Link, None], body: Mapping[str, str]) -> str:
+        given = self.wait() if link is None else link
+        id = given.rsplit("/magic/", 1)[-1] if isinstance(given, str) else given["id"]
+        return self._control.call("POST", f"/links/{urllib.parse.quote(id, safe='')}/complete", body)["redirect_url"]
 
 
 class Accounts:
