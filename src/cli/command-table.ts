@@ -395,7 +395,7 @@ const TABLE = {
         'text, as `run` prints it, json, junit (XML), sarif, gitlab (code quality), github (annotations) or html; all but json contain the coverage too; coverage has json and html',
       ),
       output: text('FILE', { short: 'o' })('where to write it (to stdout by default)'),
-      fail: toggle('exit 1 when the contract was broken, once the report is written'),
+      fail: toggle('exit 1 when the verdict fails, once the report is written'),
       judge: oneOf('prism')('J')(
         'prism checks the requests of the journal by Prism too and lists where it disagrees (second_opinion in the json of contract)',
       ),

@@ -18,7 +18,7 @@ const REPORTS = ['contract', 'coverage'] as const
 const TIMEOUT_MS = 30_000
 const MERGE_FLAGS = ['min-operations', 'min-statuses', 'allow-violation', 'fail-on', 'report']
 
-/** Fetches a report of a running server; 1 when `--fail` is given and the contract was broken. */
+/** Fetches a report of a running server; 1 when `--fail` is given and the verdict fails. */
 export const report: Run<'report'> = async (given, context) => {
   const { out, err } = context
   const { values, operands } = given

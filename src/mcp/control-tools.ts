@@ -276,14 +276,14 @@ function verdictLines({ ok, total }: ControlAnswer<'GET /contract'>): string[] {
     ...unfired_rules.map((each) => line('-', ruleSentence(each))),
   ]
   const warned = warnings.map((each) => finding(warningSentence(each), each))
-  const verdict = !ok ? 'the contract was broken' : requests === 0 ? 'nothing to judge' : 'the contract was kept'
+  const verdict = !ok ? 'the verdict failed' : requests === 0 ? 'nothing to judge' : 'the contract was kept'
   return [
     `${verdict}: ${plural(requests, 'request')}, ${injected} answered or changed by a scenario.`,
     [...wrong, ...warned].some((each) => each.endsWith(']'))
       ? 'Next: explain_request with an id in brackets.'
       : RUN_AGAIN,
     ...wrong,
-    ...(warned.length > 0 ? ['Warnings, which do not break it:', ...warned] : []),
+    ...(warned.length > 0 ? ['Warnings, which do not fail it:', ...warned] : []),
   ]
 }
 

@@ -92,6 +92,8 @@ function withoutStack(message: string): Error {
 /** A consent page of a third party, or the page of a magic link. */
 const CONSENT = /\/third-party\/[^/?]+\/authorize(\?|$)/
 const DECISION = /\/(third-party\/[^/?]+\/authorize|magic\/[\w-]+)(\?|$)/
+/** Where the service says that a consent came too late; it redirects every other one. */
+const PROBLEM = /\/connect\/callback(\?|$)/
 
 async function decide(own: Page, decision: 'approve' | 'deny', options: ConsentPlace & { readonly as?: string }) {
   // Playwright runs TypeScript without a look at its types.
@@ -110,7 +112,10 @@ async function decide(own: Page, decision: 'approve' | 'deny', options: ConsentP
   if (as !== undefined) await signIn(page, as)
   const button = page.getByRole('button', { name: decision === 'approve' ? 'Approve' : 'Deny', exact: true })
   const left = page.waitForURL((url) => !DECISION.test(url.href), { waitUntil: 'commit' })
-  await Promise.all([left, button.click()]).catch((error: unknown) => {
+  const accepted = Promise.all([left, button.click()]).then(() =>
+    expect(page, 'the decision was accepted').not.toHaveURL(PROBLEM),
+  )
+  await accepted.catch((error: unknown) => {
     // A popup may close itself at the end.
     if (!page.isClosed()) throw error
   })

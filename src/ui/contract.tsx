@@ -36,7 +36,7 @@ export function ContractView() {
   return (
     <div class="column page">
       <div class={`row wrap card verdict ${isUnused ? 'info' : ok ? 'success' : 'error'}`} role="status">
-        <strong>{isUnused ? 'No verdict yet' : ok ? 'The contract is kept' : 'The contract is broken'}</strong>
+        <strong>{isUnused ? 'No verdict yet' : ok ? 'The contract is kept' : 'The verdict fails'}</strong>
         <span>{countsOf(total)}</span>
         <span class="space" />
         <span class="buttons" role="group" aria-label="Downloads">

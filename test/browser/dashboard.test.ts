@@ -470,7 +470,7 @@ describeInBrowser('the dashboard', (open) => {
 
   it('shows findings with their requests, and saves reports', async () => {
     const { page, complaints } = await opened('#/contract')
-    await page.getByText('The contract is broken').waitFor()
+    await page.getByText('The verdict fails').waitFor()
     const headsOf = (table: string) =>
       page.getByRole('region', { name: table }).getByRole('columnheader').allInnerTexts()
     expect(await headsOf('Violations')).toEqual(expect.arrayContaining(['Found', 'Rule', 'Basis']))

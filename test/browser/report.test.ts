@@ -19,7 +19,7 @@ describeInBrowser('the page of a report, read from a file', (open) => {
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
     await page.goto(address)
-    expect(await page.locator('h1').innerText()).toBe('The contract was broken')
+    expect(await page.locator('h1').innerText()).toBe('The verdict failed')
     const shown = page.getByRole('cell', { name: '<script>alert(1)</script>' })
     expect(await shown.first().isVisible()).toBe(true)
     expect(await page.locator('script, img, iframe').count()).toBe(0)

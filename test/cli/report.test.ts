@@ -14,7 +14,7 @@ const FORMATS: Readonly<Record<string, (text: string) => string>> = {
   json: (text) => JSON.stringify(contractReportSchema.parse(JSON.parse(text)).total.violations),
   junit: (text) => JSON.stringify(readXml(text)),
   sarif: (text) => JSON.stringify((JSON.parse(text) as { runs: [{ results: unknown }] }).runs[0].results),
-  html: (text) => text.slice(text.indexOf('<h1>The contract was broken</h1>')),
+  html: (text) => text.slice(text.indexOf('<h1>The verdict failed</h1>')),
 }
 
 describe('toolmock report', () => {

@@ -160,7 +160,7 @@ describe('the control server', () => {
         expect(await ask('stop_scenario', { name: 'token-dies-mid-run' })).toContain('(stopped)')
         const { id } = await program('/execute_tool', ADA)
         const verdict = await ask('contract_verdict')
-        expect(verdict).toMatch(/^the contract was broken: 2 requests, /)
+        expect(verdict).toMatch(/^the verdict failed: 2 requests, /)
         expect(verdict).toMatch(new RegExp(`- execute_tool: tool_name .* \\[${id}\\]`))
       })
     })

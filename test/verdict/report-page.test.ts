@@ -39,7 +39,7 @@ describe('the page of a report', () => {
   it('shows at its top the number of each kind, with a link to it', async () => {
     await withViolations(async (mock, { violations, unknown_paths, warnings }) => {
       const { text: page } = await rendered(mock, 'html')
-      expect(page).toContain('<h1>The contract was broken</h1>')
+      expect(page).toContain('<h1>The verdict failed</h1>')
       expect(page).toContain(`<a href="#violations">${violations.length} violations by clients</a>`)
       expect(page).toContain(`<a href="#paths">${unknown_paths.length} unknown paths</a>`)
       expect(page).toContain('<a href="#rules">1 rule that must fire and never fired</a>')

@@ -35,7 +35,7 @@ export function reportPage(reports: JudgedReports): string {
 }
 
 function titleOf({ contract: { ok, total }, shortfalls, cases = [] }: JudgedReports): string {
-  if (!ok) return 'The contract was broken'
+  if (!ok) return 'The verdict failed'
   const failed = failedOf(cases).length
   if (failed > 0) return `${failed} of ${plural(cases.length, 'case')} failed`
   if (shortfalls.length > 0) return 'A minimum of coverage was not reached'
