@@ -9,7 +9,7 @@ import type { RecordedEntry } from './entry.ts'
 import { accountFacts, answered, answerOf, type Cause, type Evidence, upstreamFacts } from './evidence.ts'
 import { EXPLANATIONS, linkProblem, thirdPartyFailure } from './explanations.ts'
 import type { Journal } from './journal.ts'
-import { warningsOf } from './view.ts'
+import { isNearMiss, warningsOf } from './view.ts'
 import { maskText, maskUrl } from '../domain/masking.ts'
 
 /** Why an answer is what it is; secrets are masked. `text` is all of it. */
@@ -27,7 +27,10 @@ export function explain(journal: Journal, id: string, environment: Environment |
   const advice = [cause.advice].flat()
   const summary = summaryOf(entry)
   const because = maskText(cause.because)
-  const warnings = warningsOf(entry).map(({ field, description }) => `${field} ${description}`)
+  // Of a refused request the cause says which name was nearly right.
+  const warnings = warningsOf(entry)
+    .filter((warning) => entry.status < 400 || !isNearMiss(warning))
+    .map(({ field, description }) => `${field} ${description}`)
   const general = [...warnings, ...responderFacts(entry), ...ruleFacts(entry), ...dueFacts(entry)]
   // Two equal facts of a cause are two calls that took equally long.
   const particular = (cause.facts ?? wrongIn(evidence)).filter((fact) => !general.includes(fact))

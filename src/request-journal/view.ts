@@ -129,7 +129,7 @@ export function warningsOf({ warnings, trace }: RecordedEntry) {
 }
 
 /** A near miss of a known name is a violation (G6). */
-function isNearMiss({ kind }: { readonly kind: string }): boolean {
+export function isNearMiss({ kind }: { readonly kind: string }): boolean {
   return kind === 'near_miss'
 }
 

@@ -85,7 +85,10 @@ const PROVOKED: Readonly<Record<string, Provoke | [TestOptions, Provoke]>> = {
     ({ api }) => api.post('/mcp/configs', { name: 'a', connection_tool_mappings: [{ connection_name: 'mial' }] }),
   ],
   McpConfigNotFound: [{ mcp: true }, ({ api }) => api.get('/mcp/configs/cfg_1')],
-  ConnectionNotFound: [{ mcp: true }, ({ api }) => api.post('/mcp/connections/mial/tokens', ADA)],
+  ConnectionNotFound: [
+    { mcp: true },
+    ({ api }) => api.post('/mcp/connections/mial/tokens', { identifier: ADA.identifier }),
+  ],
   Unauthenticated: ({ http }) => http('get', '/api/v1/connected_accounts'),
   IdentifierMismatch: async (mock) => {
     const auth_request_id = await pendingRequest(mock, ADA)
