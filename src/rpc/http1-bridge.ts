@@ -60,6 +60,11 @@ export function forwardToHttp1(
   }
   outgoing.on('error', broken)
   outgoing.on('response', (incoming) => {
+    // It did not come in whole within its time.
+    if (incoming.statusCode === 408 && !request.complete) {
+      stream.close(constants.NGHTTP2_CANCEL)
+      return
+    }
     incoming.on('error', broken)
     incoming.on('end', () => {
       isAnswered = true

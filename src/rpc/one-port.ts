@@ -1,12 +1,5 @@
 import { type Server } from 'node:http'
-import {
-  constants,
-  createServer,
-  type Http2ServerRequest,
-  type Http2Session,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from 'node:http2'
+import { createServer, type Http2Session, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { ServerLimits } from '../http/server.ts'
 import { forwardToHttp1 } from './http1-bridge.ts'
@@ -48,9 +41,7 @@ export function serveHttp2(server: Server, limits: ServerLimits): Http2Side {
     limitSession(session, limits)
   })
   http2.on('request', (request, response) => {
-    const { stream } = request
-    limitRequest(request, limits)
-    stream.on('error', () => undefined)
+    request.stream.on('error', () => undefined)
     forwardToHttp1(request, response, (end) => serveHttp1.call(server, end as unknown as Socket))
   })
   server.off(event, serveHttp1)
@@ -138,13 +129,4 @@ function closeUnread(session: ServerHttp2Session, streams: ReadonlySet<ServerHtt
   }, timeout / STALL_CHECKS)
   check.unref()
   session.once('close', () => clearInterval(check))
-}
-
-/** A request that does not come in whole within its time is reset. */
-function limitRequest(request: Http2ServerRequest, { requestTimeout }: ServerLimits): void {
-  const { stream } = request
-  if (requestTimeout === 0 || stream.endAfterHeaders) return
-  const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), requestTimeout)
-  request.once('end', () => clearTimeout(timer))
-  stream.once('close', () => clearTimeout(timer))
 }
