@@ -104,17 +104,6 @@ function valueOf({ kind }: Flag): z.ZodType<Value> {
   }
 }
 
-/** Keys that files of other kinds have too. */
-const SHARED_KEYS = ['$schema', 'webhooks', 'extension', 'base_url']
-
-/** Whether a text of any kind of file is a configuration: most of its keys are those of one. @throws DocumentError */
-export function isConfiguration(text: string): boolean {
-  const { value } = new SourceText(text, 'file')
-  const keys = isJsonObject(value) ? Object.keys(value) : []
-  const known = keys.filter((key) => Object.hasOwn(configurationSchema.shape, key))
-  return known.length * 2 > keys.length && known.some((key) => !SHARED_KEYS.includes(key))
-}
-
 /** Reads a configuration; paths in it are relative to `folder`. @throws DocumentError with every problem */
 export function readConfiguration(file: string, text: string, folder: string): Configuration {
   const source = new SourceText(text, file)

@@ -41,17 +41,9 @@ function hasKey(text: string): boolean {
   return isJsonObject(value) && 'toolmock' in value
 }
 
-/** The configurations at a path: the file itself, also of a name of its own, or those of a folder. */
-export async function configurationsAt(path: string): Promise<string[]> {
+/** The configurations at a path: the file itself, or those of a folder. */
+export function configurationsAt(path: string): string[] {
   if (CONFIGURATION_FILES.includes(basename(path))) return [path]
-  const { isConfiguration } = await import('./configuration.ts')
-  // What cannot be read is reported as any other file is.
-  if (
-    await readTextFile(path)
-      .then(isConfiguration)
-      .catch(() => false)
-  )
-    return [path]
   return CONFIGURATION_FILES.map((name) => join(path, name)).filter((file) => existsSync(file))
 }
 

@@ -14,7 +14,7 @@ export const validate: Run<'validate'> = async ({ operands, values }, { out, err
   const extensions = await loadExtensions({ extensions: values.extension }, DOCUMENT_CHECKS)
   const names = extensions.map(({ extension }) => extension)
   const checks = withExtensions(DOCUMENT_CHECKS, { names })
-  const configurations = (await Promise.all(operands.map(configurationsAt))).flat()
+  const configurations = operands.flatMap(configurationsAt)
   const others = operands.filter((operand) => !configurations.includes(operand))
   const { files, problems, warnings, unreadable, leftOut, cases } = await validateFiles(others, checks)
   const defaults = { seed: ['bundled'], extension: values.extension }

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { ToolmockProcess } from './toolmock-process.ts'
 
@@ -20,6 +22,14 @@ describe('toolmock connector from-openapi', () => {
     writeFileSync(toolmock.path('written.yaml'), stdout)
     expect(await toolmock.run(['validate', toolmock.path('written.yaml')])).toMatchObject({ code: 0, stderr: '' })
     expect(stderr).toMatch(/\nNext:\n {2}write it to a file by --out FILE, with a seed that has an account\n/)
+  })
+
+  it('writes what validate also reads from a pipe, which can be read once', async () => {
+    const { stdout } = await toolmock.run(['connector', 'from-openapi', library()])
+    const pipe = toolmock.path('pipe.yaml')
+    execFileSync('mkfifo', [pipe])
+    const [{ code, stderr }] = await Promise.all([toolmock.run(['validate', pipe]), writeFile(pipe, stdout)])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 
   it.each([

@@ -83,17 +83,6 @@ describe('toolmock init', () => {
     )
   })
 
-  it('validate knows a configuration of another name by its keys, as --config takes it', async () => {
-    writeFileSync(toolmock.path('ci.yaml'), 'port: 8700\nseed: [bundled]\nwebhooks: []\n')
-    writeFileSync(toolmock.path('ci.json'), '{ "port": 8700, "lable": "x", "quiet": true }')
-    writeFileSync(toolmock.path('extra.yaml'), 'extension: extra\nresponders: []\n')
-    const { stdout } = await toolmock.run(['validate', 'ci.yaml'])
-    expect(stdout).toBe('ci.yaml: a valid configuration file\n')
-    const refused = await toolmock.run(['validate', 'ci.json', 'extra.yaml'])
-    expect(refused.stdout).toContain('ci.json:1:17: `lable` is an unknown key; allowed: $schema, port, ')
-    expect(refused.stdout).toContain('extra.yaml:2:13: `responders` is an empty list')
-  })
-
   it('keeps the configuration that is there, and prints the flags', async () => {
     writeFileSync(toolmock.path('toolmock.config.yaml'), '# mine\n')
     const { stdout } = await toolmock.run(['init', 'second'])
