@@ -71,20 +71,20 @@ export function readArguments<Command extends CommandName>(
   const flags = flagsOf(command)
   const values = new Map<string, Value | undefined>()
   const given = new Map<string, Origin>()
-  for (const flag of flags) {
-    const { value, origin } = settingOf(flag, surroundings)
-    if (origin) given.set(flag.name, origin)
-    values.set(flag.name, value)
-  }
   const own = ownWords(command, argv)
   const operands: string[] = []
   for (const token of tokens(flags, own)) {
     if (token.kind === 'positional') operands.push(token.value)
     if (token.kind !== 'option') continue
     const [{ name }, value] = flagIn(token, flags)
-    const earlier = given.get(name) === 'flag' ? values.get(name) : undefined
+    const earlier = values.get(name)
     values.set(name, isList(value) && isList(earlier) ? [...earlier, ...value] : value)
     given.set(name, 'flag')
+  }
+  for (const flag of flags.filter(({ name }) => !given.has(name))) {
+    const { value, origin } = settingOf(flag, surroundings)
+    if (origin) given.set(flag.name, origin)
+    values.set(flag.name, value)
   }
   if (operands.length > 0 && rowOf(command).operands === undefined)
     throw new UsageError(`${command} takes no ${operands.join(' ')}.`)

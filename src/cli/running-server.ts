@@ -6,7 +6,7 @@ import { StartError } from '../domain/start-error.ts'
 import { hasCode, systemCode } from '../domain/system-error.ts'
 import { failureReason, HttpClient } from '../http-client.ts'
 import type { Server } from '../library/control-client.ts'
-import type { Arguments } from './arguments.ts'
+import { type Arguments, outranks } from './arguments.ts'
 
 /** The server that `start --detach` started in the working directory, as its file describes it. */
 export interface DetachedServer {
@@ -47,8 +47,10 @@ export function serverOf({ values, given }: ServerArguments): Server {
   const adminToken = values['admin-token']
   const detached = isGiven({ given }) ? undefined : detachedServer()?.ready
   if (detached) return { url: detached.url, ca: authorityOf(detached.variables), adminToken }
-  const isSecure = values.tls || values['tls-cert'] !== undefined
-  const url = values.url ?? `${isSecure ? 'https' : 'http'}://${callableHost(values.host)}:${values.port}`
+  const isSecure = values.tls || (values['tls-cert'] !== undefined && !outranks({ given }, 'tls', 'tls-cert'))
+  const address = `${isSecure ? 'https' : 'http'}://${callableHost(values.host)}:${values.port}`
+  const isUrlOutranked = ['port', 'host', 'tls', 'tls-cert'].some((name) => outranks({ given }, name, 'url'))
+  const url = isUrlOutranked ? address : (values.url ?? address)
   return { url, adminToken }
 }
 

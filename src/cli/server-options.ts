@@ -160,7 +160,7 @@ function refuseTlsConflict({ values, given }: StartArguments | RunArguments): vo
 function tlsOf(read: StartArguments | RunArguments, temporary: () => AppOptions['tls']): AppOptions['tls'] {
   const { values } = read
   const [cert, key] = [values['tls-cert'], values['tls-key']]
-  const isOwn = cert !== undefined && key !== undefined && !(values.tls && outranks(read, 'tls', 'tls-cert'))
+  const isOwn = cert !== undefined && key !== undefined && !outranks(read, 'tls', 'tls-cert')
   if (isOwn) return { cert, key }
   return values.tls ? temporary() : undefined
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { mistypedVariables, readArguments } from '../../src/cli/arguments.ts'
 import { UsageError } from '../../src/cli/failure.ts'
 import { COMMAND_NAMES, flagsOf } from '../../src/cli/command-table.ts'
+import { serverOf } from '../../src/cli/running-server.ts'
 import { checkStart, startOptions } from '../../src/cli/server-options.ts'
 
 const read = (argv: string[], variables: Record<string, string> = {}) => readArguments('start', argv, { variables })
@@ -55,6 +56,7 @@ describe('flags and variables of start', () => {
 
   it.each([
     [['--port', '0'], { TOOLMOCK_PORT: '9000' }, { port: 0 }],
+    [['--port', '0'], { TOOLMOCK_PORT: 'tcp://10.0.0.1:8665' }, { port: 0 }],
     [['--port=9001'], {}, { port: 9001 }],
     [['--port', '1', '--port', '2'], {}, { port: 2 }],
     [[], { TOOLMOCK_PORT: '9000' }, { port: 9000 }],
@@ -174,6 +176,7 @@ describe('the options that start reads from its flags', () => {
       { TOOLMOCK_TLS_CERT: 'c.pem', TOOLMOCK_TLS_KEY: 'k.pem' },
       { tls: { hosts: ['127.0.0.1'], authorityFile: '.toolmock/state.authority.pem' } },
     ],
+    [['--no-tls'], { TOOLMOCK_TLS_CERT: 'c.pem', TOOLMOCK_TLS_KEY: 'k.pem' }, { tls: undefined }],
     [
       ['--tls', '--in-memory', '--host', '::1', '--base-url', 'https://mock.internal:8443'],
       {},
@@ -251,5 +254,37 @@ describe('variables', () => {
       variables: { TOOLMOCK_PORT: '9000', TOOLMOCK_HOST: '0.0.0.0' },
     })
     expect(values).toMatchObject({ port: 9000, host: '0.0.0.0', url: undefined })
+  })
+
+  const OTHER = { TOOLMOCK_URL: 'http://other:1' }
+  const CERTIFICATE = { TOOLMOCK_TLS_CERT: 'c', TOOLMOCK_TLS_KEY: 'k' }
+  it.each<[readonly string[], Record<string, string>, string]>([
+    [[], OTHER, 'http://other:1'],
+    [[], { ...OTHER, TOOLMOCK_PORT: '9000' }, 'http://other:1'],
+    [['--port', '9000'], OTHER, 'http://127.0.0.1:9000'],
+    [['--port', '9000'], { ...OTHER, TOOLMOCK_HOST: 'mock' }, 'http://mock:9000'],
+    [['--host', 'mock'], OTHER, 'http://mock:8665'],
+    [['--host', 'mock', '--port', '9000', '--tls'], OTHER, 'https://mock:9000'],
+    [['--tls'], OTHER, 'https://127.0.0.1:8665'],
+    [['--tls-cert', 'c.pem'], OTHER, 'https://127.0.0.1:8665'],
+    [['--url', 'http://one:2'], { ...OTHER, TOOLMOCK_PORT: '9000' }, 'http://one:2'],
+    [['--url', 'http://one:2', '--port', '9000'], OTHER, 'http://one:2'],
+    [['--port', '9000'], CERTIFICATE, 'https://127.0.0.1:9000'],
+    [['--port', '9000', '--no-tls'], CERTIFICATE, 'http://127.0.0.1:9000'],
+  ])('%j wins over any of %j: %s is called', (argv, variables, url) => {
+    expect(serverOf(readArguments('healthcheck', argv, { variables })).url).toBe(url)
+  })
+
+  it.each<[Record<string, string>, string]>([
+    [{ TOOLMOCK_PORT: '9000' }, 'http://127.0.0.1:9000'],
+    [{}, 'http://written:1'],
+  ])('%j win over a URL of the configuration file: %s is called', (variables, url) => {
+    const configuration = {
+      file: 'toolmock.config.yaml',
+      values: new Map([['url', 'http://written:1']]),
+      reasons: new Map<string, string>(),
+      webhooks: [],
+    }
+    expect(serverOf(readArguments('healthcheck', [], { variables, configuration })).url).toBe(url)
   })
 })
