@@ -17,7 +17,15 @@ export type {
   VerdictReason,
 } from './library/contract.ts'
 export type { LinkDecision, MockLinks } from './library/links.ts'
-export type { JournalMatch, JournalQuery, MockJournal, WaitOptions, Wanted } from './library/journal.ts'
+export type {
+  JournalMatch,
+  JournalQuery,
+  MatchesInOrder,
+  MockJournal,
+  Times,
+  WaitOptions,
+  Wanted,
+} from './library/journal.ts'
 export type { MockScenarios, UnfiredRule } from './library/scenarios.ts'
 export type { MockSnapshots } from './library/snapshots.ts'
 export type * from './library/types.ts'

@@ -11,7 +11,7 @@ export const logs: Run<'logs'> = async (given, context) => {
   const { operation, status, limit, follow } = values
   // The stream is open before the list is read, so that no entry is missed between the two.
   const events = follow ? await session.events() : undefined
-  const { requests } = await call('GET /requests', { query: { operation, status, limit } })
+  const { requests } = await call('GET /requests', { query: { operation, status, limit, kind: '*' } })
   const show = (entry: JournalEntry): void => {
     session.out(values.json ? JSON.stringify(entry) : requestLine(entryFacts(entry), session.terminal))
   }

@@ -4,6 +4,7 @@ import type { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
 import { excessOf, extentOf } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
+import { type Times, timesRange } from '../domain/times.ts'
 import { hasBody, readBody as readBytes } from '../http/body.ts'
 import { type Problem, problemsOf } from '../schema/problems.ts'
 import { parseRowByRow } from '../state/model/state-text.ts'
@@ -24,6 +25,14 @@ const loadSourceText = lazyImport(() => import('../documents/source-text.ts'))
 export type ControlRoute = (typeof CONTROL_ROUTES)[number]
 export type ControlOperation = ControlRoute['operation']
 
+const EMPTY_RANGE = { path: ['times'], error: 'a number, or at_least and at_most, the one no more than the other' }
+
+function hasRange({ times }: { readonly times?: Times | undefined }): boolean {
+  if (typeof times === 'object' && Object.keys(times).length === 0) return false
+  const { least, most } = timesRange(times ?? 1)
+  return least <= most
+}
+
 /** Bodies by operation; the documents that are missing here are read by their own modules. */
 const BODIES = {
   ...DECLARED_BODIES,
@@ -31,6 +40,17 @@ const BODIES = {
     ({ label, file, line }) => label !== undefined || (file === undefined && line === undefined),
     { path: ['label'], error: 'the name of the test, where file or line is given' },
   ),
+  count_requests: DECLARED_BODIES.count_requests.refine(hasRange, EMPTY_RANGE),
+  verify_requests: DECLARED_BODIES.verify_requests
+    .refine(hasRange, EMPTY_RANGE)
+    .refine(
+      ({ match, times, in_order }) =>
+        in_order === undefined || (match === undefined && times === undefined && in_order.length > 0),
+      { path: ['in_order'], error: 'one match or more, in place of match and times' },
+    ),
+  wait_for_requests: DECLARED_BODIES.wait_for_requests
+    .refine(hasRange, EMPTY_RANGE)
+    .refine(({ times }) => times !== 0, { path: ['times'], error: 'at least 1' }),
   put_clock: DECLARED_BODIES.put_clock
     .refine((change) => Object.keys(change).length > 0, {
       error: 'at least one of now, advance and frozen',

@@ -6,11 +6,12 @@ import { maskJson } from '../domain/masking.ts'
 import type { Provider } from '../domain/provider.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import { quote } from '../domain/text.ts'
+import { isWithin, timesRange, timesText } from '../domain/times.ts'
 import { holdAnswer } from '../http/held-answers.ts'
 import type { JournalEntry, RecordedEntry } from '../request-journal/entry.ts'
 import { explain } from '../request-journal/explain.ts'
 import { eventsOf, type Journal, type JournalEvent } from '../request-journal/journal.ts'
-import { readJournalQuery, readMatch } from '../request-journal/query.ts'
+import { type Match, readJournalQuery, readMatch } from '../request-journal/query.ts'
 import { replayOf } from '../request-journal/replay.ts'
 import { viewOf as viewOfEntry } from '../request-journal/view.ts'
 import type { Environment } from '../state/environment.ts'
@@ -26,15 +27,17 @@ export const requestHandlers = {
   },
   clear_requests: ({ journal }) => ({ body: {}, onceDurable: () => journal.clearUntilRestored() }),
   restore_requests: ({ journal }) => ({ body: { restored: journal.restore() } }),
-  count_requests: ({ services, journal, body }) => ({
-    body: { count: journal.count(readMatch(body.match, services.extensions.names)) },
-  }),
-  verify_requests: ({ services, journal, body }) => ({
-    body: journal.verify(readMatch(body.match, services.extensions.names), body.times),
-  }),
+  count_requests: ({ services, journal, body: { match, times } }) => {
+    const count = journal.count(readMatch(match, services.extensions.names))
+    return { body: { count, ...(times !== undefined && { ok: isWithin(timesRange(times), count) }) } }
+  },
+  verify_requests: ({ services, journal, body: { match, times, in_order } }) => {
+    const readEach = (each: unknown): Match => readMatch(each, services.extensions.names)
+    return { body: in_order ? journal.verifyOrder(in_order.map(readEach)) : journal.verify(readEach(match), times) }
+  },
 
   wait_for_requests: async ({ services, environment, journal, response, body }) => {
-    const { match, times, timeout_ms: timeoutMs } = body
+    const { match, times = 1, timeout_ms: timeoutMs } = body
     const signal = goneSignal({ services, response })
     const result = await journal.wait(readMatch(match, services.extensions.names), { times, timeoutMs, signal })
     if (result.ok) return { body: result }
@@ -45,8 +48,11 @@ export const requestHandlers = {
       ? 'the server stops'
       : environment.isRemoved
         ? 'the environment was removed'
-        : 'the time is over'
-    throw new ControlError('TIMED_OUT', `${over}: ${found.matched} of ${times} requests match${lost}`, [found])
+        : found.matched > timesRange(times).most && typeof times === 'object'
+          ? 'there are too many'
+          : 'the time is over'
+    const wanted = timesText(typeof times === 'number' ? { at_least: times } : times)
+    throw new ControlError('TIMED_OUT', `${over}: ${found.matched} requests match, wanted: ${wanted}${lost}`, [found])
   },
 
   get_request: ({ journal, path }) => ({ body: { request: journal.find(path.id) ?? notFound(path.id) } }),

@@ -1,5 +1,6 @@
 import type { components, paths } from '../contract/generated/control-types.ts'
 import { matchedText, nearMissText } from '../domain/value-match.ts'
+import { timesText } from '../domain/times.ts'
 import { ANYTHING, checkOptions, type Rule } from './arguments.ts'
 import type { ControlClient } from './control-client.ts'
 import { ToolmockError } from './toolmock-error.ts'
@@ -8,6 +9,9 @@ import type { EntryKind, Explanation, JournalEntry, JournalVerdict, NearMiss, Op
 /** A value, a text with `*` for any characters, or a list of which one has to match. */
 export type Wanted<T extends string | number | boolean> = T | Glob | readonly (T | Glob)[]
 type Glob = `${string}*${string}`
+
+/** How many requests are wanted: exactly so many, or a range of which one end may be absent. */
+export type Times = components['schemas']['Times']
 
 type MatchOfSpec = components['schemas']['Match']
 type QueryOfSpec = NonNullable<paths['/requests']['get']['parameters']['query']>
@@ -26,10 +30,15 @@ export interface JournalQuery extends Omit<QueryOfSpec, 'environment' | 'operati
   readonly status?: number
 }
 
+/** Matches of entries that have to be there one after the other; other entries may be between them. */
+export interface MatchesInOrder {
+  readonly in_order: readonly JournalMatch[]
+}
+
 /** How long to wait, and for how many entries. */
 export interface WaitOptions {
-  /** 1 when absent. */
-  readonly times?: number
+  /** A number is that many or more; 1 when absent. More than `at_most` is a failure once there are enough. */
+  readonly times?: Times
   /** Real milliseconds; 5,000 when absent, 600,000 at most. */
   readonly timeoutMs?: number
 }
@@ -39,16 +48,20 @@ export interface WaitOptions {
  * INVALID_QUERY.
  */
 export interface MockJournal {
-  /** Oldest first; at most 1,000 unless `limit` says otherwise. */
+  /**
+   * Oldest first; at most 1,000 unless `limit` says otherwise. Without a query, what a test itself did by the control API is left
+   * out: `{ kind: '*' }` has it too. `count` does the same.
+   */
   requests(query?: JournalQuery): Promise<readonly JournalEntry[]>
   /** The entry with this `X-Request-Id`. @throws ToolmockError REQUEST_NOT_FOUND */
   get(id: string): Promise<JournalEntry>
   count(match?: JournalMatch): Promise<number>
   /**
-   * Checks that exactly `times` entries match; at least one when it is absent.
+   * Checks that exactly `times` entries match, or as many as a range says; at least one when it is absent. With `in_order`, that
+   * there is an entry for each match, one after the other.
    * @throws ToolmockError NOT_VERIFIED otherwise, with the entries that come closest in the message and in `details`
    */
-  verify(match: JournalMatch, times?: number): Promise<JournalVerdict>
+  verify(match: JournalMatch | MatchesInOrder, times?: Times): Promise<JournalVerdict>
   /**
    * Answers as soon as enough entries match, those that exist already included.
    * @throws ToolmockError TIMED_OUT, with the entries that come closest in the message and in `details`
@@ -69,11 +82,14 @@ export function journalOf(control: ControlClient): MockJournal {
     get: async (id) => (await control.call('GET /requests/{id}', { path: { id } })).request,
     count: async (match = {}) => (await control.call('POST /requests/count', { body: { match } })).count,
     verify: async (match, times) => {
-      const verdict = await control.call('POST /requests/verify', { body: { match, times } })
+      const isOrder = 'in_order' in match
+      const verdict = await control.call('POST /requests/verify', { body: isOrder ? match : { match, times } })
       if (verdict.ok) return verdict
       const { matched, near_misses } = verdict
-      const wanted = times === undefined ? 'at least 1' : `exactly ${times}`
-      const lines = [matchedText(verdict, match, wanted), ...near_misses.map(nearMissLine)]
+      const first = isOrder
+        ? `no request matches ${JSON.stringify(match.in_order[matched])}, number ${matched + 1} of ${match.in_order.length} in order`
+        : matchedText(verdict, match, timesText(times ?? { at_least: 1 }))
+      const lines = [first, ...near_misses.map(nearMissLine)]
       throw new ToolmockError('NOT_VERIFIED', lines.join('\n'), { details: [{ matched, near_misses }] })
     },
     wait: async (match, options = {}) => {
@@ -91,12 +107,13 @@ export function journalOf(control: ControlClient): MockJournal {
 }
 
 /** Adds the match and the nearest entries to the message of a time-out. */
-function timedOut(error: unknown, match: JournalMatch, times = 1): unknown {
+function timedOut(error: unknown, match: JournalMatch, times: Times = 1): unknown {
   if (!(error instanceof ToolmockError) || error.code !== 'TIMED_OUT') return error
   const { details, status } = error
   const { matched = 0, near_misses = [] } = (details as readonly Partial<JournalVerdict>[])[0] ?? {}
   const [over = ''] = error.message.split(':')
-  const head = `${matchedText({ matched }, match, `at least ${times}`)}, and ${over}`
+  const wanted = timesText(typeof times === 'number' ? { at_least: times } : times)
+  const head = `${matchedText({ matched }, match, wanted)}, and ${over}`
   return new ToolmockError('TIMED_OUT', [head, ...near_misses.map(nearMissLine)].join('\n'), { details, status })
 }
 

@@ -4,7 +4,8 @@ import { RequestTrace, type Transition } from '../domain/request-trace.ts'
 import { type EntryEnvironment, type EntryInput, type JournalEntry, KEPT, type RecordedEntry } from './entry.ts'
 import { type NearMiss, nearMisses } from './near-miss.ts'
 import { inSlices } from '../state/model/slices.ts'
-import { type JournalQuery, type Match, matches, select } from './query.ts'
+import { isWithin, type Times, timesRange } from '../domain/times.ts'
+import { isCounted, type JournalQuery, type Match, matches, select } from './query.ts'
 import { withText } from './text-search.ts'
 import { type TimelineEntry, timelineEntry, viewOf } from './view.ts'
 
@@ -24,8 +25,8 @@ export type MatchResult = components['schemas']['Verdict']
 type Requests = components['schemas']['Requests']
 
 export interface WaitOptions {
-  /** 1 when absent; entries that exist already count. */
-  readonly times?: number | undefined
+  /** A number is that many or more, 1 when absent; entries that exist already count. */
+  readonly times?: Times | undefined
   /** Real milliseconds; 5,000 when absent. */
   readonly timeoutMs?: number | undefined
   /** Ends the wait early: the client has disconnected, or the server stops. */
@@ -245,25 +246,45 @@ export class Journal {
   }
 
   count(match: Match): number {
-    return this.recorded().reduce((count, entry) => (matches(match, entry) ? count + 1 : count), 0)
+    return this.recorded().reduce((count, entry) => (isCounted(match, entry) ? count + 1 : count), 0)
   }
 
-  /** Whether exactly `times` entries match; at least one when it is not given. */
-  verify(match: Match, times?: number): MatchResult {
+  /** Whether so many entries match; at least one when `times` is not given. */
+  verify(match: Match, times: Times = { at_least: 1 }): MatchResult {
     const matched = this.count(match)
-    const ok = times === undefined ? matched > 0 : matched === times
-    const tooFew = !ok && matched < (times ?? 1)
-    return this.#judged({ ok, matched, near_misses: tooFew ? this.#nearMisses(match) : [] }, times !== undefined)
+    const range = timesRange(times)
+    const ok = isWithin(range, matched)
+    const near_misses = matched < range.least ? this.#nearMisses(match) : []
+    return this.#judged({ ok, matched, near_misses }, range.most < Infinity)
   }
 
-  /** Resolves once at least `times` entries match, existing ones included, or when the time is over. */
-  async wait(match: Match, { times = 1, timeoutMs = DEFAULT_TIMEOUT, signal }: WaitOptions = {}): Promise<MatchResult> {
-    let matched = this.count(match)
-    if (matched < times) {
-      await this.until((entry) => matches(match, entry) && ++matched >= times, { timeoutMs, signal })
+  /** Whether there is an entry for each match, each after the one of the match before it. `matched` counts from the first match. */
+  verifyOrder(order: readonly Match[]): MatchResult {
+    const entries = this.recorded()
+    let [matched, from] = [0, 0]
+    for (const match of order) {
+      const place = entries.findIndex((entry, at) => at >= from && matches(match, entry))
+      if (place < 0) break
+      from = place + 1
+      matched++
     }
-    const ok = matched >= times
-    return this.#judged({ ok, matched, near_misses: ok ? [] : this.#nearMisses(match) }, false)
+    const missing = order[matched]
+    const later = entries.slice(from).slice(-COMPARED)
+    return this.#judged(
+      { ok: missing === undefined, matched, near_misses: missing ? nearMisses(missing, later) : [] },
+      false,
+    )
+  }
+
+  /** Resolves once enough entries match, existing ones included, or when the time is over. */
+  async wait(match: Match, { times = 1, timeoutMs = DEFAULT_TIMEOUT, signal }: WaitOptions = {}): Promise<MatchResult> {
+    const range = timesRange(typeof times === 'number' ? { at_least: times } : times)
+    let matched = this.count(match)
+    if (matched < range.least) {
+      await this.until((entry) => isCounted(match, entry) && ++matched >= range.least, { timeoutMs, signal })
+    }
+    const near_misses = matched < range.least ? this.#nearMisses(match) : []
+    return this.#judged({ ok: isWithin(range, matched), matched, near_misses }, range.most < Infinity)
   }
 
   /** Waits until `holds`, which is asked with each new entry, until the time is over, or until the signal. */

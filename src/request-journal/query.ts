@@ -123,6 +123,12 @@ export function matches(match: Match, entry: RecordedEntry): boolean {
   return differences(match, entry).length === 0
 }
 
+/** Without conditions, what a test did by the control API does not count. */
+export function isCounted(match: Match, entry: RecordedEntry): boolean {
+  if (Object.keys(match).length > 0) return matches(match, entry)
+  return entry.kind !== 'control' && entry.kind !== 'clock'
+}
+
 export function differences(match: Match, entry: RecordedEntry): Difference[] {
   return (Object.keys(match) as MatchKey[]).flatMap((key) => {
     const wanted = match[key] ?? null
@@ -218,10 +224,11 @@ function limitOf(text: string | null): number | undefined {
  */
 export function select(
   entries: readonly RecordedEntry[],
-  { match = {}, since, limit = DEFAULT_LIMIT }: JournalQuery,
+  { match = {}, text = '', short = false, since, limit = DEFAULT_LIMIT }: JournalQuery,
 ): RecordedEntry[] {
+  const isSearch = short || text !== ''
   const later = since === undefined ? entries : laterThan(entries, since)
-  const found = later.filter((entry) => matches(match, entry))
+  const found = later.filter((entry) => (isSearch ? matches(match, entry) : isCounted(match, entry)))
   return since === undefined ? found.slice(Math.max(0, found.length - limit)) : found.slice(0, limit)
 }
 

@@ -277,8 +277,8 @@ describe('the journal', () => {
     })
     const messages = (await Promise.all(ends)).map(({ body }) => body)
     expect(messages).toMatchObject([
-      { error: { code: 'TIMED_OUT', message: 'the environment was removed: 0 of 1 requests match' } },
-      { error: { code: 'TIMED_OUT', message: 'the server stops: 0 of 1 requests match' } },
+      { error: { code: 'TIMED_OUT', message: 'the environment was removed: 0 requests match, wanted: at least 1' } },
+      { error: { code: 'TIMED_OUT', message: 'the server stops: 0 requests match, wanted: at least 1' } },
     ])
   })
 

@@ -159,6 +159,48 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
+  it('journal: verify and wait take a range of times, and verify matches in order', async () => {
+    await withMock(access, {}, async ({ journal, env }) => {
+      const client = await clientOf({ env })
+      await client.account({ connected_account: TOKENS })
+      await client.post('/execute_tool', MESSAGE)
+      await client.post('/execute_tool', MESSAGE)
+      const [create, execute] = [{ operation: 'create_connected_account' }, { operation: 'execute_tool' }] as const
+      const held = [{ at_least: 2 }, { at_most: 2 }, { at_least: 2, at_most: 2 }, 2]
+      for (const times of held) expect(await journal.verify(execute, times)).toMatchObject({ ok: true, matched: 2 })
+      for (const times of [{ at_least: 3 }, { at_most: 1 }, { at_least: 0, at_most: 1 }])
+        expect(await rejection(journal.verify(execute, times)), JSON.stringify(times)).toMatchObject({
+          code: 'NOT_VERIFIED',
+          message: expect.stringMatching(/wanted: (?:at least 3|at most 1)/),
+        })
+      expect(await journal.wait(execute, { times: { at_least: 1, at_most: 2 } })).toMatchObject({ matched: 2 })
+      expect(await rejection(journal.wait(execute, { times: { at_most: 1 } }))).toMatchObject({
+        message: expect.stringContaining('wanted: at most 1, and there are too many'),
+      })
+      for (const times of [{}, { at_least: 2, at_most: 1 }, -1])
+        expect(await rejection(journal.verify(execute, times)), JSON.stringify(times)).toMatchObject({
+          code: 'INVALID_BODY',
+        })
+      expect(await journal.verify({ in_order: [create, execute, execute] })).toMatchObject({ ok: true, matched: 3 })
+      expect(await rejection(journal.verify({ in_order: [execute, create] }))).toMatchObject({
+        message: expect.stringMatching(/^no request matches .*create_connected_account.*, number 2 of 2 in order/),
+        details: [{ matched: 1 }],
+      })
+    })
+  })
+
+  it('journal: without conditions what the test itself did by the control API is left out', async () => {
+    await withMock(access, {}, async ({ accounts, clock, journal, env }) => {
+      const id = await (await clientOf({ env })).account({ connected_account: TOKENS })
+      await accounts.expire(id)
+      await clock.advance('1h')
+      expect((await journal.requests()).map(({ kind }) => kind)).toEqual(['request', 'request'])
+      expect(await journal.count()).toBe(2)
+      expect(await journal.count({ kind: '*' })).toBe(4)
+      expect(await journal.requests({ kind: 'control' })).toMatchObject([{ account: id }])
+    })
+  })
+
   it('journal: an expectation that fails throws with its near misses', async () => {
     await withMock(access, {}, async ({ accounts, journal, env }) => {
       const id = await (await clientOf({ env })).account({})
