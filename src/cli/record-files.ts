@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { App } from '../app/app.ts'
 import { Answer } from '../conform/answer.ts'
 import { ControlApi } from '../conform/control-api.ts'
-import { Target } from '../conform/target.ts'
+import { Api, Target } from '../conform/target.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { plural, shellQuote } from '../domain/text.ts'
 import { Replayed } from '../drift/replay.ts'
@@ -112,6 +112,8 @@ async function writeScenario({ secrets, folder }: Writing, entries: readonly Rec
 class AppMock implements RehearsalMock {
   readonly target: Target
   readonly #api: ControlApi
+  readonly #service: Api
+  readonly #services: App['services']
   /** A connection for each request: one that a rule resets is not tried again. */
   readonly #client: HttpClient
   readonly #journal: ReturnType<App['services']['journals']['of']>
@@ -120,8 +122,10 @@ class AppMock implements RehearsalMock {
   /** How many entries of the journal count, or were left out. */
   #read = 0
 
-  constructor({ services }: App, url: string) {
+  constructor({ services, client }: App, url: string) {
     this.target = new Target(url)
+    this.#service = new Api(this.target, client)
+    this.#services = services
     this.#api = new ControlApi(this.target, undefined)
     this.#client = new HttpClient(url)
     this.#journal = services.journals.of(services.defaultEnvironment() ?? services)
@@ -152,6 +156,20 @@ class AppMock implements RehearsalMock {
     } finally {
       await this.#control('POST', '/scenarios/recorded/stop')
     }
+  }
+
+  caller(): string | undefined {
+    return this.#journal.since(this.#read).at(-1)?.trace.account?.id
+  }
+
+  async addAccounts(identifier: string): Promise<void> {
+    const accounts = this.#services.defaultEnvironment()?.model.tables.accounts.values() ?? []
+    const connectors = new Set([...accounts].map(({ connector }) => connector))
+    await this.#control('POST', '/seed', { accounts: [...connectors].map((connector) => ({ connector, identifier })) })
+  }
+
+  executeTool(body: JsonObject): Promise<Answer> {
+    return this.#service.post('/execute_tool', body)
   }
 
   async #control(method: string, path: string, body?: JsonObject): Promise<void> {

@@ -79,7 +79,8 @@ class Seen {
       this.#linked.add(asked['connector'] ?? '')
     }
     const [account, provider] = [objectAt(answered, 'connected_account'), objectAt(answered, 'provider')]
-    if (operation === 'create_connected_account') {
+    const isCreated = operation === 'create_connected_account'
+    if (isCreated) {
       this.#made.add(textAt(account, 'id'))
       const details = 'connected_account.authorization_details.static_auth.details'.split('.').reduce(objectAt, body)
       const name = textAt(account, 'connector')
@@ -87,7 +88,8 @@ class Seen {
     }
     if (operation === 'create_custom_provider') this.#made.add(textAt(provider, 'identifier'))
     for (const each of [account, ...objectsIn(answered, 'connected_accounts')]) {
-      const scoped = { ...each, ...fieldsIn(asked, ['organization_id', 'user_id']) }
+      // No answer shows the scope of an account.
+      const scoped = { ...each, ...(isCreated && UNSCOPED), ...fieldsIn(asked, ['organization_id', 'user_id']) }
       const details = objectAt(each, 'authorization_details')
       const scopes = WITH_SCOPES.flatMap((kind) => listAt(objectAt(details, kind), 'scopes'))
       if (scopes.length > 0) this.#scopes.set(textAt(each, 'connector'), scopes)
@@ -122,19 +124,28 @@ class Seen {
     return { seed: secrets.json(Object.fromEntries(filled)) as JsonObject, connectors }
   }
 
-  /** The account that a request names. */
-  #account({ connected_account_id: id, connector, identifier }: Texts): JsonObject | undefined {
-    return [...this.#accounts.values()].find((account) => {
-      const isOfConnector = connector === undefined || own(account, 'connector') === connector
-      return id === undefined ? isOfConnector && own(account, 'identifier') === identifier : own(account, 'id') === id
-    })
+  /** The account that a request names: the one in exactly that scope, else one within it (G21). */
+  #account(locator: Texts): JsonObject | undefined {
+    const { connected_account_id: id, connector } = locator
+    const accounts = [...this.#accounts.values()]
+    if (id !== undefined) return accounts.find((account) => own(account, 'id') === id)
+    const ofName = accounts.filter(
+      (account) =>
+        own(account, 'identifier') === locator['identifier'] &&
+        (connector === undefined || own(account, 'connector') === connector),
+    )
+    const scope = Object.keys(UNSCOPED)
+    return (
+      ofName.find((account) => scope.every((name) => textAt(account, name) === (locator[name] ?? ''))) ??
+      ofName.find((account) => scope.every((name) => isWithin(own(account, name), locator[name])))
+    )
   }
 
-  /** Accounts of tools that worked, and that no answer has shown. */
+  /** Accounts of tools that the third party answered, and that no answer has shown. */
   #inferAccounts(): void {
     for (const { tool, answer, locator } of this.#calls) {
       const { connected_account_id: id, identifier = id } = locator
-      if (answer?.['status'] !== 200 || identifier === undefined || this.#account(locator)) continue
+      if (!answer || identifier === undefined || this.#account(locator)) continue
       const connector = locator['connector'] ?? this.#connectorOfTool(tool)
       const scope = fieldsIn(locator, ['organization_id', 'user_id'])
       const account = { ...(id !== undefined && { id }), connector, identifier, ...scope, status: 'ACTIVE' }
@@ -213,29 +224,37 @@ class Seen {
     }
   }
 
-  /** One responder for each input, the ones that ask for most first, and one for every other input. */
+  /** One responder for each account and input, the ones that ask for most first, and one for everything else. */
   #responders(tool: string, secrets: Secrets): JsonObject[] {
     const request = { method: 'POST', path: `/tools/${tool}` }
-    const byInput = new Map<string, { on: JsonObject; answers: JsonObject[] }>()
+    const groups = new Map<string, { on: JsonObject; answers: JsonObject[] }>()
     for (const call of this.#calls) {
-      if (call.tool !== tool || !call.answer) continue
+      const account = this.#account(call.locator)
+      if (call.tool !== tool || !call.answer || !account) continue
       const body = matched(secrets.json(call.input) as JsonObject)
-      const key = JSON.stringify(body)
-      const group = byInput.get(key) ?? {
-        on: { ...request, ...(Object.keys(body).length > 0 && { body }) },
-        answers: [],
+      const caller = Object.fromEntries(Object.entries(account).filter(([name]) => NAMING.includes(name)))
+      const on: JsonObject = {
+        ...request,
+        account: secrets.json(caller),
+        ...(Object.keys(body).length > 0 && { body }),
       }
+      const key = JSON.stringify(on)
+      const group = groups.get(key) ?? { on, answers: [] }
       group.answers.push(literal(secrets.json(call.answer)) as JsonObject)
-      byInput.set(key, group)
+      groups.set(key, group)
     }
-    const groups = [...byInput.values()].sort((a, b) => leaves(own(b.on, 'body')) - leaves(own(a.on, 'body')))
-    const other = { status: 404, body: { error: 'no call with this input was recorded' } }
-    return [...groups.map(({ on, answers }) => ({ on, ...inSequence(answers) })), { on: request, respond: other }]
+    const sorted = [...groups.values()].sort((a, b) => leaves(own(b.on, 'body')) - leaves(own(a.on, 'body')))
+    const other = { status: 404, body: { error: 'no call of this account with this input was recorded' } }
+    return [...sorted.map(({ on, answers }) => ({ on, ...inSequence(answers) })), { on: request, respond: other }]
   }
 }
 
 /** The kinds of credentials that have scopes. */
 const WITH_SCOPES: readonly CredentialKind[] = ['oauth_token', 'workspace_dwd']
+
+const UNSCOPED = { organization_id: '', user_id: '' }
+/** What names an account without its id, which is another one for each account that a test creates. */
+const NAMING = ['identifier', ...Object.keys(UNSCOPED)]
 
 const PROVIDER_FIELDS = [
   ...['id', 'identifier', 'display_name', 'description', 'icon_src', 'auth_patterns', 'metadata', 'proxy_enabled'],
@@ -305,6 +324,10 @@ function credentialsOf(names: readonly string[]): JsonObject {
 
 function keep(into: Map<string, JsonObject>, item: JsonObject, key: string): void {
   if (key !== '' && !into.has(key)) into.set(key, item)
+}
+
+function isWithin(value: JsonValue | undefined, asked: string | undefined): boolean {
+  return value === undefined || asked === undefined || value === asked
 }
 
 function nameOf({ connector = '', identifier = '' }: Texts): string {

@@ -22,6 +22,18 @@ export interface RehearsalMock {
   restore(): Promise<void>
   /** Sends a request while a rule answers the next one. */
   sendUnder(rule: JsonObject, request: HttpRequest): Promise<Answer>
+  /** The id of the account of the latest request; undefined where it had none. */
+  caller(): string | undefined
+  /** Adds an account of this identifier to each connector that has accounts. */
+  addAccounts(identifier: string): Promise<void>
+  /** Calls a tool with a bearer token of its own. */
+  executeTool(body: JsonObject): Promise<Answer>
+}
+
+interface ToolCall {
+  readonly account: string | undefined
+  readonly body: JsonObject
+  readonly data: string
 }
 
 /** What is the same in the recording and its replay. */
@@ -34,6 +46,7 @@ interface Outcome {
 }
 
 const NO_JSON = 'no JSON'
+const UNRECORDED = 'unrecorded@toolmock.invalid'
 
 /**
  * Sends what was recorded to a mock. Where it answers otherwise, tries the rules that can cause what the service answered, and
@@ -48,6 +61,8 @@ export class Rehearsal {
   readonly #replayed: Replayed
   /** Links of the mock whose user has not decided yet, the latest last. */
   readonly #links: string[] = []
+  /** Calls of tools with the `data` that the mock answered. */
+  readonly #toolCalls: ToolCall[] = []
 
   constructor(mock: RehearsalMock, replayed: Replayed) {
     this.#mock = mock
@@ -63,7 +78,25 @@ export class Rehearsal {
       if (note !== undefined) notes.push(note)
     }
     await this.#mock.save()
-    return notes
+    return [...notes, ...(await this.#mixedAccounts())]
+  }
+
+  /** Calls the tools again, the last first, and for an account that was not recorded: none may get what another account was answered. */
+  async #mixedAccounts(): Promise<string[]> {
+    const notes = new Set<string>()
+    await this.#mock.addAccounts(UNRECORDED)
+    for (const { account, body } of this.#toolCalls.toReversed()) {
+      const tool = textOf(own(body, 'tool_name'))
+      const ownData = this.#toolCalls.flatMap((call) => (call.account === account ? [call.data] : []))
+      const data = dataOf(await this.#mock.executeTool(body))
+      if (data !== undefined && !ownData.includes(data))
+        notes.add(`${tool} answers an account what another was answered, when calls come in another order`)
+      const { tool_input, params } = body
+      const unrecorded = { tool_name: tool, ...(tool_input && { tool_input }), ...(params && { params }) }
+      if (dataOf(await this.#mock.executeTool({ ...unrecorded, identifier: UNRECORDED })) !== undefined)
+        notes.add(`${tool} answers an account that was not recorded`)
+    }
+    return [...notes]
   }
 
   async #step(exchange: Recorded, operation: Operation): Promise<string | undefined> {
@@ -92,6 +125,9 @@ export class Rehearsal {
       answer = (await this.#caused(exchange, operation, wanted, request)) ?? (await this.#again(request))
     this.#replayed.learn(recorded, answer)
     if (isWhole) learn(this.#pairs, request, answer, recorded.answer)
+    const [body, data] = [parsedJson(request.body ?? ''), dataOf(answer)]
+    if (operation === 'execute_tool' && isJsonObject(body) && data !== undefined)
+      this.#toolCalls.push({ account: this.#mock.caller(), body, data })
     if (operation === 'create_magic_link') this.#links.push(textOf(valueAt(parsedJson(answer.text), 'link')))
     if (!isOther(outcomeOf(answer), wanted)) return undefined
     return `${exchange.method} ${pathOf(exchange)} answered ${shown(wanted)}, and its replay answers ${shown(first)}`
@@ -204,6 +240,11 @@ function outcomeOf({ status, text }: Answer, isWhole = true): Outcome {
   const body = parsedJson(text)
   const code = body === undefined && text.trim() !== '' ? NO_JSON : codeOf(body)
   return { status, code, account: textOf(valueAt(body, 'connected_account.status')) }
+}
+
+/** What a tool answered; undefined where it was refused. */
+function dataOf({ status, text }: Answer): string | undefined {
+  return status === 200 ? JSON.stringify(valueAt(parsedJson(text), 'data')) : undefined
 }
 
 function noAnswer(): Answer {

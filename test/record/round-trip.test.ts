@@ -211,3 +211,49 @@ describe('a recording of each bundled scenario, replayed in a new mock by the sa
     })
   })
 })
+
+/** What a client does for an account that the request names. */
+async function lettersOf(client: Client, account: object): Promise<string> {
+  const asked = { connector: 'mail', ...account, tool_name: 'mail_list_threads' }
+  const answer = await client.call('POST', '/execute_tool', asked)
+  return JSON.stringify(answer['data'] ?? answer['message'])
+}
+
+async function connected(client: Client, account: object): Promise<void> {
+  const authorization_details = { oauth_token: { access_token: `at_of_${Object.values(account).join()}` } }
+  await client.call('POST', '/connected_accounts', {
+    ...{ connector: 'mail', ...account },
+    connected_account: { authorization_details },
+  })
+}
+
+it('a recording answers each account its own in any order, and one that was not recorded nothing', async () => {
+  const recorded = [{ identifier: 'ann' }, { identifier: 'bob' }, { identifier: 'ann', organization_id: 'org_1' }]
+  const others = [{ identifier: 'carl' }, { identifier: 'bob', organization_id: 'org_1' }]
+  const letters = new Map<object, string>()
+  const record = async (url: string): Promise<void> => {
+    const client = new Client(url, url)
+    await client.signIn()
+    for (const account of recorded) await connected(client, account)
+    for (const account of recorded)
+      await client.call('POST', '/execute_tool', {
+        ...{ connector: 'mail', ...account, tool_name: 'mail_send_message' },
+        tool_input: { to: 'grace@example.com', subject: JSON.stringify(account) },
+      })
+    for (const account of recorded) letters.set(account, await lettersOf(client, account))
+  }
+  await served({ seeds: ['bundled'] }, (base) =>
+    withRecording(base, record, async ({ folder, lines }) => {
+      expect(new Set(letters.values()).size).toBe(3)
+      expect(await problemsIn(folder)).toEqual([])
+      expect(lines.filter((line) => line.startsWith('it cannot'))).toEqual([])
+      await served({ seeds: [folder] }, async (url) => {
+        const client = new Client(url, url)
+        await client.signIn()
+        for (const account of [...recorded, ...others]) await connected(client, account)
+        for (const account of recorded.toReversed()) expect(await lettersOf(client, account)).toBe(letters.get(account))
+        for (const account of others) expect(await lettersOf(client, account)).toContain('no call of this account')
+      })
+    }),
+  )
+})
