@@ -6,6 +6,7 @@ import { patternsIn, withoutPatterns } from '../domain/schema-patterns.ts'
 import { quote } from '../domain/text.ts'
 import { lazyImport } from '../lazy-import.ts'
 import type { Validator } from './generated/validators.js'
+import { asJsonSchemaSays } from './json-schema.ts'
 import { fieldName, violationsOf } from './violation.ts'
 
 /** A schema, and the tool or responder that messages name. */
@@ -64,9 +65,6 @@ const loadAjv = lazyImport(async () => {
 
 const loadPatterns = lazyImport(() => import('../linear-pattern.ts'))
 
-/** Ajv's pattern of the format `url` takes quadratic time. */
-const MAX_URL = 2000
-
 async function compile(given: JsonObject, leftOut: (pattern: string, reason: string) => void): Promise<Validator> {
   const { ajv2020, addFormats } = await loadAjv()
   const patterns = patternsIn(given)
@@ -84,8 +82,7 @@ async function compile(given: JsonObject, leftOut: (pattern: string, reason: str
   const ajv = addFormats.default(
     new ajv2020.Ajv2020({ ...options, ...(engine && { code: { regExp: engine.regExp } }) }),
   )
-  const { url } = ajv.formats
-  if (url instanceof RegExp) ajv.addFormat('url', (text: string) => text.length <= MAX_URL && url.test(text))
+  asJsonSchemaSays(ajv, ajv2020._)
   const validate: ValidateFunction = ajv.compile(schema)
   if (!engine) return validate as Validator
   const check: Validator = (value) => {

@@ -1,6 +1,12 @@
 /** RFC 3339 in UTC with `Z` and three fractional digits (G54); such strings sort as the instants do. */
 export type Instant = string
 
+const LEAP_YEAR = String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)`
+const DAY = String.raw`(?:\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))|${LEAP_YEAR}-02-29)`
+const TIME = String.raw`(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)`
+/** A `date-time` of RFC 3339, which is the format of that name in JSON Schema. */
+export const DATE_TIME = new RegExp(`^${DAY}T${TIME}$`, 'i')
+
 /** Where an environment's clock may be, in milliseconds. An instant plus the longest lifetime still has a year of four digits. */
 export const CLOCK_RANGE = {
   earliest: Date.UTC(1970, 0, 1),

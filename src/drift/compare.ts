@@ -1,5 +1,6 @@
 import type { Answer } from '../conform/answer.ts'
 import { isErrorCode } from '../domain/errors.ts'
+import { DATE_TIME } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, jsonType, type JsonValue, own, parsedJson, textOf } from '../domain/json.ts'
 import { valueAt } from '../domain/value-match.ts'
 import type { AnswerNode, AnswerSchemas } from './answer-schema.ts'
@@ -51,7 +52,6 @@ export interface CompareContext {
   readonly own: boolean
 }
 
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 const CLOCK_TOLERANCE = 5_000
 /** Members that name one thing. */
 const IDENTITY = /(?:^|[._])(?:id|link)$/
@@ -227,7 +227,7 @@ export class Comparison {
     const isUrl = !node && map.url(mine) !== mine
     const follows = isWord || sent.has(mine) || isIdentity || isUrl || (mine === '') !== (theirs === '')
     const isProse = this.#isRefusal && /(?:message|description)$/.test(place)
-    if (follows && !INSTANT.test(mine) && !isProse) {
+    if (follows && !DATE_TIME.test(mine) && !isProse) {
       this.#different('value', node, place, mine, theirs)
       return
     }
@@ -254,7 +254,7 @@ export class Comparison {
       this.#add('word', place, node.basis, mine, theirs, { word: [mine, theirs] })
       return
     }
-    const isInstant = own(node.schema, 'format') === 'date-time' && INSTANT.test(theirs)
+    const isInstant = own(node.schema, 'format') === 'date-time' && DATE_TIME.test(theirs)
     this.#add('format', place, isInstant ? node.basis : node.presence, mine, theirs)
   }
 
@@ -297,7 +297,7 @@ function fits(schema: JsonObject, text: string): boolean {
   if (Array.isArray(words) && !words.includes(text)) return false
   if (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(text)) return false
   if (format === 'uri' && !URL.canParse(text)) return false
-  return format !== 'date-time' || INSTANT.test(text)
+  return format !== 'date-time' || DATE_TIME.test(text)
 }
 
 /** The parsed body; a text that is no JSON as it is, undefined where there is none. */

@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
-import { CLOCK_YEARS, type Instant, instant, instantOf, isClockTime, isStorableInstant } from '../domain/instant.ts'
+import {
+  CLOCK_YEARS,
+  DATE_TIME,
+  type Instant,
+  instant,
+  instantOf,
+  isClockTime,
+  isStorableInstant,
+} from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { isOwnHeader, quote } from '../domain/text.ts'
 import type { Problem, Path } from './problems.ts'
@@ -185,11 +193,9 @@ export function digits(least: number, most: number) {
     .pipe(wholeNumber(least, most))
 }
 
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
-
 /** Whether a value is a date and time with its zone, which can be stored. */
 export function isInstantText(value: unknown): value is string {
-  return typeof value === 'string' && RFC_3339.test(value) && isStorableInstant(Date.parse(value))
+  return typeof value === 'string' && DATE_TIME.test(value) && isStorableInstant(Date.parse(value))
 }
 
 export const instantText = accepted<string>(isInstantText, 'an RFC 3339 date and time such as 2026-01-31T12:00:00Z')
