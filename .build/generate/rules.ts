@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { remedies } from './error-reference.ts'
 import { readSpec, SPEC } from './spec-document.ts'
 import type { Step } from './step.ts'
 
@@ -18,10 +19,14 @@ export interface Row {
 /** The rules that `toolmock explain` prints. They are a module because the package does not contain `docs/`. */
 export const rules: Step = {
   name: 'rules',
-  inputs: [FIDELITY, SPEC],
+  inputs: [FIDELITY, SPEC, 'src/domain', 'src/request-journal'],
   outputs: [OUTPUT],
   make: async (root) => {
-    const rows = [...fidelityRows(await readFile(join(root, FIDELITY), 'utf8')), ...specRows(await readSpec(root))]
+    const rows = [
+      ...fidelityRows(await readFile(join(root, FIDELITY), 'utf8')),
+      ...specRows(await readSpec(root)),
+      ...(await errorRows()),
+    ]
     return new Map([[OUTPUT, `${TYPE}\nexport const RULES: readonly Rule[] = ${JSON.stringify(rows, null, 1)}\n`]])
   },
 }
@@ -36,6 +41,16 @@ const TYPE = `export interface Rule {
   readonly basis: string
 }
 `
+
+async function errorRows(): Promise<Row[]> {
+  const { ERROR_CATALOGUE } = await import('../../src/domain/errors.ts')
+  const statuses: Readonly<Record<string, { readonly status: number }>> = ERROR_CATALOGUE
+  return [...(await remedies())].map(([code, { because, basis, advice }]) => {
+    const status = statuses[code]?.status
+    const point = status === undefined ? '' : String(status)
+    return { ids: [code], section: 'Errors', point, rule: [because, ...advice].join(' '), basis }
+  })
+}
 
 /** The rows of the tables whose last column is `basis`, and of the table that explains `x-basis`. */
 export function fidelityRows(text: string): Row[] {

@@ -417,7 +417,7 @@ const TABLE = {
   explain: {
     operands: ' ID_OR_RULE',
     summary:
-      'say why a request was answered as it was, by its `X-Request-Id`; or what a rule such as `G21` or `document:4.7` says, which needs no server',
+      'say why a request was answered as it was, by its `X-Request-Id`; or what a rule such as `G21` or `document:4.7`, or an error such as `ACCOUNT_NOT_ACTIVE`, says, which needs no server',
     flags: {
       journal: text('FILE')(
         'look the request up in this file, which `run --journal` or `start --journal` has written, and ask no server',

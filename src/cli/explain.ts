@@ -7,13 +7,13 @@ import { RefusedError, UsageError } from './failure.ts'
 import { paintFor, wrap } from './table.ts'
 
 /**
- * `explain ID`: why a request was answered as it was, by a running server or by the journal file of one that is gone. `explain RULE`:
- * what a rule says, which needs no server.
+ * `explain ID`: why a request was answered as it was, by a running server or by the journal file of one that is gone. `explain RULE`
+ * and `explain ERROR_CODE`: what a rule or an error says, which needs no server.
  */
 export const explain: Run<'explain'> = async (given, context) => {
   const session = controlSession(given, context)
   const operand = oneOperand('explain', 'ID_OR_RULE', session.operands)
-  const rule = session.values.journal === undefined ? ruleId(operand) : undefined
+  const rule = session.values.journal === undefined ? (ruleId(operand) ?? (await errorCode(operand))) : undefined
   if (rule !== undefined) await explainRule(rule, session)
   else await explainRequest(operand, session)
 }
@@ -51,6 +51,14 @@ function ruleId(text: string): string | undefined {
   return ['document', 'convention', 'choice', 'transport'].find((word) => word === text.toLowerCase())
 }
 
+/** `ACCOUNT_NOT_ACTIVE`, `invalid_client`, `LINK_EXPIRED`, in any case. */
+async function errorCode(text: string): Promise<string | undefined> {
+  if (!/^[a-z]+(?:_[a-z]+)*$/i.test(text)) return undefined
+  const { RULES } = await import('../contract/generated/rules.ts')
+  return RULES.find(({ ids: [id = ''], section }) => section === ERRORS && id.toLowerCase() === text.toLowerCase())
+    ?.ids[0]
+}
+
 async function explainRule(id: string, { print, terminal }: ControlSession<'explain'>): Promise<void> {
   const { RULES } = await import('../contract/generated/rules.ts')
   const found = RULES.filter(({ ids }) => ids.includes(id))
@@ -68,6 +76,7 @@ async function explainRule(id: string, { print, terminal }: ControlSession<'expl
 }
 
 const CONTRACT = 'Contract'
+const ERRORS = 'Errors'
 
 function ruleText({ point, rule, basis, section }: Rule): string {
   const text = [point, rule].filter((part) => part !== '').join(': ')

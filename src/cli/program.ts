@@ -1,3 +1,4 @@
+import { dirname, sep } from 'node:path'
 import { systemReason } from '../domain/system-error.ts'
 import { VERSION } from '../version.ts'
 import { namedConfiguration, ownWords, readArguments } from './arguments.ts'
@@ -75,8 +76,9 @@ function print(text: string, { out }: CommandContext): number {
  */
 export function processContext(): CommandContext {
   const { isTTY } = process.stderr
-  const { write: err } = lineWriter(process.stderr)
-  const { write: out, isOpen } = lineWriter(process.stdout, (reason) => {
+  const program = programName(process.argv[1] ?? '', process.env['PWD'] ?? '')
+  const { write: err } = lineWriter(process.stderr, program)
+  const { write: out, isOpen } = lineWriter(process.stdout, program, (reason) => {
     process.exitCode = NOT_WRITTEN
     err(`toolmock: the output cannot be written (${reason})`)
   })
@@ -90,6 +92,18 @@ export function processContext(): CommandContext {
     terminal: process.stdout.isTTY ? terminalOf(process.stdout) : undefined,
     progress: isTTY ? showProgress : undefined,
   }
+}
+
+const LOCAL_PROGRAM = 'npx toolmock'
+
+/** What a person types to call this program again: messages name it as it was started. */
+export function programName(script: string, workingFolder: string): string {
+  const packageFolder = dirname(dirname(script)) + sep
+  const isLocal =
+    script.includes(`${sep}node_modules${sep}`) ||
+    `${workingFolder}${sep}`.startsWith(packageFolder) ||
+    script.startsWith(`${workingFolder}${sep}`)
+  return isLocal ? LOCAL_PROGRAM : 'toolmock'
 }
 
 /** `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` are obeyed. */
@@ -119,7 +133,7 @@ const NOT_WRITTEN = 1
 const MAX_UNREAD = 16 * 1024 * 1024
 
 /** Tries every line: a disk that is full may take a later one. Calls `failed` for the first line that was lost. */
-function lineWriter(stream: NodeJS.WriteStream, failed?: (reason: string) => void) {
+function lineWriter(stream: NodeJS.WriteStream, program: string, failed?: (reason: string) => void) {
   let isOpen = true
   let isWhole = true
   stream.on('error', (error: unknown) => {
@@ -129,7 +143,8 @@ function lineWriter(stream: NodeJS.WriteStream, failed?: (reason: string) => voi
     isWhole = false
   })
   const write = (line: string): void => {
-    if (isOpen && stream.writableLength < MAX_UNREAD) stream.write(`${line}\n`)
+    const text = program === LOCAL_PROGRAM ? line : line.replaceAll(LOCAL_PROGRAM, program)
+    if (isOpen && stream.writableLength < MAX_UNREAD) stream.write(`${text}\n`)
   }
   return { write, isOpen: () => isOpen }
 }

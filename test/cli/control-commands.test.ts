@@ -423,6 +423,17 @@ describe('a command about a running server', () => {
     })
   })
 
+  it.each([
+    [
+      'ACCOUNT_NOT_ACTIVE',
+      /^ACCOUNT_NOT_ACTIVE, Errors\n- 400: Tools run only with `ACTIVE` accounts[\s\S]* new magic link/,
+    ],
+    ['invalid_client', /^invalid_client, Errors\n- .*client credentials are wrong/],
+    ['link_expired', /^LINK_EXPIRED, Errors\n- /],
+  ])('explain %s says what the error means, without a server', async (code, text) => {
+    expect(await toolmock.run(['explain', code])).toMatchObject({ code: 0, stdout: expect.stringMatching(text) })
+  })
+
   it.each<[readonly string[], string]>([
     [['clock', 'advanse', '2h'], 'clock advanse is not known. Did you mean advance? See npx toolmock clock --help.'],
     [['clock', 'advance'], 'clock advance takes one DURATION, such as 90s or 2h. See npx toolmock clock --help.'],

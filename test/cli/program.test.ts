@@ -4,9 +4,23 @@ import { describe, expect, it } from 'vitest'
 import { flagTable } from '../../.build/generate/options-tables.ts'
 import { manifestOf, ROOT } from '../../.build/project.ts'
 import { COMMANDS, flagsOf } from '../../src/cli/command-table.ts'
+import { programName } from '../../src/cli/program.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
+
+describe('programName', () => {
+  it.each([
+    ['/app/node_modules/.bin/toolmock', '/app', 'npx toolmock'],
+    ['/home/ada/clone/dist/cli.js', '/home/ada/clone', 'npx toolmock'],
+    ['/home/ada/clone/dist/cli.js', '/home/ada/clone/docs', 'npx toolmock'],
+    ['/usr/local/bin/toolmock', '/home/ada', 'toolmock'],
+    ['/app/dist/cli.js', '/data', 'toolmock'],
+    ['/home/ada/clone/dist/cli.js', '/home/ada/clone-of-another', 'toolmock'],
+  ])('of %s started in %s is %s', (script, folder, name) => {
+    expect(programName(script, folder)).toBe(name)
+  })
+})
 
 describe('toolmock', () => {
   it.each([[['--version']], [['-v']], [['start', '--version']], [['-vh']], [['logs', '--version=yes']]])(

@@ -81,7 +81,7 @@ export class ToolmockProcess {
       command: process.execPath,
       args: [this.path('package/dist/cli.js'), ...args],
       cwd: this.folder,
-      env: { ...(Object.fromEntries(own) as Variables), TMPDIR: this.folder, ...variables },
+      env: { ...(Object.fromEntries(own) as Variables), PWD: this.folder, TMPDIR: this.folder, ...variables },
     }
   }
 
