@@ -1,5 +1,9 @@
 import type { Readable } from 'node:stream'
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
+import { decodeBody } from './domain/body-text.ts'
+
+/** Bytes that a compressed body may have when it is read. */
+const MAX_DECODED = 64 * 1024 * 1024
 
 export interface HttpClientOptions {
   /** How long a request may go without any sign of the server; no limit when absent. */
@@ -92,7 +96,8 @@ export class HttpClient {
     const response = await this.open(request)
     const chunks: Buffer[] = []
     for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk)
-    return { status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString('utf8') }
+    const { statusCode: status = 0, headers } = response
+    return { status, headers, text: decodeBody(Buffer.concat(chunks), headers, MAX_DECODED) }
   }
 
   #agent(protocol: string, AgentOfProtocol: typeof Agent): RequestOptions['agent'] {

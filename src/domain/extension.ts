@@ -74,7 +74,7 @@ export type ExtensionAnswer =
       readonly responder: string
       readonly status: number
       readonly headers: Record<string, string>
-      readonly body: string
+      readonly body: string | Buffer
     }
   | {
       readonly kind: 'error'

@@ -27,7 +27,7 @@ export function textAnswer({ status, headers }: Reply, text: string, requestId: 
 
 /** Like {@link wireAnswer}, for what a responder of an extension answered. */
 export function extendedAnswer(
-  { status, headers, body }: Reply & { readonly body: string },
+  { status, headers, body }: Reply & { readonly body: string | Buffer },
   requestId: string,
 ): EncodedAnswer {
   const length = String(Buffer.byteLength(body))

@@ -1,5 +1,5 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import { isUtf8 } from 'node:buffer'
+import { charsetOf, decodeBody, decodeContent } from '../domain/body-text.ts'
 
 /** As much of a body as is kept. */
 export const MAX_KEPT = 5 * 1024 * 1024
@@ -47,21 +47,13 @@ export function headerIn(message: Message | undefined, name: string): string | u
 export function bodyText(message: Message | undefined): string | undefined {
   if (!message) return undefined
   const { bytes, size } = message.body
-  const encoding = headerIn(message, 'content-encoding')?.toLowerCase() ?? 'identity'
+  const type = headerIn(message, 'content-type')
   try {
-    const decoded = encoding === 'identity' ? bytes : (DECODERS[encoding]?.(bytes) ?? undefined)
-    if (!decoded) return undefined
+    const content = decodeContent(bytes, headerIn(message, 'content-encoding'), MAX_KEPT)
     // What is cut may end inside a character.
-    return isUtf8(decoded) || bytes.length < size ? decoded.toString('utf8') : undefined
+    const isText = charsetOf(type) !== undefined || isUtf8(content) || bytes.length < size
+    return isText ? decodeBody(content, { 'content-type': type }, MAX_KEPT) : undefined
   } catch {
     return undefined
   }
-}
-
-const LIMITS = { maxOutputLength: MAX_KEPT }
-const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
-  gzip: (bytes) => gunzipSync(bytes, LIMITS),
-  'x-gzip': (bytes) => gunzipSync(bytes, LIMITS),
-  deflate: (bytes) => inflateSync(bytes, LIMITS),
-  br: (bytes) => brotliDecompressSync(bytes, LIMITS),
 }

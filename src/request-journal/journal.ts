@@ -1,4 +1,5 @@
 import type { components } from '../contract/generated/control-types.ts'
+import { charsetOf, decodeBody } from '../domain/body-text.ts'
 import { instant } from '../domain/instant.ts'
 import { RequestTrace, type Transition } from '../domain/request-trace.ts'
 import { type EntryEnvironment, type EntryInput, type JournalEntry, KEPT, type RecordedEntry } from './entry.ts'
@@ -101,6 +102,7 @@ interface EntryPlace extends Pick<RecordedEntry, 'realAt' | 'requestHeaders'> {
 
 /** Assembles an entry. One literal for all kinds, so that all entries have one hidden class. */
 export function recordedEntry(input: EntryInput, { environment, realAt, requestHeaders }: EntryPlace): RecordedEntry {
+  const responseBody = decoded(input.responseBody ?? '', input.responseHeaders)
   return {
     kind: input.kind,
     id: input.id,
@@ -118,8 +120,8 @@ export function recordedEntry(input: EntryInput, { environment, realAt, requestH
     status: input.status,
     errorCode: input.errorCode ?? null,
     responseHeaders: input.responseHeaders ?? NO_HEADERS,
-    responseBody: kept(input.responseBody ?? ''),
-    isResponseShortened: isLong(input.responseBody),
+    responseBody: kept(responseBody),
+    isResponseShortened: isLong(responseBody),
     client: input.client ?? null,
     mcpClient: input.mcpClient ?? null,
     trace: input.trace ?? new RequestTrace(),
@@ -137,6 +139,18 @@ export function recordedEntry(input: EntryInput, { environment, realAt, requestH
 const NOTHING: readonly never[] = Object.freeze([])
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 
+/** As text where the headers say how a third party has encoded it; as it is where it cannot be decoded. */
+function decoded(body: Uint8Array | string, headers: EntryInput['responseHeaders'] = NO_HEADERS): Uint8Array | string {
+  if (typeof body === 'string') return body
+  const byName = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
+  if (byName['content-encoding'] === undefined && charsetOf(byName['content-type']) === undefined) return body
+  try {
+    return decodeBody(Buffer.from(body), byName, MAX_DECODED)
+  } catch {
+    return body
+  }
+}
+
 /** A short body as it is; of a long one a copy of its beginning, so that the entry does not keep all of it in memory. */
 function kept<Body extends Uint8Array | string>(body: Body): Body | string {
   if (!isLong(body)) return body.length === 0 ? '' : body
@@ -146,6 +160,9 @@ function kept<Body extends Uint8Array | string>(body: Body): Body | string {
 function isLong(body: Uint8Array | string = ''): boolean {
   return body.length > KEPT
 }
+
+/** Bytes that an encoded body may have: as many as an answer of a third party. */
+const MAX_DECODED = 5 * 1024 * 1024
 
 /** How many of the latest entries are compared in search of near misses. */
 const COMPARED = 1000

@@ -1,5 +1,6 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
+import { decodeBody } from '../domain/body-text.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own, parsedJson } from '../domain/json.ts'
 import { headerPairs, headersByName } from '../domain/request-headers.ts'
@@ -158,7 +159,7 @@ export function responseText({ responseBody }: RecordedEntry): string {
 }
 
 function textOf(body: Uint8Array | string): string {
-  return typeof body === 'string' ? body : Buffer.from(body).toString()
+  return typeof body === 'string' ? body : decodeBody(Buffer.from(body), {}, body.length)
 }
 
 /** The headers of a request. Of one that was sent twice the first counts. */

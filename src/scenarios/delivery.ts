@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
+import { encodeText } from '../domain/body-text.ts'
 import type { AnsweredRequest, EncodedAnswer, FaultConnection, InjectedAnswer, MatchedFault } from './faults/fault.ts'
 
 /**
@@ -44,8 +45,9 @@ export function deliveryOf(
 export function encoded({ status, headers, body }: InjectedAnswer): EncodedAnswer {
   if (body === undefined) return { status, headers, body: '' }
   const [type, text] = typeof body === 'string' ? ['text/plain', body] : ['application/json', JSON.stringify(body)]
-  const typed = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type')
-  return { status, headers: typed ? headers : { 'Content-Type': type, ...headers }, body: text }
+  const ownType = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]
+  if (ownType === undefined) return { status, headers: { 'Content-Type': type, ...headers }, body: text }
+  return { status, headers, body: encodeText(text, String(ownType)) ?? text }
 }
 
 /** Resolves once the answer is sent, or its client has gone. */

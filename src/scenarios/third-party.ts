@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
+import { decodeBody } from '../domain/body-text.ts'
 import type { Connector } from '../domain/connector.ts'
 import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
@@ -61,7 +62,8 @@ export function thirdPartyInterceptor({ scenarios: registry, pauses }: Context) 
 
 function scenarioRequest(exchange: ThirdPartyRequest): ScenarioRequest | undefined {
   const { connector, kind, request, account, trace, tool } = exchange
-  const body = bodyOf(request.body.toString('utf8'), String(request.headers['content-type'] ?? ''))
+  const type = String(request.headers['content-type'] ?? '')
+  const body = bodyOf(decodeBody(request.body, { 'content-type': type }, Infinity), type)
   if (kind === 'token' && isCodeGrant(body)) return undefined
   return {
     at: kind === 'api' ? 'third_party' : 'token_refresh',

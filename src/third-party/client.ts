@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
+import { decodeBody } from '../domain/body-text.ts'
 import { type CollectionPlace, plainText } from '../domain/collection.ts'
 import { BASE_URL_RULE, isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
 import type { CollectionOwner, Connector, Tool } from '../domain/connector.ts'
@@ -26,6 +27,7 @@ import {
   ACCOUNT_HEADER,
   encodePart,
   headerValue,
+  MAX_ANSWER,
   ThirdPartyHttpClient,
   type OutgoingRequest,
   type ThirdPartyAnswer,
@@ -316,7 +318,7 @@ class ThirdPartyClient implements ThirdParty {
       url: `${request.origin}${request.path}`,
       status: received.kind === 'answer' ? received.status : null,
       ms,
-      answer: received.kind === 'answer' ? received.body.toString('utf8', 0, KEPT_ANSWER) : received.message,
+      answer: received.kind === 'answer' ? (answerText(received)?.slice(0, KEPT_ANSWER) ?? '') : received.message,
     })
   }
 
@@ -412,8 +414,9 @@ function readAnswer(received: ForwardedAnswer): { readonly response: JsonObject 
   }
   const unusable = (message: string): ToolAnswer => ({ kind: 'failed', status, message, arrived: true })
   if (status >= 300) return unusable(`the third party answered ${String(status)}, and redirects are not followed`)
-  if (body === undefined)
-    return unusable(`the third party answered ${String(status)} with a body that is not usable JSON`)
+  const { 'content-encoding': coding } = headers
+  const what = coding === undefined ? 'is not usable JSON' : `has the Content-Encoding ${coding} and is not usable`
+  if (body === undefined) return unusable(`the third party answered ${String(status)} with a body that ${what}`)
   return { response: { status, headers: headers as JsonObject, body } }
 }
 
@@ -438,10 +441,23 @@ function errorText(body: JsonValue): string {
   return text === '' ? '' : `: ${text.slice(0, MAX_MESSAGE)}`
 }
 
-/** JSON as a value, other types as text, null for no body; undefined for a body that claims to be JSON and is not. */
+/** Undefined for a content coding that cannot be decoded. */
+function answerText({
+  headers,
+  body,
+}: Pick<ForwardedAnswer & { kind: 'answer' }, 'headers' | 'body'>): string | undefined {
+  try {
+    return decodeBody(body, headers, MAX_ANSWER)
+  } catch {
+    return undefined
+  }
+}
+
+/** JSON as a value, other types as text, null for no body; undefined for a body that cannot be decoded, or claims to be JSON and is not. */
 function bodyOf({ status, headers, body }: ForwardedAnswer & { kind: 'answer' }): JsonValue | undefined {
   const type = (headers['content-type'] ?? '').toLowerCase()
-  const text = body.toString('utf8')
+  const text = answerText({ headers, body })
+  if (text === undefined) return undefined
   if (text === '') return type.includes('json') && status !== 204 ? undefined : null
   if (type !== '' && !type.includes('json')) return text
   return nestsDeeper(text, MAX_DEPTH) ? undefined : parsedJson(text)
@@ -489,7 +505,7 @@ function assertion(environment: Environment, connector: Connector, subject: stri
 /** A token endpoint's answer as credentials; fields of the account that it does not carry stay. */
 function readTokenAnswer(received: ForwardedAnswer, connector: Connector, account: Account): TokenAnswer {
   if (received.kind !== 'answer') return unavailable(received.message)
-  const body = parsedJson(received.body.toString('utf8'))
+  const body = parsedJson(answerText(received) ?? '')
   if (!isJsonObject(body)) return unavailable('the token endpoint did not answer with JSON')
   const text = (name: string): string => textAt(body, name)
   if (received.status !== 200) {

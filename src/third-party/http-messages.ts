@@ -66,7 +66,8 @@ export function parametersOf({ search = '', query }: OutgoingRequest): (readonly
 export interface ThirdPartyAnswer {
   status: number
   headers: Record<string, string>
-  body: string
+  /** A text is sent in UTF-8. */
+  body: string | Buffer
 }
 
 /**
@@ -157,7 +158,7 @@ interface Server {
 }
 
 /** Larger answers count as a broken connection. */
-const MAX_ANSWER = 5 * 1024 * 1024
+export const MAX_ANSWER = 5 * 1024 * 1024
 
 /** The HTTP client of the service. One per server: it keeps the connections to the in-process listener. */
 export class ThirdPartyHttpClient {
@@ -263,9 +264,8 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
           (error: unknown) => finish(failed(error, true)),
         )
     })
-    for (const event of ['information', 'upgrade']) {
-      request.on(event, ({ statusCode }: IncomingMessage) => refuse(statusCode))
-    }
+    // What comes before the answer (100 to 199) is passed over.
+    request.on('upgrade', ({ statusCode }) => refuse(statusCode))
     if (!rest) {
       request.end(body, 'latin1')
       return

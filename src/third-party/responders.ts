@@ -1,3 +1,4 @@
+import { decodeBody, charsetOf, encodeText } from '../domain/body-text.ts'
 import { plainText, type Step } from '../domain/collection.ts'
 import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
 import { fieldsOf, nestsDeeper, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
@@ -7,6 +8,7 @@ import { sequenceCounterOf } from '../state/collections.ts'
 import type { Model } from '../state/model/model.ts'
 import { type ResponderContext, runSteps, StepFailure, type StepScope } from './collections.ts'
 import { headerOf, headerValue, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
+import { TemplateError } from './template-error.ts'
 
 /** A request as responders match it and as their templates see it. */
 export interface RequestView extends JsonObject {
@@ -143,7 +145,13 @@ function rendered(
     if (answer.body === null) return { status: answer.status, headers: withoutType(headers), body: '' }
     const body = templates.render(answer.body, scope)
     const isText = typeof body === 'string' && hasOwnType
-    return { status: answer.status, headers, body: isText ? body : JSON.stringify(body) }
+    const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]
+    const encoded = encodeText(isText ? body : JSON.stringify(body), type)
+    if (encoded === undefined)
+      throw new TemplateError(
+        `the charset of Content-Type is ${String(charsetOf(type))}, allowed are utf-8, utf-16le and those of one byte a character`,
+      )
+    return { status: answer.status, headers, body: encoded }
   })
 }
 
@@ -171,8 +179,8 @@ const MAX_BODY_DEPTH = 100
 
 function bodyOf(request: ReceivedRequest): JsonValue | undefined {
   if (request.body.length === 0) return null
-  const text = request.body.toString('utf8')
   const type = headerOf(request, 'content-type').toLowerCase()
+  const text = decodeBody(request.body, { 'content-type': type }, Infinity)
   if (type.startsWith('application/x-www-form-urlencoded')) return fieldsOf(new URLSearchParams(text))
   if (!type.includes('json')) return text
   return nestsDeeper(text, MAX_BODY_DEPTH) ? undefined : parsedJson(text)

@@ -9,7 +9,7 @@ export interface Attempt {
   /** 0 without an answer. */
   readonly status: number
   readonly answerHeaders: Readonly<Record<string, string | readonly string[]>>
-  readonly answer: string
+  readonly answer: Buffer | string
   /** Why there is no answer. */
   readonly failure?: string
 }
@@ -60,7 +60,7 @@ export async function sendEvent(
   } catch (error) {
     if (attempt.status === 0) return { ...attempt, failure: failureReason(signal.aborted ? signal.reason : error) }
   }
-  return { ...attempt, answer: Buffer.from(attempt.answer, 'latin1').toString() }
+  return { ...attempt, answer: Buffer.from(attempt.answer, 'latin1') }
 }
 
 /** `webhook-signature` of a body (`v1`): a HMAC over id, timestamp and body with the key that is in the secret. */

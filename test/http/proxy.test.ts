@@ -192,7 +192,7 @@ describe('/proxy/{path}', () => {
     return withThirdParty(
       {},
       () => ({ headers, body: packed }),
-      async ({ proxy }, arrived) => {
+      async ({ http, proxy }, arrived) => {
         const answer = await proxy('post', '/')
           .set(headers)
           .serialize((value: unknown) => value as string)
@@ -202,6 +202,8 @@ describe('/proxy/{path}', () => {
         expect(arrived[0]?.body).toEqual(packed)
         expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', 'content-length': String(packed.length) })
         expect(answer.body).toEqual({ a: 1 })
+        const { body } = await http('get', '/_mock/requests?operation=proxy_request')
+        expect(body).toMatchObject({ requests: [{ response: { body: { a: 1 } } }] })
       },
     )
   })

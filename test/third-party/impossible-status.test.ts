@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { ThirdPartyHttpClient } from '../../src/third-party/http-messages.ts'
 
 describe('an answer with an impossible status', () => {
-  it.each([100, 101, 103, 199, 600, 999])('%s is refused at once', async (status) => {
+  it.each([101, 600, 999])('%s is refused at once', async (status) => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined)
       socket.once('data', () => socket.write(`HTTP/1.1 ${status} Odd\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n`))
