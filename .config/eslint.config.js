@@ -85,6 +85,7 @@ const product = {
     { object: 'Math', property: 'random', message: ports },
     { object: 'crypto', property: 'randomUUID', message: ports },
     { object: 'crypto', property: 'getRandomValues', message: ports },
+    { property: 'canParse', message: 'Call parseUrl (src/domain/parse-url.ts), which says why.' },
   ],
   'no-restricted-syntax': [
     'error',

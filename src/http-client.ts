@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
 import { decodeBody } from './domain/body-text.ts'
+import { parseUrl } from './domain/parse-url.ts'
 
 /** Bytes that a compressed body may have when it is read. */
 const MAX_DECODED = 64 * 1024 * 1024
@@ -129,7 +130,7 @@ export function failureReason(error: unknown): string {
 /** The origin of another server that an answer redirects to; undefined for every other answer. */
 export function redirectAway({ status, headers }: Omit<HttpResponse, 'text'>, baseUrl: string): string | undefined {
   const { location = '' } = headers
-  if (status < 300 || status >= 400 || !URL.canParse(location, baseUrl)) return undefined
-  const { origin } = new URL(location, baseUrl)
+  if (status < 300 || status >= 400) return undefined
+  const origin = parseUrl(location, baseUrl)?.origin
   return origin === new URL(baseUrl).origin ? undefined : origin
 }

@@ -1,5 +1,6 @@
 import { instant, type InstantCache } from '../domain/instant.ts'
 import { isJsonObject, textOf } from '../domain/json.ts'
+import { parseUrl } from '../domain/parse-url.ts'
 import { oneLine } from '../domain/text.ts'
 import type { JournalEntry } from '../library/types.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
@@ -153,7 +154,7 @@ const GRANTS = new Map([
 
 /** As the connector's file names it: a fake third party serves it below the names of environment and connector. */
 function upstreamPath({ environment, connector, url }: RequestFacts['upstream'][number]): string {
-  const path = URL.canParse(url) ? new URL(url).pathname : url
+  const path = parseUrl(url)?.pathname ?? url
   const prefix = `/${environment}/${connector}/api`
   return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { matchesGlob } from '../domain/value-match.ts'
 import { isLoopback } from '../domain/loopback.ts'
+import { parseUrl } from '../domain/parse-url.ts'
 import { isSameSecret } from '../domain/secret.ts'
 import { quote } from '../domain/text.ts'
 import { ControlError } from './errors.ts'
@@ -58,7 +59,7 @@ function isOwnName(name: string, { socket }: IncomingMessage, { allowHosts = [],
     name === plainAddress(socket.localAddress ?? '') ||
     !/[.:]/.test(name) ||
     name.endsWith('.internal') ||
-    (baseUrl !== undefined && URL.canParse(baseUrl) && hostname(new URL(baseUrl).host) === name) ||
+    hostname(parseUrl(baseUrl ?? '')?.host ?? '') === name ||
     allowHosts.some((allowed) => matchesGlob(hostname(allowed) ?? allowed.toLowerCase(), name))
   )
 }
@@ -72,8 +73,8 @@ function checkOrigin({ headers }: IncomingMessage, { baseUrl }: AdmissionRules):
   const foreign = headers['sec-fetch-site'] === 'cross-site' || headers['sec-fetch-site'] === 'same-site'
   const embedded = foreign && headers['sec-fetch-mode'] !== 'navigate'
   if (origin === undefined && !embedded) return
-  const own = [host, baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).host : undefined]
-  if (origin !== undefined && URL.canParse(origin) && own.some((each) => sameHost(new URL(origin), each))) return
+  const caller = parseUrl(origin ?? '')
+  if (caller && [host, parseUrl(baseUrl ?? '')?.host].some((each) => sameHost(caller, each))) return
   const found = origin === undefined ? 'a page of another origin' : quote(origin)
   throw new ControlError(
     'ORIGIN_REFUSED',
@@ -83,8 +84,7 @@ function checkOrigin({ headers }: IncomingMessage, { baseUrl }: AdmissionRules):
 
 function sameHost({ protocol, host }: URL, own: string | undefined): boolean {
   if (own === undefined || (protocol !== 'http:' && protocol !== 'https:')) return false
-  const address = `${protocol}//${own}`
-  return URL.canParse(address) && new URL(address).host === host
+  return parseUrl(`${protocol}//${own}`)?.host === host
 }
 
 /** Without port and brackets, in lower case; undefined for a text that is not a host. */

@@ -1,4 +1,5 @@
 import { isLoopback } from './loopback.ts'
+import { parseUrl } from './parse-url.ts'
 
 /** The rule in words. Links, redirects or the paths of calls are appended to a base URL. */
 export const BASE_URL_RULE = 'an http or https URL without user name, query and fragment'
@@ -12,9 +13,8 @@ export function isBaseUrl(text: string): boolean {
 
 /** Whether a text is an http or https URL without user name and fragment. */
 export function isHttpUrl(text: string): boolean {
-  if (!/^https?:\/\/[^#\s\\]+$/i.test(text) || !URL.canParse(text)) return false
-  const { username, password } = new URL(text)
-  return username === '' && password === ''
+  const url = /^https?:\/\/[^#\s\\]+$/i.test(text) ? parseUrl(text) : undefined
+  return url?.username === '' && url.password === ''
 }
 
 /** Whether the service may call a server: one on loopback, or any with `--allow-outbound`. */

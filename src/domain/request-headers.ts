@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { parseUrl } from './parse-url.ts'
 import type { Ids } from './ports.ts'
 
 /**
@@ -19,8 +20,8 @@ export function baseUrlOf(request: RequestAddress, configured: string | undefine
  */
 export function callerBaseUrl(request: IncomingMessage, configured: string | undefined): string {
   const used = baseUrlOf(request, undefined)
-  if (configured === undefined || !URL.canParse(configured) || !URL.canParse(used)) return used
-  return new URL(configured).host === new URL(used).host ? configured.replace(/\/+$/, '') : used
+  if (configured === undefined || parseUrl(configured)?.host !== parseUrl(used)?.host) return used
+  return configured.replace(/\/+$/, '')
 }
 
 type RequestAddress = Pick<IncomingMessage, 'headers' | 'socket'>

@@ -2,6 +2,7 @@ import type { Answer } from '../conform/answer.ts'
 import { isErrorCode } from '../domain/errors.ts'
 import { DATE_TIME } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, jsonType, type JsonValue, own, parsedJson, textOf } from '../domain/json.ts'
+import { parseUrl } from '../domain/parse-url.ts'
 import { valueAt } from '../domain/value-match.ts'
 import type { AnswerNode, AnswerSchemas } from './answer-schema.ts'
 import type { ValueMap } from './value-map.ts'
@@ -207,8 +208,9 @@ export class Comparison {
   #text(node: AnswerNode | undefined, place: string, mine: string, theirs: string): void {
     const { map, sent } = this.#context
     if (mine === theirs || map.known(mine) === theirs) return
-    if (place === REDIRECT && URL.canParse(mine) && URL.canParse(theirs)) {
-      if (this.#parameters(mine) !== this.#parameters(theirs))
+    const [mineUrl, theirUrl] = place === REDIRECT ? [parseUrl(mine), parseUrl(theirs)] : []
+    if (mineUrl && theirUrl) {
+      if (this.#parameters(mineUrl) !== this.#parameters(theirUrl))
         this.#add('value', place, 'document:4.6', mine, theirs, { behaviour: true })
       return
     }
@@ -237,12 +239,9 @@ export class Comparison {
   }
 
   /** What an address has in its query, where the values of those that the request has sent count. */
-  #parameters(url: string): string {
+  #parameters(url: URL): string {
     const { sent } = this.#context
-    const pairs = [...new URL(url).searchParams].map(([name, value]) => [
-      name,
-      value === '' || sent.has(value) ? value : '*',
-    ])
+    const pairs = [...url.searchParams].map(([name, value]) => [name, value === '' || sent.has(value) ? value : '*'])
     return JSON.stringify(pairs)
   }
 
@@ -296,7 +295,7 @@ function fits(schema: JsonObject, text: string): boolean {
   const [words, pattern, format] = ['enum', 'pattern', 'format'].map((key) => own(schema, key))
   if (Array.isArray(words) && !words.includes(text)) return false
   if (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(text)) return false
-  if (format === 'uri' && !URL.canParse(text)) return false
+  if (format === 'uri' && !parseUrl(text)) return false
   return format !== 'date-time' || DATE_TIME.test(text)
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Answer } from '../conform/answer.ts'
+import { parseUrl } from '../domain/parse-url.ts'
 import { headersByName } from '../domain/request-headers.ts'
 import type { HttpRequest } from '../http-client.ts'
 import type { AskingCheck } from './findings.ts'
@@ -54,7 +55,7 @@ const NOT_REPLAYED =
 export function exchangesOf({ log }: Har): Exchange[] {
   const inOrder = [...log.entries].sort((a, b) => Date.parse(a.startedDateTime) - Date.parse(b.startedDateTime))
   return inOrder.flatMap(({ request, response: { status, headers, content } }): Exchange[] => {
-    const url = URL.canParse(request.url) ? new URL(request.url) : undefined
+    const url = parseUrl(request.url)
     const [path] = SERVICE_PATH.exec(url?.pathname ?? '') ?? []
     if (url === undefined || path === undefined || status === 0) return []
     const { text = '', encoding } = content

@@ -1,5 +1,6 @@
 import { Skipped } from '../conform/answer.ts'
 import { isJsonObject, type JsonValue, nestsDeeper, own, parsedJson } from '../domain/json.ts'
+import { parseUrl } from '../domain/parse-url.ts'
 import { percentDecoded } from '../domain/text.ts'
 import type { HttpRequest } from '../http-client.ts'
 
@@ -61,8 +62,8 @@ export class ValueMap {
     this.#values.set(mine, theirs)
     this.#taken.add(theirs)
     this.#missing.delete(mine)
-    if (![mine, theirs].every((each) => /^https?:/.test(each) && URL.canParse(each))) return
-    const [ours, other] = [new URL(mine), new URL(theirs)]
+    const [ours, other] = [mine, theirs].map((each) => (/^https?:/.test(each) ? parseUrl(each) : undefined))
+    if (!ours || !other) return
     this.#origins.set(ours.origin, other.origin)
     const parts = other.pathname.split('/')
     for (const [at, part] of ours.pathname.split('/').entries()) this.pair(part, parts[at] ?? '')

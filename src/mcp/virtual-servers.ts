@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from '@modelcontextprotocol/server'
 import { errorCodeOf, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { isJsonObject, nestsDeeper, parsedJson } from '../domain/json.ts'
+import { parseUrl } from '../domain/parse-url.ts'
 import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
 import { quote } from '../domain/text.ts'
 import { errorReply, failureOf, sendAnswer, stackOf, type EncodedAnswer, wireAnswer } from '../http/answer.ts'
@@ -165,10 +166,8 @@ export class VirtualServers {
 /** A page of another site must not call a server, with whatever token it has found (MCP, "Security Warning"). */
 function allowedOrigins(baseUrl: string | undefined): string[] {
   // The Host says nothing: a page whose name was rebound to this address sends that name.
-  return [
-    ...localhostAllowedOrigins(),
-    ...(baseUrl !== undefined && URL.canParse(baseUrl) ? [new URL(baseUrl).hostname] : []),
-  ]
+  const host = parseUrl(baseUrl ?? '')?.hostname
+  return [...localhostAllowedOrigins(), ...(host === undefined ? [] : [host])]
 }
 
 function notPost(method = ''): ServiceError {

@@ -8,6 +8,7 @@ import { instant } from '../domain/instant.ts'
 import { next, nextStatus } from '../domain/lifecycle.ts'
 import { locate, type Locator } from '../domain/locator.ts'
 import type { MagicLink } from '../domain/generated/tables.ts'
+import { parseUrl } from '../domain/parse-url.ts'
 import type { TokenAnswer } from '../domain/ports.ts'
 import { newAccount } from './accounts.ts'
 import { knownConnector, refuseDisabled } from './connections.ts'
@@ -121,7 +122,7 @@ function checkVerifyUrl(url: string): void {
   if (url === '') return
   // eslint-disable-next-line no-control-regex -- URL parsers drop line breaks silently
   const clean = !/[\u0000-\u0020\u007f]/.test(url)
-  if (clean && /^https?:\/\/[^/]/i.test(url) && URL.canParse(url)) return
+  if (clean && /^https?:\/\/[^/]/i.test(url) && parseUrl(url)) return
   throw invalidField(
     'user_verify_url',
     ruleAndFound('must be an absolute http or https URL', foundValue(url, [])),

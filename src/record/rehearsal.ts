@@ -3,6 +3,7 @@ import { isDeclared } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { codesOfStatus, isToolErrorStatus, TOKEN_ERRORS } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, own, parsedJson, textOf } from '../domain/json.ts'
+import { parseUrl } from '../domain/parse-url.ts'
 import { valueAt } from '../domain/value-match.ts'
 import { Findings } from '../drift/findings.ts'
 import { learn, type Replayed } from '../drift/replay.ts'
@@ -174,12 +175,10 @@ export class Rehearsal {
 
   /** @returns the id of the auth request, empty where the link leads to none; undefined without a link */
   async #approve(): Promise<string | undefined> {
-    const link = this.#links.pop()
-    if (link === undefined || !URL.canParse(link)) return undefined
-    const { pathname } = new URL(link)
-    const redirect = await this.#mock.send({ method: 'GET', path: `${pathname}?decision=approve` }).catch(noAnswer)
-    const location = redirect.headers.location ?? ''
-    const id = URL.canParse(location) ? new URL(location).searchParams.get('auth_request_id') : undefined
+    const link = parseUrl(this.#links.pop() ?? '')
+    if (!link) return undefined
+    const redirect = await this.#mock.send({ method: 'GET', path: `${link.pathname}?decision=approve` }).catch(noAnswer)
+    const id = parseUrl(redirect.headers.location ?? '')?.searchParams.get('auth_request_id')
     await this.#mock.save()
     return id ?? ''
   }

@@ -1,6 +1,7 @@
 import { readDocument } from '../contract/generated/document.js'
 import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
 import { masked, Masking } from '../domain/masking.ts'
+import { parseUrl } from '../domain/parse-url.ts'
 import { isSecretParameter } from '../domain/secret.ts'
 import { percentDecoded } from '../domain/text.ts'
 import { bodyText, headerIn, type Message, type Recorded } from './recorded.ts'
@@ -172,10 +173,11 @@ export class Secrets {
       const isBasic = password.length > 0 && /^[!-z]*$/.test(user)
       if (isBasic) for (const part of [user, password.join(':')]) this.#learn(part, name)
     }
-    if (/^[a-z]+:\/\//i.test(secret) && URL.canParse(secret)) {
+    const link = /^[a-z]+:\/\//i.test(secret) ? parseUrl(secret) : undefined
+    if (link) {
       // The link itself is masked where it is; its host is everywhere.
       this.#names.delete(secret)
-      const { pathname, searchParams } = new URL(secret)
+      const { pathname, searchParams } = link
       const opaque = [...pathname.split('/').slice(-1), ...searchParams.values()].filter((part) => part.length >= LEAST)
       for (const part of opaque) this.#learn(part, name)
     }

@@ -26,6 +26,11 @@ describe('a base URL', () => {
     'http:127.0.0.1',
   ])('%s is refused', (url) => expect(isBaseUrl(url)).toBe(false))
 
+  it('has a host with Latin-1 letters, also when the code that checks it is optimized', () => {
+    const refused = Array.from({ length: 20_000 }, () => isBaseUrl('http://münchen.example/v')).indexOf(false)
+    expect(refused).toBe(-1)
+  })
+
   it('may be called on loopback, and elsewhere with --allow-outbound', () => {
     expect(mayBeCalled('http://127.0.0.1:1', false)).toBe(true)
     expect(mayBeCalled('http://example.com', false)).toBe(false)
