@@ -23,7 +23,7 @@ export async function openapiConnector(
     progress,
   }: {
     file: string
-    name: string
+    name?: string | undefined
     only: string | undefined
     progress?: (done: number, total: number) => void
   },
@@ -34,8 +34,10 @@ export async function openapiConnector(
   const { documentText } = await import('../documents/document-text.ts')
   const { parseConnector } = await import('../documents/read.ts')
   const makeValue = await createAnswerGenerator()
-  const made = connectorFromOpenapi(parseOpenapiText(text), { name, only, makeValue, progress })
-  const about = `Made of ${file.split(/[/\\]/).at(-1) ?? file}. Every value may be edited: the document is not needed any more.`
+  const base = file.split(/[/\\]/).at(-1) ?? file
+  const fileName = base.replace(/\.[^.]*$/, '')
+  const made = connectorFromOpenapi(parseOpenapiText(text), { name, fileName, only, makeValue, progress })
+  const about = `Made of ${base}. Every value may be edited: the document is not needed any more.`
   const written = documentText(made.connector, about)
   const { connector, tools } = await parseConnector(written, 'the connector', DOCUMENT_CHECKS)
   const account = { connector, identifier: 'ada@example.com' }

@@ -312,6 +312,7 @@ const TABLE = {
     summary:
       'write a connector from an OpenAPI document: a tool for each operation, collections where paths form a resource; stderr lists the parts of the document that the connector leaves out',
     flags: {
+      name: text('NAME')('the name of the connector, which those of its tools begin with (made from FILE by default)'),
       only: text('TAG_OR_PATH')('operations with this tag, or with this path and below it (all by default)'),
       out: text('FILE')('where to write the connector; a file that does not exist yet (to stdout by default)'),
     },

@@ -3,7 +3,8 @@ import { basename, dirname, extname, join } from 'node:path'
 import { openapiConnector } from '../app/openapi-connector.ts'
 import { readTextFile } from '../documents/text-files.ts'
 import { StartError } from '../domain/start-error.ts'
-import { plural, shellQuote } from '../domain/text.ts'
+import { plural, quote, shellQuote } from '../domain/text.ts'
+import { connectorName } from '../schema/parts.ts'
 import type { CommandContext, Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withProgress } from './progress.ts'
@@ -21,11 +22,14 @@ export const connector: Run<'connector'> = async ({ values, operands }, context)
     throw new UsageError(`${found}. The action is from-openapi: npx toolmock connector from-openapi FILE.`)
   }
   if (file === undefined || more.length > 0) throw new UsageError('connector from-openapi takes one FILE.')
-  const { out: target, only } = values
+  const { out: target, only, name } = values
+  const named = connectorName.optional().safeParse(name)
+  if (!named.success)
+    throw new UsageError(`--name is ${named.error.issues[0]?.message ?? ''}, not ${quote(name ?? '')}.`)
   if (target !== undefined && existsSync(target)) {
     throw new StartError(`${target} is there already and stays as it is; name another file by --out`)
   }
-  const { text, summary, leftOut, seed, firstCall } = await made(file, only, context)
+  const { text, summary, leftOut, seed, firstCall } = await made(file, { only, name }, context)
   if (target === undefined) out(withSchema('connector', 'connector.yaml', text).trimEnd())
   else await writeNew('connector', target, text)
   err(`${target === undefined ? '' : `wrote ${target}: `}${summary}`)
@@ -57,13 +61,12 @@ async function nextSteps(target: string, seed: string): Promise<string[]> {
 
 async function made(
   file: string,
-  only: string | undefined,
+  { only, name }: { only: string | undefined; name: string | undefined },
   context: CommandContext,
 ): ReturnType<typeof openapiConnector> {
   const text = await readTextFile(file)
   try {
     return await withProgress(context, `Making a connector of ${file}`, (say) => {
-      const name = basename(file, extname(file))
       const progress = (done: number, total: number): void => say(`${done} of ${total} operations`)
       return openapiConnector(text, { file, name, only, progress })
     })

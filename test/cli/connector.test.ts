@@ -51,6 +51,12 @@ describe('toolmock connector from-openapi', () => {
     expect(readFileSync(toolmock.path(seed), 'utf8')).toContain('identifier: ada@example.com')
   })
 
+  it('gives the connector and its tools the name of --name', async () => {
+    const { stdout, stderr } = await toolmock.run(['connector', 'from-openapi', library(), '--name', 'Api: Books'])
+    expect(stderr).toMatch(/^Api: Books: 11 tools/)
+    expect(stdout).toMatch(/^connector: "?Api: Books"?$[^]*- name: api_books_list_books$/m)
+  })
+
   it('leaves a seed that is there as it is', async () => {
     const seed = toolmock.path('kept/library.seed.yaml')
     mkdirSync(toolmock.path('kept'))
@@ -87,6 +93,7 @@ describe('toolmock connector from-openapi', () => {
     [['from-openapi'], 'toolmock: connector from-openapi takes one FILE.'],
     [['from-postman', 'x'], 'toolmock: connector from-postman is not known. The action is from-openapi'],
     [[], 'toolmock: connector needs an action.'],
+    [['from-openapi', 'x', '--name', 'a/b'], 'toolmock: --name is 1 to 100 letters, digits, spaces, hyphens'],
     [['from-openapi', 'latin1.yaml'], 'toolmock: latin1.yaml: it is not UTF-8 text'],
   ])('%j ends with 2 and reports the reason', async (args, message) => {
     writeFileSync(toolmock.path('latin1.yaml'), Buffer.from('info: { title: Bücher }', 'latin1'))

@@ -21,13 +21,15 @@ const LIBRARY = readFileSync(new URL('../fixtures/openapi/library.yaml', import.
 
 function made(document: string | JsonObject, only?: string, file = 'crm.yaml') {
   const text = typeof document === 'string' ? document : JSON.stringify(document)
-  return openapiConnector(text, { file, name: file.replace(/\.\w+$/, ''), only })
+  return openapiConnector(text, { file, only })
 }
 
 /** A document of these paths. */
 function openapi(paths: JsonObject, rest: JsonObject = {}): JsonObject {
   return { openapi: '3.1.0', info: { title: 'Small', version: '1' }, paths, ...rest }
 }
+
+const KIND: JsonObject = { propertyName: 'kind', mapping: { cat: 'Cat', doggy: '#/components/schemas/Dog' } }
 
 const OK: JsonObject = { responses: { 200: { description: 'OK' } } }
 
@@ -231,6 +233,141 @@ describe('a connector out of an OpenAPI document', () => {
     expect((connector['responders'] as { respond: { body: JsonValue } }[])[0]?.respond.body).toEqual(expected)
   })
 
+  it.each<[string, JsonObject]>([
+    ['allOf', { allOf: [{ type: 'object' }] }],
+    [
+      'oneOf',
+      {
+        oneOf: [
+          { type: 'object', required: ['gone'] },
+          { type: 'object', required: ['gone'] },
+        ],
+      },
+    ],
+  ])(
+    'applies each schema once, where each level of %s names the next twice, and itself',
+    async (key, last) => {
+      const schemas: JsonObject = { S24: last }
+      for (let level = 0; level < 24; level++) {
+        const [next, self] = [`S${level + 1}`, `S${level}`].map((name) => ({ $ref: `#/components/schemas/${name}` }))
+        schemas[`S${level}`] = { [key]: [next!, next!, self!] }
+      }
+      const schema = { $ref: '#/components/schemas/S0' }
+      const document = openapi(
+        {
+          '/x': {
+            post: { requestBody: { content: jsonOf(schema) }, ...answering(200, jsonOf(schema, { example: {} })) },
+          },
+        },
+        { components: { schemas } },
+      )
+      const start = performance.now()
+      await made(document)
+      expect(performance.now() - start).toBeLessThan(5000)
+    },
+    20_000,
+  )
+
+  it('makes a connector of a document whose schemas lead to one another 20,000 times', async () => {
+    const schemas: JsonObject = { S20000: { type: 'object' } }
+    for (let at = 0; at < 20_000; at++) schemas[`S${at}`] = { allOf: [{ $ref: `#/components/schemas/S${at + 1}` }] }
+    const schema = jsonOf({ $ref: '#/components/schemas/S0' }, { example: { a: 1 } })
+    const { connector } = await made(openapi({ '/x': { get: answering(200, schema) } }, { components: { schemas } }))
+    expect(connector).toMatchObject({ responders: [{ respond: { body: { a: 1 } } }] })
+  })
+
+  it.each<[string, JsonObject, JsonObject, JsonValue]>([
+    [
+      'the word of the mapping for the choice that is answered',
+      { oneOf: [{ $ref: '#/components/schemas/Dog' }, { $ref: '#/components/schemas/Cat' }], discriminator: KIND },
+      {},
+      { kind: 'doggy', size: 3 },
+    ],
+    ['the word of a schema that inherits it', { $ref: '#/components/schemas/Lion' }, {}, { kind: 'lion', mane: true }],
+    ['a word of the mapping for the base', { $ref: '#/components/schemas/Animal' }, {}, { kind: 'lion' }],
+    [
+      'the name of the schema without a mapping',
+      { oneOf: [{ $ref: '#/components/schemas/Dog' }], discriminator: { propertyName: 'kind' } },
+      {},
+      { kind: 'Dog', size: 3 },
+    ],
+  ])('gives a discriminator %s', async (_title, schema, _rest, expected) => {
+    const components = {
+      schemas: {
+        Dog: { type: 'object', properties: { kind: { type: 'string' }, size: { type: 'integer', default: 3 } } },
+        Cat: { type: 'object', properties: { kind: { type: 'string' } } },
+        Animal: {
+          ...{ type: 'object', properties: { kind: { type: 'string' } } },
+          discriminator: { propertyName: 'kind', mapping: { lion: '#/components/schemas/Lion' } },
+        },
+        Lion: {
+          allOf: [
+            { $ref: '#/components/schemas/Animal' },
+            { type: 'object', properties: { mane: { type: 'boolean', default: true } } },
+          ],
+        },
+      },
+    }
+    const { connector } = await made(openapi({ '/x': { get: answering(200, jsonOf(schema)) } }, { components }))
+    expect((connector['responders'] as { respond: { body: JsonValue } }[])[0]?.respond.body).toEqual(expected)
+  })
+
+  it.each<[string, JsonObject, JsonValue]>([
+    ['words', { items: { enum: ['a', 'b', 'c'], type: 'string' }, minItems: 3 }, ['a', 'b', 'c']],
+    ['numbers', { items: { type: 'integer', minimum: 4, maximum: 6 }, minItems: 3 }, [4, 5, 6]],
+    ['steps', { items: { type: 'number', minimum: 1, multipleOf: 0.5, default: 2 }, minItems: 2 }, [2, 1]],
+    ['texts', { items: { type: 'string', example: 'x' }, minItems: 3 }, ['x', 'x 2', 'x 3']],
+    ['switches', { items: { type: 'boolean' }, minItems: 2 }, [false, true]],
+    [
+      'objects',
+      { items: { type: 'object', properties: { at: { type: 'integer', default: 1 } } }, minItems: 2 },
+      [{ at: 1 }, { at: 2 }],
+    ],
+    [
+      'places',
+      { prefixItems: [{ const: 'a' }, { type: 'integer', default: 7 }], items: { type: 'boolean' }, minItems: 4 },
+      ['a', 7, false, true],
+    ],
+  ])('makes lists of different %s as long as they have to be', async (_title, schema, expected) => {
+    const list = { type: 'array', uniqueItems: true, ...schema }
+    const { connector, leftOut } = await made(openapi({ '/x': { get: answering(200, jsonOf(list)) } }))
+    expect((connector['responders'] as { respond: { body: JsonValue } }[])[0]?.respond.body).toEqual(expected)
+    expect(leftOut).toEqual([])
+  })
+
+  it('says which list has too few different items', async () => {
+    const list = { type: 'array', uniqueItems: true, minItems: 2, items: { const: 'a', type: 'string' } }
+    const { leftOut } = await made(openapi({ '/x': { get: answering(200, jsonOf(list)) } }))
+    expect(leftOut).toEqual([expect.stringMatching(/^with fewer items than minItems: .*: GET \/x$/)])
+  })
+
+  it('stores no write-only property, keeps the properties of each part of allOf, and says what it opens', async () => {
+    const named = { type: 'object', properties: { name: { type: 'string' } } }
+    const user = {
+      allOf: [named],
+      ...{ type: 'object', required: ['id'], additionalProperties: false },
+      properties: { id: { type: 'string' }, pin: { type: 'string', writeOnly: true } },
+    }
+    const document = openapi({
+      '/users': {
+        post: {
+          operationId: 'add',
+          requestBody: { content: jsonOf({ ...named, properties: { ...named.properties, pin: { type: 'string' } } }) },
+          ...answering(201, jsonOf(user, { example: { id: 'u1', name: 'Ada', pin: '1234' } })),
+        },
+      },
+      '/users/{id}': { get: { operationId: 'get', ...answering(200, jsonOf(user)) } },
+    })
+    const { text, leftOut } = await made(document)
+    expect(leftOut).toContainEqual(expect.stringMatching(/^without additionalProperties: false, .*GET \/users\/\{id\}/))
+    expect(text).not.toContain('1234')
+    await withCalls(await connectorOf(text), async (call) => {
+      const created = dataOf(await call('crm_add', { body: { name: 'Grace', pin: '9876' } }))
+      expect(created).toEqual({ id: expect.stringMatching(/./) as string, name: 'Grace' })
+      expect(dataOf(await call('crm_get', { id: created['id'] ?? null }))).toEqual(created)
+    })
+  })
+
   it('answers texts that match the pattern of their schema', async () => {
     const schema = { type: 'object', properties: { uri: { type: 'string', pattern: '^/images/[a-f0-9]{4}$' } } }
     const { connector } = await made(openapi({ '/x': { get: answering(200, jsonOf(schema)) } }))
@@ -313,6 +450,30 @@ describe('a connector out of an OpenAPI document', () => {
         await call('library_list_loans', { reader_id: 2 }),
       ]
       expect([JSON.stringify(mine).includes('b1'), JSON.stringify(other).includes('b1')]).toEqual([true, false])
+    })
+    const issue = { type: 'object', properties: { number: { type: 'integer' }, title: { type: 'string' } } }
+    const issues = '/repos/{owner}/{repo}/issues'
+    const change = { requestBody: { content: jsonOf(issue) }, ...answering(200, jsonOf(issue)) }
+    const document = openapi({
+      [issues]: { post: { operationId: 'add', ...change } },
+      [`${issues}/{number}`]: {
+        get: { operationId: 'get', ...answering(200, jsonOf(issue)) },
+        patch: { operationId: 'change', ...change },
+        delete: { operationId: 'remove', responses: { 204: { description: 'Gone' } } },
+      },
+    })
+    await withCalls(await connectorOf((await made(document)).text), async (call) => {
+      const [mine, other] = [
+        { owner: 'ada', repo: 'sea', number: 1 },
+        { owner: 'ada', repo: 'sky', number: 1 },
+      ]
+      await call('crm_add', { owner: 'ada', repo: 'sea', body: { title: 'Waves' } })
+      for (const tool of ['crm_get', 'crm_change', 'crm_remove'])
+        expect(await call(tool, { ...other, body: { title: 'Clouds' } }), tool).toMatchObject({ status: 404 })
+      expect(dataOf(await call('crm_change', { ...mine, body: { title: 'Tides' } }))).toMatchObject({ title: 'Tides' })
+      expect(dataOf(await call('crm_get', mine))).toMatchObject({ number: 1, title: 'Tides' })
+      expect(await call('crm_remove', mine)).toMatchObject({ kind: 'result' })
+      expect(await call('crm_get', mine)).toMatchObject({ status: 404 })
     })
   })
 
@@ -498,7 +659,7 @@ describe('a connector out of an OpenAPI document', () => {
       const paths = Object.fromEntries(
         Array.from({ length: count }, (_, at) => [`/x${String(at)}`, { get: operation }]),
       )
-      expect(() => connectorFromOpenapi(openapi(paths), { name: 'x', only: undefined, makeValue })).toThrow(
+      expect(() => connectorFromOpenapi(openapi(paths), { fileName: 'x', only: undefined, makeValue })).toThrow(
         'which is more than one connector file can have; choose by --only TAG_OR_PATH',
       )
       return calls

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Answer } from '../../src/conform/answer.ts'
 import { Target } from '../../src/conform/target.ts'
-import { type JsonObject, parsedJson } from '../../src/domain/json.ts'
+import { type JsonObject, parsedJson, textAt } from '../../src/domain/json.ts'
 import { Replayed } from '../../src/drift/replay.ts'
 import type { Recorded, RecordedBody } from '../../src/record/recorded.ts'
 import { Rehearsal, type RehearsalMock } from '../../src/record/rehearsal.ts'
@@ -25,7 +25,7 @@ function dataFor(identifier: string): JsonObject {
 function mockOf(answerTo: (identifier: string) => JsonObject | undefined): RehearsalMock {
   let caller = ''
   const executeTool = (body: JsonObject): Promise<Answer> => {
-    caller = String(body['identifier'])
+    caller = textAt(body, 'identifier')
     const reply = answerTo(caller)
     return Promise.resolve(new Answer('', reply ? 200 : 404, {}, JSON.stringify(reply ?? {})))
   }

@@ -56,8 +56,9 @@ const DETAIL: readonly Bounds[] = [
 ]
 
 interface FromOptions {
-  /** Its name, unless it says nothing. */
-  readonly name: string
+  /** Its name; absent: that of its file, or the title where the file's says nothing. */
+  readonly name?: string | undefined
+  readonly fileName: string
   /** Keeps operations with this tag, or below this path. */
   readonly only: string | undefined
   readonly makeValue: MakeValue
@@ -76,7 +77,7 @@ export function connectorFromOpenapi(root: JsonValue, options: FromOptions): Fro
   const operations = chosen(document, only)
   for (const bounds of DETAIL) {
     const notes = new Notes()
-    const name = connectorName(options.name, document)
+    const name = options.name ?? connectorName(options.fileName, document)
     const connector = new Draft({ ...options, document, operations, name, bounds, note: notes.add }).connector()
     if (!connector) continue
     for (const { reason, place } of only === undefined ? document.leftOut : []) notes.add(reason, place)
@@ -176,6 +177,7 @@ interface DraftOperation extends ResourceOperation {
 }
 
 interface DraftContext extends FromOptions {
+  readonly name: string
   readonly document: ApiDocument
   readonly operations: readonly ApiOperation[]
   readonly bounds: Bounds
@@ -185,6 +187,7 @@ interface DraftContext extends FromOptions {
 /** The connector in one degree of detail. */
 class Draft {
   readonly #toolNames = new Set<string>()
+  readonly #writeOnly = new Set<string>()
 
   constructor(readonly from: DraftContext) {}
 
@@ -247,6 +250,7 @@ class Draft {
         .join('/'),
       parameters,
       request,
+      writeOnly: this.#writeOnly,
       isRequestRequired: request !== undefined && operation.body?.isRequired === true,
       tool: {
         name: this.#toolName(operation),
@@ -261,7 +265,8 @@ class Draft {
 
   #toolName({ id, method, path }: ApiOperation): string {
     const stem = snakeCase(id === '' ? `${method} ${path.replaceAll(/\{([^{}]*)\}/g, 'by_$1')}` : id)
-    const full = stem.startsWith(`${this.from.name}_`) ? stem : `${this.from.name}_${stem}`
+    const prefix = snakeCase(this.from.name)
+    const full = stem.startsWith(`${prefix}_`) ? stem : `${prefix}_${stem}`
     let name = full.slice(0, MAX_TOOL_NAME)
     for (let number = 2; this.#toolNames.has(name); number++) {
       const end = `_${String(number)}`
@@ -324,8 +329,10 @@ class Draft {
 
   #inputSchema(described: JsonValue, place: string): JsonObject {
     const { document, bounds, note } = this.from
-    const { schema, isCut, patterns } = inlineSchema(described, document.follow, { bounds })
+    const { schema, isCut, isOpened, patterns, writeOnly } = inlineSchema(described, document.follow, { bounds })
     if (isCut) note(CUT, place)
+    if (isOpened) note(OPENED, place)
+    for (const name of writeOnly) this.#writeOnly.add(name)
     for (const pattern of patterns) {
       const reason = new PatternEngine().unsupported(pattern)
       if (reason !== undefined) note(`the pattern ${quote(pattern)}: it cannot run in linear time (${reason})`, place)
@@ -373,12 +380,18 @@ class Draft {
       const bounded = { ...bounds, depth: Math.min(bounds.depth, depth) }
       return inlineSchema(schema, follow, { bounds: bounded, values, name })
     }
-    const { schema, isCut } = inlined(described, 6)
+    const { schema, isCut, isOpened, writeOnly } = inlined(described, 6)
     const isExample = example !== undefined && example !== null
     if (isCut && !isExample) note(CUT, place)
+    if (isOpened) note(OPENED, place)
+    for (const name of writeOnly) this.#writeOnly.add(name)
     const make: Make = (each, name, level) => makeValue(inlined(each, 4 - level, name).schema)
     const value = isExample ? literal(example) : (makeValue(schema) ?? null)
-    return { answer: schema, sample: new Fitting(follow, make).fit(value, described), isExample }
+    return {
+      answer: schema,
+      sample: new Fitting(follow, make, (reason) => note(reason, place)).fit(value, described),
+      isExample,
+    }
   }
 
   /** The body of failures: that of the first 404 or other error which the document describes as an object. */
@@ -402,6 +415,8 @@ const MAX_TOOL_NAME = 64
 
 const BROKEN = 'left out: references to other files (bundle them into one first), or to what the document does not have'
 const CUT = 'simplified: schemas that contain themselves, lie too deep or are too many'
+
+const OPENED = 'without additionalProperties: false, which refuses the properties of another part of the same schema'
 
 const IMPLIED_HEADERS = ['accept', 'content-type', 'authorization']
 

@@ -18,6 +18,10 @@ export interface Inlined {
   readonly isCut: boolean
   /** Patterns that were left out. */
   readonly patterns: ReadonlySet<string>
+  /** Whether a part closed the schema to the properties of others. */
+  readonly isOpened: boolean
+  /** Names of its write-only properties. */
+  readonly writeOnly: ReadonlySet<string>
 }
 
 /**
@@ -32,7 +36,9 @@ export function inlineSchema(
   { bounds, values, name = '' }: { bounds: Bounds; values?: ValueOf; name?: string },
 ): Inlined {
   const run = new Inlining(follow, bounds, values)
-  return { schema: run.inline(schema, { refs: [], name, depth: 0 }) ?? {}, isCut: run.isCut, patterns: run.patterns }
+  const inlined = run.inline(schema, { refs: [], name, depth: 0 }) ?? {}
+  const { isCut, isOpened, patterns, writeOnly } = run
+  return { schema: inlined, isCut, isOpened, patterns, writeOnly }
 }
 
 /** Where a schema is: the references and the property that led to it, and how deep. */
@@ -46,7 +52,9 @@ const MAX_CHOICES = 8
 
 class Inlining {
   isCut = false
+  isOpened = false
   readonly patterns = new Set<string>()
+  readonly writeOnly = new Set<string>()
   #left: number
 
   constructor(
@@ -85,9 +93,18 @@ class Inlining {
     const pattern = own(given, 'pattern')
     if (typeof pattern === 'string' && result['pattern'] === undefined) this.patterns.add(pattern)
     this.#properties(given, result, place)
-    const [items] = [own(given, 'items')].flat()
-    const schema = isJsonObject(items) ? this.inline(items, { ...place, name: '', depth: place.depth + 1 }) : undefined
+    const inside = { ...place, name: '', depth: place.depth + 1 }
+    const items = own(given, 'items')
+    const schema = isJsonObject(items) ? this.inline(items, inside) : undefined
     if (schema) result['items'] = schema
+    const positions = positionsOf(given).map((each) => this.inline(each, inside) ?? {})
+    if (positions.length > 0) result['prefixItems'] = positions
+    // Prism's generator does not know it: the items that it makes are changed to fit later.
+    if (this.values && positions[0])
+      Object.assign(result, {
+        items: positions[0],
+        minItems: Math.max(positions.length, Number(result['minItems'] ?? 0)),
+      })
     const parts = this.#inlineAll(listAt(given, 'allOf'), place)
     const described = [...listAt(given, 'oneOf'), ...listAt(given, 'anyOf')]
     const choices = described.filter((each) => !isNull(this.follow(each)))
@@ -97,8 +114,31 @@ class Inlining {
     if (only && inlined.length === 1 && choices.length === 1) parts.push(isNullable ? nullable(only) : only)
     else if (only && this.values) parts.push(only)
     const merged = parts.reduce(merge, result)
+    if (isClosedByPart([result, ...parts])) this.isOpened = true
+    if (this.values) this.#nameKind(merged, given, { choice: choices[0], ref: place.refs.at(-1) ?? '' })
     if (inlined.length > 1) merged['anyOf'] = isNullable ? [...inlined, { type: 'null' }] : inlined
     return merged
+  }
+
+  /** The property that a discriminator names has the word of the schema that is answered. */
+  #nameKind(
+    merged: JsonObject,
+    given: JsonObject,
+    { choice, ref }: { choice: JsonValue | undefined; ref: string },
+  ): void {
+    const kind = own(given, 'discriminator')
+    if (kind !== undefined) merged['discriminator'] = kind
+    const name = trimmedAt(merged, 'discriminator') || trimmedAt(objectAt(merged, 'discriminator'), 'propertyName')
+    const isOwn = choice === undefined && ref !== '' && this.follow({ $ref: ref }) === given
+    const answered = isOwn ? ref : isJsonObject(choice) ? trimmedAt(choice, '$ref') : ''
+    const properties = objectAt(merged, 'properties')
+    if (!Object.hasOwn(properties, name) || answered === '') return
+    const schemaName = answered.split('/').at(-1) ?? ''
+    const words = Object.entries(objectAt(objectAt(merged, 'discriminator'), 'mapping'))
+    const ofSchema = words.find(([, target]) => target === answered || target === schemaName)
+    const [word] = ofSchema ?? (choice === undefined ? words[0] : undefined) ?? [schemaName]
+    if (isAllowed(objectAt(properties, name), word))
+      merged['properties'] = { ...properties, [name]: { type: 'string', enum: [word], example: word } }
   }
 
   #properties(given: JsonObject, result: JsonObject, { refs, depth }: Place): void {
@@ -112,6 +152,8 @@ class Inlining {
         isWhole = false
         continue
       }
+      const followed = this.follow(value)
+      if (isJsonObject(followed) && own(followed, 'writeOnly') === true) this.writeOnly.add(name)
       if (name === '__proto__' || this.#isHidden(value)) continue
       const property = this.inline(value, { refs, name, depth: depth + 1 })
       if (property) kept[name] = property
@@ -136,6 +178,17 @@ class Inlining {
     const described = this.follow(property)
     return isJsonObject(described) && own(described, this.values ? 'writeOnly' : 'readOnly') === true
   }
+}
+
+/** The schemas of the first items of a list, by their places. */
+export function positionsOf(schema: JsonObject): JsonValue[] {
+  const positions = listAt(schema, 'prefixItems')
+  return positions.length > 0 ? positions : listAt(schema, 'items')
+}
+
+function isClosedByPart(parts: readonly JsonObject[]): boolean {
+  const described = parts.filter((part) => own(part, 'properties') !== undefined)
+  return described.length > 1 && described.some((part) => own(part, 'additionalProperties') === false)
 }
 
 function isNull(schema: JsonValue | undefined): boolean {

@@ -12,6 +12,8 @@ export interface ResourceOperation {
   readonly parameters: readonly SentParameter[]
   readonly request: JsonObject | undefined
   readonly isRequestRequired: boolean
+  /** Names of properties that no answer shows, of the whole document. */
+  readonly writeOnly: ReadonlySet<string>
   /** The schema of its answer, when that is JSON. */
   readonly answer: JsonObject | undefined
   /** Its answer, with templates. */
@@ -47,6 +49,7 @@ export function resourcesIn(operations: readonly ResourceOperation[], note: Note
     const [, base = '', parameter = ''] = /^(.+)\/\{(\w+)\}$/.exec(path) ?? []
     const all = byPath.get(base)
     const resource = all && resourceAt(base, parameter, all, items)
+    if (!resource && all?.has('POST')) note(NO_ITEMS, base)
     if (!resource) continue
     const name = freeName(base, collections)
     collections[name] = collectionOf(resource)
@@ -62,6 +65,8 @@ export function resourcesIn(operations: readonly ResourceOperation[], note: Note
 }
 
 const FOREIGN = 'left out of items: fields of a request that its answer does not have, or has with another type'
+
+const NO_ITEMS = 'not stored, because no item with a key and the fields of its path is described: what is created at'
 
 interface Resource {
   readonly parameter: string
@@ -252,7 +257,14 @@ function* stepsOf(
   items: ReadonlyMap<string, ResourceOperation>,
 ): Generator<readonly [ResourceOperation, ResourceSteps]> {
   const { item, list, create, parents, parameter } = resource
-  const key = `{{request.params.${parameter}}}`
+  const value = `{{request.params.${parameter}}}`
+  const where = Object.fromEntries(parents.map((name) => [name, `{{request.params.${name}}}`]))
+  // A key alone would also find the items of other parents.
+  const find = {
+    get: collection,
+    ...(parents.length > 0 ? { where: { [resource.key]: value, ...where } } : { key: value }),
+  }
+  const before = parents.length > 0 ? [find] : []
   if (create) {
     const given = requestValue(create, item)
     const step = { create: collection, ...(given !== '{{request.body}}' && { item: given }) }
@@ -260,26 +272,25 @@ function* stepsOf(
   }
   if (list) {
     const { sample, answer, parameters } = list.operation
-    const where = Object.fromEntries(parents.map((name) => [name, `{{request.params.${name}}}`]))
     const { step, hasToken } = listStep(collection, parameters, item.schema, where)
     yield [list.operation, { steps: [step], body: listBody(sample, answer ?? {}, list.at, { hasToken }) }]
   }
   const get = items.get('GET')
-  if (get) yield [get, { steps: [{ get: collection, key }], body: wrappedBody(get.sample, item.wrapper) }]
+  if (get) yield [get, { steps: [find], body: wrappedBody(get.sample, item.wrapper) }]
   for (const method of ['PATCH', 'PUT', 'POST']) {
     const update = items.get(method)
     if (!update?.request || typeOf(update.request) !== 'object') continue
     // A POST changes an item only where it answers that item.
     if (method === 'POST' && itemBody(update, resource) === undefined) continue
-    const step = { update: collection, key, set: requestValue(update, item) }
-    yield [update, { steps: [...bodyCheck(update), step], body: answerBody(update, resource) }]
+    const step = { update: collection, key: value, set: requestValue(update, item) }
+    yield [update, { steps: [...bodyCheck(update), ...before, step], body: answerBody(update, resource) }]
   }
   const remove = items.get('DELETE')
   if (!remove) return
   const answered = itemBody(remove, resource)
-  const before = answered === undefined ? [] : [{ get: collection, key }]
-  const body = answered ?? withKey(remove.sample, resource, key)
-  yield [remove, { steps: [...before, { delete: collection, key }], body }]
+  const first = answered === undefined ? before : [find]
+  const body = answered ?? withKey(remove.sample, resource, value)
+  yield [remove, { steps: [...first, { delete: collection, key: value }], body }]
 }
 
 function bodyCheck({ isRequestRequired }: ResourceOperation): JsonObject[] {
@@ -296,13 +307,13 @@ function requestValue(operation: ResourceOperation, item: Wrapped): string {
 }
 
 /** Fields of a request that an item cannot have by its schema. */
-function foreignFields({ request }: ResourceOperation, { schema, wrapper }: Wrapped): string[] {
+function foreignFields({ request, writeOnly }: ResourceOperation, { schema, wrapper }: Wrapped): string[] {
   const known = objectAt(schema, 'properties')
   const isClosed = own(schema, 'additionalProperties') === false
   return Object.entries(objectAt(wrappedIn(request ?? {}, wrapper), 'properties'))
     .filter(([name, given]) => {
       const property = own(known, name)
-      if (!isJsonObject(property)) return isClosed
+      if (!isJsonObject(property)) return isClosed || writeOnly.has(name)
       return isJsonObject(given) && !mayBe(given, property)
     })
     .map(([name]) => name)
