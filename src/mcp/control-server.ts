@@ -1,7 +1,8 @@
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
+import { createMcpHandler, type Implementation, McpServer, type ServerOptions } from '@modelcontextprotocol/server'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import type { ControlCall } from '../contract/control-call.ts'
 import { shorten } from '../domain/text.ts'
+import { CheckedServer } from './checked-server.ts'
 import { CONTROL_TOOLS } from './control-tools.ts'
 
 /** A server that the tools of the control server are about. */
@@ -31,8 +32,18 @@ export function serveMcp(controlled: ControlledServer, onerror: (error: Error) =
   })
 }
 
+class ControlServer extends McpServer {
+  override readonly server: CheckedServer
+
+  constructor(info: Implementation, options: ServerOptions) {
+    // It would register the handlers of its capabilities with a server of its own.
+    super(info)
+    this.server = new CheckedServer(info, options)
+  }
+}
+
 function controlServer({ call, url, environment, version }: ControlledServer): McpServer {
-  const server = new McpServer(
+  const server = new ControlServer(
     { name: 'toolmock', version },
     { instructions: instructions(environment), capabilities: { tools: { listChanged: false } } },
   )

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-deprecated -- tools have plain JSON Schemas, which the high-level server does not take */
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -6,7 +5,6 @@ import {
   type InputRequiredResult,
   type CallToolResult,
   type McpRequestContext,
-  Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { routeOf } from '../contract/route.ts'
@@ -22,6 +20,7 @@ import { createContext } from '../http/routes.ts'
 import type { ServiceParts } from '../http/services.ts'
 import { createMagicLink } from '../operations/magic-links.ts'
 import type { OperationTable } from '../operations/table.ts'
+import { CheckedServer } from './checked-server.ts'
 import type { McpExchange } from './mcp-exchange.ts'
 import type { ServerTool } from './server-tools.ts'
 
@@ -41,9 +40,9 @@ export function toolServer(
   exchange: McpExchange,
   { era }: McpRequestContext,
   services: McpServices,
-): Server {
+): CheckedServer {
   const isModern = era === 'modern'
-  const server = new Server(serverInfo(services), { capabilities: { tools: { listChanged: isModern } } })
+  const server = new CheckedServer(serverInfo(services), { capabilities: { tools: { listChanged: isModern } } })
   server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ tool }) => toolView(tool)), ttlMs: 0 }))
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { envelope, inputResponses } = context.mcpReq

@@ -25,21 +25,66 @@ function message(method: string, params: object = {}): string {
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
 }
 
+/** What a client of 2026 says in each request. */
+const ENVELOPE = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+
 /** Opens a stream that hears of changes. */
 function listen(mock: McpMock): Promise<Response> {
   const params = {
     notifications: { toolsListChanged: true },
-    _meta: {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    },
+    _meta: ENVELOPE,
   }
   const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'subscriptions/listen' }
   return post(mock, message('subscriptions/listen', params), headers)
 }
 
 describe('hostile requests to an MCP server', () => {
+  const CURSOR = 'params.cursor: '
+  it.each([
+    ['an unknown cursor', 'tools/list', { cursor: 'x' }, `${CURSOR}"x" is unknown: the list has one page`],
+    [
+      'a cursor of another type',
+      'tools/list',
+      { cursor: 5 },
+      `${CURSOR}Invalid input: expected string, received number`,
+    ],
+    ['a cursor of null', 'tools/list', { cursor: null }, `${CURSOR}Invalid input: expected string, received null`],
+    ['a revision of another type', 'initialize', { protocolVersion: 5 }, 'params.protocolVersion: Invalid input'],
+    ['a tool of another type', 'tools/call', { name: 5 }, 'params.name: Invalid input: expected string'],
+  ])(
+    '%s is -32602 at a virtual server and at the control server, in both eras',
+    async (_, method, params, expected) => {
+      await withMcp({}, async (mock) => {
+        const modern = { ...params, _meta: ENVELOPE }
+        const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method }
+        const body = message(method, params)
+        const control = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }
+        const answers = [
+          await post(mock, body),
+          // A client of 2026 does not initialize, and its tool is in a header, which has a text.
+          ...(method === 'tools/list' ? [await post(mock, message(method, modern), headers)] : []),
+          await fetch(`${mock.url}/_mock/mcp`, control),
+        ]
+        for (const answer of answers) {
+          const [, text = ''] = /(\{.*\})/s.exec(await answer.text()) ?? []
+          const { error } = JSON.parse(text) as { error: { code: number; message: string } }
+          expect(error).toEqual({ code: -32602, message: expect.stringContaining(expected) as string })
+          expect(error.message).not.toContain('\n')
+        }
+      })
+    },
+  )
+
+  it('an empty cursor is the first page', async () => {
+    await withMcp({}, async (mock) => {
+      expect(await (await post(mock, message('tools/list', { cursor: '' }))).text()).toContain('mail_send_message')
+    })
+  })
+
   it('a page of another site is refused with 403, one of this machine is served', async () => {
     await withMcp({}, async (mock) => {
       const list = message('tools/list')

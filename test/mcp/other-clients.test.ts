@@ -69,7 +69,7 @@ function inspector({ url, headers }: ServerOfClient): OtherClient {
 /** The messages of a revision that no installed client speaks any more. */
 async function ofRevision(protocolVersion: string, { url, headers }: ServerOfClient): Promise<OtherClient> {
   const accept = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
-  // 2025-03-26 has no such header.
+  // Revisions before 2025-06-18 have no such header.
   const version = protocolVersion < '2025-06' ? {} : { 'MCP-Protocol-Version': protocolVersion }
   const send = async (message: object, named = {}): Promise<string> => {
     const body = JSON.stringify({ jsonrpc: '2.0', ...message })
@@ -104,7 +104,7 @@ const CLIENTS: readonly (readonly [name: string, connect: Connect])[] = [
     },
   ]),
   ["the Inspector's command line", (server) => Promise.resolve(inspector(server))],
-  ...['2025-06-18', '2025-03-26'].map((version): [string, Connect] => [
+  ...['2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'].map((version): [string, Connect] => [
     `a client of ${version}`,
     (server) => ofRevision(version, server),
   ]),
