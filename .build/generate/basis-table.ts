@@ -51,6 +51,9 @@ function addFields(spec: SpecDocument, given: Schema, path: readonly string[], t
   const basis = first(schema['x-basis'])
   if (basis !== undefined) table[path.join('.')] ??= basis
   if (basis !== undefined && path.length === 0) table[''] = basis
+  const requiredBasis = first(schema['x-required-basis'])
+  for (const name of requiredBasis === undefined ? [] : (schema.required ?? []))
+    table[`${[...path, name].join('.')} required`] = requiredBasis ?? ''
   if (schema.items) addFields(spec, schema.items, [...path, '[]'], table)
   for (const [name, property] of Object.entries(schema.properties ?? {}))
     addFields(spec, property, [...path, name], table)

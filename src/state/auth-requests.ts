@@ -32,13 +32,17 @@ export function pendingRequest(environment: Environment, id: string): PendingReq
   const { tables } = environment.model
   const request = tables.auth_requests.get(id)
   const account = request && tables.accounts.get(request.account_id)
-  if (!request || !account)
-    throw new ServiceError('AUTH_REQUEST_NOT_FOUND', 'there is no pending flow with this auth_request_id')
+  if (!request || !account) throw notFound('there is no pending flow with this auth_request_id')
   // It can expire while a fault keeps the request waiting.
   const isExpired = request.outcome === 'pending' && request.expires_at <= now(environment)
   const outcome = isExpired ? 'expired' : request.outcome
-  if (outcome !== 'pending') throw new ServiceError('AUTH_REQUEST_NOT_FOUND', `this auth_request_id ${ENDED[outcome]}`)
+  if (outcome !== 'pending') throw notFound(`this auth_request_id ${ENDED[outcome]}`)
   return { request, account }
+}
+
+/** Clients look for the first words. */
+function notFound(reason: string): ServiceError {
+  return new ServiceError('AUTH_REQUEST_NOT_FOUND', `auth request not found or no longer valid: ${reason}`)
 }
 
 /** How the 404 describes each outcome of an auth request. */

@@ -203,23 +203,28 @@ describe('a refusal names what is wrong and what is allowed', () => {
 
   it('of an auth request that is over, and of another identifier', () =>
     withToolmock({}, async (mock) => {
+      const OVER = 'auth request not found or no longer valid: '
       const request = await pendingRequest(mock)
       const message = async (id: string, identifier?: string) => (await verify(mock, id, identifier)).body.message
       expect(await message(request, 'eve')).toBe(
         'identifier is not the one that the magic link was made for; the request stays pending',
       )
       await verify(mock, request)
-      expect(await message(request)).toBe('this auth_request_id was verified before; each id works once')
-      expect(await message('none')).toBe('there is no pending flow with this auth_request_id')
+      expect(await message(request)).toBe(`${OVER}this auth_request_id was verified before; each id works once`)
+      expect(await message('none')).toBe(`${OVER}there is no pending flow with this auth_request_id`)
       const expired = await pendingRequest(mock)
       mock.time.advance('10m')
-      expect(await message(expired)).toBe('this auth_request_id has expired; send the user through a new magic link')
+      expect(await message(expired)).toBe(
+        `${OVER}this auth_request_id has expired; send the user through a new magic link`,
+      )
       const [first, second] = [await pendingRequest(mock), await pendingRequest(mock)]
-      expect(await message(first)).toBe('this auth_request_id was superseded by a later consent of the same account')
+      expect(await message(first)).toBe(
+        `${OVER}this auth_request_id was superseded by a later consent of the same account`,
+      )
       const [account] = (await mock.api.get('/connected_accounts')).body.connected_accounts
       await mock.http('post', `/_mock/accounts/${account.id}/disconnect`)
       expect(await message(second)).toBe(
-        'this auth_request_id ended when its account was disconnected or got another authorization type; send the user through a new magic link',
+        `${OVER}this auth_request_id ended when its account was disconnected or got another authorization type; send the user through a new magic link`,
       )
     }))
 

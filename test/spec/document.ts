@@ -131,6 +131,7 @@ function parseDocument(): JsonObject {
 const ajv = addFormats.default(new Ajv2020({ strict: true, allErrors: true }))
 ajv.addVocabulary([
   'x-basis',
+  'x-required-basis',
   'x-alias-of',
   'x-values-of',
   'x-extensible-enum',

@@ -52,7 +52,7 @@ async function violationsOf(mock: TestToolmock, ask: Ask): Promise<string[][]> {
 
 describe('a violation names path, constraint, value, rule and basis', () => {
   it.each<[string, Ask, string, string, string, string]>([
-    ['a wrong type', create({ identifier: 4 }), 'identifier type', '4', 'must be a string', 'document:4.3'],
+    ['a wrong type', create({ identifier: 4 }), 'identifier type', '4', 'must be a string', 'document:2.1'],
     [
       'a wrong type further in',
       withDetails({ oauth_token: { scopes: 'all' } }),
@@ -84,6 +84,39 @@ describe('a violation names path, constraint, value, rule and basis', () => {
       'an empty string',
       'must have at least 1 character',
       'choice:G52',
+    ],
+    ['a blank identifier', create({ identifier: ' ' }), 'identifier pattern', '" "', 'must not be blank', 'choice:G66'],
+    [
+      'an identifier of another type',
+      create({ identifier: 5 }),
+      'identifier type',
+      '5',
+      'must be a string',
+      'document:2.1',
+    ],
+    [
+      'letters that no connector has',
+      create({ connector: 'müll' }),
+      'connector pattern',
+      '"müll"',
+      'must have no other characters than letters, digits, spaces, _, : and -',
+      'choice',
+    ],
+    [
+      'a request to create without a bearer token',
+      ({ http }) => http('post', '/api/v1/connected_accounts').send(ADA),
+      'Authorization required',
+      'nothing',
+      'is required',
+      'document:5.3',
+    ],
+    [
+      'an empty identifier of the user',
+      ({ api }) => api.post('/connected_accounts/user/verify', { auth_request_id: 'a', identifier: '' }),
+      'identifier minLength',
+      'an empty string',
+      'must have at least 1 character',
+      'document:4.7',
     ],
     [
       'a type that is not the connector’s',
