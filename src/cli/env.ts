@@ -2,11 +2,16 @@ import { shellQuote } from '../domain/text.ts'
 import type { Run } from './command.ts'
 import { controlCall } from './control-session.ts'
 import { detachedServer, serverOf } from './running-server.ts'
+import { RandomIds } from '../state/model/time-and-ids.ts'
 
 const FORMATS = {
   sh: (name: string, value: string) => `export ${name}=${shellQuote(value)}`,
   dotenv: (name: string, value: string) => `${name}=${JSON.stringify(value)}`,
-  github: (name: string, value: string) => `${name}=${value}`,
+  // Whatever the value, it ends at a line that nobody knew before.
+  github: (name: string, value: string) => {
+    const delimiter = `end_of_value_${new RandomIds().opaque()}`
+    return `${name}<<${delimiter}\n${value}\n${delimiter}`
+  },
 }
 
 /** Prints the connection variables of a running server. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { listed } from '../domain/suggestion.ts'
 import { plural } from '../domain/text.ts'
 import type { JournalEntry } from '../request-journal/entry.ts'
 import type { Replay } from '../request-journal/replay.ts'
@@ -55,7 +56,7 @@ function chosenEnvironment(entries: readonly JournalEntry[], { request, environm
   const names = [...new Set(entries.map((entry) => entry.environment))]
   const [only = environment, ...others] = names
   if (names.includes(environment) || others.length === 0) return names.includes(environment) ? environment : only
-  const several = `the journal has ${plural(names.length, 'environment')}: ${names.slice(0, 30).join(', ')}`
+  const several = `the journal has ${plural(names.length, 'environment')}: ${listed(environment, names)}`
   throw new RefusedError(`${several}; name one by --environment, or a request by --request`)
 }
 

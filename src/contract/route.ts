@@ -1,4 +1,4 @@
-import { nearest } from '../domain/suggestion.ts'
+import { nearestPath } from '../domain/suggestion.ts'
 import { ROUTES as GENERATED } from './generated/routes.ts'
 import type { Operation } from './shapes.ts'
 
@@ -75,7 +75,11 @@ export function servedRoutes(switches: RouteSwitches): readonly Route[] {
 
 /** The method and path of the route that a refused request most likely meant, `POST /oauth/token`; null when none is near. */
 export function nearestRoute(routes: readonly Route[], method: string, path: string): string | null {
-  const known = nearest(path, new Set(routes.map((route) => route.path))) ?? pathWithSameEnd(routes, path)
+  const known =
+    nearestPath(
+      path,
+      routes.map((route) => route.path),
+    ) ?? pathWithSameEnd(routes, path)
   if (known === undefined) return null
   const methods: readonly string[] = routes.filter((route) => route.path === known).map((route) => route.method)
   return `${methods.includes(method) ? method : methods.join(' or ')} ${known}`
@@ -85,8 +89,9 @@ export function nearestRoute(routes: readonly Route[], method: string, path: str
 function pathWithSameEnd(routes: readonly Route[], path: string): string | undefined {
   const [last = '', before] = path.replace(/\/+$/, '').split('/').reverse()
   if (last === '') return undefined
+  const action = /:[^:]+$/.exec(last)?.[0] ?? last
   return routes.find((route) => {
     const [end = '', beforeEnd] = route.path.split('/').reverse()
-    return end === last || (end.startsWith('{') && beforeEnd === before)
+    return end === last || end.endsWith(action) || (end.startsWith('{') && beforeEnd === before)
   })?.path
 }

@@ -115,8 +115,8 @@ export function accountWith({ model }: Environment, name: string): Account {
   }
   if (found.length === 1) return account
   const shown = found.slice(0, MAX_SHOWN).map(({ id, connector }) => `${id} (${connector})`)
-  const rest = found.length > MAX_SHOWN ? ', …' : ''
-  const message = `${quote(name)} is the identifier of ${found.length} accounts; name one by its id: ${shown.join(', ')}${rest}`
+  const more = found.length > MAX_SHOWN ? ` and ${found.length - MAX_SHOWN} more` : ''
+  const message = `${quote(name)} is the identifier of ${found.length} accounts; name one by its id: ${shown.join(', ')}${more}`
   throw new ControlError('AMBIGUOUS_ACCOUNT', message, [{ accounts: found.slice(0, MAX_SHOWN).map(({ id }) => id) }])
 }
 

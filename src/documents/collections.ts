@@ -1,7 +1,7 @@
 import { type Step, STEP_ACTIONS, type StepAction } from '../domain/collection.ts'
 import type { ResponderAnswer } from '../domain/connector.ts'
 import { isBlank, isJsonObject, type JsonObject, type JsonValue, objectAt, own, present } from '../domain/json.ts'
-import { Hints } from '../domain/suggestion.ts'
+import { Hints, listed } from '../domain/suggestion.ts'
 import type { ParsedCollection, ParsedStep } from '../schema/collections.ts'
 import { repeated, type Report } from '../schema/parts.ts'
 import { type Path, shown, valuesAt } from '../schema/problems.ts'
@@ -104,14 +104,14 @@ interface CollectionKeys {
 export function checkCollections({ collections = {}, responders = [] }: CollectionKeys, report: Report): void {
   const names = Object.keys(collections)
   const hints = new Hints()
-  const listed = names.slice(0, 100).join(', ')
-  const allowed = names.length > 0 ? `a collection of this file (${listed})` : 'a collection of this file'
   for (const [at, { steps = [] }] of responders.entries()) {
     for (const [index, step] of steps.entries()) {
       const { action } = resultOf(step)
       const named = step[action]
       if (typeof named !== 'string' || names.includes(named)) continue
       const found = `${shown(named)}${hints.didYouMean(named, names)}`
+      const which = names.length > 0 ? ` (${listed(named, names, hints)})` : ''
+      const allowed = `a collection of this file${which}`
       report(['responders', at, 'steps', index, action], { found, allowed })
     }
   }

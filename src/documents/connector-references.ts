@@ -1,7 +1,7 @@
 import { TEMPLATE_FIELDS } from '../domain/account.ts'
 import { BoundedCache } from '../domain/bounded-cache.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import { Hints } from '../domain/suggestion.ts'
+import { Hints, listed } from '../domain/suggestion.ts'
 import { percentDecoded } from '../domain/text.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { type Problem, type Path, shown, valueAtPath, valuesAt } from '../schema/problems.ts'
@@ -49,7 +49,9 @@ export class References {
       if (field === undefined || !roots.includes(root)) return []
       const unknown = (name: string, names: readonly string[], what: string): Problem[] => {
         const found = `${shown(text)} with ${parts.join('.')}${this.#hints.didYouMean(name, names)}`
-        return [{ path, found, allowed: names.length === 0 ? `no ${what}` : `${what} (${names.join(', ')})` }]
+        return [
+          { path, found, allowed: names.length === 0 ? `no ${what}` : `${what} (${listed(name, names, this.#hints)})` },
+        ]
       }
       const fields = FIELDS[root]
       if (fields && !fields.includes(field)) return unknown(field, fields, `fields of ${root}`)
@@ -68,7 +70,10 @@ export class References {
     const { name, properties } = missing
     const known = this.#namesOf.of(properties, Object.keys)
     const found = `${shown(text)} with the input ${name}, which the schema of the tool does not have`
-    const allowed = known.length === 0 ? 'no input: the schema has none' : `inputs of the schema (${listed(known)})`
+    const allowed =
+      known.length === 0
+        ? 'no input: the schema has none'
+        : `inputs of the schema (${listed(name, known, this.#hints)})`
     return [{ path, found: `${found}${this.#hints.didYouMean(name, known)}`, allowed }]
   }
 
@@ -78,7 +83,7 @@ export class References {
     const known = answering.length > 0 ? this.#fieldsOf.of(answering, answeredFields) : undefined
     if (!known || known.has(field)) return []
     const found = `${shown(text)} with the field ${field}, which no answer to the call has${this.#hints.didYouMean(field, known)}`
-    return [{ path, found, allowed: `fields of the answers (${listed([...known])})` }]
+    return [{ path, found, allowed: `fields of the answers (${listed(field, known, this.#hints)})` }]
   }
 
   get #isAnsweredHere(): boolean {
@@ -89,11 +94,11 @@ export class References {
   unansweredCalls(): Problem[] {
     if (!this.#isAnsweredHere || this.#responders.length === 0) return []
     const known = [...new Set(this.#responders.map(nameOf))]
-    const allowed = `a call that a responder answers (${known.slice(0, 30).join(', ')})`
     return valuesAt(this.document, ['tools', '*', 'call']).flatMap(({ path, value: call }): Problem[] => {
       if (!isJsonObject(call) || this.#answersOf(call).length > 0) return []
       const name = callName(call)
       const found = `${shown(name)}, which no responder answers${this.#hints.didYouMean(name, known)}`
+      const allowed = `a call that a responder answers (${listed(name, known, this.#hints)})`
       return [{ path: [...path, 'path'], found, allowed }]
     })
   }
@@ -121,13 +126,6 @@ export class References {
       return there.filter(({ method }) => method === undefined || method === own(call, 'method'))
     })
   }
-}
-
-/** Each of thousands of problems would repeat thousands of names. */
-const MAX_NAMES = 100
-
-function listed(names: readonly string[]): string {
-  return names.slice(0, MAX_NAMES).join(', ')
 }
 
 /** The names in the path of the responder that a template belongs to; undefined for other templates. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '../domain/json.ts'
 import type { Scenario } from '../domain/scenario.ts'
-import { Hints } from '../domain/suggestion.ts'
+import { Hints, listed } from '../domain/suggestion.ts'
 import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { anotherKind, readDocument, sound } from './read.ts'
@@ -65,7 +65,7 @@ function withoutGlob(name: JsonValue | undefined): JsonValue | undefined {
 
 function unknownName(name: JsonValue | undefined, known: readonly string[], path: Path, hints: Hints): Problem[] {
   if (typeof name !== 'string' || name === '' || known.includes(name)) return []
-  const allowed = known.length === 0 ? 'none, because there is none' : known.slice(0, 40).join(', ')
+  const allowed = known.length === 0 ? 'none, because there is none' : listed(name, known, hints)
   return [{ path, found: `${shown(name)}${hints.didYouMean(name, known)}`, allowed }]
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { METHODS } from '../domain/path-pattern.ts'
 import { z } from 'zod'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
@@ -64,6 +65,7 @@ const match = withRule(
   }),
   (on, report) => {
     refuseRegularExpressions(on, [], report)
+    refuseUnmatchable(on, report)
   },
 )
 
@@ -105,10 +107,10 @@ const conditions = withRule(
     times: count.exactOptional().describe('With after: only so many of them.'),
     probability: z
       .number()
-      .min(0)
+      .gt(0)
       .max(1)
       .exactOptional()
-      .describe('The chance, from 0 to 1; it repeats with --id-seed.'),
+      .describe('The chance, above 0 and up to 1; it repeats with --id-seed.'),
     from: scenarioTime.exactOptional().describe("From this time of the environment's clock on."),
     until: scenarioTime.exactOptional().describe('Before this time.'),
     state: nonEmpty.exactOptional().describe('Only while the scenario is in this state.'),
@@ -204,6 +206,7 @@ export const scenarioSchema = withRule(
     rules: unique(rule, 'name').min(1).describe('What goes wrong; rules are checked in their order.'),
   }),
   ({ initial, rules = [] }, report) => {
+    refuseUnreachable(rules, report)
     const reached = new Set([initial, ...rules.map(({ then }) => then)].filter((state) => state !== undefined))
     for (const [index, { when }] of rules.entries()) {
       if (when.state === undefined || reached.has(when.state)) continue
@@ -241,9 +244,48 @@ function refuseUnmatched(at: RulePlace, on: ParsedRule['on'], report: Report): v
   }
 }
 
+/** What no request has at once. */
+function refuseUnmatchable({ operation, tool, connector, account, path }: ParsedRule['on'], report: Report): void {
+  if (tool !== undefined && operation !== undefined && operation !== 'execute_tool') {
+    const found = `set together with the operation ${operation}, which executes no tool`
+    report(['tool'], { found, allowed: 'the operation execute_tool, or none', atKey: true })
+  }
+  if (path !== undefined && (!/^[/*]/.test(path) || path.includes('?')))
+    report(['path'], { allowed: 'a path that begins with / or *, without a query' })
+  const other = account?.connector
+  if (connector === undefined || other === undefined || connector === other || `${connector}${other}`.includes('*'))
+    return
+  report(['account', 'connector'], { allowed: `${connector}, the connector of on, or none` })
+}
+
+/** A rule that ends requests takes them all from later ones that would end them, unless a counter or chance leaves some. */
+function refuseUnreachable(rules: readonly ParsedRule[], report: Report): void {
+  const ending = rules.map((each) => each.do.flatMap(faultsIn).some(endsRequest))
+  for (const [index, later] of rules.entries()) {
+    if (!ending[index]) continue
+    const earlier = rules.slice(0, index).find((each, at) => ending[at] && takesAll(each, later))
+    if (!earlier) continue
+    const found = `one that can never fire, because the rule ${JSON.stringify(earlier.name)} before it ends every request that it matches`
+    report(['rules', index], { found, allowed: 'a rule that matches other requests, or a when of the earlier rule' })
+  }
+}
+
+function takesAll(earlier: ParsedRule, later: ParsedRule): boolean {
+  const isShared = (part: 'on' | 'when') =>
+    Object.entries(earlier[part]).every(([key, value]) => {
+      const isSame = isDeepStrictEqual(value, Object.entries(later[part]).find(([name]) => name === key)?.[1])
+      return isSame && (part === 'on' || ['state', 'from', 'until'].includes(key))
+    })
+  return earlier.at === later.at && isShared('on') && isShared('when')
+}
+
+function endsRequest({ fault: { phase } }: WrittenFault): boolean {
+  return phase === 'answer' || phase === 'connection'
+}
+
 /** A request ends once, and an answer is sent in one way. */
 function refuseContradictions(faults: readonly WrittenFault[], report: Report): void {
-  const [end, ...otherEnds] = faults.filter(({ fault: { phase } }) => phase === 'answer' || phase === 'connection')
+  const [end, ...otherEnds] = faults.filter(endsRequest)
   const deliveries = faults.filter(({ fault: { phase } }) => phase === 'delivery')
   const unanswered = end?.fault.phase === 'connection'
   const other = unanswered ? end : deliveries[0]

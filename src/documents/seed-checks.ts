@@ -6,7 +6,7 @@ import { isErrorCode } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, objectAt, own, textAt } from '../domain/json.ts'
 import { authorizationTypeOf } from '../domain/provider.ts'
 import type { SeedBundle } from '../domain/seed.ts'
-import { Hints } from '../domain/suggestion.ts'
+import { Hints, listed } from '../domain/suggestion.ts'
 import { type Problem, type Path, shown, valuesAt } from '../schema/problems.ts'
 
 /** The connectors that a seed may refer to; `undefined` for a name whose own file has problems. */
@@ -76,7 +76,7 @@ export function checkSeed(document: JsonValue, known: KnownConnectors, files: Re
   return [
     ...valuesAt(document, ['connectors', '*']).flatMap(({ path, value }): Problem[] => {
       if (typeof value !== 'string' || files.has(value)) return []
-      const allowed = `connectors with a file in the folder of this seed (${listed(files)})`
+      const allowed = `connectors with a file in the folder of this seed (${listed(value, files, hints) || 'there is none'})`
       return [{ path, found: `${shown(value)}${hints.didYouMean(value, files)}`, allowed }]
     }),
     ...inEach(connectionProblems, 'connections', '*'),
@@ -98,7 +98,9 @@ function connectorProblems(item: JsonObject, path: Path, known: KnownConnectors,
   if (typeof name !== 'string' || known.has(name)) return []
   const found = `${shown(name)}${hints.didYouMean(name, known.keys())}`
   const names =
-    known.size > 0 ? listed(known.keys()) : 'there is none; give the seed `bundled` too for the bundled ones'
+    known.size > 0
+      ? listed(name, known.keys(), hints)
+      : 'there is none; give the seed `bundled` too for the bundled ones'
   return [{ path: [...path, 'connector'], found, allowed: `a connector that there is (${names})` }]
 }
 
@@ -150,7 +152,14 @@ function itemProblems(connector: Connector, { name, items, per, at, key, path }:
   if (!collection) {
     const names = Object.keys(connector.collections ?? {})
     const found = `${shown(name)}${hints.didYouMean(name, names)}`
-    return [{ path: at, found, allowed: `a collection of ${connector.connector} (${listed(names)})`, atKey: key }]
+    return [
+      {
+        path: at,
+        found,
+        allowed: `a collection of ${connector.connector} (${listed(name, names, hints) || 'there is none'})`,
+        atKey: key,
+      },
+    ]
   }
   if (collection.per !== per) {
     const allowed =
@@ -219,9 +228,4 @@ function unknownWord(word: string, words: readonly string[], path: Path, hints: 
   const meant = close.length > 0 ? ` (did you mean ${close.join(', ')}?)` : ''
   const allowed = 'names of fields and values of enumerations of spec/openapi.yaml'
   return { path, found: `an unknown word${meant}`, allowed, atKey: true }
-}
-
-function listed(names: Iterable<string>): string {
-  const all = [...names]
-  return all.length === 0 ? 'there is none' : all.slice(0, 30).join(', ')
 }

@@ -5,7 +5,7 @@ import type { CredentialsPatch } from '../domain/credentials.ts'
 import { isJsonObject, own, present } from '../domain/json.ts'
 import type { SeedAccount, SeedBundle } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
-import { connectorName, nonEmpty, repeated, schemaReference, strict, unique, withRule } from '../schema/parts.ts'
+import { connectorName, repeated, schemaReference, strict, unique, withRule } from '../schema/parts.ts'
 import {
   accountFields,
   connectionFields,
@@ -20,9 +20,12 @@ import { webhookList } from '../schema/seed-values.ts'
 import { collectionItems } from '../schema/collections.ts'
 import { connectorSchema, toConnector } from './connector.ts'
 
+/** Lines of a shell, of a log and of a header have them. */
+const credential = z.string().regex(/^[^\p{Cc}]+$/u, { error: 'a text without control characters, not empty' })
+
 const client = strict({
-  client_id: nonEmpty.describe('Its id, or a pattern such as ci-*: each matching id gets an environment of its own.'),
-  client_secret: nonEmpty.describe('What token requests with this id must send.'),
+  client_id: credential.describe('Its id, or a pattern such as ci-*: each matching id gets an environment of its own.'),
+  client_secret: credential.describe('What token requests with this id must send.'),
 })
 
 const generate = strict(generateFields)

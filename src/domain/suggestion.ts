@@ -39,6 +39,33 @@ export function didYouMean(word: string, allowed: Iterable<string>): string {
   return meaning(nearest(word, allowed))
 }
 
+/** The path that a wrong one most likely meant. The parts that both begin with say nothing about how near they are. */
+export function nearestPath(path: string, allowed: readonly string[]): string | undefined {
+  const parts = path.split(/(?=[/:])/)
+  const near = allowed.filter((candidate) => {
+    const others = candidate.split(/(?=[/:])/)
+    const shared = [...others, ''].findIndex((part, at) => part !== parts[at])
+    return nearest(parts.slice(shared).join(''), [others.slice(shared).join('')]) !== undefined
+  })
+  return nearest(path, near)
+}
+
+const MAX_LISTED = 40
+
+/** The allowed words for a message about a wrong one, which name the near one among the first forty, and how many more there are. */
+export function listed(
+  word: string,
+  allowed: Iterable<string>,
+  hints: { readonly nearest: typeof nearest } = { nearest },
+): string {
+  const all = [...allowed]
+  const first = all.slice(0, MAX_LISTED)
+  const more = all.length - first.length
+  const near = more > 0 ? hints.nearest(word, all) : undefined
+  if (near !== undefined && !first.includes(near)) first.splice(-1, 1, near)
+  return `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
 function meaning(word: string | undefined): string {
   return word === undefined ? '' : ` (did you mean ${word}?)`
 }

@@ -31,10 +31,7 @@ export function quote(text: string, length = 100): string {
 
 /** A text that may come from a client as one line of at most `length` characters, without signs that a terminal obeys. */
 export function oneLine(text: string, length = 240): string {
-  const plain = text
-    .toWellFormed()
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/[\p{Cc}\p{Cf}]/gu, (sign) => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`)
+  const plain = withoutControlCharacters(text.replaceAll(/\s+/g, ' '))
   return plain.length > length ? `${plain.slice(0, length - 1).toWellFormed()}…` : plain
 }
 
@@ -90,4 +87,9 @@ export function indexOfText(text: string, part: string, from = 0): number {
     if (matched === part.length) return at - matched + 1
   }
   return -1
+}
+
+/** Well-formed, with signs that a terminal or a log obeys as escapes, `\u{1b}`. */
+export function withoutControlCharacters(text: string): string {
+  return text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}]/gu, (sign) => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`)
 }

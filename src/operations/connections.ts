@@ -3,6 +3,7 @@ import type { Connection } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
 import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { maskText } from '../domain/masking.ts'
+import { listed } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
 import { IllegalMoveError } from '../state/account-events.ts'
 import { connectionOf, type Environment } from '../state/environment.ts'
@@ -56,7 +57,7 @@ export function knownConnector(environment: Environment, name: string, field = '
   const connector = environment.connector(name)
   if (connector) return connector
   const known = [...environment.connectors.keys()]
-  const description = ruleAndFound(`must be one of ${known.slice(0, 30).join(', ')}`, quote(maskText(name)))
+  const description = ruleAndFound(`must be one of ${listed(name, known)}`, quote(maskText(name)))
   throw invalidField(field, description, 'known_connector', 'INVALID_CONNECTOR')
 }
 

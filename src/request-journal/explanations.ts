@@ -8,7 +8,7 @@ import { masked } from '../domain/masking.ts'
 import { bearerToken } from '../domain/request-headers.ts'
 import type { Transition } from '../domain/request-trace.ts'
 import { isSessionToken } from '../domain/session-token.ts'
-import { nearest } from '../domain/suggestion.ts'
+import { listed, nearest } from '../domain/suggestion.ts'
 import { plural, quote } from '../domain/text.ts'
 import { valueAt } from '../domain/value-match.ts'
 import type { Table } from '../state/model/table.ts'
@@ -63,7 +63,7 @@ const TABLE: Readonly<Record<ErrorCode | OtherError, Cause | ((evidence: Evidenc
         ? `No connection of environment ${quote(entry.environment)} has the key_id ${quote(sent)}.`
         : `${message}.`,
       basis: '4.6, G19',
-      facts: [`Its connections: ${known.slice(0, 40).join(', ') || 'none'}.`],
+      facts: [`Its connections: ${listed(sent, known) || 'none'}.`],
       advice: [
         ...(meant === undefined ? [] : [`Did you mean ${quote(meant)}?`]),
         'Use one of its connections, create a custom provider, or add a connector (PUT /_mock/connectors/{name}).',

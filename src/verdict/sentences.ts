@@ -33,7 +33,10 @@ export function pathSentence({ method, path, status, did_you_mean, count }: Unkn
 export function ruleSentence({ environment, test, scenario, rule, at, matched, stopped }: UnfiredRule): string {
   const ofTest = test === null ? '' : `, test ${testText(test)}`
   const where = environment === null ? 'in any environment' : `in environment ${environment}${ofTest}`
-  const why = matched === 0 ? 'no request matched it' : `${plural(matched, 'request')} matched it, but not its when`
+  const why =
+    matched === 0
+      ? 'no request matched it'
+      : `${plural(matched, 'request')} matched it, but did not meet its conditions or were ended by another rule`
   return `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at} never fired ${where}: ${why}${stopped ? ' before the scenario was stopped' : ''}`
 }
 

@@ -176,7 +176,10 @@ describe('env', () => {
       /^export TOOLMOCK_URL=(\S+)\nexport TOOLMOCK_CLIENT_ID=test_client\nexport TOOLMOCK_CLIENT_SECRET=test_secret\n$/,
     ],
     ['dotenv', /^TOOLMOCK_URL="(\S+)"\nTOOLMOCK_CLIENT_ID="test_client"\nTOOLMOCK_CLIENT_SECRET="test_secret"\n$/],
-    ['github', /^TOOLMOCK_URL=(\S+)\nTOOLMOCK_CLIENT_ID=test_client\nTOOLMOCK_CLIENT_SECRET=test_secret\n$/],
+    [
+      'github',
+      /^TOOLMOCK_URL<<(\w[\w-]{40,})\n\S+\n\1\nTOOLMOCK_CLIENT_ID<<(?!\1)(\w[\w-]{40,})\ntest_client\n\2\nTOOLMOCK_CLIENT_SECRET<<(\w[\w-]{40,})\ntest_secret\n\3\n$/,
+    ],
   ])('prints the variables as %s', async (format, expected) => {
     await run(START)
     expect((await run(['env', '--format', format])).stdout).toMatch(expected)

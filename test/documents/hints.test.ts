@@ -107,3 +107,14 @@ it('reads templates that name many inputs and fields of answers in linear time',
   // Five times as many took more than twenty times as long. The faster of two runs counts: other work takes time too.
   expect(Math.min(await seconds(10_000), await seconds(10_000)) / few).toBeLessThan(15)
 })
+
+it('a list of allowed names says how many more there are, and has the one that was probably meant', async () => {
+  const rule = (connector: string) => ({
+    name: 's',
+    rules: [{ name: 'r', at: 'service', on: { connector }, do: [{ timeout: {} }] }],
+  })
+  const [near = ''] = await messagesOf(rule('aplication_599'))
+  expect(near).toMatch(/; allowed: application_0, .*, application_38, application_599 and 560 more$/)
+  const [far = ''] = await messagesOf(rule('mail'))
+  expect(far).toMatch(/; allowed: application_0, .*, application_39 and 560 more$/)
+})

@@ -89,6 +89,16 @@ generate: { accounts: 5, connector: notes }
       's.yaml:1:11: `clients[0].client_secret` is required; allowed: a text',
     ],
     [
+      'a client whose id has a line break',
+      'clients: [{ client_id: "a\\nB=1", client_secret: x }]\n',
+      's.yaml:1:24: `clients[0].client_id` is "a\\nB=1"; allowed: a text without control characters, not empty',
+    ],
+    [
+      'a secret with an escape',
+      'clients: [{ client_id: a, client_secret: "x\\e[2J" }]\n',
+      's.yaml:1:42: `clients[0].client_secret` is',
+    ],
+    [
       'a client that is there twice',
       'clients: [{ client_id: a, client_secret: x }, { client_id: a, client_secret: y }]\n',
       's.yaml:1:60: `clients[1].client_id` is "a" for the second time',

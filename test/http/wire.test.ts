@@ -204,6 +204,10 @@ describe('paths that are not served (G8)', () => {
     ['POST /execute_tool', 'POST /api/v1/execute_tool'],
     ['DELETE /v1/custom-providers/acme', 'DELETE /api/v1/custom-providers/{identifier}'],
     ['GET /api/v1/conected_accounts', 'GET /api/v1/connected_accounts'],
+    ['POST /api/v1/connected_accounts/ca_x:delete', 'POST /api/v1/connected_accounts:delete'],
+    ['POST /api/v1/connected_accounts/ca_x:disconnect', undefined],
+    ['POST /api/v1/connected_accounts:disconnect', undefined],
+    ['GET /api/v1/connected_accounts/detials', 'GET /api/v1/connected_accounts/details'],
     ['GET /nowhere', undefined],
   ])('a 404 of %s names the path that was meant: %s', (request, meant) =>
     withToolmock({}, async ({ http }) => {

@@ -62,10 +62,8 @@ class Job {
       encoding: 'utf8',
       env: { ...env, ...this.#variables, ...variables },
     })
-    for (const line of this.file('GITHUB_ENV').split('\n').filter(Boolean)) {
-      const [name = '', value = ''] = line.split(/=(.*)/s)
-      this.#variables[name] = value
-    }
+    const entries = this.file('GITHUB_ENV').matchAll(/^(\w+)(?:=([^\n]*)|<<(\S+)\n(.*?)\n\3)$/gms)
+    for (const [, name = '', line, , block] of entries) this.#variables[name] = line ?? block ?? ''
     return { status, output: stdout + stderr }
   }
 

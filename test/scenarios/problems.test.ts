@@ -65,6 +65,31 @@ describe('a scenario file is refused', () => {
       /^`do\[0\]\.explode` is an unknown key; allowed: respond, latency/,
     ],
     [
+      'a tool of an operation that executes none',
+      'at: service, on: { operation: verify_user, tool: mail_send_message }, do: [{ timeout: {} }]',
+      /^`on\.tool` is set together with the operation verify_user, which executes no tool; allowed: the operation execute_tool, or none$/,
+    ],
+    [
+      'a path without a slash',
+      'at: third_party, on: { path: v1/messages }, do: [{ timeout: {} }]',
+      /^`on\.path` is "v1\/messages"; allowed: a path that begins with \/ or \*, without a query$/,
+    ],
+    [
+      'a path with a query',
+      'at: third_party, on: { path: "/v1/messages?q=1" }, do: [{ timeout: {} }]',
+      /^`on\.path` is "\/v1\/messages\?q=1"; allowed: a path that begins with/,
+    ],
+    [
+      'two connectors of one account',
+      'at: service, on: { connector: mail, account: { connector: calendar } }, do: [{ timeout: {} }]',
+      /^`on\.account\.connector` is "calendar"; allowed: mail, the connector of on, or none$/,
+    ],
+    [
+      'no chance at all',
+      'at: service, when: { probability: 0 }, do: [{ timeout: {} }]',
+      /^`when\.probability` is 0; allowed: /,
+    ],
+    [
       'an unknown place',
       'at: servce, do: [{ timeout: {} }]',
       /^`at` is "servce" \(did you mean service\?\); allowed: service, third_party, token_refresh, consent, webhook$/,
@@ -283,5 +308,36 @@ describe('--scenario', () => {
 
   it('refuses the same scenario twice', async () => {
     await expect(loadScenarios(['rate-limited', 'rate-limited'], context)).rejects.toThrow('given for the second time')
+  })
+})
+
+describe('a rule after one that ends requests', () => {
+  const END = 'do: [{ timeout: {} }]'
+  const second = (first: string, later: string) =>
+    problems(`name: s\ninitial: a\nrules:\n  - { name: first, ${first} }\n  - { name: later, ${later} }\n`)
+
+  it.each([
+    ['the same requests', `at: service, ${END}`, `at: service, ${END}`],
+    [
+      'some of its requests',
+      `at: service, ${END}`,
+      `at: service, on: { operation: verify_user }, when: { nth: 2 }, ${END}`,
+    ],
+    ['the same state', `at: service, when: { state: a }, ${END}`, `at: service, when: { state: a, first: 1 }, ${END}`],
+  ])('is refused where it can never fire: %s', async (_, first, later) => {
+    expect(await second(first, later)).toEqual([
+      's.yaml:5:5: `rules[1]` is one that can never fire, because the rule "first" before it ends every request that it matches; allowed: a rule that matches other requests, or a when of the earlier rule',
+    ])
+  })
+
+  it.each([
+    ['at another place', `at: service, ${END}`, `at: third_party, ${END}`],
+    ['of other requests', `at: service, on: { operation: verify_user }, ${END}`, `at: service, ${END}`],
+    ['of requests that the first one leaves', `at: service, when: { first: 1 }, ${END}`, `at: service, ${END}`],
+    ['of another state', `at: service, when: { state: a }, then: a, ${END}`, `at: service, ${END}`],
+    ['that ends no request', `at: service, ${END}`, 'at: service, do: [{ latency: 5 }]'],
+    ['after one that ends none', 'at: service, do: [{ latency: 5 }]', `at: service, ${END}`],
+  ])('is taken %s', async (_, first, later) => {
+    expect(await second(first, later)).toEqual([])
   })
 })

@@ -161,6 +161,20 @@ describe('a finding names its tests', () => {
     })
   })
 
+  it('as annotations of GitHub, without signs that a terminal obeys', async () => {
+    await withToolmock({}, async (mock) => {
+      const { body } = await control(mock, 'post', '/environments', { name: 'e', label: 'a\u001b[2J\u202eb\rc' })
+      const { client_id, client_secret } = body as { client_id: string; client_secret: string }
+      const form = { client_id, client_secret, grant_type: 'client_credentials' }
+      const { body: token } = await mock.http('post', '/oauth/token').type('form').send(form)
+      const bearer = `Bearer ${(token as { access_token: string }).access_token}`
+      await mock.http('get', '/api/v1/connected_accounts?page_size=101').set('Authorization', bearer)
+      const { text } = await rendered(mock, 'github')
+      expect(text).toContain('a\\u{1b}[2J\\u{202e}b\\u{d}c')
+      expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
+    })
+  })
+
   it('as code quality of GitLab', async () => {
     await withTests(async (mock) => {
       expect(JSON.parse((await rendered(mock, 'gitlab')).text)).toEqual([

@@ -11,7 +11,7 @@ import {
   setOwn,
   textAt,
 } from '../../domain/json.ts'
-import { nearest } from '../../domain/suggestion.ts'
+import { listed, nearest } from '../../domain/suggestion.ts'
 import { percentDecoded, plural, quote, shorten } from '../../domain/text.ts'
 import { PatternEngine } from '../../linear-pattern.ts'
 import { MAX_SOURCE_LENGTH } from '../source-text.ts'
@@ -112,7 +112,7 @@ function chosen(document: ApiDocument, only: string | undefined): readonly ApiOp
     meant !== undefined
       ? `did you mean ${meant}?`
       : tags.length > 0
-        ? `its tags are ${tags.slice(0, 40).join(', ')}`
+        ? `its tags are ${listed(only, tags)}`
         : 'it has no tags; a path starts with /'
   throw new OpenapiError(`has no operation with the tag ${only}; ${hint}`)
 }

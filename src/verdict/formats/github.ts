@@ -1,4 +1,5 @@
 import type { Result } from 'sarif'
+import { withoutControlCharacters } from '../../domain/text.ts'
 import type { JudgedReports } from '../verdict.ts'
 import { resultsOf, SOURCE_ROOT } from './sarif.ts'
 import { titleOf } from './text.ts'
@@ -28,7 +29,7 @@ function annotation({ ruleId = '', level, message, locations }: Result): string 
 }
 
 function data(text: string): string {
-  return text.toWellFormed().replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+  return text.replaceAll('%', '%25').split('\n').map(withoutControlCharacters).join('%0A')
 }
 
 function property(text: string): string {
