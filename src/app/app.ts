@@ -178,7 +178,8 @@ async function createServices(
     names: () => bundledNames('scenario'),
     all: once(() => bundledScenarios(checks)),
   })
-  const registry = new EnvironmentRegistry({ time, lease: replica?.place.lease })
+  const environmentTime = replica?.time ?? time
+  const registry = new EnvironmentRegistry({ time: environmentTime, lease: replica?.place.lease })
   const defaultEnvironment = () => registry.environment(DEFAULT_ENVIRONMENT)
   const journals = new Journals({
     capacity: options.journalCapacity ?? JOURNAL_CAPACITY,
@@ -246,7 +247,7 @@ async function createServices(
       seed,
       clock: { now: options.clock, frozen: options.freeze },
       idSeed,
-      time,
+      time: environmentTime,
       // Scenarios of the start count from the creation of an environment, not from its first request.
       created: (environment) => void scenarios.of(environment),
     }),

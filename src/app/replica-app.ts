@@ -9,7 +9,7 @@ import { SILENT } from '../http/log.ts'
 import type { FastExpress } from '../http/server.ts'
 import { Database } from '../replicas/database.ts'
 import { Replica, type Term, type TermParts } from '../replicas/replica.ts'
-import { RandomIds } from '../state/model/time-and-ids.ts'
+import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
 import { VERSION } from '../version.ts'
 import { createHttpServer } from './http-server.ts'
 import type { AppOptions } from './options.ts'
@@ -66,8 +66,8 @@ export async function createReplicaApp(
           settings,
         }
         const startTerm = (parts: TermParts): Promise<Term> => createCore(options, fast, parts)
-        const { shutdown } = options
-        replica = new Replica({ database, secret, leaseMs, self, admission: options, shutdown, log, startTerm })
+        const { shutdown, time = systemTime } = options
+        replica = new Replica({ database, secret, leaseMs, self, admission: options, shutdown, log, time, startTerm })
         await replica.start()
         return bound
       },

@@ -4,7 +4,7 @@ import { home } from '../control/home.ts'
 import { controlRoutes } from '../control/routes.ts'
 import type { ExpressApp } from '../http/server.ts'
 import { recordPages } from '../request-journal/page-journal.ts'
-import { hasOneHost, refuseHost, unexpectedError, unknownPath } from '../http/refusal.ts'
+import { hostError, refuse, unexpectedError, unknownPath } from '../http/refusal.ts'
 import { holdAnswer } from '../http/held-answers.ts'
 import {
   mountExtensions,
@@ -51,7 +51,8 @@ export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | u
   app.use(unknownPath(services))
   app.use(unexpectedError(services))
   return (request, response) => {
-    if (!hasOneHost(request)) refuseHost(request, response, services)
+    const error = hostError(request)
+    if (error) refuse(request, response, { error, ids: services.requestIds.control }, services)
     else listener(request, response)
   }
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import type { App } from '../app/app.ts'
-import { isLoopback } from '../domain/loopback.ts'
+import { isLoopback, listenAddresses } from '../domain/loopback.ts'
 import { StartError } from '../domain/start-error.ts'
 import { systemCode } from '../domain/system-error.ts'
 import { shellQuote } from '../domain/text.ts'
@@ -89,7 +89,7 @@ async function serve(
 async function tryAddress(host: string, port: number): Promise<void> {
   try {
     const server = createServer()
-    await once(server.listen({ host, port }), 'listening')
+    await once(server.listen({ host: listenAddresses(host)[0], port }), 'listening')
     await once(server.close(), 'close')
   } catch (error) {
     throw listenFailure(error, host, port)

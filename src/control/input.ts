@@ -139,6 +139,8 @@ export async function readDocumentBody(route: ControlRoute, document: SentDocume
   if (empty && route.body === 'required') throw invalidBody('missing', 'a JSON or YAML body')
   const schema = (BODIES as Schemas)[route.operation]
   if (schema) return parsed(schema, empty ? {} : await valueOf(route, document), 'INVALID_BODY')
+  // Other documents have limits of their own.
+  if (document && route.operation === 'call_mcp') checkExtent(route, document.text)
   return document
 }
 
@@ -149,22 +151,27 @@ const MAX_DEPTH = 200
  * The value of a document. The YAML parser is loaded with the first YAML body.
  * @throws ControlError MALFORMED_BODY, BODY_TOO_LARGE; DocumentError for YAML
  */
-async function valueOf({ operation }: ControlRoute, { text, format }: SentDocument): Promise<unknown> {
+async function valueOf(route: ControlRoute, { text, format }: SentDocument): Promise<unknown> {
   if (format === 'yaml') {
     const { SourceText } = await loadSourceText()
     return new SourceText(text, 'body').value
   }
-  const extent = extentOf(text)
-  if (extent.depth > MAX_DEPTH) throw invalidBody(`nested more than ${MAX_DEPTH} levels deep`, `at most ${MAX_DEPTH}`)
-  // A state can always be put back as it was got: only its bytes are limited.
-  const excess = operation === 'put_state' ? undefined : excessOf(extent)
-  if (excess) throw invalidInput('BODY_TOO_LARGE', [{ path: [], ...excess }])
+  checkExtent(route, text)
   try {
     return JSON.parse(text)
   } catch (error) {
     const found = error instanceof Error ? error.message.slice(0, 150) : ''
     throw new ControlError('MALFORMED_BODY', `the body is not valid JSON: ${found}`)
   }
+}
+
+/** @throws ControlError INVALID_BODY, BODY_TOO_LARGE */
+function checkExtent({ operation }: ControlRoute, text: string): void {
+  const extent = extentOf(text)
+  if (extent.depth > MAX_DEPTH) throw invalidBody(`nested more than ${MAX_DEPTH} levels deep`, `at most ${MAX_DEPTH}`)
+  // A state can always be put back as it was got: only its bytes are limited.
+  const excess = operation === 'put_state' ? undefined : excessOf(extent)
+  if (excess) throw invalidInput('BODY_TOO_LARGE', [{ path: [], ...excess }])
 }
 
 function textOf(bytes: Buffer): string {

@@ -89,6 +89,10 @@ function pathProblems(
   routes: DocumentChecks['routes'],
 ): Problem[] {
   if (typeof pattern !== 'string' || !pattern.startsWith('/')) return []
+  if (/[?#]|\/\.{1,2}(?=\/|$)/.test(pattern)) {
+    const found = `${shown(pattern)}, which the path of no request matches`
+    return [{ path: at, found, allowed: 'a path without query, fragment, "." and ".."; on.query matches a query' }]
+  }
   const [, first = ''] = pattern.split('/')
   const reserved = RESERVED.find((each) => partsOverlap(first, each))
   if (pattern === '/' || reserved !== undefined) {

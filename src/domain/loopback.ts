@@ -12,6 +12,11 @@ export function isLoopback(host: string): boolean {
   )
 }
 
+/** What a server listens on for a host: clients take either address for `localhost`. */
+export function listenAddresses(host: string): readonly [string, ...string[]] {
+  return host.toLowerCase() === 'localhost' ? ['127.0.0.1', '::1'] : [host]
+}
+
 /** The host of a URL at which a server is called that listens on `host`: the addresses that stand for all cannot be called. */
 export function callableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'

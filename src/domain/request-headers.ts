@@ -55,6 +55,9 @@ export function bearerToken(authorization = ''): string | undefined {
   return /^bearer +(\S+)$/i.exec(authorization)?.[1]
 }
 
+/** In an answer: the replica is not the active one, and has not begun the request. Its value is the secret of the replicas. */
+export const NOT_ACTIVE = 'x-toolmock-not-active'
+
 /** Headers of one connection (RFC 9110 7.6.1), which a proxy does not pass on. */
 const HOP_BY_HOP_HEADERS = [
   'connection',

@@ -53,7 +53,8 @@ export class Extensions {
 
   routeOf(method: string, path: string): ExtensionRoute | undefined {
     const parts = this.all.length === 0 ? undefined : pathParts(path)
-    const extension = parts && this.all.find((each) => serves(each, parts, method))
+    const asked = method === 'HEAD' ? 'GET' : method
+    const extension = parts && this.all.find((each) => serves(each, parts, asked))
     return extension && { operation: extension.extension as ExtensionName, bearer: true, method, path, extension }
   }
 

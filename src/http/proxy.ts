@@ -1,7 +1,7 @@
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import { invalidField } from '../domain/errors.ts'
 import type { ForwardedRequest } from '../domain/ports.ts'
-import { hopByHopHeaders } from '../domain/request-headers.ts'
+import { hopByHopHeaders, NOT_ACTIVE } from '../domain/request-headers.ts'
 import type { ProxiedAnswer } from '../operations/proxy.ts'
 import type { EncodedAnswer } from './answer.ts'
 import type { ProxyContext, RequestContext } from './request-context.ts'
@@ -48,7 +48,7 @@ function isTraversal(part: string): boolean {
 }
 
 /** What the service says of an answer itself. A challenge is about the account's credential, and not the caller's token (G45). */
-const DROPPED_ANSWER_HEADERS = ['content-length', 'x-request-id', 'www-authenticate']
+const DROPPED_ANSWER_HEADERS = ['content-length', 'x-request-id', 'www-authenticate', NOT_ACTIVE]
 
 /** The answer as the third party gave it, but for the headers of its connection and of the service. */
 export function proxiedAnswer({ status, headers, body }: ProxiedAnswer, requestId: string): EncodedAnswer {

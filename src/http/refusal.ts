@@ -6,6 +6,7 @@ import type { Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
 import { errorReply, failureOf, sendAnswer, wireAnswer } from './answer.ts'
 import { bearerToken, requestIdOf } from '../domain/request-headers.ts'
+import { RandomIds } from '../state/model/time-and-ids.ts'
 import type { ServiceParts } from './services.ts'
 
 interface Refusal {
@@ -133,33 +134,29 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
   return hosts
 }
 
-/** Whether a request has one `Host`, or none in a version that asks for none (RFC 9112 3.2). */
-export function hasOneHost(request: IncomingMessage): boolean {
+/** Why a request is refused that has several `Host` headers, or none in a version that asks for one (RFC 9112 3.2). */
+export function hostError(request: IncomingMessage): ServiceError | undefined {
   const hosts = hostsOf(request)
-  return hosts === 1 || (hosts === 0 && request.httpVersion !== '1.1')
-}
-
-/** 400 for a request with several `Host` headers, or none (RFC 9112 3.2). */
-export function refuseHost(request: IncomingMessage, response: ServerResponse, services: ServiceParts): void {
-  const description = ruleAndFound('must be sent once', hostsOf(request) === 0 ? 'none' : 'several')
+  if (hosts === 1 || (hosts === 0 && request.httpVersion !== '1.1')) return undefined
+  const description = ruleAndFound('must be sent once', hosts === 0 ? 'none' : 'several')
   const violations = [{ field: 'Host', description, constraint: 'single' }]
-  const error = new ServiceError('MALFORMED_BODY', `the header Host ${description}`, { violations })
-  refuse(request, response, { error, ids: services.requestIds.control }, services)
+  return new ServiceError('MALFORMED_BODY', `the header Host ${description}`, { violations })
 }
 
 /** 417 for an expectation other than `100-continue` (RFC 9110 10.1.1). A replica that stands by has no services. */
 export function refuseExpectation(
   servicesNow: () => ServiceParts | undefined,
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  const ids = new RandomIds()
   return (request, response) => {
     response.shouldKeepAlive = false
-    const services = servicesNow()
-    if (!services) {
-      response.writeHead(417, { 'Content-Length': '0' }).end()
-      return
-    }
     const description = ruleAndFound('must be 100-continue', quote(String(request.headers.expect)))
     const error = invalidField('Expect', description, 'expect')
-    refuse(request, response, { error, ids: services.requestIds.control, status: 417 }, services)
+    const services = servicesNow()
+    if (services) refuse(request, response, { error, ids: services.requestIds.control, status: 417 }, services)
+    else {
+      const id = requestIdOf(request, ids)
+      sendAnswer(response, { ...wireAnswer(errorReply(error, id), id), status: 417 })
+    }
   }
 }

@@ -69,7 +69,7 @@ export function mountProxy(app: Express, services: ServiceParts): void {
 export function mountExtensions(app: Express, services: ServiceParts): void {
   app.use((request, response, next) => {
     if (serveExtension(request, response, services)) return
-    const allowed = services.extensions.methodsAt(pathOf(request)).join(', ')
+    const allowed = withHead(services.extensions.methodsAt(pathOf(request))).join(', ')
     if (allowed === '') next()
     else {
       const error = methodNotAllowed(request.method, allowed)
@@ -111,14 +111,21 @@ function pathHandler(path: string, served: readonly Route[], services: ServicePa
   for (const route of served) if (route.path === path) byMethod.set(route.method, route)
   return (message, response, pathParameters) => {
     const { method = '' } = message
-    const route = byMethod.get(method)
+    // RFC 9110 9.3.2; Node.js leaves the body out.
+    const route = byMethod.get(method === 'HEAD' ? 'GET' : method)
     if (!route) {
       if (serveExtension(message, response, services)) return
-      const allowed = [...byMethod.keys(), ...services.extensions.methodsAt(pathOf(message))].join(', ')
+      const methods = [...byMethod.keys(), ...services.extensions.methodsAt(pathOf(message))]
+      const allowed = withHead(methods).join(', ')
       const error = methodNotAllowed(method, allowed)
       refuse(message, response, { error, ids: services.requestIds.operations }, services)
     } else serve(route, new NodeRequest(message, response, pathParameters), message, services)
   }
+}
+
+/** HEAD is served where GET is. */
+function withHead(methods: readonly string[]): string[] {
+  return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
 }
 
 /** The context of a request before the first step of the pipeline. */

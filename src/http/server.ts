@@ -7,12 +7,13 @@ import {
   type ServerOptions,
   ServerResponse,
 } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers'
 import express, { type Express } from 'express'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
-import { callableHost } from '../domain/loopback.ts'
+import { callableHost, listenAddresses } from '../domain/loopback.ts'
+import { hasCode } from '../domain/system-error.ts'
 import { continueWhenRead, endAfterBody, isUnread } from './body.ts'
 import { EventLoopTurn, type Listener } from './event-loop-turn.ts'
 
@@ -102,6 +103,8 @@ export function createFastExpress(): FastExpress {
 function toOriginForm(request: IncomingMessage): void {
   const { url = '/' } = request
   if (url.startsWith('/')) return
+  // OPTIONS of the whole server, which is no path that is served.
+  if (url === '*') request.url = '/*'
   const { host, path } = /^https?:\/\/(?<host>[^/?#]+)(?<path>[^#]*)/i.exec(url)?.groups ?? {}
   if (host === undefined || path === undefined) return
   request.url = path.startsWith('/') ? path : `/${path}`
@@ -267,18 +270,32 @@ export interface Serving {
 /** @param closeTimeout how long requests under way may take to finish when serving ends, in milliseconds */
 export function servingOf(server: Server, protocol: 'http' | 'https', closeTimeout: number): Serving {
   const open = new Set<Socket>()
+  const others: NetServer[] = []
   server.on('connection', (socket: Socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
   return {
-    listen: async (address) => {
-      await once(server.listen({ ...address, backlog: BACKLOG }), 'listening')
-      const { host } = address
+    listen: async ({ host, port: asked }) => {
+      const [first, second] = listenAddresses(host)
+      await once(server.listen({ host: first, port: asked, backlog: BACKLOG }), 'listening')
       const { port } = server.address() as AddressInfo
+      if (second !== undefined) {
+        const listening = createNetServer({ noDelay: true }, (socket) => server.emit('connection', socket))
+        try {
+          await once(listening.listen({ host: second, port, backlog: BACKLOG }), 'listening')
+          others.push(listening)
+        } catch (error) {
+          // A machine without IPv6.
+          if (!hasCode(error, 'EADDRNOTAVAIL', 'EAFNOSUPPORT')) throw error
+        }
+      }
       return { url: `${protocol}://${callableHost(host)}:${port}`, host, port }
     },
-    close: () => closed(server, open, closeTimeout),
+    close: async () => {
+      for (const other of others) other.close()
+      await closed(server, open, closeTimeout)
+    },
   }
 }
 

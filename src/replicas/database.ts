@@ -13,6 +13,8 @@ export interface Leader {
   readonly expires_at: string | null
   /** Milliseconds until the lease ends; 0 or less when any replica may take over. */
   readonly left_ms: number
+  /** What the environments' real time is now, in milliseconds since the Unix epoch; null before the first takeover. */
+  readonly clock: number | null
   /** Of the tables; a newer toolmock may have raised it. */
   readonly schema_version: number
 }
@@ -38,13 +40,16 @@ export interface Meta {
 export const STATE_NAME = 'state.json'
 
 const DIVISION_BY_ZERO = '22012'
-const UNDEFINED_TABLE = '42P01'
+export const UNDEFINED_TABLE = '42P01'
 
 const CONNECTIONS = 6
 const CONNECT_WITHIN_MS = 3000
 
 /** Replicas that were not seen for this time are listed no more. */
 const SEEN_WITHIN = `interval '30 seconds'`
+
+/** The clock of the database, in milliseconds since the Unix epoch. */
+const NOW_MS = '(extract(epoch from clock_timestamp()) * 1000)::float8'
 
 /** The tables of one toolmock in PostgreSQL. Each call is one round trip; no transaction and no lock outlives one. */
 export class Database {
@@ -123,22 +128,33 @@ export class Database {
     await this.rows('delete from $s.replicas where id = $1', [id])
   }
 
-  /** Waits for commits in flight, and then looks at the row again. Undefined while another replica has the lease. */
-  async takeOver(id: string, url: string | null, leaseMs: number): Promise<number | undefined> {
-    const [row] = await this.rows<{ epoch: string }>(
-      `update $s.leader set epoch = epoch + 1, fence = 0, id = $1, url = $2, expires_at = clock_timestamp() + make_interval(secs => $3)
-         where (expires_at is null or expires_at < clock_timestamp()) and (select version from $s.meta) <= $4 returning epoch`,
-      [id, url, leaseMs / 1000, SCHEMA_VERSION],
+  /**
+   * Waits for commits in flight, and then looks at the row again. Undefined while another replica has the lease.
+   * @param now by the clock of the replica; `ahead` is how much further the clock of those before was
+   */
+  async takeOver(
+    id: string,
+    url: string | null,
+    leaseMs: number,
+    now: number,
+  ): Promise<{ readonly epoch: number; readonly ahead: number } | undefined> {
+    const [row] = await this.rows<{ epoch: string; ahead: number }>(
+      `update $s.leader set epoch = epoch + 1, fence = 0, id = $1, url = $2, expires_at = clock_timestamp() + make_interval(secs => $3),
+         clock_offset = greatest(clock_offset, $5::float8 - ${NOW_MS})
+         where (expires_at is null or expires_at < clock_timestamp()) and (select version from $s.meta) <= $4
+         returning epoch, clock_offset - $5::float8 + ${NOW_MS} as ahead`,
+      [id, url, leaseMs / 1000, SCHEMA_VERSION, now],
     )
-    return row && Number(row.epoch)
+    return row && { epoch: Number(row.epoch), ahead: Math.max(0, Math.floor(row.ahead)) }
   }
 
-  /** False when the lease is over. */
-  async renew(epoch: number, leaseMs: number): Promise<boolean> {
+  /** False when the lease is over. @param now what the environments' real time is */
+  async renew(epoch: number, leaseMs: number, now: number): Promise<boolean> {
     const rows = await this.rows(
-      `update $s.leader set expires_at = clock_timestamp() + make_interval(secs => $2)
+      `update $s.leader set expires_at = clock_timestamp() + make_interval(secs => $2),
+         clock_offset = greatest(clock_offset, $3::float8 - ${NOW_MS})
          where epoch = $1 and expires_at > clock_timestamp() returning epoch`,
-      [epoch, leaseMs / 1000],
+      [epoch, leaseMs / 1000, now],
     )
     return rows.length > 0
   }
@@ -219,7 +235,7 @@ export class Database {
     const [row] = await this.rows<Leader & { epoch: string }>(
       `${before} select epoch, id, url, to_json(expires_at) #>> '{}' as expires_at,
          coalesce(extract(epoch from expires_at - clock_timestamp()) * 1000, 0)::float8 as left_ms,
-         (select version from $s.meta) as schema_version from $s.leader`,
+         clock_offset + ${NOW_MS} as clock, (select version from $s.meta) as schema_version from $s.leader`,
       values,
     )
     if (!row) throw new Error('the table leader is empty')

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
-import { headerPairs, passedOn } from '../domain/request-headers.ts'
+import { headerPairs, NOT_ACTIVE, passedOn } from '../domain/request-headers.ts'
 import { isSameSecret } from '../domain/secret.ts'
+import { systemCode } from '../domain/system-error.ts'
 import type { SentBody } from '../http/body.ts'
 
 /** The replica that a request is sent to. */
@@ -19,6 +20,8 @@ export type Outcome =
   | 'repeat'
   /** It was sent, and the active replica fell silent. */
   | 'unknown'
+  /** This replica can read it and not send it on. */
+  | 'unsendable'
 
 /** A request as it came from another replica. */
 export interface Arrival {
@@ -29,8 +32,6 @@ export interface Arrival {
 
 /** The secret of the replicas, and what the one that was called has judged, in words. */
 const FORWARDED = 'x-toolmock-forwarded'
-/** In an answer: the replica is not the active one, and has not begun the request. */
-export const NOT_ACTIVE = 'x-toolmock-not-active'
 
 /** An answer that has left its replica may still be on its way when the next one is active. */
 const GRACE_MS = 1000
@@ -73,6 +74,11 @@ export class Forwarder {
     return { isAdmitted: judged.includes('admitted'), isEncrypted: judged.includes('encrypted') }
   }
 
+  /** The answer to another replica by one that is not active. */
+  get notActive(): Readonly<Record<string, string>> {
+    return { [NOT_ACTIVE]: this.#secret, 'Content-Length': '0', Connection: 'close' }
+  }
+
   /** The header that another replica believes. */
   #trusted({ isAdmitted, isEncrypted }: Arrival): readonly [string, string] {
     const words = [this.#secret, isAdmitted && 'admitted', isEncrypted && 'encrypted']
@@ -96,7 +102,7 @@ export class Forwarder {
       headers: [...forwardedHeaders(request), this.#trusted(arrival)].flat(),
       body: contentOf(body),
     })
-    if (end === 'answered' || end === 'repeat') return end
+    if (end !== 'closed' && end !== 'cut') return end
     // The active replica may have cut the connection as a fault of a scenario, which the client has to see.
     if (end === 'closed' && (await this.isActive(target))) {
       response.destroy()
@@ -161,7 +167,8 @@ export class Forwarder {
         },
         onResponseStart: ({ rawHeaders }, status, headers, statusMessage) => {
           if (status < 200) return
-          if (status === 421 && headers[NOT_ACTIVE] !== undefined) {
+          // A third party may answer the same, without the secret.
+          if (status === 421 && isSameSecret(String(headers[NOT_ACTIVE] ?? ''), this.#secret)) {
             done('repeat')
             return
           }
@@ -181,33 +188,29 @@ export class Forwarder {
           response.end()
           done('answered')
         },
-        onResponseError: () => {
+        onResponseError: (_, error) => {
           if (response.destroyed || isAnswered) {
             response.destroy()
             done('answered')
           } else if (isBegun) done(isCut ? 'cut' : 'closed')
-          else done('repeat')
+          else done(UNSENDABLE.has(systemCode(error) ?? '') ? 'unsendable' : 'repeat')
         },
       }
-      try {
-        this.#agent.dispatch(options, handler)
-      } catch {
-        // A head that this server has read and that the client of the hop refuses to send.
-        response.destroy()
-        done('answered')
-      }
+      this.#agent.dispatch(options, handler)
     })
   }
 }
 
+/** Of undici, for a head that this server has read and that undici does not send. */
+const UNSENDABLE: ReadonlySet<string> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'])
+
 /** In answers to `GET /_mock/health` of a replica to another one. */
 export const EPOCH = 'x-toolmock-epoch'
 
-/** Length and transfer coding are those of the hop. */
-function forwardedHeaders(request: IncomingMessage): [string, string][] {
-  const { host } = request.headers
-  const others = passedOn(request, ['host', 'content-length', 'expect', FORWARDED])
-  return host === undefined ? others : [['host', host], ...others]
+/** Length and transfer coding are those of the hop. What `Connection` names is sent on: the active replica would read it too. */
+function forwardedHeaders({ headers, rawHeaders }: IncomingMessage): [string, string][] {
+  const others = passedOn({ rawHeaders, headers: {} }, ['host', 'content-length', 'expect', FORWARDED])
+  return [['host', headers.host ?? ''], ...others]
 }
 
 function contentOf({ start, rest }: SentBody): Buffer | Readable | null {

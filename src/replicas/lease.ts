@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ModelLease } from '../state/environment-registry.ts'
-import { monotonicTime } from '../state/model/time-and-ids.ts'
+import { monotonicTime, type TimeSource } from '../state/model/time-and-ids.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
 import type { Database } from './database.ts'
 
@@ -15,6 +15,8 @@ const ENDED = 'this replica is no longer the active one: its lease is over'
 /** The right of one replica to serve the state, for as long as it renews it in time. */
 export class Lease implements ModelLease {
   readonly epoch: number
+  /** The environments' real time: the clock of this machine, or where it is behind, what the replica before has shown. */
+  readonly time: TimeSource
   /** Resolves with the reason once the lease has ended; undefined when it was given back. */
   readonly ended: Promise<string | undefined>
   readonly #database: Database
@@ -26,10 +28,11 @@ export class Lease implements ModelLease {
   #deadline: number
   #timer: NodeJS.Timeout | undefined
 
-  private constructor(database: Database, leaseMs: number, epoch: number, sentAt: number) {
+  private constructor(database: Database, leaseMs: number, epoch: number, sentAt: number, time: TimeSource) {
     this.#database = database
     this.#leaseMs = leaseMs
     this.epoch = epoch
+    this.time = time
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve))
     this.#deadline = sentAt + leaseMs - MARGIN_MS
     this.#watch()
@@ -41,10 +44,11 @@ export class Lease implements ModelLease {
     database: Database,
     self: { id: string; url: string | null },
     leaseMs: number,
+    time: TimeSource,
   ): Promise<Lease | undefined> {
     const sentAt = monotonicTime()
-    const epoch = await database.takeOver(self.id, self.url, leaseMs)
-    return epoch === undefined ? undefined : new Lease(database, leaseMs, epoch, sentAt)
+    const taken = await database.takeOver(self.id, self.url, leaseMs, time())
+    return taken && new Lease(database, leaseMs, taken.epoch, sentAt, () => time() + taken.ahead)
   }
 
   get isHeld(): boolean {
@@ -97,7 +101,7 @@ export class Lease implements ModelLease {
       if (this.#isEnded) return
       const sentAt = monotonicTime()
       try {
-        if (!(await this.#database.renew(this.epoch, this.#leaseMs))) {
+        if (!(await this.#database.renew(this.epoch, this.#leaseMs, this.time()))) {
           this.taken()
           return
         }

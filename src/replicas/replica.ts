@@ -12,11 +12,20 @@ import { requestIdOf } from '../domain/request-headers.ts'
 import { errorReply, sendAnswer, wireAnswer } from '../http/answer.ts'
 import { readSentBody, hasBody, restOf, type SentBody } from '../http/body.ts'
 import type { Log } from '../http/log.ts'
-import { monotonicTime, RandomIds } from '../state/model/time-and-ids.ts'
+import { hostError } from '../http/refusal.ts'
+import { monotonicTime, RandomIds, type TimeSource } from '../state/model/time-and-ids.ts'
 import type { OpenOptions, RegistryOptions } from '../state/environment-registry.ts'
-import { type Database, type Leader, reasonOf, type ReplicaRow, STATE_NAME } from './database.ts'
+import {
+  type Database,
+  type Leader,
+  reasonOf,
+  type ReplicaRow,
+  sqlState,
+  STATE_NAME,
+  UNDEFINED_TABLE,
+} from './database.ts'
 import { databaseFiles } from './database-files.ts'
-import { type Arrival, EPOCH, Forwarder, NOT_ACTIVE, type Target } from './forwarder.ts'
+import { type Arrival, EPOCH, Forwarder, type Target } from './forwarder.ts'
 import { Lease } from './lease.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 
@@ -37,6 +46,8 @@ export interface Term {
 /** What a replica adds to a server: where the state is, what others have judged about requests, and which replicas there are. */
 export interface TermParts {
   readonly place: Pick<OpenOptions & RegistryOptions, 'file' | 'fileSystem' | 'lock' | 'lease'>
+  /** The environments' real time. */
+  readonly time: TimeSource
   readonly judgedElsewhere: AppServices['admission']['judgedElsewhere']
   readonly replicas: AppServices['replicas']
 }
@@ -49,6 +60,8 @@ export interface ReplicaOptions {
   readonly admission: AppServices['admission']
   readonly shutdown: AppServices['shutdown']
   readonly log: Log
+  /** The clock of this machine. */
+  readonly time: TimeSource
   readonly startTerm: (parts: TermParts) => Promise<Term>
 }
 
@@ -88,8 +101,11 @@ export class Replica {
   #isLeaving = false
   /** Answers that the term has not finished. */
   #running = 0
-  /** With the end of its lease by the monotonic clock of this process. */
-  #leader: (Leader & { readonly endsAt: number }) | undefined
+  /**
+   * With the end of its lease by the monotonic clock of this process, and how much the clock of this machine is behind that of
+   * the environments.
+   */
+  #leader: (Leader & { readonly endsAt: number; readonly clockBehind: number }) | undefined
   #announcedAt = -Infinity
   /** After a takeover that failed. */
   #nextAttemptAt = -Infinity
@@ -165,8 +181,12 @@ export class Replica {
       this.#serve(request, response)
     } else if (arrival) {
       // The connection is not used again: this process may end at any time.
-      response.writeHead(421, { [NOT_ACTIVE]: '1', 'Content-Length': '0', Connection: 'close' }).end()
-    } else this.#standBy(request, response).catch(() => response.destroy())
+      response.writeHead(421, this.#forwarder.notActive).end()
+    } else {
+      const error = hostError(request)
+      if (error) this.#refuse(request, response, error)
+      else this.#standBy(request, response).catch(() => response.destroy())
+    }
   }
 
   async describe(): ReturnType<AppServices['replicas']> {
@@ -239,7 +259,7 @@ export class Replica {
   }
 
   async #poll(): Promise<void> {
-    const { database, self, log } = this.#options
+    const { database, self, log, time, shutdown } = this.#options
     const at = monotonicTime()
     try {
       const isDue = at - this.#announcedAt > ANNOUNCE_MS && !this.#isLeaving
@@ -247,11 +267,19 @@ export class Replica {
       if (isDue) this.#announcedAt = at
       if (this.#databaseFailure !== undefined) log.info('the database answers again', this.#fields())
       this.#databaseFailure = undefined
-      if (leader.epoch !== this.#leader?.epoch) this.#newLeader(leader)
-      this.#leader = { ...leader, endsAt: at + leader.left_ms }
+      const { epoch } = this.#leader ?? {}
+      this.#leader = { ...leader, endsAt: at + leader.left_ms, clockBehind: (leader.clock ?? time()) - time() }
+      if (leader.epoch !== epoch) this.#newLeader(leader)
       if (this.#suspect !== leader.expires_at) this.#suspect = undefined
     } catch (error) {
-      if (this.#databaseFailure === undefined)
+      if (sqlState(error) === UNDEFINED_TABLE && !this.#isLeaving) {
+        log.error(
+          `${database.place}: its tables were dropped, and with them the state; this replica stops`,
+          this.#fields(),
+        )
+        this.#isLeaving = true
+        shutdown?.()
+      } else if (this.#databaseFailure === undefined)
         log.warn('the database does not answer', this.#fields({ error: reasonOf(error) }))
       this.#databaseFailure = reasonOf(error)
     }
@@ -262,9 +290,19 @@ export class Replica {
     const { self, log, database } = this.#options
     this.#forwarder.endBefore(epoch)
     if (id === self.id || id === null) return
+    this.#warnOfClock()
     log.info('another replica is active; this one stands by', this.#fields({ active: url, active_epoch: epoch }))
     if (version > SCHEMA_VERSION) log.warn(database.newerSchema(version), this.#fields())
     void this.#warnOfDifferences()
+  }
+
+  #warnOfClock(): void {
+    const { log, leaseMs } = this.#options
+    const { clockBehind = 0 } = this.#leader ?? {}
+    if (Math.abs(clockBehind) <= leaseMs) return
+    const difference = `${Math.round(Math.abs(clockBehind) / 1000)} s ${clockBehind > 0 ? 'behind' : 'ahead of'}`
+    const what = `the clock of this machine is ${difference} the clock of the replica that is or was active`
+    log.warn(`${what}: set both by a time server; no environment's clock goes back`, this.#fields())
   }
 
   async #warnOfDifferences(): Promise<void> {
@@ -280,16 +318,17 @@ export class Replica {
 
   /** @throws what the start of the term throws, when it is the first */
   async #takeOver(isFirst: boolean): Promise<void> {
-    const { database, self, leaseMs, log, startTerm } = this.#options
+    const { database, self, leaseMs, log, time, startTerm } = this.#options
     let lease: Lease | undefined
     let term: Term | undefined
     try {
-      lease = await Lease.take(database, self, leaseMs)
+      lease = await Lease.take(database, self, leaseMs, time)
       if (!lease) {
         await this.#poll()
         return
       }
       this.#lease = lease
+      this.#warnOfClock()
       this.#assertStays()
       const began = monotonicTime()
       this.#forwarder.endBefore(lease.epoch)
@@ -300,6 +339,7 @@ export class Replica {
           lock: () => Promise.resolve({ release: () => Promise.resolve() }),
           lease,
         },
+        time: lease.time,
         judgedElsewhere: (request) => this.#arrivals.get(request)?.isAdmitted,
         replicas: () => this.describe(),
       })
@@ -386,6 +426,8 @@ export class Replica {
         const outcome = await this.#forwarder.forward(to, { request, response, body, arrival })
         if (outcome === 'answered') return
         if (outcome === 'unknown') throw unavailable(UNKNOWN)
+        if (outcome === 'unsendable')
+          throw new ServiceError('MALFORMED_BODY', 'the request cannot be sent on to the active replica')
         if (body.rest) throw unavailable('the request was not begun, and its body cannot be sent again; send it again')
         // Another one may have become active meanwhile.
         if (this.#leader?.epoch === to.epoch) this.#suspect = this.#leader.expires_at ?? undefined
@@ -397,11 +439,15 @@ export class Replica {
         response.writeHead(200, { 'content-type': 'application/grpc', ...status }).end()
         return
       }
-      const id = requestIdOf(request, this.#ids)
-      sendAnswer(response, wireAnswer(errorReply(error, id), id))
+      this.#refuse(request, response, error)
     } finally {
       keep(0)
     }
+  }
+
+  #refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+    const id = requestIdOf(request, this.#ids)
+    sendAnswer(response, wireAnswer(errorReply(error, id), id))
   }
 
   /** Web pages are kept out of the control API by the names and addresses of the replica that they called. */

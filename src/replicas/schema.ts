@@ -1,5 +1,5 @@
 /** Raised with each change of the tables. A toolmock that knows a lower version does not become active. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 /**
  * Makes what is missing. Several replicas may start at once, so it is one transaction under an advisory lock. A schema that an
@@ -17,6 +17,7 @@ create table if not exists $s.chunks(file bigint not null references $s.files on
   position bigint not null, epoch bigint not null, bytes bytea not null, primary key(file, position));
 create table if not exists $s.replicas(id text primary key, url text not null, version text not null,
   settings jsonb not null, seen_at timestamptz not null);
+alter table $s.leader add column if not exists clock_offset float8;
 insert into $s.leader default values on conflict do nothing;
 insert into $s.meta(version, secret) values (${SCHEMA_VERSION}, '${secret}') on conflict (one)
   do update set version = greatest(meta.version, excluded.version)`

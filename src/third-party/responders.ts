@@ -74,7 +74,7 @@ function matchResponder(
   path: readonly string[],
   account: JsonObject | null,
 ): JsonObject | undefined {
-  if (on.method !== undefined && !matchesGlob(on.method.toUpperCase(), request.method)) return undefined
+  if (on.method !== undefined && !matchesMethod(on.method.toUpperCase(), request.method)) return undefined
   const captured = on.path === undefined ? NO_CAPTURES : matchPath(on.path, path)
   if (!captured) return undefined
   const matches =
@@ -83,6 +83,11 @@ function matchResponder(
     matchesAt(on.body, request['body']) &&
     matchesAt(on.account, account)
   return matches ? captured : undefined
+}
+
+/** HEAD is GET without a body (RFC 9110 9.3.2). */
+function matchesMethod(pattern: string, method: string): boolean {
+  return matchesGlob(pattern, method) || (method === 'HEAD' && matchesGlob(pattern, 'GET'))
 }
 
 function countHit({ responderHits }: ResponderContext['environment'], responder: Responder): void {

@@ -25,6 +25,8 @@ interface WebhooksOptions extends DeliveryParts {
 export class Webhooks implements EventSender {
   readonly #options: WebhooksOptions
   readonly #ofServer: ReadonlyMap<string, Webhook>
+  /** Environments whose queue is full, as a warning has said. */
+  readonly #full = new WeakSet<Environment>()
   readonly #deliveries = new Map<Environment, Deliveries>()
   #isSending = false
 
@@ -125,9 +127,13 @@ export class Webhooks implements EventSender {
     return webhooks.map(({ id: webhook }) => {
       const [oldest] = table.size < MAX_WAITING ? [] : table.values()
       if (oldest) {
-        this.#options.warn(`${MAX_WAITING} events wait for webhooks; ${oldest.id} is given up`)
+        if (!this.#full.has(environment))
+          this.#options.warn(
+            `${MAX_WAITING} events wait for webhooks in environment ${environment.name}; ${oldest.id} is given up, and so is the oldest for each further event`,
+          )
+        this.#full.add(environment)
         table.remove(oldest.id)
-      }
+      } else if (table.size < MAX_WAITING / 2) this.#full.delete(environment)
       const row: WebhookDelivery = {
         id: `${event_id}/${webhook}`,
         event_id,

@@ -297,7 +297,7 @@ rules: [{ name: busy, at: service, on: { operation: notes, body: { id: b } }, do
     await withExtension({ file: NOTES }, async ({ send }) => {
       expect((await send('patch', '/api/v1/tools', {})).body).toEqual({ patched: true })
       const refused = await send('delete', '/api/v1/tools')
-      expect([refused.status, refused.headers['allow']]).toEqual([405, 'GET, PATCH'])
+      expect([refused.status, refused.headers['allow']]).toEqual([405, 'GET, HEAD, PATCH'])
       const own = await send('delete', '/api/v1/notes')
       expect([own.status, own.headers['allow']]).toEqual([405, 'POST'])
     })
@@ -544,6 +544,10 @@ describe('an extension that cannot be used', () => {
     [responder("{ path: '/{any}/x' }"), ['a path under /_mock']],
     [responder('{ path: /oauth/authorize }'), ['a path under /oauth']],
     [responder('{ path: / }'), ['the start page']],
+    [responder("{ path: '/teams?all=1' }"), ['"/teams?all=1", which the path of no request matches']],
+    [responder("{ path: '/teams#top' }"), ['which the path of no request matches']],
+    [responder('{ path: /teams/../x }'), ['which the path of no request matches']],
+    [responder('{ path: /teams/. }'), ['which the path of no request matches']],
     [responder('{ method: GET }'), ['responders[0].on.path']],
     ['extension: own\nresponders: [{ on: { path: /a }, respond: {} }]', ['responders[0].name']],
     [

@@ -143,8 +143,8 @@ describe('over a socket', () => {
 
 describe('methods that a path does not serve (G8)', () => {
   const paths = [...new Set(ROUTES.map(({ path }) => path))].map((path) => {
-    const served = ROUTES.filter((route) => route.path === path).map(({ method }) => method as string)
-    return [path, served] as const
+    const methods = ROUTES.filter((route) => route.path === path).map(({ method }) => method as string)
+    return [path, methods.includes('GET') ? [...methods, 'HEAD'] : methods] as const
   })
 
   it.each(paths)('on %s are a 405 that names %j', (path, served) =>
@@ -161,6 +161,24 @@ describe('methods that a path does not serve (G8)', () => {
     }),
   )
 })
+
+it('HEAD is GET without a body', () =>
+  withToolmock({}, async ({ http, signIn }) => {
+    const Authorization = `Bearer ${await signIn()}`
+    for (const path of ['/api/v1/connections', '/api/v1/connected_accounts?page_size=x', '/api/v1/tools']) {
+      const [head, get] = [
+        await http('head', path).set({ Authorization }),
+        await http('get', path).set({ Authorization }),
+      ]
+      expect([path, head.status, head.headers['content-length']]).toEqual([
+        path,
+        get.status,
+        get.headers['content-length'],
+      ])
+      expect(head.text).toBeFalsy()
+    }
+    expect((await http('head', '/api/v1/connections')).status).toBe(401)
+  }))
 
 describe('paths that are not served (G8)', () => {
   it.each([

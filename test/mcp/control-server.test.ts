@@ -313,7 +313,15 @@ describe('POST /_mock/mcp', () => {
       expect((await send('[]')).status).toBe(400)
       expect((await send('"text"')).status).toBe(400)
       expect((await send('['.repeat(1_000_000) + ']'.repeat(1_000_000))).status).toBe(400)
-      expect((await send(`{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(5_000_000)}"}`)).status).toBe(413)
+      const nested = (levels: number): string =>
+        `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"deep":${'['.repeat(levels - 3)}${']'.repeat(levels - 3)}}}}`
+      expect((await send(nested(200))).status).toBe(200)
+      expect((await send(nested(201))).status).toBe(400)
+      const long = (bytes: number): string =>
+        `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"long":"${'x'.repeat(bytes)}"}}}`
+      expect((await send(long(6_000_000))).status).toBe(200)
+      expect((await send(long(64 * 1024 * 1024))).status).toBe(413)
+      expect((await send(`[${'1,'.repeat(250_000)}1]`)).status).toBe(413)
       expect((await send('jsonrpc: 2.0', 'application/yaml')).status).toBe(415)
       expect((await send(JSON.stringify(list), 'text/plain')).status).toBe(415)
       expect((await http('get', '/_mock/mcp')).status).toBe(405)

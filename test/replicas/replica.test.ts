@@ -6,8 +6,10 @@ import type { AppServices } from '../../src/control/app-services.ts'
 import { holdAnswer } from '../../src/http/held-answers.ts'
 import { SILENT } from '../../src/http/log.ts'
 import { Database, type Leader } from '../../src/replicas/database.ts'
-import { Forwarder, NOT_ACTIVE } from '../../src/replicas/forwarder.ts'
+import { NOT_ACTIVE } from '../../src/domain/request-headers.ts'
+import { Forwarder } from '../../src/replicas/forwarder.ts'
 import { Replica, type Term, type TermParts } from '../../src/replicas/replica.ts'
+import { systemTime } from '../../src/state/model/time-and-ids.ts'
 import type { ModelLease } from '../../src/state/environment-registry.ts'
 import { freePort } from '../support/free-port.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
@@ -15,7 +17,7 @@ import { addAccount, createEnvironment, openTestRegistry } from '../support/regi
 
 const NEVER = new Promise<never>(() => undefined)
 const SELF = { id: 'one', url: 'http://127.0.0.1:1', version: '1', settings: {} }
-const FREE: Leader = { epoch: 0, id: null, url: null, expires_at: null, left_ms: 0, schema_version: 1 }
+const FREE: Leader = { epoch: 0, id: null, url: null, expires_at: null, left_ms: 0, clock: null, schema_version: 1 }
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -38,6 +40,7 @@ function replicaOf(
     admission: {},
     shutdown: undefined,
     log: SILENT,
+    time: systemTime,
     startTerm:
       startTerm ??
       (() =>
@@ -65,7 +68,12 @@ it('a lease that ends while the database does not answer ends what its term keep
   const endWaits = vi.fn(() => Promise.resolve())
   let looks = 0
   const announce = (): Promise<Leader> => (looks++ === 0 ? Promise.resolve(FREE) : NEVER)
-  const asked = { announce, leader: announce, takeOver: () => Promise.resolve(1), renew: () => NEVER }
+  const asked = {
+    announce,
+    leader: announce,
+    takeOver: () => Promise.resolve({ epoch: 1, ahead: 0 }),
+    renew: () => NEVER,
+  }
   const replica = replicaOf(asked, 1000, { endWaits })
   void replica.start()
   await vi.waitFor(() => expect(endWaits).toHaveBeenCalled(), 20_000)
@@ -95,11 +103,11 @@ it('a replica that could not take over forwards to the one that does', async () 
 })
 
 it('a replica does not become active on tables that a newer version has changed', async () => {
-  const takeOver = vi.fn(() => Promise.resolve(1))
+  const takeOver = vi.fn(() => Promise.resolve({ epoch: 1, ahead: 0 }))
   let looks = 0
   const leader = (): Promise<Leader> => {
     looks += 1
-    return Promise.resolve({ ...FREE, schema_version: looks > 3 ? 1 : 2 })
+    return Promise.resolve({ ...FREE, schema_version: looks > 3 ? 1 : 99 })
   }
   const replica = replicaOf({ announce: leader, leader, takeOver, renew: () => NEVER }, 2000)
   await replica.start()
@@ -156,7 +164,7 @@ it('bodies of 64 MiB are kept to be sent again, and a request whose body would g
   await vi.waitFor(() => expect(answers).toHaveLength(2), 20_000)
 
   // The active replica leaves: the same bodies wait for the next one, and no other comes in beside them.
-  for (const response of sent.splice(0)) response.writeHead(421, { [NOT_ACTIVE]: '1' }).end()
+  for (const response of sent.splice(0)) response.writeHead(421, { [NOT_ACTIVE]: 'secret' }).end()
   post(1)
   other = { ...other, epoch: 2, expires_at: 'twice' }
   await vi.waitFor(() => expect(sent).toHaveLength(KEPT), 20_000)
@@ -184,7 +192,8 @@ describe('a request that was sent to a replica that fell silent', () => {
     ['POST', 'unknown', silent],
     ['DELETE', 'unknown', silent],
     ['POST', 'repeat', async () => `http://127.0.0.1:${await freePort()}`],
-    ['POST', 'repeat', () => target((_, response) => response.writeHead(421, { [NOT_ACTIVE]: '1' }).end())],
+    ['POST', 'repeat', () => target((_, response) => response.writeHead(421, { [NOT_ACTIVE]: 'secret' }).end())],
+    ['POST', 'answered', () => target((_, response) => response.writeHead(421, { [NOT_ACTIVE]: '1' }).end())],
   ] as const
 
   it.each(cases)('%s: %s', async (method, outcome, start) => {
@@ -324,7 +333,12 @@ it('a replica that is asked to leave while it reads the state gives its lease ba
     lease?.assertHeld()
     throw new Error('the whole state was read')
   })
-  const replica = replicaOf({ ...asked, takeOver: () => Promise.resolve(1), release }, 2000, {}, startTerm)
+  const replica = replicaOf(
+    { ...asked, takeOver: () => Promise.resolve({ epoch: 1, ahead: 0 }), release },
+    2000,
+    {},
+    startTerm,
+  )
   await replica.start()
   await expect(startTerm.mock.results[0]?.value).rejects.toThrow('its lease is over')
   expect(release).toHaveBeenCalledTimes(1)

@@ -184,8 +184,8 @@ describeWith('postgresql', 'a state in PostgreSQL', () => {
   it('is refused when a newer toolmock has changed its tables, and when the address is wrong, without the password', async () => {
     await withSchema(async ({ database }, schema) => {
       await postgres.query(`update ${schema}.meta set version = 99`)
-      await expect(database.open()).rejects.toThrow('its tables are of version 99, and this toolmock knows version 1')
-      expect(await database.takeOver('two', null, LEASE)).toBeUndefined()
+      await expect(database.open()).rejects.toThrow('its tables are of version 99, and this toolmock knows version 2')
+      expect(await database.takeOver('two', null, LEASE, 0)).toBeUndefined()
     })
     for (const url of ['postgres://me:hunter2@127.0.0.1:1/none', 'postgres://me:hunter2@127.0.0.1:port/none']) {
       const refused = await cli('start', '--state', url)
@@ -243,7 +243,7 @@ describeWith('postgresql', 'a state in PostgreSQL', () => {
     await postgres.query(`update ${schema}.meta set version = 0; insert into ${schema}.files(name) values ('kept')`)
     await postgres.query(`drop table ${schema}.replicas`)
     expect(await openAtOnce()).toEqual(made)
-    expect(await postgres.query(`select version from ${schema}.meta`)).toEqual([{ version: 1 }])
+    expect(await postgres.query(`select version from ${schema}.meta`)).toEqual([{ version: 2 }])
     expect(await postgres.query(`select name from ${schema}.files`)).toEqual([{ name: 'kept' }])
   })
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readdir, symlink, writeFile } from 'node:fs/promises'
+import { link as makeLink, readdir, symlink, writeFile } from 'node:fs/promises'
 import { Server } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -106,6 +106,19 @@ describe('the lock of a state file', () => {
       const holder = await openTestRegistry({ file })
       await expect(refuseIfHeld(link)).rejects.toThrow(`in use by process ${process.pid}`)
       await holder.close()
+    }))
+
+  it('belongs to the hard links of the file in its folder', () =>
+    withDirectory(async (directory) => {
+      const [file, other] = [join(directory, 'state.json'), join(directory, 'other.json')]
+      const first = await openTestRegistry({ file })
+      await createEnvironment(first)
+      await first.close()
+      const holder = await openTestRegistry({ file })
+      await makeLink(file, other)
+      await expect(openTestRegistry({ file: other })).rejects.toThrow(`in use by process ${process.pid}`)
+      await holder.close()
+      await (await openTestRegistry({ file: other })).close()
     }))
 
   it('is taken by one of many that start at the same time', () =>

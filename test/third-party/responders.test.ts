@@ -18,6 +18,8 @@ describe('a responder', () => {
     ['everything', {}, '/any', {}, true],
     ['a method', { method: 'POST' }, '/', post({}), true],
     ['another method', { method: 'POST' }, '/', {}, false],
+    ['GET for HEAD', { method: 'GET' }, '/', { method: 'HEAD' }, true],
+    ['POST not for HEAD', { method: 'POST' }, '/', { method: 'HEAD' }, false],
     ['a path', { path: '/v1/messages' }, '/v1/messages', {}, true],
     ['a longer path', { path: '/v1/messages' }, '/v1/messages/1', {}, false],
     ['a path with a glob inside one part', { path: '/v1/m*s' }, '/v1/messages', {}, true],
@@ -44,7 +46,8 @@ describe('a responder', () => {
     await using fixture = await registryOf(responder(on, { body: 'yes' }))
     const answer = await fixture.api(path, init)
     expect(answer.status).toBe(matches ? 200 : 404)
-    if (!matches) expect(answer.body).toMatchObject({ error: 'no_responder', method: init.method ?? 'GET' })
+    if (!matches && init.method !== 'HEAD')
+      expect(answer.body).toMatchObject({ error: 'no_responder', method: init.method ?? 'GET' })
   })
 
   it('takes precedence over those after it', async () => {

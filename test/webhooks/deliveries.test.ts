@@ -138,13 +138,13 @@ it(`of more than ${MAX_WAITING} deliveries that wait, the oldest is given up`, a
     const { webhook_deliveries: table } = environment.model.tables
     const sent = environment.model.transact(() =>
       Array.from(
-        { length: MAX_WAITING + 1 },
+        { length: MAX_WAITING + 3 },
         () => webhooks.send(environment, 'connected_account.updated', ada, undefined)[0],
       ),
     )
     expect(table.size).toBe(MAX_WAITING)
-    expect([table.get(String(sent[0]?.id)), table.get(String(sent.at(-1)?.id))]).toEqual([undefined, sent.at(-1)])
-    expect(warnings[0]).toContain('is given up')
+    expect([table.get(String(sent[2]?.id)), table.get(String(sent.at(-1)?.id))]).toEqual([undefined, sent.at(-1)])
+    expect(warnings).toEqual([expect.stringContaining('is given up')])
     await call('post', '/reset')
   })
 })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, renameSync } from 'node:fs'
-import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -33,7 +33,27 @@ const CLAIM = '.claim'
  * @throws StateError naming the holder
  */
 export async function lockState(file: string, time: TimeSource, pipe = lockPipeOf(file)): Promise<StateLock> {
-  const since = new Date(time()).toISOString()
+  const lock = await takeLock(file, new Date(time()).toISOString(), pipe)
+  try {
+    for (const name of await otherNames(file)) await refuseIfHeld(name)
+    return lock
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+/** The hard links of a file in its folder. Those in other folders cannot be found. */
+async function otherNames(file: string): Promise<string[]> {
+  const { dev, ino, nlink } = await stat(file).catch(() => ({ dev: 0, ino: 0, nlink: 1 }))
+  if (nlink === 1) return []
+  const folder = dirname(resolve(file))
+  const names = (await readdir(folder)).filter((name) => name !== basename(file))
+  const stats = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)))
+  return names.filter((_, at) => stats[at]?.ino === ino && stats[at].dev === dev).map((name) => join(folder, name))
+}
+
+async function takeLock(file: string, since: string, pipe: string | undefined): Promise<StateLock> {
   if (pipe !== undefined) return lockPipe(pipe, file, since)
   const lockPath = await lockPathOf(file)
   try {
