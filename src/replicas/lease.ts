@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ModelLease } from '../state/environment-registry.ts'
-import { monotonicTime, type TimeSource } from '../state/model/time-and-ids.ts'
+import { monotonicTime, systemTime, type TimeSource } from '../state/model/time-and-ids.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
 import type { Database } from './database.ts'
 
@@ -44,7 +44,7 @@ export class Lease implements ModelLease {
     database: Database,
     self: { id: string; url: string | null },
     leaseMs: number,
-    time: TimeSource,
+    time: TimeSource = systemTime,
   ): Promise<Lease | undefined> {
     const sentAt = monotonicTime()
     const taken = await database.takeOver(self.id, self.url, leaseMs, time())

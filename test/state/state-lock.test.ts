@@ -112,7 +112,7 @@ describe('the lock of a state file', () => {
     withDirectory(async (directory) => {
       const [file, other] = [join(directory, 'state.json'), join(directory, 'other.json')]
       const first = await openTestRegistry({ file })
-      await createEnvironment(first)
+      createEnvironment(first, 'default')
       await first.close()
       const holder = await openTestRegistry({ file })
       await makeLink(file, other)
