@@ -1,9 +1,11 @@
-import { readdir, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import type { App } from '../app/app.ts'
 import { Answer } from '../conform/answer.ts'
 import { ControlApi } from '../conform/control-api.ts'
 import { Api, Target } from '../conform/target.ts'
+import { makeDirectory } from '../disk/make-directory.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { plural, shellQuote } from '../domain/text.ts'
 import { Replayed } from '../drift/replay.ts'
@@ -20,7 +22,7 @@ import { replayOf } from '../request-journal/replay.ts'
 import { viewOf } from '../request-journal/view.ts'
 import { VERSION } from '../version.ts'
 import { withApp } from './serve-while.ts'
-import { writeDocument, writeOver } from './written-document.ts'
+import { reported, withSchema, writeOver } from './written-document.ts'
 
 export interface Recording {
   readonly exchanges: readonly Recorded[]
@@ -31,22 +33,56 @@ export interface Recording {
   readonly maskIdentifiers: boolean
 }
 
-type Writing = Pick<Recording, 'exchanges' | 'folder'> & { readonly secrets: Secrets }
+interface Writing {
+  readonly exchanges: readonly Recorded[]
+  readonly secrets: Secrets
+  /** Writes a document as YAML, under the name that it has in the folder. */
+  readonly document: (
+    kind: 'seed' | 'connector' | 'scenario',
+    name: string,
+    document: object,
+    comment: string,
+  ) => Promise<void>
+}
 
 const MARK = 'Written by toolmock record, without secrets.'
 
-/** Writes every file as a whole. @returns what to tell the user */
+/** Writes every file, or none: into a folder of its own first, from which they are moved at the end. @returns what to tell the user */
 export async function writeRecording(recording: Recording, progress: (note: string) => void): Promise<string[]> {
+  const { folder } = recording
+  const isNew = !existsSync(folder)
+  await reported(folder, () => makeDirectory(folder))
+  const staging = await mkdtemp(join(folder, '.toolmock-'))
+  try {
+    const lines = await writeFiles(recording, staging, progress)
+    for (const part of ['', 'connectors', 'scenarios']) await removeFormer(join(folder, part))
+    const entries = await readdir(staging, { recursive: true, withFileTypes: true })
+    for (const entry of entries.filter((each) => each.isFile())) {
+      const target = join(folder, relative(staging, entry.parentPath))
+      await makeDirectory(target)
+      await rename(join(entry.parentPath, entry.name), join(target, entry.name))
+    }
+    return lines
+  } finally {
+    await rm(staging, { recursive: true, force: true })
+    if (isNew) await rmdir(folder).catch(() => undefined)
+  }
+}
+
+async function writeFiles(recording: Recording, staging: string, progress: (note: string) => void): Promise<string[]> {
   const { folder, upstream, mask, maskIdentifiers } = recording
   const exchanges = [...recording.exchanges].sort((a, b) => a.startedAt - b.startedAt)
   const secrets = new Secrets({ names: mask, maskIdentifiers })
   for (const exchange of exchanges) secrets.learn(exchange)
-  const writing: Writing = { exchanges, secrets, folder }
+  const write = (name: string, text: string) => writeOver(join(staging, name), text, join(folder, name))
+  const { documentText } = await import('../documents/document-text.ts')
+  const document: Writing['document'] = (kind, name, each, comment) =>
+    write(name, withSchema(kind, join(folder, name), documentText(each, comment)))
   const ofService = exchanges.filter((exchange) => observe(exchange).operation !== undefined)
-  for (const part of ['', 'connectors', 'scenarios']) await removeFormer(join(folder, part))
+  const writing: Writing = { exchanges: ofService, secrets, document }
   progress('writing recording.har')
   const har = harOf(exchanges, { upstream, version: VERSION, secrets })
-  await writeOver(join(folder, 'recording.har'), `${JSON.stringify(har, null, 2)}\n`)
+  await write('recording.har', `${JSON.stringify(har, null, 2)}\n`)
   const masked = [...secrets.summary()].sort().map(([name, count]) => `${name} ${count}`)
   const lines = [
     `wrote ${plural(exchanges.length, 'request')} to ${folder}`,
@@ -54,9 +90,9 @@ export async function writeRecording(recording: Recording, progress: (note: stri
   ]
   if (ofService.length === 0)
     return [...lines, 'none of them is an operation of the service: there is nothing to replay']
-  await writeSeed({ ...writing, exchanges: ofService })
+  const leftOut = await writeSeed(writing)
   progress('replaying it')
-  const { notes, findings } = await withApp({ seeds: [folder] }, async (app, url) => {
+  const { notes, findings } = await withApp({ seeds: [staging] }, async (app, url) => {
     const mock = new AppMock(app, url)
     try {
       const rehearsal = new Rehearsal(mock, new Replayed(mock.target, app.client))
@@ -68,26 +104,27 @@ export async function writeRecording(recording: Recording, progress: (note: stri
     }
   })
   const about = `${MARK} What the mock with this seed answers otherwise than the service did, without the scenario.`
-  await writeOver(
-    join(folder, 'drift.txt'),
-    `${about}\n\n${secrets.text(driftText(reportOf(findings.list(), findings.gaps())))}\n`,
-  )
+  await write('drift.txt', `${about}\n\n${secrets.text(driftText(reportOf(findings.list(), findings.gaps())))}\n`)
   progress('')
   return [
     ...lines,
+    ...leftOut.map((note) => secrets.text(note)),
     ...notes.map((note) => `it cannot be replayed: ${secrets.text(note)}`),
     `To replay it: npx toolmock run --seed ${shellQuote(folder)} --scenario recorded -- CMD`,
   ]
 }
 
-async function writeSeed({ secrets, folder, exchanges }: Writing): Promise<void> {
-  const { seed, connectors } = documentsOf(exchanges, secrets)
-  for (const [name, connector] of connectors) {
-    const file = join(folder, 'connectors', `${name}.yaml`)
-    await writeDocument('connector', file, connector, `${MARK} What its tools answered.`)
-  }
-  const about = `${MARK} What was there when it was first seen. The mock invents the credentials.`
-  await writeDocument('seed', join(folder, 'seed.yaml'), seed, about)
+async function writeSeed({ secrets, document, exchanges }: Writing): Promise<readonly string[]> {
+  const { seed, connectors, notes } = documentsOf(exchanges, secrets)
+  for (const [name, connector] of connectors)
+    await document('connector', join('connectors', `${name}.yaml`), connector, `${MARK} What its tools answered.`)
+  await document(
+    'seed',
+    'seed.yaml',
+    seed,
+    `${MARK} What was there when it was first seen. The mock invents the credentials.`,
+  )
+  return notes
 }
 
 /** What is left of an earlier recording would be replayed with this one. */
@@ -99,13 +136,13 @@ async function removeFormer(folder: string): Promise<void> {
   }
 }
 
-async function writeScenario({ secrets, folder }: Writing, entries: readonly RecordedEntry[]): Promise<void> {
+async function writeScenario({ secrets, document }: Writing, entries: readonly RecordedEntry[]): Promise<void> {
   const replay = replayOf(entries.map(viewOf))
   if (!replay) return
   const description = 'What the service refused, and what happened to its accounts meanwhile.'
   const scenario = { ...replay.scenario, name: 'recorded', description }
-  const file = join(folder, 'scenarios', 'recorded.yaml')
-  await writeDocument('scenario', file, secrets.hide(scenario as unknown as JsonObject), MARK)
+  const file = join('scenarios', 'recorded.yaml')
+  await document('scenario', file, secrets.hide(scenario as unknown as JsonObject), MARK)
 }
 
 /** A mock of this process, by its control API. */

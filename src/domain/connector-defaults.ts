@@ -8,6 +8,10 @@ import { capitalised } from './text.ts'
 
 const DEFAULT_ACCESS_TOKEN_LIFETIME = 3_600_000
 
+/** 2.1: "alphanumeric characters, spaces, hyphens, underscores and colons are allowed". */
+export const CONNECTOR_NAME = /^[A-Za-z0-9 _:-]{1,100}$/
+export const TOOL_NAME = /^[A-Za-z0-9_.:-]{1,128}$/
+
 /** Who can sign in where the connector names no people. */
 export const DEFAULT_PEOPLE = ['ada@example.com', 'grace@example.com']
 

@@ -27,15 +27,21 @@ const HAS_MASK = /^(?:[a-z]+\s+)?\*\*\*[\da-f]{4}(?!\w)/i
 /** A credential in two words; "an account of type OAUTH takes" has none. */
 const SCHEMES = /\b(?<!\bof type )(bearer|basic|oauth)(\s+)([\w+/=~.-]{4,})/gi
 const ADDRESSES = /[a-z][a-z\d+.-]{0,30}:\/\/[^\s"'<>`\\]+(?<![.,;:)])/gi
-/** Elements of XML, and parts of multipart forms. */
+/** Elements of XML, attributes of forms and of `<meta>`, and parts of multipart forms. */
 const MARKUP = [
   /(<([\w:.-]{1,60})(?:\s[^<>]{0,200})?>)([^<]+)/g,
+  /(<(?:input|meta|option|button)\b(?=[^<>]{0,600}?\s(?:name|id|property)=["']([^"'<>]{1,60})["'])[^<>]{0,600}?\s(?:value|content)=["'])([^"'<>]+)/gi,
   /(\bname="([^"]{1,60})"[^]{0,300}?\r?\n\r?\n)([^]*?)(?=\r?\n--|$)/g,
 ] as const
 /** A form: pairs alone, whose values end at the next `&` only. */
 const FORM = /^[\w.~%+*[\]-]+=[^\s&"<>]*(?:&[\w.~%+*[\]-]+=[^\s&"<>]*)*$/
+/** A private key, and the user and password of `curl`. */
+const KEYS = /(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----)([^]+?)(?=-----END|$)/g
+const CURL_USERS = /((?:^|\s)(?:-u|--user)[\s=]+["']?)([^\s"':]+:[^\s"']+)/g
+/** What a name of a secret can have as its value and is none. */
+const NO_SECRET = /^(?:none|null|true|false|undefined|required|optional)$/i
 /** Without any of these a text has no secret that can be told from other words. */
-const SIGNS = /[:=<]|bearer|basic|oauth/i
+const SIGNS = /[:=<]|-----BEGIN|bearer|basic|oauth/i
 
 /** `user:password@` after `://`. A password can have a slash; a port is no password. */
 const USERINFO = /^([a-z][a-z\d+.-]*:\/\/)(?:([^\s/?#]*)@|([^\s/?#@:[\]]*:(?!\d{0,5}(?:[/?#]|$)).*)@)/i
@@ -59,15 +65,15 @@ export class Masking {
     if (Array.isArray(value)) return value.map((item) => this.json(item, secrecy, documentName, name))
     if (isJsonObject(value)) return this.#object(value, secrecy, documentName)
     if (value === null || typeof value === 'boolean') return value
-    if (secrecy === 'secret') return this.#mask(String(value), name)
+    if (secrecy === 'secret') return NO_SECRET.test(String(value)) ? value : this.#mask(String(value), name)
     return typeof value === 'string' ? this.text(value) : value
   }
 
   #object(value: JsonObject, around: Secrecy, documentName: DocumentName): JsonValue {
     // A header or a parameter as an object of its own: `{"name": "Authorization", "value": "…"}`.
-    const named = [own(value, 'name'), own(value, 'key')].some(
-      (name) => typeof name === 'string' && this.#isSecretText(name),
-    )
+    const named = ['name', 'key', 'param', 'parameter', 'field', 'header']
+      .map((key) => own(value, key))
+      .some((name) => typeof name === 'string' && this.#isSecretText(name))
     const entries = Object.entries(value).map(([given, item]): [string, JsonValue] => {
       if (isTextAsName(given)) return [this.#mask(given, ''), this.json(item, 'secret', documentName)]
       const name = documentName(given)
@@ -92,7 +98,10 @@ export class Masking {
         shown.replaceAll(pattern, (all: string, head: string, name: string, value: string) =>
           this.#isSecretParameter(name) ? `${head}${this.#mask(value, name)}` : all,
         ),
-      text.replaceAll(ADDRESSES, (url) => this.url(url)),
+      text
+        .replaceAll(KEYS, (_all, head: string, key: string) => `${head}${this.#mask(key, 'private key')}`)
+        .replaceAll(CURL_USERS, (_all, head: string, user: string) => `${head}${this.#mask(user, 'password')}`)
+        .replaceAll(ADDRESSES, (url) => this.url(url)),
     )
     return this.#pairs(byMarkup).replaceAll(SCHEMES, (words, scheme: string, space: string, value: string) =>
       NO_CREDENTIAL.test(words) ? words : `${scheme}${space}${this.#mask(value, scheme)}`,
@@ -108,7 +117,7 @@ export class Masking {
       const start = index + head.length
       VALUE.lastIndex = start
       const value = VALUE.exec(text)?.[0] ?? ''
-      if (value === '' || HAS_MASK.test(value) || NO_CREDENTIAL.test(value)) continue
+      if (value === '' || HAS_MASK.test(value) || NO_CREDENTIAL.test(value) || NO_SECRET.test(value)) continue
       shown += `${text.slice(from, start)}${this.#mask(value.replaceAll(/^["']|["']$/g, ''), name)}`
       from = start + value.length
     }

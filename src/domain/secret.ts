@@ -31,11 +31,13 @@ const SECRET_PARTS = [
   'sessid',
   'connectionstring',
 ]
+/** Other words that begin like a secret. */
+const OTHER_WORDS = /(?:secretar|secretion|secretly|passwordless)[a-z]*/g
 const SECRET_ENDS = ['token', 'tokens', 'signature', 'authorization', 'cookie', 'cookies', 'bearer', 'jwt', 'dsn']
 /** Names of objects too, which have members that are no secrets; a text of this name is a secret. */
 const SECRET_TEXTS: ReadonlySet<string> = new Set(['auth', 'xauth', 'pass', 'pwd', 'otp'])
 /** In addresses and forms: there `code` is the authorization code. In JSON they mean other things. */
-const SECRET_PARAMETERS: ReadonlySet<string> = new Set(['code', 'key', 'sig', 'session', 'sid'])
+const SECRET_PARAMETERS: ReadonlySet<string> = new Set(['code', 'key', 'sig', 'signature', 'session', 'sid'])
 const PAGE_TOKENS: ReadonlySet<string> = new Set(['pagetoken', 'nextpagetoken', 'prevpagetoken'])
 
 function plainName(name: string): string {
@@ -44,9 +46,15 @@ function plainName(name: string): string {
 
 /** Whether a field, parameter or header of this name is a secret. Those that only identify or describe a secret are not. */
 export function isSecretName(name: string): boolean {
-  const plain = plainName(name)
-  if (PAGE_TOKENS.has(plain)) return false
-  return SECRET_PARTS.some((part) => plain.includes(part)) || SECRET_ENDS.some((end) => plain.endsWith(end))
+  const plain = plainName(name).replaceAll(OTHER_WORDS, '')
+  // The text of an e-mail ends with one too.
+  if (PAGE_TOKENS.has(plain) || plain === 'signature') return false
+  // In several words, such as `Secret Santa`, only the last says what it is.
+  const isPhrase = /\S\s+\S/.test(name)
+  return (
+    SECRET_PARTS.some((part) => (isPhrase ? plain.endsWith(part) : plain.includes(part))) ||
+    SECRET_ENDS.some((end) => plain.endsWith(end))
+  )
 }
 
 /** Whether a text of this name is a secret: a header, a field of JSON, a name before a colon. */

@@ -5,7 +5,14 @@ import {
   type CredentialKind,
   TRAITS,
 } from '../domain/authorization-type.ts'
-import { credentialField, DEFAULT_PEOPLE, defaultCredentials, typeOfConnection } from '../domain/connector-defaults.ts'
+import {
+  CONNECTOR_NAME,
+  credentialField,
+  DEFAULT_PEOPLE,
+  defaultCredentials,
+  TOOL_NAME,
+  typeOfConnection,
+} from '../domain/connector-defaults.ts'
 import { SEED_ACCOUNT_FIELDS } from '../domain/generated/tables.ts'
 import {
   isJsonObject,
@@ -18,15 +25,19 @@ import {
   textAt,
 } from '../domain/json.ts'
 import { fieldsIn, seedConnection } from '../drift/mirror.ts'
+import { FileSize } from '../documents/openapi/connector-from-openapi.ts'
 import { literal } from '../documents/openapi/generated-values.ts'
 import { headerIn, type Recorded } from './recorded.ts'
 import { type Observed, observe, toolErrorOf } from './observed.ts'
+import { quote, shorten } from '../domain/text.ts'
 import type { Secrets } from './secrets.ts'
 
 export interface RecordedSeed {
   readonly seed: JsonObject
   /** By the names of their files. */
   readonly connectors: ReadonlyMap<string, JsonObject>
+  /** What is in neither, a sentence each. */
+  readonly notes: readonly string[]
 }
 
 /** What was there when it was first seen, as a seed and connectors. What the recording itself made is in neither. */
@@ -58,6 +69,7 @@ class Seen {
   /** As they were listed, by name. */
   readonly #tools = new Map<string, JsonObject>()
   readonly #calls: Call[] = []
+  readonly #notes = new Set<string>()
   /** Fields of static credentials, and scopes of tokens, by connector. */
   readonly #fields = new Map<string, Set<string>>()
   readonly #scopes = new Map<string, JsonValue>()
@@ -107,21 +119,40 @@ class Seen {
 
   documents(secrets: Secrets): RecordedSeed {
     this.#inferAccounts()
-    const names = this.#connectorNames()
-    const connectors = new Map(
-      names.map((name) => [name.replaceAll(/[^\w-]+/g, '-'), secrets.hide(this.#connector(name, secrets))]),
-    )
+    const names = this.#connectorNames().filter((name) => this.#isAllowed(name, CONNECTOR_NAME))
+    const connectors = new Map<string, JsonObject>()
+    const files = new Set<string>()
+    for (const name of names) {
+      const stem = name.replaceAll(/[^\w-]+/g, '-')
+      let file = stem
+      // Some file systems take upper and lower case for the same name.
+      for (let nth = 2; files.has(file.toLowerCase()); nth++) file = `${stem}-${nth}`
+      files.add(file.toLowerCase())
+      connectors.set(file, secrets.hide(this.#connector(name, secrets)))
+    }
     const notMade = (all: Map<string, JsonObject>) =>
       [...all].flatMap(([key, each]) => (this.#made.has(key) ? [] : [each]))
-    const custom = notMade(this.#providers).filter((each) => each['is_custom'] === true)
+    const ofAllowed = (field: string) => (each: JsonObject) => this.#isAllowed(textAt(each, field), CONNECTOR_NAME)
+    const custom = notMade(this.#providers)
+      .filter((each) => each['is_custom'] === true)
+      .filter(ofAllowed('identifier'))
     const sections: Record<string, JsonValue[]> = {
       connectors: names,
-      connections: [...this.#connections].map(([name, each]) => seedConnection(each, names.includes(name))),
+      connections: [...this.#connections]
+        .filter(([name]) => this.#isAllowed(name, CONNECTOR_NAME))
+        .map(([name, each]) => seedConnection(each, names.includes(name))),
       providers: custom.map((each) => fieldsIn(each, PROVIDER_FIELDS)),
-      accounts: notMade(this.#accounts).map(seedAccount),
+      accounts: notMade(this.#accounts).filter(ofAllowed('connector')).map(seedAccount),
     }
     const filled = Object.entries(sections).filter(([, items]) => items.length > 0)
-    return { seed: secrets.json(Object.fromEntries(filled)) as JsonObject, connectors }
+    return { seed: secrets.json(Object.fromEntries(filled)) as JsonObject, connectors, notes: [...this.#notes] }
+  }
+
+  /** Whether the service takes a name. */
+  #isAllowed(name: string, pattern: RegExp): boolean {
+    const isAllowed = pattern.test(name)
+    if (!isAllowed) this.#notes.add(`left out: ${quote(shorten(name, 60))}, a name that the service does not take`)
+    return isAllowed
   }
 
   /** The account that a request names: the one in exactly that scope, else one within it (G21). */
@@ -183,7 +214,8 @@ class Seen {
     const custom = this.#providers.get(name)
     const type = this.#typeOf(name, accounts)
     const names = new Set([...this.#tools.keys(), ...this.#calls.map(({ tool }) => tool)])
-    const tools = [...names].filter((tool) => this.#connectorOfTool(tool) === name)
+    const tools = [...names].filter((tool) => this.#connectorOfTool(tool) === name && this.#isAllowed(tool, TOOL_NAME))
+    const size = new FileSize()
     const provider = accounts.map((account) => textAt(account, 'provider')).find((each) => each !== '')
     const people = [...new Set(accounts.map((account) => textAt(account, 'identifier')))].slice(0, 50)
     const fields = [...(this.#fields.get(name) ?? [])]
@@ -199,7 +231,7 @@ class Seen {
         this.#scopes.has(name) && { oauth: { scopes: this.#scopes.get(name) ?? [] } }),
       ...(type === 'CUSTOM' && { credentials: credentialsOf(fields) }),
       ...(tools.length > 0 && { tools: tools.map((tool) => this.#toolOf(tool)) }),
-      ...(tools.length > 0 && { responders: tools.flatMap((tool) => this.#responders(tool, secrets)) }),
+      ...(tools.length > 0 && { responders: tools.flatMap((tool) => this.#responders(tool, secrets, size)) }),
     }
   }
 
@@ -225,7 +257,7 @@ class Seen {
   }
 
   /** One responder for each account and input, the ones that ask for most first, and one for everything else. */
-  #responders(tool: string, secrets: Secrets): JsonObject[] {
+  #responders(tool: string, secrets: Secrets, size: FileSize): JsonObject[] {
     const request = { method: 'POST', path: `/tools/${tool}` }
     const groups = new Map<string, { on: JsonObject; answers: JsonObject[] }>()
     for (const call of this.#calls) {
@@ -240,7 +272,12 @@ class Seen {
       }
       const key = JSON.stringify(on)
       const group = groups.get(key) ?? { on, answers: [] }
-      group.answers.push(literal(secrets.json(call.answer)) as JsonObject)
+      const answer = literal(secrets.json(call.answer)) as JsonObject
+      if (!size.fits([on, answer])) {
+        this.#notes.add(`left out: an answer of ${tool}, with which its file would be too large for the mock`)
+        continue
+      }
+      group.answers.push(answer)
       groups.set(key, group)
     }
     const sorted = [...groups.values()].sort((a, b) => leaves(own(b.on, 'body')) - leaves(own(a.on, 'body')))

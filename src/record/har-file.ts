@@ -46,7 +46,7 @@ function entryOf(exchange: Recorded, { upstream, secrets }: HarOptions) {
     response: {
       headersSize: -1,
       status: answer?.status ?? 0,
-      statusText: secrets.text(answer?.reason ?? ''),
+      statusText: secrets.phrase(answer?.reason ?? ''),
       httpVersion: 'HTTP/1.1',
       cookies: [],
       headers: received.headers,

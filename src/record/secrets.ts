@@ -50,7 +50,9 @@ export class Secrets {
   learn({ target, request, answer }: Recorded): void {
     this.#finding.url(target)
     this.#learnMessage(request)
-    if (answer) this.#learnMessage(answer)
+    if (!answer) return
+    this.#finding.text(answer.reason)
+    this.#learnMessage(answer)
   }
 
   /** What is hidden, by name, with how many values each. */
@@ -69,6 +71,11 @@ export class Secrets {
     this.#placeholders.set(secret, made)
     this.#taken.add(made)
     return made
+  }
+
+  /** A text of unknown form, such as a reason phrase. */
+  phrase(text: string): string {
+    return this.text(this.#showing.text(text))
   }
 
   /** A URL, or a path with its query. */
@@ -104,10 +111,14 @@ export class Secrets {
 
   /** A text without any secret that is known, or eight characters of one. */
   text(text: string): string {
+    const shown = this.#hidden(text, UNIT)
+    return QUOTED_PRINTABLE.test(shown) ? this.#hidden(shown, QUOTED_UNIT) : shown
+  }
+
+  #hidden(text: string, unit: RegExp): string {
     if (text.length < LEAST) return text
     if (this.#starts.size === 0) this.#index()
-    const units = unitsOf(text)
-    const read = readIn(units)
+    const { read, starts, ends } = decoded(text, unit)
     let [shown, from, at] = ['', 0, 0]
     while (at + LEAST <= read.length) {
       const found = this.#at(read, at)
@@ -115,9 +126,9 @@ export class Secrets {
         at++
         continue
       }
-      shown += text.slice(from, units[at]?.start) + found.placeholder
+      shown += text.slice(from, starts[at]) + found.placeholder
       at += found.length
-      from = units[at - 1]?.end ?? text.length
+      from = ends[at - 1] ?? text.length
     }
     return shown + text.slice(from)
   }
@@ -218,7 +229,7 @@ export class Secrets {
 }
 
 interface Form {
-  /** As texts are read, see `unitsOf`. */
+  /** As texts are read, see `decoded`. */
   readonly value: string
   readonly secret: string
 }
@@ -241,40 +252,54 @@ function formsOf(secret: string): string[] {
     const last = Math.floor((all.length * 8) / 6)
     return (['base64', 'base64url'] as const).map((encoding) => all.toString(encoding).slice(first, last))
   })
-  const forms = [secret, ...encoded].map((form) => readIn(unitsOf(form)))
-  return [...new Set(forms)].filter((form) => form.length >= LEAST)
+  const hexadecimal = bytes.toString('hex')
+  const forms = [secret, ...encoded, hexadecimal].flatMap((form) => [form, form.toUpperCase()])
+  return [...new Set(forms.map((form) => decoded(form, UNIT).read))].filter((form) => form.length >= LEAST)
 }
 
-interface Unit {
-  /** A character as it is meant. */
-  readonly read: string
-  readonly start: number
-  readonly end: number
-}
-
-/** Escapes of JSON, of any depth, and of URLs and forms. */
-const UNIT = /\\+u([\da-f]{4})|\\+([bfnrt"/])|\\+|%([0-7][\da-f])|((?:%[89a-f][\da-f])+)|[^]/giu
+/** Escapes of JSON, of any depth, of URLs and forms, encoded any number of times, and of HTML. */
+const UNIT =
+  /\\+u([\da-f]{4})|\\+([bfnrt"/])|\\+|%(?:25)*([0-7][\da-f])|((?:%(?:25)*[89a-f][\da-f])+)|&#(\d{2,7};|x[\da-f]{2,6};)|&(amp|lt|gt|quot|apos);/giu
+const QUOTED_PRINTABLE = /=(?:\r?\n|[2-7][\dA-F])/
+const QUOTED_UNIT = /=\r?\n|=([2-7][\dA-F])/g
 const CONTROLS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-/** A text by its characters, without what encodes them: `%41`, `\u0041` and `A` are one. Blanks of forms are blanks. */
-function unitsOf(text: string): Unit[] {
-  const units: Unit[] = []
-  for (const match of text.matchAll(UNIT)) {
-    const [start, end] = [match.index, match.index + match[0].length]
-    // One unit for each code unit of what is read, so that both have the same positions.
-    for (const read of readOf(match).replace(/^\+$/, ' ').split('')) units.push({ read, start, end })
+/**
+ * A text without what encodes its characters, and where each of them begins and ends: `%41`, `\u0041` and `A` are one. Blanks of
+ * forms are blanks. Places are numbers in two arrays: an object for each character of a long text takes too much memory.
+ */
+function decoded(text: string, unit: RegExp) {
+  const [starts, ends] = [new Uint32Array(text.length), new Uint32Array(text.length)]
+  const parts: string[] = []
+  let [length, from] = [0, 0]
+  const copy = (until: number): void => {
+    parts.push(text.slice(from, until))
+    for (; from < until; from++, length++) {
+      starts[length] = from
+      ends[length] = from + 1
+    }
   }
-  return units
+  for (const match of text.matchAll(unit)) {
+    copy(match.index)
+    const meant = readOf(match)
+    parts.push(meant)
+    from = match.index + match[0].length
+    starts.fill(match.index, length, length + meant.length)
+    ends.fill(from, length, length + meant.length)
+    length += meant.length
+  }
+  copy(text.length)
+  return { read: parts.join('').replaceAll('+', ' '), starts, ends }
 }
 
-function readIn(units: readonly Unit[]): string {
-  return units.map(({ read }) => read).join('')
-}
-
-function readOf([all, code, escaped, percent, octets]: RegExpExecArray): string {
+function readOf([all, code, escaped, percent, octets, number = '', entity]: RegExpExecArray): string {
   const hexadecimal = code ?? percent
   if (hexadecimal !== undefined) return String.fromCharCode(Number.parseInt(hexadecimal, 16))
-  if (octets !== undefined) return percentDecoded(octets) ?? all
+  if (octets !== undefined) return percentDecoded(octets.replaceAll(/%(?:25)+/g, '%')) ?? all
   if (escaped !== undefined) return CONTROLS[escaped] ?? escaped
-  return all.startsWith('\\') ? '\\' : all
+  if (entity !== undefined) return ENTITIES[entity.toLowerCase()] ?? all
+  const point = number.startsWith('x') ? Number.parseInt(number.slice(1), 16) : Number.parseInt(number, 10)
+  if (point <= 0x10_ff_ff) return String.fromCodePoint(point)
+  return all.startsWith('\\') ? '\\' : all.startsWith('=') ? '' : all
 }

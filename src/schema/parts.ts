@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CONNECTOR_NAME, TOOL_NAME } from '../domain/connector-defaults.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import {
   CLOCK_YEARS,
@@ -161,15 +162,14 @@ export const noParameters = strict({})
   .nullable()
   .transform(() => ({}))
 
-/** 2.1: "alphanumeric characters, spaces, hyphens, underscores and colons are allowed". */
 export const connectorName = z
   .string()
-  .regex(/^[A-Za-z0-9 _:-]{1,100}$/, { error: '1 to 100 letters, digits, spaces, hyphens, underscores and colons' })
+  .regex(CONNECTOR_NAME, { error: '1 to 100 letters, digits, spaces, hyphens, underscores and colons' })
   .meta({ title: 'name' })
 
 export const toolName = z
   .string()
-  .regex(/^[A-Za-z0-9_.:-]{1,128}$/, { error: '1 to 128 letters, digits, underscores, dots, colons and hyphens' })
+  .regex(TOOL_NAME, { error: '1 to 128 letters, digits, underscores, dots, colons and hyphens' })
   .meta({ title: 'name' })
 
 export const text = z.string()

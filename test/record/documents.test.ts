@@ -83,3 +83,33 @@ it('a connector of which a magic link alone was recorded is in the seed, so that
   const { seed } = documentsOf([linked], new Secrets({ names: [], maskIdentifiers: false }))
   expect(seed).toEqual({ connectors: ['mail'] })
 })
+
+it('connectors whose names differ in a blank, hyphen, colon or case have a file each, and names that are not allowed none', () => {
+  const account = (connector: string, id: string): Recorded =>
+    recorded('GET', `/api/v1/connected_accounts/details?id=${id}`, {}, 200, {
+      connected_account: { id, connector, identifier: 'ada@example.com', authorization_type: 'OAUTH' },
+    })
+  const names = ['my mail', 'my-mail', 'my:mail', 'My mail', 'my/mail', 'm'.repeat(300)]
+  const { seed, connectors, notes } = documentsOf(
+    names.map((name, at) => account(name, `ca_${at}`)),
+    new Secrets({ names: [], maskIdentifiers: false }),
+  )
+  expect([...connectors.keys()]).toEqual(['my-mail', 'my-mail-2', 'my-mail-3', 'My-mail-4'])
+  expect((seed['accounts'] as JsonObject[]).map(({ connector }) => connector)).toEqual(names.slice(0, 4))
+  expect(notes).toEqual([
+    'left out: "my/mail", a name that the service does not take',
+    expect.stringMatching(/^left out: "m+….*, a name that the service does not take$/),
+  ])
+})
+
+it('answers that would make a file too large for the mock are left out, with a note', () => {
+  const call = (letter: string): Recorded =>
+    recorded(
+      ...(['POST', '/api/v1/execute_tool'] as const),
+      { connector: 'mail', identifier: 'ada', tool_name: 'mail_get', tool_input: { letter } },
+      ...([200, { data: { text: letter.repeat(4_800_000) }, execution_id: 'x' }] as const),
+    )
+  const { connectors, notes } = documentsOf([call('a'), call('b')], new Secrets({ names: [], maskIdentifiers: false }))
+  expect(connectors.get('mail')).toMatchObject({ responders: [{ on: { body: { letter: 'a' } } }, { respond: {} }] })
+  expect(notes).toEqual(['left out: an answer of mail_get, with which its file would be too large for the mock'])
+})

@@ -230,7 +230,12 @@ describe('toolmock record', () => {
       const stopped = stop()
       const files = async (): Promise<string[]> => {
         const all = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
-        return all.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name))
+        return (
+          all
+            .map((each) => (each.isFile() ? join(each.parentPath, each.name) : ''))
+            // What is not moved to its place yet.
+            .filter((file) => file !== '' && !file.includes('.toolmock-'))
+        )
       }
       const ended = end.then(() => true)
       const isRunning = async (): Promise<boolean> => !(await Promise.race([ended, Promise.resolve(false)]))

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
+import type { Recorded } from '../../src/record/recorded.ts'
+import { Secrets } from '../../src/record/secrets.ts'
 import { harProblems, problemsIn, withRecording } from './recording.ts'
 
 const random = (): string => randomBytes(18).toString('base64url').replaceAll(/[-_]/g, 'x')
@@ -174,3 +176,54 @@ it('no secret of a recording is in a file, as it is, percent-encoded, as base64,
   }
   expect(secrets).toBeGreaterThan(100)
 })
+
+const KEY = 'MIIEvQIBADANBgkqhkiG9w0'
+const KNOWN = 'Kq7&Zr"2+Xw'
+
+it.each([
+  ['hex', Buffer.from(KNOWN).toString('hex')],
+  ['upper case', KNOWN.toUpperCase()],
+  ['entities of HTML', 'Kq7&amp;Zr&quot;2&#43;X&#x77;'],
+  ['quoted-printable', 'Kq7=26Zr=222=2BX=\r\nw'],
+  ['twice percent-encoded', encodeURIComponent(encodeURIComponent(KNOWN))],
+])('a secret that is known is hidden as %s too', (_form, text) => {
+  const secrets = new Secrets({ names: [], maskIdentifiers: false })
+  secrets.learn(messageOf({ password: KNOWN }))
+  expect(secrets.text(`the value (${text}) came back`)).toMatch(/^the value \(\*\*\*[\da-f]{4}\) came back$/)
+})
+
+it.each([
+  ['a form', '<form><input value="hunter2hunter2" type=hidden name="password"></form>', 'hunter2hunter2'],
+  ['a meta element', '<meta name="csrf-token" content="abcdefgh12345">', 'abcdefgh12345'],
+  ['a private key', `-----BEGIN RSA PRIVATE KEY-----\n${KEY}\n-----END RSA PRIVATE KEY-----`, KEY],
+  ['curl -u', 'curl -u ada:correcthorse https://a.example', 'correcthorse'],
+  ['a parameter as an object', '{"param":"password","value":"correcthorse"}', 'correcthorse'],
+])('a secret in %s is masked', (_place, text, secret) => {
+  expect(new Secrets({ names: [], maskIdentifiers: false }).body(text)).not.toContain(secret)
+})
+
+it('masks whole words only: what is like the name of a secret stays', () => {
+  const body = {
+    secretary: 'Grace Hopper',
+    signature: 'Kind regards, Ada',
+    auth: 'none',
+    'Secret Santa': 'in December',
+  }
+  expect(new Secrets({ names: [], maskIdentifiers: false }).body(JSON.stringify(body))).toBe(JSON.stringify(body))
+})
+
+it('reads a long text without an object for each of its characters', () => {
+  const secrets = new Secrets({ names: [], maskIdentifiers: false })
+  secrets.learn(messageOf({ password: KNOWN }))
+  const text = `${'lorem ipsum '.repeat(400_000)}${KNOWN}`
+  const before = process.memoryUsage()
+  expect(secrets.text(text)).not.toContain(KNOWN)
+  const after = process.memoryUsage()
+  expect(after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers).toBeLessThan(300_000_000)
+})
+
+function messageOf(body: object): Recorded {
+  const bytes = Buffer.from(JSON.stringify(body))
+  const request = { headers: [], body: { bytes, size: bytes.length } }
+  return { startedAt: 0, durationMs: 1, method: 'POST', target: '/', request, answer: undefined }
+}

@@ -127,19 +127,20 @@ function connectorName(file: string, { title }: ApiDocument): string {
 }
 
 /** How large the parts of a connector file are, against what one may have, with a margin for edits. */
-class FileSize {
+export class FileSize {
   #keys = 0
   #values = 0
   #characters = 0
 
-  /** Counts a part more. Returns whether all of them fit into one file. */
+  /** Counts a part more, and returns whether all of them fit into one file; a part that does not is not counted. */
   fits(part: JsonValue): boolean {
     const text = JSON.stringify(part)
-    const { keys, values } = extentOf(text)
-    this.#keys += keys
-    this.#values += values
-    this.#characters += text.length
-    return this.#keys < MAX_KEYS * 0.9 && this.#values < MAX_VALUES * 0.9 && this.#characters < MAX_SOURCE_LENGTH * 0.6
+    const extent = extentOf(text)
+    const [keys, values] = [this.#keys + extent.keys, this.#values + extent.values]
+    const characters = this.#characters + text.length
+    const isWithin = keys < MAX_KEYS * 0.9 && values < MAX_VALUES * 0.9 && characters < MAX_SOURCE_LENGTH * 0.6
+    if (isWithin) [this.#keys, this.#values, this.#characters] = [keys, values, characters]
+    return isWithin
   }
 }
 

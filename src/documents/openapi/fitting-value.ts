@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, listAt, objectAt, own } from '../../domain/json.ts'
-import type { Follow } from './api-document.ts'
-import { differing } from './generated-values.ts'
+import { type Follow, isNumberType, typeOf } from './api-document.ts'
+import { valueOfItem } from './generated-values.ts'
 import { fits, isAllowed, positionsOf, typesOf } from './inline-schema.ts'
 
 /** Makes a value of a schema of the document. `level` counts made values inside made values. */
@@ -150,4 +150,45 @@ export class Fitting {
 
 function isTemplate(value: JsonValue): boolean {
   return typeof value === 'string' && value.includes('{{')
+}
+
+/** Templates that hardly ever come to the same text twice. */
+const RANDOM = /\{\{(id|uuid|faker 'internet)/
+
+/** A value like this one that the list does not have; undefined where there is none, or a value that is in it is not needed. */
+function differing(
+  value: JsonValue,
+  schema: JsonValue,
+  list: readonly JsonValue[],
+  isNeeded: boolean,
+): JsonValue | undefined {
+  const texts = new Set(list.map((each) => JSON.stringify(each)))
+  for (let at = 0; at <= (isNeeded ? list.length + 1 : 0); at++) {
+    const variant = isJsonObject(schema) ? variantOf(value, schema, at) : value
+    const text = JSON.stringify(variant)
+    const isNew = !texts.has(text) || RANDOM.test(text)
+    if (isNew && (at === 0 || !isJsonObject(schema) || isAllowed(schema, variant))) return variant
+  }
+  return undefined
+}
+
+function variantOf(value: JsonValue, schema: JsonObject, at: number): JsonValue {
+  const varied = valueOfItem('', value, schema, at)
+  if (isJsonObject(varied)) {
+    const [first] = Object.keys(varied)
+    const isSame = at > 0 && first !== undefined && JSON.stringify(varied) === JSON.stringify(value)
+    const inside = isSame ? objectAt(objectAt(schema, 'properties'), first) : {}
+    return isSame ? { ...varied, [first]: variantOf(varied[first] ?? null, inside, at) } : varied
+  }
+  if (varied !== value) return varied
+  if (typeof value === 'boolean') return at % 2 === 0 ? value : !value
+  if (isNumberType(typeOf(schema))) {
+    const [least, step] = [own(schema, 'minimum'), own(schema, 'multipleOf')]
+    const first = typeof least === 'number' ? least : typeof value === 'number' ? value : 1
+    if (at === 0) return typeof value === 'number' ? value : first
+    return first + (at - 1) * (typeof step === 'number' ? step : 1)
+  }
+  const isPlain =
+    typeof value === 'string' && ['format', 'pattern', 'enum', 'const'].every((key) => own(schema, key) === undefined)
+  return isPlain && at > 0 ? `${value} ${at + 1}` : value
 }

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, listAt, objectAt, own } from '../../domain/json.ts'
 import { isNumberType, trimmedAt, typeOf } from './api-document.ts'
-import { isAllowed } from './inline-schema.ts'
 
 /**
  * The value of a property by its name and schema, often a template; undefined leaves it to Prism's generator. `written` is
@@ -116,47 +115,6 @@ export function valueOfItem(name: string, value: JsonValue, schema: JsonObject, 
   if (words.includes(value)) return words[(words.indexOf(value) + at) % words.length] ?? value
   const [, helper] = INSTANT.exec(typeof value === 'string' ? value : '') ?? []
   return helper === undefined || FUTURE.test(name) ? value : `{{${helper} '-${at + 1}d'}}`
-}
-
-/** Templates that hardly ever come to the same text twice. */
-const RANDOM = /\{\{(id|uuid|faker 'internet)/
-
-/** A value like this one that the list does not have; undefined where there is none, or a value that is in it is not needed. */
-export function differing(
-  value: JsonValue,
-  schema: JsonValue,
-  list: readonly JsonValue[],
-  isNeeded: boolean,
-): JsonValue | undefined {
-  const texts = new Set(list.map((each) => JSON.stringify(each)))
-  for (let at = 0; at <= (isNeeded ? list.length + 1 : 0); at++) {
-    const variant = isJsonObject(schema) ? variantOf(value, schema, at) : value
-    const text = JSON.stringify(variant)
-    const isNew = !texts.has(text) || RANDOM.test(text)
-    if (isNew && (at === 0 || !isJsonObject(schema) || isAllowed(schema, variant))) return variant
-  }
-  return undefined
-}
-
-function variantOf(value: JsonValue, schema: JsonObject, at: number): JsonValue {
-  const varied = valueOfItem('', value, schema, at)
-  if (isJsonObject(varied)) {
-    const [first] = Object.keys(varied)
-    const isSame = at > 0 && first !== undefined && JSON.stringify(varied) === JSON.stringify(value)
-    const inside = isSame ? objectAt(objectAt(schema, 'properties'), first) : {}
-    return isSame ? { ...varied, [first]: variantOf(varied[first] ?? null, inside, at) } : varied
-  }
-  if (varied !== value) return varied
-  if (typeof value === 'boolean') return at % 2 === 0 ? value : !value
-  if (isNumberType(typeOf(schema))) {
-    const [least, step] = [own(schema, 'minimum'), own(schema, 'multipleOf')]
-    const first = typeof least === 'number' ? least : typeof value === 'number' ? value : 1
-    if (at === 0) return typeof value === 'number' ? value : first
-    return first + (at - 1) * (typeof step === 'number' ? step : 1)
-  }
-  const isPlain =
-    typeof value === 'string' && ['format', 'pattern', 'enum', 'const'].every((key) => own(schema, key) === undefined)
-  return isPlain && at > 0 ? `${value} ${at + 1}` : value
 }
 
 /** Values of an error's body, by what the mock knows about a failure. */
