@@ -32,7 +32,6 @@ import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
 import { restartRekeyed } from '../state/collections.ts'
 import { ClientIdTakenError, EnvironmentRegistry } from '../state/environment-registry.ts'
-import { atOnce } from '../state/model/slices.ts'
 import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
 import { startThirdParties } from '../third-party/client.ts'
 import type { Term, TermParts } from '../replicas/replica.ts'
@@ -329,7 +328,7 @@ function restartCollections({ registry, extensions }: AppServices): string[] {
     .flatMap((environment) =>
       extensions.all.flatMap((extension) =>
         environment.model.transact(() =>
-          atOnce(restartRekeyed(environment, extension)).map(
+          restartRekeyed(environment, extension).map(
             (name) =>
               `the collection ${name} of ${extension.connector} begins again in the environment ${environment.name}: its items had another key`,
           ),

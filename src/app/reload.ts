@@ -8,7 +8,6 @@ import { DocumentError } from '../documents/problem.ts'
 import { textFiles, type TextFile, textsBeside } from '../documents/text-files.ts'
 import { StartError } from '../domain/start-error.ts'
 import { restartReplaced } from '../state/collections.ts'
-import { atOnce } from '../state/model/slices.ts'
 import { monotonicTime } from '../state/model/time-and-ids.ts'
 import { type AppOptions, DEFAULT_ENVIRONMENT } from './options.ts'
 
@@ -42,7 +41,7 @@ export async function watchFiles(
     extensions.startWith(read)
     for (const environment of registry.environments())
       environment.model.transact(() => {
-        for (const each of read) atOnce(restartReplaced(environment, each, before.get(each.extension)))
+        for (const each of read) restartReplaced(environment, each, before.get(each.extension))
       })
   }
   const all: Source[] = [

@@ -4,7 +4,6 @@ import type { CollectionOwner } from '../domain/connector.ts'
 import { quote, thereAre } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import { replaceItems } from '../state/collections.ts'
-import { atOnce } from '../state/model/slices.ts'
 import type { Environment } from '../state/environment.ts'
 import { changed, type EnvironmentCall, type ControlHandlers } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
@@ -46,12 +45,10 @@ export const collectionHandlers = {
     const problems = keyProblems(collection, body.items, ['items'])
     if (problems.length > 0) throw invalidInput('INVALID_BODY', problems)
     environment.model.transact(() => {
-      atOnce(
-        replaceItems(
-          environment,
-          place,
-          body.items.map((item) => [keyOf(collection, item) ?? '', item]),
-        ),
+      replaceItems(
+        environment,
+        place,
+        body.items.map((item) => [keyOf(collection, item) ?? '', item]),
       )
     })
     return changed(call, `the collection ${place.collection} of ${place.connector} was replaced`)

@@ -7,8 +7,6 @@ import { quote } from '../domain/text.ts'
 import { type Times, timesRange } from '../domain/times.ts'
 import { hasBody, readBody as readBytes } from '../http/body.ts'
 import { type Problem, problemsOf } from '../schema/problems.ts'
-import { parseRowByRow } from '../state/model/state-text.ts'
-import { inSlices } from '../state/model/slices.ts'
 import { webhookSchema } from '../schema/seed-values.ts'
 import { lazyImport } from '../lazy-import.ts'
 import { ControlError, type ControlErrorCode, invalidInput } from './errors.ts'
@@ -121,11 +119,7 @@ export function readQuery({ operation, environment }: ControlRoute, parameters: 
 export async function readBody(route: ControlRoute, request: IncomingMessage, limit: number): Promise<unknown> {
   if (!hasBody(request)) return readDocumentBody(route, undefined)
   const format = formatOf(request)
-  const bytes = await readBytes(request, limit)
-  // No other body may be as large as a state.
-  const isState = route.operation === 'put_state' && format === 'json'
-  const state = isState ? await inSlices(parseRowByRow(bytes, MAX_DEPTH)) : undefined
-  return state ?? readDocumentBody(route, { text: textOf(bytes), format })
+  return readDocumentBody(route, { text: textOf(await readBytes(request, limit)), format })
 }
 
 /** The body of a call out of what was sent. @throws ControlError MALFORMED_BODY, INVALID_BODY */

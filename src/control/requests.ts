@@ -21,9 +21,9 @@ import { labelOf } from './environments.ts'
 import { ControlError } from './errors.ts'
 
 export const requestHandlers = {
-  list_requests: async ({ services, environment, journal, query }) => {
+  list_requests: ({ services, environment, journal, query }) => {
     const read = readJournalQuery(query, services.extensions.names)
-    return { body: await journal.search(read, `${environment.name} ${labelOf(environment) ?? ''}`) }
+    return { body: journal.search(read, `${environment.name} ${labelOf(environment) ?? ''}`) }
   },
   clear_requests: ({ journal }) => ({ body: {}, onceDurable: () => journal.clearUntilRestored() }),
   restore_requests: ({ journal }) => ({ body: { restored: journal.restore() } }),

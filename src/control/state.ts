@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { conflictWith } from '../domain/extension.ts'
 import { emptyBundle } from '../domain/seed.ts'
 import { didYouMean } from '../domain/suggestion.ts'
@@ -8,7 +7,6 @@ import { isEnabled, serverUrlOf } from '../operations/connections.ts'
 import { maskJson } from '../domain/masking.ts'
 import type { Problem } from '../schema/problems.ts'
 import type { Snapshot } from '../state/model/model.ts'
-import { atOnce } from '../state/model/slices.ts'
 import type { Environment } from '../state/environment.ts'
 import { restartReplaced, restartRekeyed } from '../state/collections.ts'
 import { readState, replaceState } from '../state/state-replacement.ts'
@@ -25,20 +23,13 @@ const loadConnectorParser = lazyImport(() => import('../documents/read.ts'))
 
 export const stateHandlers = {
   /** Rows, and their keys, as in the state file. */
-  get_state: async ({ services, environment }) => {
-    const parts: Buffer[] = []
-    let size = 0
-    for (const text of imageText(environment.image())) {
-      const part = Buffer.from(text)
-      parts.push(part)
-      size += part.length
-      if (size > services.stateLimit) {
-        const message = `the state is larger than ${services.stateLimit} bytes, which is the most that can be got and put back; the state file has it`
-        throw new ControlError('BODY_TOO_LARGE', message)
-      }
-      await nextTurn()
+  get_state: ({ services, environment }) => {
+    const text = Buffer.from(imageText(environment.image()))
+    if (text.length > services.stateLimit) {
+      const message = `the state is larger than ${services.stateLimit} bytes, which is the most that can be got and put back; the state file has it`
+      throw new ControlError('BODY_TOO_LARGE', message)
     }
-    return { text: parts, type: 'application/json' }
+    return { text: [text], type: 'application/json' }
   },
 
   put_state: async (call) => {
@@ -47,7 +38,7 @@ export const stateHandlers = {
     const problems: Problem[] = []
     const state = await readState(body, { registry, environment }, (problem) => problems.push(problem))
     if (!state) throw invalidInput('INVALID_STATE', problems)
-    await replaceState(environment, state, () => restartCollections(call))
+    replaceState(environment, state, () => restartCollections(call))
     return changed(call, 'the state was replaced')
   },
 
@@ -114,7 +105,7 @@ export const stateHandlers = {
       if (conflict !== undefined) throw new ControlError('INVALID_DOCUMENT', `body: ${conflict}`)
       const before = extensions.all.find((each) => each.extension === extension.extension)
       for (const environment of registry.environments())
-        environment.model.transact(() => atOnce(restartReplaced(environment, extension, before)))
+        environment.model.transact(() => restartReplaced(environment, extension, before))
     }
     prepare()
     const onceDurable = (): void => {
@@ -133,10 +124,10 @@ export const stateHandlers = {
     body: viewOf(takeSnapshotOf(environment, checkedName('a snapshot', path.name))),
   }),
 
-  restore_snapshot: async (call) => {
+  restore_snapshot: (call) => {
     const { environment, path } = call
     const snapshot = snapshotNamed(environment, path.name)
-    await restoreSnapshot(environment, snapshot, () => restartCollections(call))
+    restoreSnapshot(environment, snapshot, () => restartCollections(call))
     return changed(call, `the snapshot ${snapshot.id} was restored`)
   },
 
@@ -157,7 +148,7 @@ function restartCollections({
   services,
   environment,
 }: Pick<EnvironmentCall<'put_state'>, 'services' | 'environment'>): void {
-  for (const extension of services.extensions.all) atOnce(restartRekeyed(environment, extension))
+  for (const extension of services.extensions.all) restartRekeyed(environment, extension)
 }
 
 function snapshotNamed({ model }: Environment, name: string): Snapshot {

@@ -3,7 +3,6 @@ import { newConnection } from '../domain/connection.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { connectionType, isMcp, NEW_PROVIDER, newIdentifier, type Provider, providerView } from '../domain/provider.ts'
 import { adoptConnectorType, endRequests } from '../state/account-changes.ts'
-import { atOnce } from '../state/model/slices.ts'
 import { connectionOf, type Environment, now, providerNamed } from '../state/environment.ts'
 import type { Call, Reply } from './operation.ts'
 
@@ -36,7 +35,7 @@ export function updateCustomProvider(call: Call<'update_custom_provider'>): Repl
     tables.providers.put(provider)
     const connection = connectionOf(environment, provider.identifier)
     if (connection) tables.connections.put({ ...connection, type: connectionType(provider) })
-    atOnce(adoptConnectorType(environment, thirdParty, provider.identifier, trace))
+    adoptConnectorType(environment, thirdParty, provider.identifier, trace)
   }, trace)
   return { status: 200, body: { provider: providerView(provider) } }
 }

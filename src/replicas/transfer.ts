@@ -70,7 +70,7 @@ async function withDatabase<R>(url: string, schema: string, work: (database: Dat
 }
 
 async function contentAt(fileSystem: FileSystem, place: string): Promise<StateContent> {
-  return (await readRegistry(await readStored(fileSystem, place))).image(true)
+  return readRegistry(await readStored(fileSystem, place)).image(true)
 }
 
 function written({ environments }: StateContent, size: number): string {

@@ -4,7 +4,6 @@ import { instant } from '../domain/instant.ts'
 import { RequestTrace, type Transition } from '../domain/request-trace.ts'
 import { type EntryEnvironment, type EntryInput, type JournalEntry, KEPT, type RecordedEntry } from './entry.ts'
 import { type NearMiss, nearMisses } from './near-miss.ts'
-import { inSlices } from '../state/model/slices.ts'
 import { isWithin, type Times, timesRange } from '../domain/times.ts'
 import { isCounted, type JournalQuery, type Match, matches, select } from './query.ts'
 import { withText } from './text-search.ts'
@@ -247,10 +246,10 @@ export class Journal {
   }
 
   /** Like {@link query}, by the text of the query too, and in short where it says so. `about` belongs to all entries. */
-  async search(query: JournalQuery, about: string): Promise<Requests> {
+  search(query: JournalQuery, about: string): Requests {
     const entries = this.recorded()
     const before = this.#appended - entries.length
-    const found = select(await inSlices(withText(entries, query.text ?? '', about)), query)
+    const found = select(withText(entries, query.text ?? '', about), query)
     if (query.short !== true) return { requests: found.map(viewOf) }
     const places = new Map(entries.map((entry, at) => [entry, before + at + 1]))
     return { requests: [], entries: found.map((entry) => timelineEntry(entry, places.get(entry) ?? 0)) }

@@ -1,31 +1,15 @@
-import type { Steps } from '../state/model/slices.ts'
 import type { JournalEntry, RecordedEntry } from './entry.ts'
 import { requestText, responseText, viewOf } from './view.ts'
 
-/**
- * The entries that have every word of a text, in slices, because a journal has many bodies. A word may also be in `about`: the
- * label of the test, for one.
- */
-export function* withText(
-  entries: readonly RecordedEntry[],
-  text: string,
-  about: string,
-): Steps<readonly RecordedEntry[]> {
+/** The entries that have every word of a text. A word may also be in `about`: the label of the test, for one. */
+export function withText(entries: readonly RecordedEntry[], text: string, about: string): readonly RecordedEntry[] {
   const ofAll = about.toLowerCase()
   const words = text
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => !ofAll.includes(word))
-  if (words.length === 0) return entries
-  const found: RecordedEntry[] = []
-  for (const [index, entry] of entries.entries()) {
-    if (hasWords(entry, words)) found.push(entry)
-    if (index % SLICE === SLICE - 1) yield
-  }
-  return found
+  return words.length === 0 ? entries : entries.filter((entry) => hasWords(entry, words))
 }
-
-const SLICE = 200
 
 /** Searches what a reader sees, so that no secret can be guessed. Most entries are told apart by their raw text, at less cost. */
 function hasWords(entry: RecordedEntry, words: readonly string[]): boolean {

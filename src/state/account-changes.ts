@@ -7,7 +7,6 @@ import type { ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Environment } from './environment.ts'
 import { revokeGrants } from './grants.ts'
-import { sliced, type Steps } from './model/slices.ts'
 
 /** Ends the auth requests of an account that wait for verification: they then answer 404. Only inside a transaction. */
 export function endRequests(
@@ -30,12 +29,12 @@ function endLinks({ model }: Environment, accounts: ReadonlySet<string>, at: Ins
  * are revoked and dropped, its links and what waits for verification end, and the account is as after a create without
  * credentials. Only inside a transaction.
  */
-export function* adoptConnectorType(
+export function adoptConnectorType(
   environment: Environment,
   thirdParty: Pick<ThirdParty, 'issue'>,
   name: string,
   trace: RequestTrace,
-): Steps {
+): void {
   const connector = environment.connector(name)
   if (!connector) return
   const type = connector.authorization_type
@@ -43,8 +42,8 @@ export function* adoptConnectorType(
   const present = environment.clock.now()
   const at = instant(present)
   const changed = new Set<string>()
-  yield* sliced(environment.model.accountIndex.ofConnector(name), (account) => {
-    if (account.authorization_type === type) return
+  for (const account of environment.model.accountIndex.ofConnector(name)) {
+    if (account.authorization_type === type) continue
     revokeGrants(environment, account)
     endRequests(environment, account, 'withdrawn')
     changed.add(account.id)
@@ -55,6 +54,6 @@ export function* adoptConnectorType(
     const live = answer?.granted ? issued(bare, answer.credentials, answer.lifetime_ms, present) : { credentials }
     const event = answer?.granted || source === 'none' ? 'type_changed_ready' : 'type_changed'
     environment.model.tables.accounts.put(trace.moved(updated(account, withLive(bare, live), at), event, at))
-  })
+  }
   if (changed.size > 0) endLinks(environment, changed, at)
 }

@@ -10,7 +10,6 @@ import {
 import type { CollectionOwner } from '../domain/connector.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Environment } from './environment.ts'
-import { sliced, type Steps } from './model/slices.ts'
 
 /** The counter of a collection's items. It exists once the collection has got the items that it begins with. */
 export function counterOf(place: CollectionPlace): string {
@@ -28,24 +27,20 @@ export function sequenceCounterOf(connector: string, at: number): string {
   return `responder ${connector} ${at}`
 }
 
-export function isSequenceCounter(id: string): boolean {
-  return id.startsWith('responder ')
-}
-
 /**
  * Lets the sequences of a connector or an extension that is put begin again, and collections whose items have another key then.
  * Only inside a transaction.
  */
-export function* restartReplaced(
+export function restartReplaced(
   environment: Environment,
   put: CollectionOwner & { readonly responders: readonly unknown[] },
   before: CollectionOwner | undefined,
-): Steps {
+): void {
   const { connector, responders } = put
   for (const at of responders.keys()) environment.model.tables.counters.remove(sequenceCounterOf(connector, at))
-  if (!before) yield* restartRekeyed(environment, put)
+  if (!before) restartRekeyed(environment, put)
   for (const [name, { key }] of Object.entries(before?.collections ?? {}))
-    if (collectionNamed(put, name)?.key !== key) yield* restartCollection(environment, connector, name)
+    if (collectionNamed(put, name)?.key !== key) restartCollection(environment, connector, name)
 }
 
 /**
@@ -53,14 +48,14 @@ export function* restartReplaced(
  * Only inside a transaction.
  * @returns their names
  */
-export function* restartRekeyed(environment: Environment, owner: CollectionOwner): Steps<string[]> {
+export function restartRekeyed(environment: Environment, owner: CollectionOwner): string[] {
   const rekeyed = new Set<string>()
-  yield* sliced(environment.model.tables.collection_items.values(), (row) => {
-    if (row.connector !== owner.connector) return
+  for (const row of environment.model.tables.collection_items.values()) {
+    if (row.connector !== owner.connector) continue
     const collection = collectionNamed(owner, row.collection)
     if (collection && row.id !== itemId(row, keyOf(collection, row.item) ?? '')) rekeyed.add(row.collection)
-  })
-  for (const name of rekeyed) yield* restartCollection(environment, owner.connector, name)
+  }
+  for (const name of rekeyed) restartCollection(environment, owner.connector, name)
   return [...rekeyed]
 }
 
@@ -79,34 +74,28 @@ export function putItem(
 }
 
 /** Makes these items, in this order, all that a collection holds. Only inside a transaction. */
-export function* replaceItems(
+export function replaceItems(
   environment: Environment,
   place: CollectionPlace,
   items: readonly (readonly [key: string, item: JsonObject])[],
-): Steps {
+): void {
   const { collections, tables } = environment.model
   // From the end, where a removal moves nothing.
-  const former = collections.at(place).all().reverse()
-  yield* sliced(former, ({ id }) => {
-    tables.collection_items.remove(id)
-  })
+  for (const { id } of collections.at(place).all().reverse()) tables.collection_items.remove(id)
   const counter = counterOf(place)
   let value = tables.counters.get(counter)?.value ?? 0
   tables.counters.put({ id: counter, value })
-  yield* sliced(items, ([key, item]) => {
-    putItem(environment, place, { id: itemId(place, key), sequence: ++value, item })
-  })
+  for (const [key, item] of items) putItem(environment, place, { id: itemId(place, key), sequence: ++value, item })
   tables.counters.put({ id: counter, value })
 }
 
 /** Lets a collection begin again for every account. */
-function* restartCollection({ model }: Environment, connector: string, collection: string): Steps {
+function restartCollection({ model }: Environment, connector: string, collection: string): void {
   const { collection_items, counters } = model.tables
-  yield* sliced(collection_items.values(), (row) => {
+  for (const row of collection_items.values())
     if (row.connector === connector && row.collection === collection) collection_items.remove(row.id)
-  })
   const accounts = ['', ...model.accountIndex.ofConnector(connector).map(({ id }) => id)]
-  yield* sliced(accounts, (account_id) => counters.remove(counterOf({ connector, collection, account_id })))
+  for (const account_id of accounts) counters.remove(counterOf({ connector, collection, account_id }))
 }
 
 /** Removes what an account had in collections. Only inside a transaction. */

@@ -23,8 +23,6 @@ export interface DiskOptions {
   lock: (file: string) => Promise<StateLock>
   /** Called before a state begins where none is, or one is replaced. Nothing has changed when it throws. */
   beforeNew?: (() => Promise<void>) | undefined
-  /** Called between two slices of the reading, which what it throws ends. */
-  between: () => void
   /** Everything there is to store at one moment; `isLast` when nothing comes after it. */
   capture: (isLast: boolean) => StateContent
 }
@@ -154,10 +152,10 @@ export async function openDisk(options: DiskOptions): Promise<{ disk: DiskStore;
     const file = await fileSystem.realPath(options.file)
     const lock = await options.lock(file)
     try {
-      const present = options.fresh ? undefined : await readStored(fileSystem, file, options.between)
+      const present = options.fresh ? undefined : await readStored(fileSystem, file)
       if (!present?.image && !present?.commits.length) await options.beforeNew?.()
       if (options.fresh) await removeState(fileSystem, file)
-      const stored = present ?? (await readStored(fileSystem, file, options.between))
+      const stored = present ?? (await readStored(fileSystem, file))
       return { disk: new DiskStore({ ...options, file }, lock, stored), stored }
     } catch (error) {
       await lock.release()
@@ -170,9 +168,9 @@ export async function openDisk(options: DiskOptions): Promise<{ disk: DiskStore;
 }
 
 /** Reads a state file and its logs, and changes nothing. @throws StateError */
-export async function readStored(fileSystem: FileSystem, file: string, between?: () => void): Promise<Stored> {
-  const read = await new StateFile(fileSystem, file, between).read()
-  const logs = await readLogs(fileSystem, file, read?.image, between)
+export async function readStored(fileSystem: FileSystem, file: string): Promise<Stored> {
+  const read = await new StateFile(fileSystem, file).read()
+  const logs = await readLogs(fileSystem, file, read?.image)
   return { image: read?.image, size: read?.size ?? 0, ...logs }
 }
 

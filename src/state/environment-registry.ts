@@ -3,12 +3,11 @@ import { ENVIRONMENT_NAME, ENVIRONMENT_NAME_RULE } from '../domain/environment-n
 import type { McpKey } from '../domain/session-token.ts'
 import type { Ids } from '../domain/ports.ts'
 import { type DiskOptions, type DiskStore, openDisk, type Stored } from './disk-store.ts'
-import { type Draft, Environment, type EventSender, type ReadGuard } from './environment.ts'
+import { Environment, type EventSender, type ReadGuard } from './environment.ts'
 import { RandomIds, SeededIds, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import { type ExtraIndexes, SECTION_NAMES, TABLE_NAMES, type TableName } from './model/model.ts'
 import { byName, type EnvironmentRecord, type StateContent } from './model/state-image.ts'
-import { inSlices, ROWS_AT_ONCE, sliced, type Steps } from './model/slices.ts'
-import type { Index, Row, Table } from './model/table.ts'
+import type { Index, Row } from './model/table.ts'
 import { SeedConflictError } from './seeding.ts'
 import { lockState } from './state-file/state-lock.ts'
 import { nodeFileSystem } from './wal/file-system.ts'
@@ -22,7 +21,7 @@ export interface RegistryOptions {
 }
 
 /** What is stored where, and what hears of changes. Without a file everything is in memory only. */
-export interface OpenOptions extends Optional<Omit<DiskOptions, 'between' | 'capture'>> {
+export interface OpenOptions extends Optional<Omit<DiskOptions, 'capture'>> {
   /** What sends events of the environments. */
   readonly events?: EventSender | undefined
 }
@@ -41,9 +40,9 @@ const CHECKPOINT_AT = 64 * 1024 * 1024
 type LoadedState = Pick<Stored, 'image' | 'commits'>
 
 /** The environments of what was read, without a place to store them. */
-export async function readRegistry(stored: LoadedState): Promise<EnvironmentRegistry> {
+export function readRegistry(stored: LoadedState): EnvironmentRegistry {
   const registry = new EnvironmentRegistry()
-  await inSlices(registry.load(stored))
+  registry.load(stored)
   return registry
 }
 
@@ -83,8 +82,6 @@ export class EnvironmentRegistry {
   async open({ file, events, ...options }: OpenOptions): Promise<void> {
     this.#events = events
     if (file === undefined) return
-    // A lease is renewed meanwhile. Once it is over, another process may have the state.
-    const between = (): void => this.#lease?.assertHeld()
     const { disk, stored } = await openDisk({
       file,
       fresh: options.fresh ?? false,
@@ -93,13 +90,14 @@ export class EnvironmentRegistry {
       fileSystem: options.fileSystem ?? nodeFileSystem,
       lock: options.lock ?? ((path) => lockState(path, this.#time)),
       beforeNew: options.beforeNew,
-      between,
       capture: (isLast) => this.image(isLast),
     })
     this.#disk = disk
     this.notices = stored.notices
     try {
-      await inSlices(this.load(stored), between)
+      this.load(stored)
+      // Once the lease is over, another process may have the state.
+      this.#lease?.assertHeld()
       await disk.removeOldLogs(stored.image?.generation ?? 0)
     } catch (error) {
       await disk.abandon()
@@ -108,10 +106,10 @@ export class EnvironmentRegistry {
   }
 
   /** Fills the model, before anything is asked of it. */
-  *load({ image, commits }: LoadedState): Steps {
+  load({ image, commits }: LoadedState): void {
     this.#isLoading = true
-    yield* this.#loadImage(image)
-    yield* this.#replay(commits)
+    this.#loadImage(image)
+    this.#replay(commits)
     this.#isLoading = false
   }
 
@@ -124,21 +122,19 @@ export class EnvironmentRegistry {
   }
 
   /**
-   * Makes an environment of a draft, in one commit.
+   * Makes an environment with all that `fill` puts into it, in one commit.
    * @throws RangeError for a name that is taken or of another form, ClientIdTakenError for a client of another environment
    */
-  create(draft: Draft): Environment {
-    const { name, record } = draft.environment
+  create(name: string, record: EnvironmentRecord, fill: (environment: Environment) => void): Environment {
     if (!ENVIRONMENT_NAME.test(name)) throw new RangeError(`an environment has ${ENVIRONMENT_NAME_RULE}`)
     if (this.#environments.has(name)) throw new RangeError(`there is an environment ${name} already`)
-    // Its ids go on where those of the draft are.
-    const environment = this.#make(name, { ...record, ids: record.ids && { ...record.ids, position: 0 } })
+    const environment = this.#make(name, record)
     this.#environments.set(name, environment)
     const undo = (): void => {
       this.#environments.delete(name)
       environment.isRemoved = true
     }
-    environment.replaceRows(draft, undefined, undo)
+    environment.begin(() => fill(environment), undo)
     return environment
   }
 
@@ -243,22 +239,20 @@ export class EnvironmentRegistry {
     })
   }
 
-  *#loadImage(state: StateContent | undefined): Steps {
-    const loadTable = (table: Table<Row>, rows: readonly Row[]): Steps => sliced(rows, (row) => table.load(row))
+  #loadImage(state: StateContent | undefined): void {
     this.#requestIds = { ...state?.request_ids }
     for (const [name, image] of Object.entries(state?.environments ?? {})) {
       const { settings, clock, ids, tables } = image
       const environment = this.#make(name, { settings, clock, ids })
       const { model } = environment
       this.#environments.set(name, environment)
-      for (const name of TABLE_NAMES) yield* loadTable(model.tables[name], tables[name])
-      for (const name of SECTION_NAMES) yield* loadTable(model.tables[name], image[name])
+      for (const name of TABLE_NAMES) for (const row of tables[name]) model.tables[name].load(row as never)
+      for (const name of SECTION_NAMES) for (const row of image[name]) model.tables[name].load(row as never)
     }
   }
 
   /** Applies the commits of the write-ahead log. */
-  *#replay(commits: readonly LoggedCommit[]): Steps {
-    let count = 0
+  #replay(commits: readonly LoggedCommit[]): void {
     for (const commit of commits) {
       if ('request_ids' in commit) {
         Object.assign(this.#requestIds, commit.request_ids)
@@ -276,10 +270,7 @@ export class EnvironmentRegistry {
       else if (record) this.#environments.set(name, (environment = this.#make(name, record)))
       environment?.skipIds(ids)
       for (const table of emptied) environment?.model.empty(table)
-      for (const change of environment ? changes : []) {
-        environment?.redo(change)
-        if (++count % ROWS_AT_ONCE === 0) yield
-      }
+      for (const change of changes) environment?.redo(change)
     }
   }
 

@@ -9,15 +9,7 @@ import type { Provider } from '../domain/provider.ts'
 import type { Settings } from '../domain/settings.ts'
 import { Vocabulary, type VocabularyWords } from '../domain/vocabulary.ts'
 import { EnvironmentClock, RandomIds, SeededIds, type TimeSource } from './model/time-and-ids.ts'
-import {
-  type Cause,
-  type EnvironmentRow,
-  type ExtraIndexes,
-  Model,
-  SECTION_NAMES,
-  TABLE_NAMES,
-  type TableName,
-} from './model/model.ts'
+import { type Cause, type EnvironmentRow, type ExtraIndexes, Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 import type { EnvironmentImage, EnvironmentRecord, StoredImage } from './model/state-image.ts'
 import type { Change } from './model/table.ts'
 import { removed, StorageError } from './wal/state-errors.ts'
@@ -49,17 +41,6 @@ export interface EnvironmentParts {
   /** Where its commits go; absent when it is in memory only. */
   readonly log?: WriteAheadLog | undefined
   readonly events?: EventSender | undefined
-  /** Those of the record when absent. */
-  readonly ids?: Ids | undefined
-}
-
-/** What is to replace the rows of an environment. */
-export interface Draft {
-  readonly environment: Environment
-  /** The tables whose rows of before are gone; absent for a new environment. */
-  readonly emptied?: readonly TableName[]
-  /** What it changes, for the log. */
-  readonly changes: Change[]
 }
 
 function vocabularyOf(words: VocabularyWords): Vocabulary | undefined {
@@ -89,39 +70,28 @@ export class Environment {
   isRemoved = false
   readonly #log: WriteAheadLog | undefined
   readonly #events: EventSender | undefined
-  readonly #time: TimeSource | undefined
-  #model: Model
-  /** Ends when no replacement of rows is under way. */
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly model: Model
   readonly #connectors = new ConnectorCache()
   #settings: Settings
   #vocabulary: { readonly words: VocabularyWords; readonly vocabulary: Vocabulary | undefined } | undefined
-  /** The changes of the rows so far, while `replaceRows` gathers them into one commit. */
+  /** The changes of the rows so far, while `begin` gathers them into one commit. */
   #gathered: Change[] | undefined
 
-  constructor({ name, record, time, indexes, log, events, ids }: EnvironmentParts) {
+  constructor({ name, record, time, indexes, log, events }: EnvironmentParts) {
     this.name = name
     this.#events = events
     this.#log = log
-    this.#time = time
     this.#settings = record.settings
-    this.ids =
-      ids ??
-      (record.ids
-        ? new SeededIds(name, record.ids, (upto, undo) => log?.append({ environment: name, ids: upto }, undo))
-        : new RandomIds())
+    this.ids = record.ids
+      ? new SeededIds(name, record.ids, (upto, undo) => log?.append({ environment: name, ids: upto }, undo))
+      : new RandomIds()
     this.clock = new EnvironmentClock(time, record.clock, (clock) => this.#put({ id: 'clock', clock }))
-    this.#model = new Model((changes) => this.#commitRows(changes), {
+    this.model = new Model((changes) => this.#commitRows(changes), {
       present: () => this.clock.now(),
       addEvents: events && ((changes, cause) => events.addEvents(this, changes, cause)),
       indexes: { ...indexes?.(this), environment: [{ update: (_before, row) => row && this.#take(row) }] },
     })
     this.load(record)
-  }
-
-  /** Not to be kept across an `await`: a reset replaces it. */
-  get model(): Model {
-    return this.#model
   }
 
   get settings(): Settings {
@@ -170,52 +140,22 @@ export class Environment {
     return found
   }
 
-  /**
-   * Puts the rows of a draft in place of all rows, together with what `finish` changes, in one commit: all of it is stored, or
-   * nothing is.
-   * @param onUndo called when the commit is rolled back
-   */
-  replaceRows(draft: Draft, finish: () => void = () => undefined, onUndo: () => void = () => undefined): void {
-    if (this.isRemoved) throw removed(this.name)
+  /** Makes a new environment with all that `fill` puts, in one commit. @param onUndo called when there is none then */
+  begin(fill: () => void, onUndo: () => void): void {
     const changes: Change[] = (this.#gathered = [])
     const undo = (): void => {
       this.model.undo(changes)
-      this.#exchange(draft.environment)
       onUndo()
     }
     try {
-      this.#exchange(draft.environment)
-      this.model.transact(finish)
-      const { emptied } = draft
-      const record = emptied ? undefined : this.record
-      this.commit({ record, emptied, changes: [...draft.changes, ...changes] }, undo)
+      this.model.transact(fill)
+      this.commit({ record: this.record, changes }, undo)
     } catch (error) {
       undo()
       throw error
     } finally {
       this.#gathered = undefined
     }
-  }
-
-  /** Exchanges rows with another environment that no request knows. */
-  #exchange(other: Environment): void {
-    ;[this.#model, other.#model] = [other.#model, this.#model]
-    this.#model.replace(other.#model)
-    this.skipIds(other.idsPosition)
-    // Whatever still has the former model cannot commit a change of it.
-    other.isRemoved = true
-  }
-
-  /** An empty environment with the same ids, settings and time, whose rows can take the place of this one's. */
-  draft(emptied: readonly TableName[]): Draft {
-    return { ...draftOf({ name: this.name, record: this.record, time: this.#time, ids: this.ids }), emptied }
-  }
-
-  /** Runs what replaces many rows one after another. */
-  inTurn<R>(work: () => Promise<R>): Promise<R> {
-    const result = this.#turn.then(work)
-    this.#turn = result.catch(() => undefined)
-    return result
   }
 
   /** Stores what the model already shows. `undo` rolls it back if the disk refuses it. */
@@ -287,12 +227,6 @@ export class Environment {
     if (this.#gathered) for (const change of changes) this.#gathered.push(change)
     else this.commit({ changes }, () => this.model.undo(changes))
   }
-}
-
-/** An environment that stores nothing and that no request knows. */
-export function draftOf(parts: EnvironmentParts): Draft {
-  const environment = new Environment(parts)
-  return { environment, changes: environment.model.begin() }
 }
 
 /** The connection of a connector; undefined once it is deleted. */

@@ -3,7 +3,6 @@ import { mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.
 import type { Environment } from './environment.ts'
 import type { Origin } from './model/model.ts'
 import { connectorNames, seedExpander } from './seeding.ts'
-import { sliced, type Steps } from './model/slices.ts'
 
 /*
  * How the origin of an environment is made, and how it changes with its seed.
@@ -18,14 +17,12 @@ export function withoutClients(seed: SeedBundle): SeedBundle {
  * What writes out the accounts that a seed generates, and gives ids: those that the environment's entities have already, or new
  * ones.
  */
-export async function exactSeed(seed: SeedBundle): Promise<(environment: Environment) => Steps<SeedBundle>> {
+export async function exactSeed(seed: SeedBundle): Promise<(environment: Environment) => SeedBundle> {
   const expand = await seedExpander(seed)
-  return function* (environment) {
-    return yield* withIds(environment, yield* expand(environment))
-  }
+  return (environment) => withIds(environment, expand(environment))
 }
 
-function* withIds(environment: Environment, expanded: SeedBundle): Steps<SeedBundle> {
+function withIds(environment: Environment, expanded: SeedBundle): SeedBundle {
   const { ids, model } = environment
   const known = (account: SeedAccount): string | undefined =>
     model.accountIndex.inScope(account.connector, account.identifier, account)?.id
@@ -33,10 +30,10 @@ function* withIds(environment: Environment, expanded: SeedBundle): Steps<SeedBun
     ...provider,
     identifier: provider.identifier ?? newIdentifier(provider.display_name, ids),
   }))
-  const accounts: SeedAccount[] = []
-  yield* sliced(expanded.accounts, (account) => {
-    accounts.push({ ...account, id: known(account) ?? account.id ?? ids.id('ca') })
-  })
+  const accounts = expanded.accounts.map((account) => ({
+    ...account,
+    id: known(account) ?? account.id ?? ids.id('ca'),
+  }))
   return { ...expanded, providers, accounts }
 }
 

@@ -10,14 +10,13 @@ import { isSameSecret } from '../domain/secret.ts'
 import { isClientPattern, type SeedBundle } from '../domain/seed.ts'
 import { DEFAULT_SETTINGS } from '../domain/settings.ts'
 import type { TestLabel } from '../domain/test-label.ts'
-import { draftOf, type Environment } from './environment.ts'
+import type { Environment } from './environment.ts'
 import { ClientIdTakenError, type EnvironmentRegistry } from './environment-registry.ts'
 import { type ClockState, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import type { Origin, StartClock } from './model/model.ts'
 import { changedSeed, exactSeed, extendedOrigin, keptRows, reseededOrigin, withoutClients } from './origin.ts'
 import { EMPTIED_BY_RESET, rebuild } from './rebuild.ts'
-import { accountsIn, putSeed, rowsIn } from './seeding.ts'
-import { atOnce, inSlices, type Steps } from './model/slices.ts'
+import { putSeed } from './seeding.ts'
 import { StorageError } from './wal/state-errors.ts'
 
 export interface ProvisioningOptions {
@@ -117,34 +116,29 @@ export class EnvironmentProvisioner {
   ): Promise<CreatedEnvironment | undefined> {
     const { registry, thirdParty, time } = this.#options
     const exactOf = await exactSeed(seed)
+    if (source && source !== this.#seed) return undefined
     const name = request.name ?? this.#generatedName()
-    const refuseExisting = (): void => {
-      if (registry.environment(name)) throw new EnvironmentExistsError(name)
-    }
-    refuseExisting()
+    if (registry.environment(name)) throw new EnvironmentExistsError(name)
     const start = request.clock ?? this.#options.clock ?? {}
     const clock = clockStateOf(start, (time ?? systemTime)())
     const idSeed = request.idSeed ?? this.#options.idSeed
     const settings = { ...DEFAULT_SETTINGS, ...seed.settings }
     const ids = idSeed === undefined ? null : { seed: idSeed, position: 0 }
-    const draft = draftOf({ name, record: { settings, clock, ids }, time })
-    const made = draft.environment
-    for (const client of this.#clientsOf(made, request)) made.model.tables.clients.put(client)
-    const exact = await inSlices(exactOf(made))
-    await inSlices(putSeed(made, thirdParty(made), withoutClients(exact)))
-    made.model.tables.origins.put({
-      id: 'origin',
-      seed,
-      exact,
-      of_server: source !== undefined,
-      clock: repeatable(start, made),
-      kept: keptRows(made, exact),
-      ...(request.scenarios && { scenarios: [...request.scenarios] }),
-      ...(request.test && { test: request.test }),
+    const environment = registry.create(name, { settings, clock, ids }, (made) => {
+      for (const client of this.#clientsOf(made, request)) made.model.tables.clients.put(client)
+      const exact = exactOf(made)
+      putSeed(made, thirdParty(made), withoutClients(exact))
+      made.model.tables.origins.put({
+        id: 'origin',
+        seed,
+        exact,
+        of_server: source !== undefined,
+        clock: repeatable(start, made),
+        kept: keptRows(made, exact),
+        ...(request.scenarios && { scenarios: [...request.scenarios] }),
+        ...(request.test && { test: request.test }),
+      })
     })
-    if (source && source !== this.#seed) return undefined
-    refuseExisting()
-    const environment = registry.create(draft)
     const [client] = environment.model.tables.clients.values()
     if (!client) throw new Error(`the environment ${name} was made without a client`)
     return { environment, client }
@@ -198,34 +192,25 @@ export class EnvironmentProvisioner {
 
   /** Adds a seed to an environment, now and for every reset to come. @throws ClientIdTakenError */
   async add(environment: Environment, seed: SeedBundle, trace?: RequestTrace): Promise<void> {
-    await environment.inTurn(async () => {
-      const origin = await this.#originOf(environment)
-      await this.#put(environment, seed, (exact) => extendedOrigin(origin, environment, { seed, exact }), trace)
-    })
+    const exactOf = await exactSeed(seed)
+    const origin = await this.#originOf(environment)
+    this.#put(environment, seed, exactOf, (exact) => extendedOrigin(origin(), environment, { seed, exact }), trace)
   }
 
   /** Puts a seed on top of what an environment holds, and what its origin is then, in one commit. */
-  async #put(
+  #put(
     environment: Environment,
     seed: SeedBundle,
+    exactOf: (environment: Environment) => SeedBundle,
     originOf: (exact: SeedBundle) => Origin,
     trace?: RequestTrace,
-  ): Promise<void> {
-    const { thirdParty } = this.#options
-    const exactOf = await exactSeed(seed)
-    const fill = function* (target: Environment): Steps<SeedBundle> {
-      const exact = yield* exactOf(target)
-      target.configure(seed.settings)
-      yield* putSeed(target, thirdParty(target), exact, trace)
-      return exact
-    }
-    const finish = (exact: SeedBundle): void => {
+  ): void {
+    environment.model.transact(() => {
+      const exact = exactOf(environment)
       environment.configure(seed.settings)
+      putSeed(environment, this.#options.thirdParty(environment), exact, trace)
       environment.model.tables.origins.put(originOf(exact))
-    }
-    // Copying the rows that are there would take longer than putting a few.
-    if (rowsIn(seed, environment) <= FEW) environment.model.transact(() => finish(atOnce(fill(environment))))
-    else await rebuild(environment, { emptied: new Set(), accounts: accountsIn(seed), fill, finish })
+    })
   }
 
   /**
@@ -247,16 +232,13 @@ export class EnvironmentProvisioner {
   }
 
   async #reseed(environment: Environment, seed: SeedBundle): Promise<void> {
-    const reseeded = environment.inTurn(async () => {
-      const origin = await this.#originOf(environment)
-      if (!origin.of_server) return
-      const changed = changedSeed(origin, seed)
-      const originOf = (exact: SeedBundle): Origin => reseededOrigin(origin, environment, { seed: changed, exact })
-      await this.#put(environment, changed, originOf)
-    })
-    await reseeded.catch((error: unknown) => {
-      if (!environment.isRemoved) throw error
-    })
+    const origin = await this.#originOf(environment)
+    if (!origin().of_server) return
+    const changed = changedSeed(origin(), seed)
+    const exactOf = await exactSeed(changed)
+    if (environment.isRemoved) return
+    const originOf = (exact: SeedBundle): Origin => reseededOrigin(origin(), environment, { seed: changed, exact })
+    this.#put(environment, changed, exactOf, originOf)
   }
 
   /**
@@ -268,39 +250,38 @@ export class EnvironmentProvisioner {
     const { thirdParty, time = systemTime } = this.#options
     const seed = given && withConnectors(given, await this.serverSeed())
     const exactOf = seed && (await exactSeed(seed))
-    await environment.inTurn(async () => {
-      const before = await this.#originOf(environment)
-      await rebuild(environment, {
-        emptied: EMPTIED_BY_RESET,
-        *fill(draft) {
-          const exact = exactOf && (yield* exactOf(environment))
-          const origin =
-            seed && exact ? { ...before, seed, exact, of_server: false, kept: keptRows(environment, exact) } : before
-          draft.clock.become(clockStateOf(origin.clock, time()))
-          draft.replaceSettings({ ...DEFAULT_SETTINGS, ...origin.exact.settings })
-          const { connections, providers, origins, clients } = draft.model.tables
-          for (const connection of origin.kept.connections) connections.put(connection)
-          for (const provider of origin.kept.providers) providers.put(provider)
-          yield* putSeed(draft, thirdParty(draft), withoutClients(origin.exact))
-          if (!seed || !exact) return
-          for (const client of seed.clients) if (!isClientPattern(client.id)) clients.put(client)
-          origins.put({ ...origin, kept: keptRows(draft, exact) })
-        },
-        finish: more,
-      })
+    const read = await this.#originOf(environment)
+    const before = read()
+    const exact = exactOf?.(environment)
+    const origin =
+      seed && exact ? { ...before, seed, exact, of_server: false, kept: keptRows(environment, exact) } : before
+    rebuild(environment, EMPTIED_BY_RESET, () => {
+      environment.clock.become(clockStateOf(origin.clock, time()))
+      environment.replaceSettings({ ...DEFAULT_SETTINGS, ...origin.exact.settings })
+      const { connections, providers, origins, clients } = environment.model.tables
+      for (const connection of origin.kept.connections) connections.put(connection)
+      for (const provider of origin.kept.providers) providers.put(provider)
+      putSeed(environment, thirdParty(environment), withoutClients(origin.exact))
+      if (seed && exact) {
+        for (const client of seed.clients) if (!isClientPattern(client.id)) clients.put(client)
+        origins.put({ ...origin, kept: keptRows(environment, exact) })
+      }
+      more()
     })
   }
 
-  /** Only in the turn of the environment, in which nothing else changes it. */
-  async #originOf(environment: Environment): Promise<Origin> {
-    return environment.model.tables.origins.get('origin') ?? this.#originFromServer(environment)
+  /** What reads the origin of an environment, as it is when it is called. */
+  async #originOf(environment: Environment): Promise<() => Origin> {
+    const stored = (): Origin | undefined => environment.model.tables.origins.get('origin')
+    const other = stored() ?? (await this.#originFromServer(environment))
+    return () => stored() ?? other
   }
 
   /** What an older state file brought goes back to the server's seed; entities of the seed that are there keep their ids. */
   async #originFromServer(environment: Environment): Promise<Origin> {
     const seed = withoutClients(await this.serverSeed())
     const exactOf = await exactSeed(seed)
-    const exact = await inSlices(exactOf(environment))
+    const exact = exactOf(environment)
     const clock = repeatable(this.#options.clock ?? {}, environment)
     return { id: 'origin', seed, exact, of_server: true, clock, kept: keptRows(environment, exact) }
   }
@@ -338,9 +319,6 @@ function withConnectors(seed: SeedBundle, ofServer: SeedBundle): SeedBundle {
   if (seed.connectors.length > 0 || seed.connections.length > 0) return seed
   return { ...seed, connectors: ofServer.connectors, connections: ofServer.connections }
 }
-
-/** Rows that are put in some tens of milliseconds. */
-const FEW = 500
 
 const MAX_NAME = 64
 

@@ -26,57 +26,37 @@ import { newAuthRequest } from './auth-requests.ts'
 import { replaceItems, restartReplaced } from './collections.ts'
 import { connectionOf, type Environment, now, providerNamed } from './environment.ts'
 import { ACCOUNT_SEQUENCE } from './model/model.ts'
-import { ROWS_AT_ONCE, sliced, type Steps } from './model/slices.ts'
 
 /**
  * Puts an expanded seed. What is there already under the same name (client, connector, connection, provider, account in its
  * scope) keeps its id and takes the seed's values. The settings of the bundle are the environment's own, and client patterns are
  * the server's: neither is a row. Only inside a transaction.
  */
-export function* putSeed(
+export function putSeed(
   environment: Environment,
   thirdParty: ThirdParty,
   bundle: SeedBundle,
   trace: RequestTrace = new RequestTrace(),
-): Steps {
+): void {
   const typeOf = (name: string): AuthorizationType | undefined => environment.connector(name)?.authorization_type
   const { accounts, clients, counters } = environment.model.tables
   // Only accounts that exist follow a change of their connector's type.
   const named = accounts.size === 0 ? [] : connectorNames(bundle)
   const types = new Map(named.map((name) => [name, typeOf(name)]))
   for (const client of bundle.clients) if (!isClientPattern(client.id)) clients.put(client)
-  for (const connector of bundle.connectors) yield* putConnector(environment, connector)
+  for (const connector of bundle.connectors) putConnector(environment, connector)
   for (const connection of bundle.connections) putConnection(environment, connection)
   for (const provider of bundle.providers) putProvider(environment, provider)
-  for (const [name, type] of types)
-    if (type !== typeOf(name)) yield* adoptConnectorType(environment, thirdParty, name, trace)
+  for (const [name, type] of types) if (type !== typeOf(name)) adoptConnectorType(environment, thirdParty, name, trace)
   // A seed counts its accounts once: a change of the counter for each would be a sixth of the log.
   let last = 0
   const nextSequence = (): number => (last = last === 0 ? environment.model.count(ACCOUNT_SEQUENCE) : last + 1)
-  for (const [at, account] of bundle.accounts.entries()) {
-    yield* putAccount(environment, thirdParty, account, nextSequence)
-    if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) yield
-  }
+  for (const account of bundle.accounts) putAccount(environment, thirdParty, account, nextSequence)
   if (last > 0) counters.put({ id: ACCOUNT_SEQUENCE, value: last })
   for (const webhook of bundle.webhooks ?? []) environment.model.tables.webhooks.put(webhook)
   for (const { connector, collection, items } of bundle.collections ?? []) {
-    yield* putCollection(environment, { connector, collection, account_id: '' }, items)
+    putCollection(environment, { connector, collection, account_id: '' }, items)
   }
-}
-
-export function accountsIn({ accounts, generate }: SeedBundle): number {
-  return generate.reduce((sum, each) => sum + each.accounts, accounts.length)
-}
-
-/** About how many rows a seed changes: a connector's accounts can change with it. */
-export function rowsIn(bundle: SeedBundle, { model }: Environment): number {
-  const { accounts, collections = [] } = bundle
-  const items = [...collections, ...accounts.flatMap((account) => Object.values(account.collections ?? {}))]
-  const counts = [
-    ...connectorNames(bundle).map((name) => model.accountIndex.ofConnector(name).length),
-    ...items.map((each) => ('items' in each ? each.items : each).length),
-  ]
-  return counts.reduce((sum, count) => sum + count, accountsIn(bundle))
 }
 
 /** What names its connectors: files, connections and custom providers. */
@@ -92,13 +72,12 @@ export function connectorNames({ connectors, connections, providers }: SeedBundl
  * Puts a connector with its connection and its provider. A connector that only serves custom providers has neither (G47).
  * Only inside a transaction.
  */
-function* putConnector(environment: Environment, connector: Connector): Steps {
+function putConnector(environment: Environment, connector: Connector): void {
   const { connectors, connections, providers } = environment.model.tables
   const before = connectors.get(connector.connector)
   connectors.put({ ...connector, id: connector.connector })
-  yield* restartReplaced(environment, connector, before)
-  if (before && providerOf(before) !== providerOf(connector))
-    yield* renameProvider(environment, providerOf(before), connector)
+  restartReplaced(environment, connector, before)
+  if (before && providerOf(before) !== providerOf(connector)) renameProvider(environment, providerOf(before), connector)
   if (connector.custom_provider !== null) return
   const { connectionType: type } = TRAITS[connector.authorization_type]
   connections.put({ ...connectionFor(environment, connector.connector), type })
@@ -137,11 +116,11 @@ function standardProvider({ ids, model }: Environment, connector: Connector): Pr
 }
 
 /** Gives the accounts of a connector its new provider, and removes the former one that nothing names any more. */
-function* renameProvider({ model }: Environment, former: string, connector: Connector): Steps {
+function renameProvider({ model }: Environment, former: string, connector: Connector): void {
   const { accounts, connectors, providers } = model.tables
   const provider = providerOf(connector)
   const ofConnector = model.accountIndex.ofConnector(connector.connector)
-  yield* sliced(ofConnector, (account) => accounts.put({ ...account, provider }))
+  for (const account of ofConnector) accounts.put({ ...account, provider })
   if ([...connectors.values()].some((each) => providerOf(each) === former)) return
   for (const each of [...providers.values()])
     if (!each.is_custom && each.identifier === former) providers.remove(each.id)
@@ -182,12 +161,12 @@ function putProvider(environment: Environment, seed: SeedProvider): void {
  * when it is `ACTIVE`, none that it would accept when it is `EXPIRED` or `DISCONNECTED`, a pending auth request when it
  * waits for verification. Only inside a transaction.
  */
-function* putAccount(
+function putAccount(
   environment: Environment,
   thirdParty: ThirdParty,
   seed: SeedAccount,
   nextSequence: () => number,
-): Steps {
+): void {
   const { model } = environment
   const connector = environment.connector(seed.connector)
   if (!connector) throw new Error(`the seed has an account at ${JSON.stringify(seed.connector)}, which is no connector`)
@@ -197,7 +176,7 @@ function* putAccount(
   const accepted = seed.status === 'ACTIVE' ? account.credentials : account.pending?.credentials
   if (accepted && areLive(accepted, account.authorization_type)) thirdParty.accept(connector, account, accepted)
   for (const [collection, items] of Object.entries(seed.collections ?? {})) {
-    yield* putCollection(environment, { connector: seed.connector, collection, account_id: account.id }, items)
+    putCollection(environment, { connector: seed.connector, collection, account_id: account.id }, items)
   }
 }
 
@@ -233,11 +212,11 @@ function withCredentials(
 }
 
 /** Puts the items of a collection in place of those that are there. Only inside a transaction. */
-function putCollection(environment: Environment, place: CollectionPlace, items: readonly JsonObject[]): Steps {
+function putCollection(environment: Environment, place: CollectionPlace, items: readonly JsonObject[]): void {
   const connector = environment.connector(place.connector)
   const definition = connector && collectionNamed(connector, place.collection)
   if (!definition) throw new Error(`the seed has items for ${place.connector}/${place.collection}, which there is not`)
-  return replaceItems(
+  replaceItems(
     environment,
     place,
     items.map((item) => [keyOf(definition, item) ?? '', item]),
@@ -301,13 +280,13 @@ const loadFaker = lazyImport(() => import('@faker-js/faker/locale/en'))
  * What writes out the accounts that a seed's `generate` asks for, with identifiers of invented people that no account of the
  * environment or the seed has. The same ids give the same people. What invents them is loaded only when it is needed.
  */
-export async function seedExpander(bundle: SeedBundle): Promise<(environment: Environment) => Steps<SeedBundle>> {
+export async function seedExpander(bundle: SeedBundle): Promise<(environment: Environment) => SeedBundle> {
   const faker = bundle.generate.length === 0 ? undefined : await ownFaker()
-  return function* (environment) {
+  return (environment) => {
     if (!faker) return bundle
     const { accountIndex } = environment.model
     const names = new Set<string>()
-    yield* sliced(bundle.accounts, (account) => names.add(accountName(account)))
+    for (const account of bundle.accounts) names.add(accountName(account))
     const isNew = (account: SeedAccount): boolean => {
       const { size } = names
       const isThere = accountIndex.inScope(account.connector, account.identifier, account) !== undefined
@@ -319,7 +298,6 @@ export async function seedExpander(bundle: SeedBundle): Promise<(environment: En
       for (let count = 1; count <= generate.accounts; count++) {
         const person = `${plain(faker.person.firstName())}.${plain(faker.person.lastName())}`
         accounts.push(newAccount(generate, person, isNew))
-        if (count % ROWS_AT_ONCE === 0) yield
       }
     }
     return { ...bundle, accounts, generate: [] }

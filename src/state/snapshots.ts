@@ -22,9 +22,9 @@ export function restoreSnapshot(
   environment: Environment,
   snapshot: Snapshot,
   more: () => void = () => undefined,
-): Promise<void> {
+): void {
   const { taken_at, settings, clock, tables } = snapshot
-  return replaceTables(environment, tables, EMPTIED_BY_RESET, () => {
+  replaceTables(environment, tables, EMPTIED_BY_RESET, () => {
     environment.replaceSettings(settings)
     if (clock.frozen_at === null) environment.clock.run()
     else environment.clock.freeze()

@@ -8,7 +8,6 @@ import { plural } from '../domain/text.ts'
 import { type Path, pathText, type Problem, sentence, valueAtPath } from '../schema/problems.ts'
 import { readRegistry } from './environment-registry.ts'
 import { contradictions, lastSequence } from './state-file/contradictions.ts'
-import { atOnce, inSlices } from './model/slices.ts'
 import { ACCOUNT_SEQUENCE, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
 import { byName, STATE_VERSION, type StateContent, type StoredImage } from './model/state-image.ts'
 import { writeNewState } from './state-file/new-state.ts'
@@ -71,7 +70,7 @@ async function readableContent(fileSystem: FileSystem, file: string, leaveOut: L
   const commits: LoggedCommit[] = []
   for (let generation = from; generation <= (logs.at(-1) ?? -1); generation++) {
     const log = logPath(file, generation)
-    const lines = await inSlices(rawLines((await fileSystem.read(log)) ?? Buffer.alloc(0), log))
+    const lines = rawLines((await fileSystem.read(log)) ?? Buffer.alloc(0), log)
     const header = lines[0] && headerOf(lines[0])
     if (!logs.includes(generation)) leaveOut(`${log}: all of it, because it is missing`)
     if (header && state['state_id'] !== undefined && state['state_id'] !== header.state_id) {
@@ -93,7 +92,7 @@ async function readableContent(fileSystem: FileSystem, file: string, leaveOut: L
     made.add(name)
   }
   const image = { ...others, environments, state_id: '', generation: 1 }
-  return (await readRegistry({ image, commits })).image(true)
+  return readRegistry({ image, commits }).image(true)
 }
 
 async function documentOf(bytes: Buffer, file: string, leaveOut: LeaveOut): Promise<JsonObject> {
@@ -194,7 +193,7 @@ function validContent({ request_ids, environments: all, ...others }: JsonObject,
     .sort((a, b) => ofState(a) - ofState(b))
     .forEach(refuse)
   const content = state as unknown as StateContent
-  const rows = atOnce(contradictions(content)).filter(({ path }) => typeof path.at(-2) === 'number')
+  const rows = contradictions(content).filter(({ path }) => typeof path.at(-2) === 'number')
   rows.forEach(refuse)
   for (const [name, image] of Object.entries(content.environments)) {
     dropNulls(image)

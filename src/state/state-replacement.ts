@@ -6,7 +6,6 @@ import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { Problem } from '../schema/problems.ts'
 import { contradictionsOf, ofOther } from './state-file/contradictions.ts'
 import { replaceTables } from './rebuild.ts'
-import { inSlices, type Steps } from './model/slices.ts'
 import type { Environment } from './environment.ts'
 import type { EnvironmentRegistry } from './environment-registry.ts'
 
@@ -36,9 +35,9 @@ export async function readState(
   }
   const { stateProblems } = await loadValidation()
   addTables(value)
-  const problems = await inSlices(stateProblems(value))
+  const problems = stateProblems(value)
   const wellShaped = problems.length === 0 ? (value as EnvironmentState) : undefined
-  if (wellShaped) problems.push(...(await inSlices(stateContradictions(wellShaped, owner))))
+  if (wellShaped) problems.push(...stateContradictions(wellShaped, owner))
   problems.forEach(refuse)
   return problems.length === 0 ? wellShaped : undefined
 }
@@ -55,8 +54,8 @@ export function replaceState(
   environment: Environment,
   { settings, clock, tables }: EnvironmentState,
   more: () => void = () => undefined,
-): Promise<void> {
-  return replaceTables(environment, tables, new Set(TABLE_NAMES), () => {
+): void {
+  replaceTables(environment, tables, new Set(TABLE_NAMES), () => {
     if (settings) environment.replaceSettings(settings)
     if (clock) environment.clock.become(clock)
     more()
@@ -67,11 +66,11 @@ export function replaceState(
 const MAX_COUNTED = 1_000_000_000_000_000
 
 /** Finds rows that contradict one another, or what other environments have. */
-function* stateContradictions(
+function stateContradictions(
   { tables }: EnvironmentState,
   { registry, environment }: { registry: EnvironmentRegistry; environment: Environment },
-): Steps<Problem[]> {
-  const problems = yield* contradictionsOf(tables, ['tables'])
+): Problem[] {
+  const problems = contradictionsOf(tables, ['tables'])
   // What chooses an environment cannot be of two of them.
   for (const [table, owners] of [
     ['clients', registry.byClient],

@@ -182,8 +182,8 @@ it('a log of an earlier build, which stores a change of settings or clock with t
     addAccount(registry)
     await registry.durable()
     const record = { settings: { ...settings, consent: 'deny' as const }, clock: FROZEN, ids: null }
-    const line = await batchLine([{ environment: 'default', record }])
-    disk.put(`${file}.wal.0`, `${String(disk.file(`${file}.wal.0`))}${line.join('')}`)
+    const line = batchLine([{ environment: 'default', record }])
+    disk.put(`${file}.wal.0`, `${String(disk.file(`${file}.wal.0`))}${line}`)
     const again = await reopenedElsewhere(disk, file)
     expect(accountIds(again)).toEqual(['ca_1'])
     expect(again.environment('default')).toMatchObject({ settings: { consent: 'deny' }, clock: { state: FROZEN } })

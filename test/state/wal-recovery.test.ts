@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { atOnce } from '../../src/state/model/slices.ts'
 import { decodeLine, headerLine, logGenerations } from '../../src/state/wal/log-lines.ts'
 import { type LogContent, rawLines, readLogs } from '../../src/state/wal/recovery.ts'
 import { StateError } from '../../src/state/wal/state-errors.ts'
@@ -156,7 +155,7 @@ describe('a line of a log', () => {
   it('has its place, which counts from 1, and its position in the file', () => {
     const [first, second] = [header(0), batch('a')]
     const end = first.length + second.length
-    expect(atOnce(rawLines(Buffer.from(`${first}${second}{"`), 'log'))).toMatchObject([
+    expect(rawLines(Buffer.from(`${first}${second}{"`), 'log')).toMatchObject([
       { place: 'log:1', start: 0, end: first.length, content: { generation: 0 } },
       { place: 'log:2', start: first.length, end, content: [{ environment: 'a' }] },
       { place: 'log:3', start: end, end: end + 2, content: undefined },

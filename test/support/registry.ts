@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Account } from '../../src/domain/account.ts'
 import type { Client } from '../../src/domain/generated/tables.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../../src/domain/settings.ts'
-import { draftOf, type Environment } from '../../src/state/environment.ts'
+import type { Environment } from '../../src/state/environment.ts'
 import { EnvironmentRegistry, type OpenOptions, type RegistryOptions } from '../../src/state/environment-registry.ts'
 import type { ClockState } from '../../src/state/model/time-and-ids.ts'
 import { accountRow } from './rows.ts'
@@ -39,9 +39,9 @@ interface Given {
 export function createEnvironment(registry: EnvironmentRegistry, name: string, given: Given = {}): Environment {
   const { settings, clients = [], clock = { offset_ms: 0, frozen_at: null }, idSeed } = given
   const ids = idSeed === undefined ? null : { seed: idSeed, position: 0 }
-  const draft = draftOf({ name, record: { settings: { ...DEFAULT_SETTINGS, ...settings }, clock, ids } })
-  for (const client of clients) draft.environment.model.tables.clients.put(client)
-  return registry.create(draft)
+  return registry.create(name, { settings: { ...DEFAULT_SETTINGS, ...settings }, clock, ids }, ({ model }) => {
+    for (const client of clients) model.tables.clients.put(client)
+  })
 }
 
 export function account(sequence: number, fields: Partial<Account> = {}): Account {

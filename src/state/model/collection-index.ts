@@ -9,7 +9,7 @@ import {
   type SortKey,
 } from '../../domain/collection.ts'
 import { valueAt } from '../../domain/value-match.ts'
-import { type Entry, firstWhere, RowsInOrder, searchedText } from './rows-in-order.ts'
+import { firstWhere, RowsInOrder } from './rows-in-order.ts'
 import type { Index } from './table.ts'
 
 export interface SortField {
@@ -81,23 +81,8 @@ function nameOf({ connector, collection }: CollectionPlace): string {
   return `${connector}/${collection}`
 }
 
-type Items = readonly Entry<CollectionItem>[]
-
-/** At most this many sort orders are kept for one set of items. */
-const MAX_KEPT = 16
-/** After so many changes without a query, what queries have made is dropped: making it again costs less than updating it. */
-const MAX_UNREAD = 1000
-/** So few matches are sorted for a query, in place of a look at each item in order. */
-const FEW = 1000
-
 export class ItemSet {
-  readonly #rows = new RowsInOrder<CollectionItem>(({ item }, path) => textsOf(valueAt(item, path)))
-  /** The items in each sort order that was asked for: sorting 100,000 takes a tenth of a second. */
-  readonly #orders = new Map<string, { readonly sort: readonly SortField[]; readonly items: Entry<CollectionItem>[] }>()
-  /** What the last query with conditions or words found, for its next page. */
-  #last: { readonly query: string; readonly found: Items } | undefined
-  #queries = 0
-  #unread = 0
+  readonly #rows = new RowsInOrder<CollectionItem>()
 
   get size(): number {
     return this.#rows.all.length
@@ -105,112 +90,31 @@ export class ItemSet {
 
   /** All items in creation order. */
   all(): CollectionItem[] {
-    return this.#rows.all.map(({ row }) => row)
+    return [...this.#rows.all]
   }
 
   update(before: CollectionItem | undefined, after: CollectionItem | undefined): void {
-    this.#last = undefined
-    if (++this.#unread > MAX_UNREAD) {
-      this.#rows.dropMaps()
-      this.#orders.clear()
-    }
-    const former = before && this.#rows.remove(before)
-    const entry = after && this.#rows.add(after)
-    for (const { sort, items } of this.#orders.values()) {
-      if (former) items.splice(items.indexOf(former, firstFrom(items, sort, positionOf(former.row, sort))), 1)
-      if (entry) items.splice(firstFrom(items, sort, positionOf(entry.row, sort)), 0, entry)
-    }
+    this.#rows.update(before, after)
   }
 
-  find(query: ItemQuery): ItemPage {
-    this.#unread = 0
-    const { conditions, words, sort, after, skip, limit } = query
-    const items = conditions.length + words.length > 0 ? this.#found(query) : this.#inOrder(sort)
-    const from = (after ? firstAfter(items, sort, after) : 0) + skip
+  find({ conditions, words, wordFields, sort, after, skip, limit }: ItemQuery): ItemPage {
+    const isMet = meeting(conditions)
+    const items = this.#rows.all
+      .filter(({ item }) => isMet(item) && hasWords(item, words, wordFields))
+      .map((row) => ({ row, position: positionOf(row, sort) }))
+    if (sort.length > 0) items.sort((a, b) => comparePositions(a.position, b.position, sort))
+    const from = (after ? firstWhere(items, ({ position }) => comparePositions(position, after, sort) > 0) : 0) + skip
     const page = items.slice(from, from + limit).map(({ row }) => row)
     return { items: page, hasMore: items.length > from + limit, total: items.length }
   }
-
-  #found({ conditions, words, wordFields, sort }: ItemQuery): Items {
-    const query = JSON.stringify([conditions, words, wordFields, sort])
-    if (this.#last?.query !== query)
-      this.#last = { query, found: this.#sorted(this.#matches({ conditions, words, wordFields }), sort) }
-    return this.#last.found
-  }
-
-  /** In creation order. */
-  #matches({ conditions, words, wordFields }: Pick<ItemQuery, 'conditions' | 'words' | 'wordFields'>): Items {
-    const isMet = meeting(conditions)
-    const fields = JSON.stringify(wordFields)
-    const hasWords = (entry: Entry<CollectionItem>): boolean => {
-      const text = searchedText(entry, fields, ({ item }) => itemText(item, wordFields))
-      return words.every((word) => text.includes(word))
-    }
-    return this.#rows
-      .fewestWith(equalValues(conditions))
-      .filter((entry) => isMet(entry.row.item) && (words.length === 0 || hasWords(entry)))
-  }
-
-  #sorted(matches: Items, sort: readonly SortField[]): Items {
-    if (matches.length <= FEW || sort.length === 0) return sorted(matches, sort)
-    const number = ++this.#queries
-    for (const entry of matches) entry.foundBy = number
-    return this.#inOrder(sort).filter(({ foundBy }) => foundBy === number)
-  }
-
-  #inOrder(sort: readonly SortField[]): Items {
-    if (sort.length === 0) return this.#rows.all
-    const name = JSON.stringify(sort)
-    const known = this.#orders.get(name)
-    if (known) return known.items
-    const [oldest] = this.#orders.keys()
-    if (this.#orders.size >= MAX_KEPT && oldest !== undefined) this.#orders.delete(oldest)
-    const items = [...sorted(this.#rows.all, sort)]
-    this.#orders.set(name, { sort, items })
-    return items
-  }
 }
 
-/** The values that conditions ask for by equality. */
-function equalValues(conditions: readonly Condition[]): [path: string, value: string][] {
-  return conditions.flatMap(({ path, operator, wanted }) =>
-    operator === 'eq' && typeof wanted !== 'object' ? [[path, plainText(wanted)] as [string, string]] : [],
-  )
-}
-
-function textsOf(value: ReturnType<typeof valueAt>): Iterable<string> {
-  return Array.isArray(value) ? new Set(value.map(plainText)) : [plainText(value)]
-}
-
-/** Each field on a line of its own. */
-function itemText(item: CollectionItem['item'], fields: readonly string[]): string {
+function hasWords(item: CollectionItem['item'], words: readonly string[], fields: readonly string[]): boolean {
+  if (words.length === 0) return true
   const values = fields.length > 0 ? fields.map((path) => valueAt(item, path)) : Object.values(item)
-  return values.map(plainText).join('\n')
-}
-
-/** Items in creation order, in a sort order: much faster than comparing them with each other. */
-function sorted(items: Items, [field, ...rest]: readonly SortField[]): Items {
-  if (!field) return items
-  const byKey = new Map<SortKey, Entry<CollectionItem>[]>()
-  for (const entry of items) {
-    const key = keyAt(entry.row, field.path)
-    const group = byKey.get(key)
-    if (group) group.push(entry)
-    else byKey.set(key, [entry])
-  }
-  const keys = [...byKey.keys()]
-  const ordered: SortKey[] = [
-    ...keys.filter((key) => typeof key === 'number').sort((a, b) => a - b),
-    ...keys.filter((key) => typeof key === 'string').sort(),
-    ...keys.filter((key) => key === null),
-  ]
-  if (field.descending) ordered.reverse()
-  const found: Entry<CollectionItem>[] = []
-  for (const key of ordered) {
-    const group = byKey.get(key) ?? []
-    for (const entry of group.length > 1 ? sorted(group, rest) : group) found.push(entry)
-  }
-  return found
+  // Each field on a line of its own.
+  const text = values.map(plainText).join('\n').toLowerCase()
+  return words.every((word) => text.includes(word))
 }
 
 /** An empty path is the creation order. */
@@ -228,12 +132,4 @@ function comparePositions(a: ItemPosition, b: ItemPosition, sort: readonly SortF
     if (order !== 0) return sort[at]?.descending ? -order : order
   }
   return a.sequence - b.sequence
-}
-
-function firstFrom(items: Items, sort: readonly SortField[], position: ItemPosition): number {
-  return firstWhere(items, ({ row }) => comparePositions(positionOf(row, sort), position, sort) >= 0)
-}
-
-function firstAfter(items: Items, sort: readonly SortField[], position: ItemPosition): number {
-  return firstWhere(items, ({ row }) => comparePositions(positionOf(row, sort), position, sort) > 0)
 }

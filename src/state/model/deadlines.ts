@@ -14,94 +14,38 @@ export interface Deadline<TableName extends string = string> {
   readonly id: string
 }
 
-/** So many new ones are sorted with the rest, in place of being put into it one by one. */
-const MANY = 100
-
-/** Once so many are taken, the rest is moved to the beginning of the array. */
-const MANY_TAKEN = 1000
-
-/**
- * Rows by a time of theirs, the earliest first. A change moves the rest of an array: with 100,000 rows that takes 15 µs.
- * The earliest are taken most often, and the array is longer by those that are taken already: an array that loses its first
- * item at each change is copied at each change.
- */
+/** Rows by a time of theirs, the earliest first. */
 class Schedule<TableName extends string> {
   readonly #inOrder: Deadline<TableName>[] = []
-  /** So many at the beginning are taken. */
-  #taken = 0
-  /** Those that have come since it was last read. */
-  #added: Deadline<TableName>[] = []
 
   get size(): number {
-    return this.#inOrder.length - this.#taken + this.#added.length
+    return this.#inOrder.length
   }
 
   /** The earliest one. */
   get first(): Deadline<TableName> | undefined {
-    this.#insertAdded()
-    return this.#inOrder[this.#taken]
+    return this.#inOrder[0]
   }
 
   /** The time of a row has changed; undefined: it has none. */
   change(table: TableName, id: string, before: Instant | undefined, after: Instant | undefined): void {
     if (before === after) return
-    if (before !== undefined) {
-      this.#insertAdded()
-      const former = { at: before, table, id }
-      const place = firstWhere(this.#inOrder, (other) => !isEarlier(other, former), this.#taken)
-      const found = this.#inOrder[place]
-      // It may have been taken out already.
-      if (found && !isEarlier(former, found)) this.#remove(place)
-    }
-    if (after !== undefined) this.#added.push({ at: after, table, id })
+    const [former, next] = [before, after].map((at) => (at === undefined ? undefined : { at, table, id }))
+    // It may have been taken out already.
+    if (former && this.#inOrder[this.#place(former)]?.id === id) this.#inOrder.splice(this.#place(former), 1)
+    if (next) this.#inOrder.splice(this.#place(next), 0, next)
   }
 
   /** Removes and returns the earliest ones up to a time in milliseconds, at most so many. */
   take(most: number, upto = Infinity): Deadline<TableName>[] {
     if (most <= 0 || upto < 0) return []
-    this.#insertAdded()
     const latest = upto === Infinity ? undefined : instant(upto)
-    const earliest = this.#inOrder.slice(this.#taken, this.#taken + most)
-    const later = latest === undefined ? -1 : earliest.findIndex(({ at }) => at > latest)
-    const taken = later < 0 ? earliest : earliest.slice(0, later)
-    this.#dropFirst(taken.length)
-    return taken
+    const later = latest === undefined ? -1 : this.#inOrder.findIndex(({ at }) => at > latest)
+    return this.#inOrder.splice(0, later < 0 ? most : Math.min(most, later))
   }
 
-  #remove(place: number): void {
-    if (place === this.#taken) this.#dropFirst(1)
-    else this.#inOrder.splice(place, 1)
-  }
-
-  #dropFirst(count: number): void {
-    this.#taken += count
-    if (this.#taken >= MANY_TAKEN) this.#moveToBeginning()
-  }
-
-  #moveToBeginning(): void {
-    this.#inOrder.splice(0, this.#taken)
-    this.#taken = 0
-  }
-
-  #insertAdded(): void {
-    const [all, added] = [this.#inOrder, this.#added]
-    if (added.length === 0) return
-    this.#added = []
-    if (added.length > MANY) {
-      this.#moveToBeginning()
-      for (const deadline of added) all.push(deadline)
-      all.sort((a, b) => (isEarlier(a, b) ? -1 : 1))
-      return
-    }
-    for (const deadline of added) {
-      const last = all.at(-1)
-      // Nearly every time is later than those before it.
-      if (!last || isEarlier(last, deadline)) all.push(deadline)
-      else {
-        const place = firstWhere(all, (other) => isEarlier(deadline, other), this.#taken)
-        all.splice(place, 0, deadline)
-      }
-    }
+  #place(deadline: Deadline): number {
+    return firstWhere(this.#inOrder, (other) => !isEarlier(other, deadline))
   }
 }
 

@@ -11,7 +11,7 @@ export class DefinitionTimes {
   readonly connections: Index<Connection>
   readonly connectors: Index<Connector & { id: string }>
   readonly providers: Index<Provider>
-  #times = new Map<string, number>()
+  readonly #times = new Map<string, number>()
 
   /** @param present the time of the environment, in milliseconds */
   constructor(present: () => number) {
@@ -25,11 +25,6 @@ export class DefinitionTimes {
     }
     this.connectors = { update: (_before, after) => after && note(after.connector) }
     this.providers = { update: (_before, after) => after && note(after.identifier) }
-  }
-
-  /** Takes over the times that another model knows. */
-  copy(other: DefinitionTimes): void {
-    this.#times = new Map(other.#times)
   }
 
   /** Milliseconds. */

@@ -6,7 +6,7 @@ import type { Index } from './table.ts'
 export class GrantIndex implements Index<Grant> {
   readonly #byAccess = new Lookup<Grant>(({ access }) => access || undefined)
   readonly #byRefresh = new Lookup<Grant>(({ refresh_token }) => refresh_token || undefined)
-  readonly #byAccount = new Lookup<Grant>(({ account_id }) => account_id)
+  readonly #byAccount = new Lookup<Grant>(({ account_id }) => account_id || undefined)
 
   update(before: Grant | undefined, after: Grant | undefined): void {
     for (const lookup of [this.#byAccess, this.#byRefresh, this.#byAccount]) lookup.update(before, after)

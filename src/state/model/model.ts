@@ -32,7 +32,7 @@ export type EnvironmentRow =
 
 type AllTables = Tables & Sections & { readonly environment: readonly EnvironmentRow[] }
 type AnyTable = keyof AllTables
-export const ALL_TABLES: readonly AnyTable[] = [...TABLE_NAMES, ...SECTION_NAMES, 'environment']
+const ALL_TABLES: readonly AnyTable[] = [...TABLE_NAMES, ...SECTION_NAMES, 'environment']
 
 /** The same row with its fields in the order of the declaration of its table, however it was made. */
 export function inColumnOrder(table: TableName, row: object): object {
@@ -89,12 +89,8 @@ export class Model {
   #open: Change[] | undefined
   /** The trace of the open transaction, and how much it had noted before. */
   #cause: { readonly trace: RequestTrace; readonly transitions: number; readonly changes: number } | undefined
-  /** The changes since {@link watch}. */
-  #watched: Change[] | undefined
-  /** The account sequences up to here belong to what is to replace this model. */
-  #reserved = 0
-  #sink: CommitSink
-  #ports: ModelPorts
+  readonly #sink: CommitSink
+  readonly #ports: ModelPorts
 
   constructor(sink: CommitSink, ports: ModelPorts = {}) {
     this.#sink = sink
@@ -103,12 +99,6 @@ export class Model {
       if (!this.#open) throw new Error(`${change.table} was changed outside a transaction`)
       this.#open.push(change)
     }
-    const outer = (name: AnyTable): Index<Row> => ({
-      update: (before, after) => {
-        const indexes = this.#ports.indexes?.[name] as readonly Index<Row>[] | undefined
-        for (const index of indexes ?? []) index.update(before, after)
-      },
-    })
     const own: ExtraIndexes = {
       bearer_tokens: this.#expiry.bearerTokens,
       connections: [this.definitions.connections],
@@ -123,7 +113,7 @@ export class Model {
       webhook_deliveries: [this.deliveryQueues],
     }
     const tables = ALL_TABLES.map(
-      (name) => new Table(name, record, [...((own[name] ?? []) as Index<Row>[]), outer(name)]),
+      (name) => new Table(name, record, [...(own[name] ?? []), ...(ports.indexes?.[name] ?? [])] as Index<Row>[]),
     )
     this.tables = Object.fromEntries(tables.map((table) => [table.name, table])) as unknown as Model['tables']
   }
@@ -144,7 +134,6 @@ export class Model {
       }
       this.#open = undefined
       if (changes.length > 0) this.#sink(changes)
-      if (this.#watched) for (const change of changes) this.#watched.push(change)
       return result
     } catch (error) {
       this.#open = undefined
@@ -170,37 +159,6 @@ export class Model {
     for (const change of changes.toReversed()) this.#table(change).restore(change.id, change.before, change.place)
   }
 
-  /** Begins a transaction that stays open until the model replaces another one. Returns its changes. */
-  begin(): Change[] {
-    return (this.#open = [])
-  }
-
-  /**
-   * Gathers the changes of transactions from now on, for the model that is to replace this one.
-   * @param sequences how many account sequences the other model gives out
-   */
-  watch(sequences: number): Change[] {
-    this.#reserved = this.#lastCounted(ACCOUNT_SEQUENCE) + sequences
-    return (this.#watched = [])
-  }
-
-  unwatch(): void {
-    this.#watched = undefined
-    this.#reserved = 0
-  }
-
-  /** Takes the place of another model of the same environment. The other model can take it back. */
-  replace(other: Model): void {
-    this.#open = undefined
-    this.#cause = undefined
-    ;[this.#sink, other.#sink] = [other.#sink, this.#sink]
-    ;[this.#ports, other.#ports] = [other.#ports, this.#ports]
-    for (const name of ALL_TABLES) {
-      const indexes = (this.#ports.indexes?.[name] ?? []) as readonly Index<Row>[]
-      for (const index of indexes) replaceRows(index, other.#table({ table: name }), this.#table({ table: name }))
-    }
-  }
-
   /** Applies a row of the log, or removes it, without a new commit. */
   restore(table: string, id: string, row: Row | undefined, place?: number): void {
     this.#table({ table }).restore(id, row, place)
@@ -219,13 +177,9 @@ export class Model {
 
   /** The next value of a counter, starting at 1. Only inside a transaction. */
   count(id: string): number {
-    const value = Math.max(this.#lastCounted(id), id === ACCOUNT_SEQUENCE ? this.#reserved : 0) + 1
+    const value = (this.tables.counters.get(id)?.value ?? 0) + 1
     this.tables.counters.put({ id, value })
     return value
-  }
-
-  #lastCounted(id: string): number {
-    return this.tables.counters.get(id)?.value ?? 0
   }
 
   #present(): number {
@@ -241,10 +195,4 @@ export class Model {
   #table(change: Pick<Change, 'table'>): Table<Row> {
     return this.tables[change.table as AnyTable]
   }
-}
-
-/** Puts the rows of a table in place of those of another one in an index over both. */
-function replaceRows(index: Index<Row>, before: Table<Row>, after: Table<Row>): void {
-  for (const row of before.values()) if (after.get(row.id) !== row) index.update(row, undefined)
-  for (const row of after.values()) if (before.get(row.id) !== row) index.update(undefined, row)
 }

@@ -17,9 +17,6 @@ export interface Change {
   place: number | undefined
 }
 
-/** More rows than are put while a table is prepared. */
-const MANY = 1_000_000
-
 interface Slot<T> {
   row: T
   /** Grows from row to row in the table's order. */
@@ -74,16 +71,6 @@ export class Table<T extends Row> {
     for (const { place, row } of this.#slots.values()) yield [place, row]
   }
 
-  /** Gives new rows places after all that another table has given, and may give while this one is prepared. */
-  continueAfter(other: Table<T>): void {
-    this.#nextPlace = other.#nextPlace + MANY
-  }
-
-  /** Where a row is in the order. */
-  placeOf(id: string): number | undefined {
-    return this.#slots.get(id)?.place
-  }
-
   put(row: T): void {
     const slot = this.#slots.get(row.id)
     this.#record({ table: this.name, id: row.id, before: slot?.row, after: row, place: slot?.place })
@@ -105,8 +92,8 @@ export class Table<T extends Row> {
   }
 
   /** Puts a row of the state file, which has no other one with its id. */
-  load(row: T, place = this.#nextPlace++): void {
-    this.#slots.set(row.id, { row, place })
+  load(row: T): void {
+    this.#slots.set(row.id, { row, place: this.#nextPlace++ })
     for (const index of this.#indexes) index.update(undefined, row)
   }
 

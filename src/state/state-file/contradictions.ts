@@ -1,7 +1,6 @@
 import { accountName } from '../../domain/account.ts'
 import type { Path, Problem } from '../../schema/problems.ts'
 import { ACCOUNT_SEQUENCE, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from '../model/model.ts'
-import { sliced, type Steps } from '../model/slices.ts'
 import type { StateContent } from '../model/state-image.ts'
 
 /*
@@ -12,13 +11,13 @@ import type { StateContent } from '../model/state-image.ts'
 type TableRows = { readonly [Name in TableName]: readonly Rows[Name][] }
 
 /** Of all environments of a state file. */
-export function* contradictions({ environments }: StateContent): Steps<Problem[]> {
+export function contradictions({ environments }: StateContent): Problem[] {
   const problems: Problem[] = []
   const owners = new Map<string, string>()
   for (const [name, image] of Object.entries(environments)) {
     const path = ['environments', name]
-    problems.push(...(yield* contradictionsOf(image.tables, [...path, 'tables'])))
-    for (const section of SECTION_NAMES) yield* findRepeated(image[section], 'id', [...path, section], problems)
+    problems.push(...contradictionsOf(image.tables, [...path, 'tables']))
+    for (const section of SECTION_NAMES) findRepeated(image[section], 'id', [...path, section], problems)
     // The client id chooses the environment, so that no two environments can have the same.
     for (const [at, client] of image.tables.clients.entries()) {
       if (!isRow(client)) continue
@@ -31,18 +30,18 @@ export function* contradictions({ environments }: StateContent): Steps<Problem[]
 }
 
 /** Of the tables of one environment. */
-export function* contradictionsOf(tables: TableRows, path: Path): Steps<Problem[]> {
+export function contradictionsOf(tables: TableRows, path: Path): Problem[] {
   const problems: Problem[] = []
-  for (const name of TABLE_NAMES) yield* findRepeated(tables[name], 'id', [...path, name], problems)
-  yield* findRepeated(tables.accounts, 'sequence', [...path, 'accounts'], problems)
+  for (const name of TABLE_NAMES) findRepeated(tables[name], 'id', [...path, name], problems)
+  findRepeated(tables.accounts, 'sequence', [...path, 'accounts'], problems)
   const names = new Set<string>()
-  yield* sliced(tables.accounts.entries(), ([at, account]) => {
-    if (!isRow(account)) return
+  for (const [at, account] of tables.accounts.entries()) {
+    if (!isRow(account)) continue
     const { size } = names
-    if (names.add(accountName(account)).size > size) return
+    if (names.add(accountName(account)).size > size) continue
     const allowed = 'each identifier once at a connector in a scope'
     problems.push({ path: [...path, 'accounts', at, 'identifier'], found: REPEATED, allowed })
-  })
+  }
   const [given, last] = [countedAccounts(tables), lastSequence(tables)]
   // A new account must not get the place of one that exists.
   if (last > given) {
@@ -67,18 +66,18 @@ function countedAccounts({ counters }: TableRows): number {
   return counters.filter(isRow).find(({ id }) => id === ACCOUNT_SEQUENCE)?.value ?? 0
 }
 
-function* findRepeated<Key extends string>(
+function findRepeated<Key extends string>(
   rows: readonly { readonly [Name in Key]: string | number }[],
   key: Key,
   path: Path,
   problems: Problem[],
-): Steps {
+): void {
   const seen = new Set<string | number>()
-  yield* sliced(rows.entries(), ([at, row]) => {
-    if (!isRow(row)) return
+  for (const [at, row] of rows.entries()) {
+    if (!isRow(row)) continue
     if (!seen.has(row[key])) seen.add(row[key])
     else problems.push({ path: [...path, at, key], found: REPEATED, allowed: `each ${key} once` })
-  })
+  }
 }
 
 /** A repair has null in the place of a row that it has left out. */

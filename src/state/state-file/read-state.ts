@@ -3,17 +3,16 @@ import { isJsonObject, type JsonObject } from '../../domain/json.ts'
 import { isStateDocument } from '../../schema/generated/checks.ts'
 import { sentence } from '../../schema/problems.ts'
 import { contradictions } from './contradictions.ts'
-import { inSlices } from '../model/slices.ts'
 import { STATE_VERSION, type StateImage } from '../model/state-image.ts'
 import { StateError } from '../wal/state-errors.ts'
-import { decode, parseRowByRow } from '../model/state-text.ts'
+import { decode } from '../model/state-text.ts'
 
 /**
  * Reads the bytes of a state file.
  * @throws StateError saying what is wrong and where: line, column and the path inside the JSON
  */
-export async function parseState(bytes: Buffer, path: string, between?: () => void): Promise<StateImage> {
-  const state = await readDocument(bytes, path, between)
+export async function parseState(bytes: Buffer, path: string): Promise<StateImage> {
+  const state = await readDocument(bytes, path)
   const { version = null } = state
   if (version !== STATE_VERSION) {
     const found = `of version ${JSON.stringify(version).slice(0, 40)}`
@@ -23,7 +22,7 @@ export async function parseState(bytes: Buffer, path: string, between?: () => vo
   }
   const image = state as unknown as StateImage
   const [problem] = isStateDocument(state)
-    ? await inSlices(contradictions(image), between)
+    ? contradictions(image)
     : // What says what is wrong takes as long to load as a small server to start.
       (await import('./validation.ts')).everyProblem(state)
   if (!problem) return image
@@ -33,8 +32,8 @@ export async function parseState(bytes: Buffer, path: string, between?: () => vo
 }
 
 /** A state of any version. @throws StateError when the bytes are none */
-export async function readDocument(bytes: Buffer, path: string, between?: () => void): Promise<JsonObject> {
-  const state = await parseJson(bytes, path, between)
+export async function readDocument(bytes: Buffer, path: string): Promise<JsonObject> {
+  const state = await parseJson(bytes, path)
   if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) return state
   if (isJsonObject(state) && isJsonObject(state['tables'])) {
     const what = 'it is the state of one environment, as GET /_mock/state answers it, and no state file'
@@ -43,11 +42,9 @@ export async function readDocument(bytes: Buffer, path: string, between?: () => 
   throw refused(path, 'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected')
 }
 
-async function parseJson(bytes: Buffer, path: string, between?: () => void): Promise<unknown> {
+async function parseJson(bytes: Buffer, path: string): Promise<unknown> {
   if (bytes.length === 0) throw refused(path, 'it is empty')
   if (!isUtf8(bytes)) throw refused(`${path}:${lineOfOtherText(bytes)}`, 'it is not a text in UTF-8')
-  const state = await inSlices(parseRowByRow(bytes), between)
-  if (state) return state
   const text = decode(bytes)
   try {
     return JSON.parse(text) as unknown

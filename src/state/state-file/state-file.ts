@@ -1,32 +1,26 @@
 import { basename, dirname } from 'node:path'
 import { Low } from 'lowdb'
-import { type FileSystem, type OpenFile, writeFully } from '../wal/file-system.ts'
+import { type FileSystem, writeFully } from '../wal/file-system.ts'
 import { byName, type StateImage } from '../model/state-image.ts'
 import { parseState } from './read-state.ts'
 import { stateText } from '../model/state-text.ts'
-
-/** Characters per write. */
-const WRITE_SIZE = 64 * 1024
 
 const EMPTY: StateImage = { state_id: '', generation: 0, environments: byName([]) }
 
 /**
  * The JSON file. lowdb keeps the contract between the data and the file: `read` and `write` of one document through an
- * adapter. The adapter is our own: it writes a new file beside the old one in parts, syncs it, and renames it over the old
+ * adapter. The adapter is our own: it writes a new file beside the old one, syncs it, and renames it over the old
  * one. The commits since then are in the write-ahead log.
  */
 export class StateFile {
   readonly #fileSystem: FileSystem
   readonly #path: string
-  readonly #between: (() => void) | undefined
   /** Bytes of the file that was read or written last. */
   #size = 0
 
-  /** @param between called between two slices of the reading, which what it throws ends */
-  constructor(fileSystem: FileSystem, path: string, between?: () => void) {
+  constructor(fileSystem: FileSystem, path: string) {
     this.#fileSystem = fileSystem
     this.#path = path
-    this.#between = between
   }
 
   /** What the file holds, and its size in bytes; undefined when there is none. */
@@ -56,7 +50,7 @@ export class StateFile {
   async #parse(): Promise<StateImage | null> {
     const bytes = await this.#fileSystem.read(this.#path)
     if (!bytes) return null
-    const image = await parseState(bytes, this.#path, this.#between)
+    const image = await parseState(bytes, this.#path)
     this.#size = bytes.length
     return image
   }
@@ -76,28 +70,12 @@ export class StateFile {
   async #writeTo(path: string, image: StateImage): Promise<number> {
     const file = await this.#fileSystem.create(path)
     try {
-      const size = await writeParts(file, image)
+      const bytes = Buffer.from(stateText(image))
+      await writeFully(file, bytes, 0)
       await file.sync()
-      return size
+      return bytes.length
     } finally {
       await file.close()
     }
   }
-}
-
-/** Each write is a turn of the event loop, so that requests are answered between two of them. */
-async function writeParts(file: OpenFile, image: StateImage): Promise<number> {
-  let [size, text] = [0, '']
-  const write = async (): Promise<void> => {
-    const bytes = Buffer.from(text)
-    text = ''
-    await writeFully(file, bytes, size)
-    size += bytes.length
-  }
-  for (const part of stateText(image)) {
-    text += part
-    if (text.length > WRITE_SIZE) await write()
-  }
-  await write()
-  return size
 }

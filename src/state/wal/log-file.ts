@@ -54,25 +54,21 @@ export class LogFile {
   }
 
   /** Appends a line, which is durable once this has succeeded; when it fails, the log is as it was. */
-  async append(line: readonly string[]): Promise<void> {
+  async append(line: string): Promise<void> {
     const file = await this.#open()
     if (this.#hasTornTail) await file.truncate(this.#at.length)
     this.#hasTornTail = true
     // The header is durable before anything follows it, so that no crash leaves it damaged in another way than cut short.
     if (this.#at.length === 0)
-      await this.#write(file, [headerLine({ state_id: this.#stateId, generation: this.#at.generation })])
+      await this.#write(file, headerLine({ state_id: this.#stateId, generation: this.#at.generation }))
     await this.#write(file, line)
     this.#hasTornTail = false
   }
 
-  async #write(file: OpenFile, parts: readonly string[]): Promise<void> {
-    let end = this.#at.length
+  async #write(file: OpenFile, text: string): Promise<void> {
+    const bytes = Buffer.from(text)
     try {
-      for (const part of parts) {
-        const bytes = Buffer.from(part)
-        await writeFully(file, bytes, end)
-        end += bytes.length
-      }
+      await writeFully(file, bytes, this.#at.length)
       const [isThere] = await Promise.all([file.isAt(this.#path), file.datasync()])
       if (!isThere) throw gone(this.#path)
     } catch (error) {
@@ -84,7 +80,7 @@ export class LogFile {
       // What was cut off is known not to be there.
       throw isCut && error instanceof UnknownOutcomeError ? new Error(error.message) : error
     }
-    this.#at.length = end
+    this.#at.length += bytes.length
   }
 
   /** Goes on in a new log, whose generation the next state file has. The one before has no bytes after its end. */

@@ -1,12 +1,9 @@
 import { basename, dirname } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { type JsonValue, parsedJson } from '../../domain/json.ts'
-import type { Origin, Snapshot, TableName } from '../model/model.ts'
-import { ROWS_AT_ONCE } from '../model/slices.ts'
+import type { Snapshot, TableName } from '../model/model.ts'
 import type { EnvironmentRecord } from '../model/state-image.ts'
 import type { Change, Row } from '../model/table.ts'
-import { originText } from '../model/state-text.ts'
 import type { FileSystem } from './file-system.ts'
 
 /*
@@ -28,8 +25,6 @@ export interface EnvironmentChange {
   record?: EnvironmentRecord | null | undefined
   /** Up to where its seeded ids are reserved. */
   ids?: number
-  /** The tables that lose all their rows before the changes. */
-  emptied?: readonly TableName[] | undefined
   changes?: readonly Change[]
 }
 
@@ -43,57 +38,26 @@ export type CommitEntry = EnvironmentChange | RequestIdsChange
 export type WalChange = { put: string; row: Row } | { remove: string; id: string }
 
 /** A commit as a log holds it. */
-export type LoggedCommit = (Omit<EnvironmentChange, 'changes'> & { changes?: WalChange[] }) | RequestIdsChange
-
-/** Text of this length is handed on before more is made, so that no batch blocks the event loop for long. */
-const TURN_EVERY = 256 * 1024
+export type LoggedCommit =
+  | (Omit<EnvironmentChange, 'changes'> & {
+      /** In the log of an earlier build: the tables that lose all their rows before the changes. */
+      emptied?: readonly TableName[]
+      changes?: WalChange[]
+    })
+  | RequestIdsChange
 
 export function headerLine(header: LogHeader): string {
   const json = JSON.stringify(header)
   return `${frame(crc32(json))}${json}}\n`
 }
 
-/** The line of a batch, in parts, with a turn of the event loop between two of them. */
-export async function batchLine(entries: readonly CommitEntry[]): Promise<string[]> {
-  const parts: string[] = []
-  let text = '['
-  let crc = 0
-  for (const [at, entry] of entries.entries()) {
-    if (at > 0) text += ','
-    for (const part of entryParts(entry)) {
-      if ((text += part).length < TURN_EVERY) continue
-      crc = crc32(text, crc)
-      parts.push(text)
-      text = ''
-      await nextTurn()
-    }
-  }
-  text += ']'
-  crc = crc32(text, crc)
-  parts.push(`${text}}\n`)
-  parts[0] = `${frame(crc)}${parts[0] ?? ''}`
-  return parts
-}
-
-/** The text of a commit, in parts that each take little time to make. */
-function* entryParts(entry: CommitEntry): Generator<string> {
-  const { changes = [], ...rest } = { changes: undefined, ...entry }
-  let text = JSON.stringify(rest)
-  if (changes.length > 0) text = `${text.slice(0, -1)},"changes":[`
-  for (const [at, change] of changes.entries()) {
-    if (at > 0) text += ','
-    if (change.table === 'origins' && change.after) {
-      yield `${text}{"put":"origins","row":`
-      // It may have as many accounts as their table. No value of JSON has a line break: those of the layout go.
-      for (const part of originText(change.after as Origin)) yield part.replaceAll(/\n */g, '')
-      text = '}'
-    } else text += JSON.stringify(walChange(change))
-    if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) {
-      yield text
-      text = ''
-    }
-  }
-  yield changes.length > 0 ? `${text}]}` : text
+/** The line of a batch. */
+export function batchLine(entries: readonly CommitEntry[]): string {
+  const logged = entries.map((entry) =>
+    'changes' in entry ? { ...entry, changes: entry.changes.map(walChange) } : entry,
+  )
+  const json = JSON.stringify(logged)
+  return `${frame(crc32(json))}${json}}\n`
 }
 
 function walChange({ table, id, after }: Change): WalChange {
@@ -101,7 +65,7 @@ function walChange({ table, id, after }: Change): WalChange {
   return { put: table, row: table === 'snapshots' ? withoutImage(after as Snapshot) : after }
 }
 
-/** Replay takes a snapshot again where one was taken, so that a snapshot of 100,000 accounts is a short line. */
+/** Replay takes a snapshot again where one was taken, so that a snapshot of many accounts is a short line. */
 function withoutImage({ id, taken_at, ids }: Snapshot): Row {
   const row: Pick<Snapshot, 'id' | 'taken_at' | 'ids'> = { id, taken_at, ids }
   return row

@@ -1,13 +1,9 @@
 import { basename } from 'node:path'
 import { isJsonObject, type JsonValue } from '../../domain/json.ts'
-import { inSlices, type Steps } from '../model/slices.ts'
 import type { FileSystem } from './file-system.ts'
 import type { LogEnd } from './log-file.ts'
 import { decodeLine, isBegunLine, type LoggedCommit, type LogHeader, logGenerations, logPath } from './log-lines.ts'
 import { StateError } from './state-errors.ts'
-
-/** Bytes that are read in a few milliseconds. */
-const TURN_EVERY = 256 * 1024
 
 /** What the logs beside a state file say beyond that file. */
 export interface LogContent {
@@ -39,14 +35,12 @@ interface RawLog {
 /**
  * Reads the logs that follow a state file, or of which there is no state file yet, and changes nothing. A last write that was
  * cut short is dropped, since no answer said that it had succeeded; anything else that is wrong is refused.
- * @param between called between two slices of the reading, which what it throws ends
  * @throws StateError
  */
 export async function readLogs(
   fileSystem: FileSystem,
   stateFile: string,
   state: LogHeader | undefined,
-  between?: () => void,
 ): Promise<LogContent> {
   const from = state?.generation ?? 0
   // Logs below the state file's are in it already: the start removes them.
@@ -70,7 +64,7 @@ export async function readLogs(
     const path = logPath(stateFile, generation)
     const bytes = (await fileSystem.read(path)) ?? Buffer.alloc(0)
     const needed = generation < from ? bytes.subarray(0, bytes.indexOf(0x0a) + 1 || bytes.length) : bytes
-    return { path, generation, bytes, lines: await inSlices(rawLines(needed, path), between) }
+    return { path, generation, bytes, lines: rawLines(needed, path) }
   }
 
   function missing(path: string, first: string): StateError {
@@ -127,19 +121,14 @@ export function headerOf({ content }: RawLine): LogHeader | undefined {
   return typeof state_id === 'string' && typeof generation === 'number' ? { state_id, generation } : undefined
 }
 
-/** Gives way after some of the lines. */
-export function* rawLines(bytes: Buffer, path: string): Steps<RawLine[]> {
+export function rawLines(bytes: Buffer, path: string): RawLine[] {
   const lines: RawLine[] = []
-  let turnAt = TURN_EVERY
   for (let start = 0; start < bytes.length;) {
     const newline = bytes.indexOf(0x0a, start)
     const end = newline < 0 ? bytes.length : newline + 1
     const content = newline < 0 ? undefined : decodeLine(bytes.subarray(start, newline))
     lines.push({ place: `${path}:${lines.length + 1}`, start, end, content })
     start = end
-    if (start < turnAt) continue
-    turnAt = start + TURN_EVERY
-    yield
   }
   return lines
 }

@@ -134,7 +134,7 @@ export class WriteAheadLog {
     this.#writing = batch
     this.#next = new Batch()
     try {
-      await this.#file.append(await batchLine(batch.commits.map(({ entry }) => entry)))
+      await this.#file.append(batchLine(batch.commits.map(({ entry }) => entry)))
     } catch (cause) {
       throw this.#rollBack(batch, cause)
     }
