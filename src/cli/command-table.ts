@@ -30,8 +30,6 @@ type Flags = Readonly<Record<string, Declared>>
 export interface CommandRow {
   /** What follows the name and the flags. Operands of a command without it are refused. */
   readonly operands?: string
-  /** What the first operand may be, where `operands` does not spell it out. */
-  readonly words?: readonly string[]
   readonly summary: string
   /** Its operands are the command line of another program, whose flags are not for toolmock. */
   readonly wraps?: true
@@ -318,14 +316,12 @@ const TABLE = {
     },
   },
   state: {
-    operands: ' check|repair|export|import FILE',
+    operands: ' check|export|import FILE',
     summary:
-      '`check` says whether a start would accept a state file (exit 1 when not, 2 without a file or while a server has it open); `repair` saves what it can into the file of --out; `export` and `import` copy a state out of and into a PostgreSQL database',
+      '`check` says whether a start would accept a state file (exit 1 when not, 2 without a file or while a server has it open); `export` and `import` copy a state out of and into a PostgreSQL database',
     flags: {
       ...STATE_SCHEMA,
-      out: text('NEW_OR_URL')(
-        'where repair and export write to, a file that does not exist yet; the database of import',
-      ),
+      out: text('NEW_OR_URL')('where export writes to, a file that does not exist yet; the database of import'),
     },
   },
   conform: {
@@ -439,7 +435,6 @@ const TABLE = {
   },
   accounts: {
     operands: ' [EVENT ACCOUNT]',
-    words: ACCOUNT_EVENTS,
     summary:
       'list the connected accounts, or apply an event to one: expire, disconnect, revoke_refresh_token or expire_access_token; ACCOUNT is an id, or an identifier that only one account has',
     flags: {
@@ -503,11 +498,6 @@ const TABLE = {
   healthcheck: {
     summary: 'exit 0 when a server answers, else 1',
     flags: CALLER,
-  },
-  completion: {
-    operands: ' bash|zsh',
-    summary: 'print the completion of commands and flags for a shell: `source <(npx toolmock completion bash)`',
-    flags: {},
   },
 } satisfies Record<string, CommandRow>
 

@@ -28,5 +28,4 @@ export const LOAD: { readonly [Name in CommandName]: () => Promise<Run<Name>> } 
   mcp: async () => (await import('./mcp.ts')).mcp,
   descriptors: async () => (await import('./descriptors.ts')).descriptors,
   healthcheck: async () => (await import('./healthcheck.ts')).healthcheck,
-  completion: async () => (await import('./completion.ts')).completion,
 }

@@ -1,6 +1,5 @@
 import { isDatabaseUrl } from '../app/options.ts'
 import { StartError } from '../domain/start-error.ts'
-import { repairState } from '../state/state-repair.ts'
 import { checkState } from '../state/state-report.ts'
 import type { Arguments } from './arguments.ts'
 import type { CommandContext, Run } from './command.ts'
@@ -11,7 +10,7 @@ import { checkSchema } from './server-options.ts'
 type StateArguments = Arguments<'state'>
 type Action = (file: string, given: StateArguments, context: CommandContext) => Promise<number>
 
-const ACTIONS: Readonly<Record<string, Action>> = { check, repair, export: exportFrom, import: importFrom }
+const ACTIONS: Readonly<Record<string, Action>> = { check, export: exportFrom, import: importFrom }
 
 export const state: Run<'state'> = async (given, context) => {
   const [name = '', file, ...more] = given.operands
@@ -31,7 +30,8 @@ export const state: Run<'state'> = async (given, context) => {
 
 /** 0 when a start would accept the file, 1 when it would refuse it, 2 when there is no file to look at. */
 async function check(file: string, { values }: StateArguments, { out }: CommandContext): Promise<number> {
-  if (values.out !== undefined) throw new UsageError('state check writes nothing: --out belongs to state repair.')
+  if (values.out !== undefined)
+    throw new UsageError('state check writes nothing: --out belongs to state export and import.')
   const report = await checkState(file)
   if (report.kind === 'unreadable') throw new StartError(report.message)
   if (report.kind === 'refused') {
@@ -41,17 +41,6 @@ async function check(file: string, { values }: StateArguments, { out }: CommandC
   for (const notice of report.notices) out(notice)
   out(`${file}: a valid state file (${report.holds})`)
   return 0
-}
-
-/** 0 when everything was saved, 1 when something was left out; throws, for exit code 2, when nothing was written. */
-async function repair(file: string, { values }: StateArguments, { out }: CommandContext): Promise<number> {
-  const target = values.out
-  if (target === undefined) throw new UsageError('state repair needs --out NEW: it never writes into FILE itself.')
-  const { saved, leftOut } = await repairState(file, target)
-  for (const what of leftOut) out(`left out: ${what}`)
-  const lost = leftOut.length === 0 ? 'nothing was lost' : `${leftOut.length} left out or replaced`
-  out(`${target}: saved ${saved}; ${lost}`)
-  return leftOut.length === 0 ? 0 : 1
 }
 
 /** 0 when the state of a database was written into a new file; throws, for exit code 2, when nothing was written. */

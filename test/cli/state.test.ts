@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -31,7 +31,6 @@ async function sound(): Promise<string> {
 describe('toolmock state', () => {
   it.each([
     ['check', 'postgres://user:geheim@127.0.0.1/x'],
-    ['repair', 'postgres://user:geheim@127.0.0.1/x', '--out', 'new.json'],
     ['import', 'postgresql://user:geheim@127.0.0.1/x', '--out', 'postgres://user@127.0.0.1/y'],
   ])('%s refuses a database in place of a file, without its password', async (...argv) => {
     const { code, out, err } = await run(...argv)
@@ -56,26 +55,13 @@ describe('toolmock state', () => {
     expect(await run('check', join(folder, 'none.json'))).toMatchObject({ code: 2, out: '' })
   })
 
-  it('repair exits 0 when all rows were saved, 1 when some were left out, 2 when no file was written', async () => {
-    const file = await sound()
-    expect(await run('repair', file, '--out', join(folder, 'a.json'))).toMatchObject({ code: 0 })
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"identifier"', 'identifier'))
-    const repaired = await run('repair', file, '--out', join(folder, 'b.json'))
-    expect(repaired.code).toBe(1)
-    expect(repaired.out).toMatch(/^left out: line \d+: what cannot be read\n.*b\.json: saved 1 environment, 2 rows; 1 /)
-    expect(await run('check', join(folder, 'b.json'))).toMatchObject({ code: 0 })
-    const again = await run('repair', file, '--out', join(folder, 'b.json'))
-    expect(again).toMatchObject({ code: 2, out: '' })
-    expect(again.err).toContain('it is there already')
-  })
-
   it.each([
     [[], 'state needs an action'],
     [['chek', 'f'], 'Did you mean check?'],
     [['check'], 'takes one FILE'],
     [['check', 'a', 'b'], 'takes one FILE'],
-    [['check', 'a', '--out', 'b'], '--out belongs to state repair'],
-    [['repair', 'a'], 'needs --out NEW'],
+    [['check', 'a', '--out', 'b'], '--out belongs to state export'],
+    [['repair', 'a'], 'Actions are check, export, import'],
   ])('refuses %j and names its help', async (argv, message) => {
     const { code, err } = await run(...argv)
     expect(code).toBe(2)

@@ -81,11 +81,6 @@ export const GROUPS: readonly {
     files: ['write-ahead-log', 'log-file', 'log-lines', 'recovery'].map((file) => `src/state/wal/${file}.ts`),
     tests: ['test/state/wal-writing.test.ts', 'test/state/wal-recovery.test.ts'],
   },
-  {
-    name: 'state-repair',
-    files: ['src/state/state-repair.ts'],
-    tests: ['test/state/state-repair.test.ts'],
-  },
 ]
 
 function operation(name: string, ...tests: string[]) {

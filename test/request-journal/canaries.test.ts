@@ -388,7 +388,6 @@ const COMMAND_OUTPUTS: Readonly<Record<CommandName, readonly ControlOperation[] 
   webhooks: ['list_webhooks', 'send_event', 'resend_event'],
   mcp: ['call_mcp'],
   healthcheck: ['get_health'],
-  completion: { left: 'it prints names of commands and flags' },
 }
 
 /** Every tool that shows what clients sent. */

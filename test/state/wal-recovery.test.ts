@@ -111,7 +111,12 @@ describe('logs that are damaged where they had been durable', () => {
     ['because it is an earlier one and some other text', { 0: ['a diary'] }, 1, `${FILE}.wal.0:1: this is not`],
     ['because one is missing', { 7: [header(7)], 9: [header(9)] }, 7, /wal\.9: .+ or state\.json\.wal\.8 is missing/],
     ['because the first one is missing', { 8: [header(8)] }, 7, /wal\.8: .+ or state\.json\.wal\.7 is missing/],
-    ['because the state file is missing', { 7: [header(7)] }, 0, /wal\.7: the state file is missing.+state repair/],
+    [
+      'because the state file is missing',
+      { 7: [header(7)] },
+      0,
+      /wal\.7: the state file is missing.+put the files back/,
+    ],
     ['because they are of another state', { 7: [header(7, 'state_b')] }, 7, other],
     ['because an earlier one is of another state', { 3: [header(3, 'state_b')] }, 7, other],
     ['because they are of two states', { 0: [header(0)], 1: [header(1, 'state_b')] }, 0, other],

@@ -5,7 +5,7 @@ import { type EnvironmentImage, STATE_VERSION, type StateImage } from './state-i
 
 /*
  * The text of the state file: JSON, indented by two spaces, with every row of a table on a line of its own. A diff so
- * shows an account as one line, and a repair can read each line by itself.
+ * shows an account as one line.
  */
 
 /** The text of a value. `margin` is the indentation of its first line. */

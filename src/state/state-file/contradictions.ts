@@ -3,10 +3,7 @@ import type { Path, Problem } from '../../schema/problems.ts'
 import { ACCOUNT_SEQUENCE, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from '../model/model.ts'
 import type { StateContent } from '../model/state-image.ts'
 
-/*
- * Rows that are valid each by itself, and contradict one another. A start refuses them, `PUT /_mock/state` does, and a repair
- * leaves them out.
- */
+/* Rows that are valid each by itself, and contradict one another. A start and `PUT /_mock/state` refuse them. */
 
 type TableRows = { readonly [Name in TableName]: readonly Rows[Name][] }
 
@@ -20,7 +17,6 @@ export function contradictions({ environments }: StateContent): Problem[] {
     for (const section of SECTION_NAMES) findRepeated(image[section], 'id', [...path, section], problems)
     // The client id chooses the environment, so that no two environments can have the same.
     for (const [at, client] of image.tables.clients.entries()) {
-      if (!isRow(client)) continue
       const owner = owners.get(client.id) ?? name
       if (owner !== name) problems.push(ofOther([...path, 'tables', 'clients', at, 'id'], owner))
       owners.set(client.id, owner)
@@ -36,17 +32,17 @@ export function contradictionsOf(tables: TableRows, path: Path): Problem[] {
   findRepeated(tables.accounts, 'sequence', [...path, 'accounts'], problems)
   const names = new Set<string>()
   for (const [at, account] of tables.accounts.entries()) {
-    if (!isRow(account)) continue
     const { size } = names
     if (names.add(accountName(account)).size > size) continue
     const allowed = 'each identifier once at a connector in a scope'
     problems.push({ path: [...path, 'accounts', at, 'identifier'], found: REPEATED, allowed })
   }
-  const [given, last] = [countedAccounts(tables), lastSequence(tables)]
+  const counted = tables.counters.find(({ id }) => id === ACCOUNT_SEQUENCE)?.value ?? 0
+  const last = tables.accounts.reduce((highest, { sequence }) => Math.max(highest, sequence), 0)
   // A new account must not get the place of one that exists.
-  if (last > given) {
+  if (last > counted) {
     const allowed = `${ACCOUNT_SEQUENCE} of at least ${last}, the sequence of the last account`
-    problems.push({ path: [...path, 'counters'], found: `${ACCOUNT_SEQUENCE} ${given}`, allowed })
+    problems.push({ path: [...path, 'counters'], found: `${ACCOUNT_SEQUENCE} ${counted}`, allowed })
   }
   return problems
 }
@@ -58,14 +54,6 @@ export function ofOther(path: Path, owner: string): Problem {
   return { path, found: `what the environment ${owner} has`, allowed: 'an id that no other environment has' }
 }
 
-export function lastSequence({ accounts }: TableRows): number {
-  return accounts.filter(isRow).reduce((highest, { sequence }) => Math.max(highest, sequence), 0)
-}
-
-function countedAccounts({ counters }: TableRows): number {
-  return counters.filter(isRow).find(({ id }) => id === ACCOUNT_SEQUENCE)?.value ?? 0
-}
-
 function findRepeated<Key extends string>(
   rows: readonly { readonly [Name in Key]: string | number }[],
   key: Key,
@@ -74,13 +62,7 @@ function findRepeated<Key extends string>(
 ): void {
   const seen = new Set<string | number>()
   for (const [at, row] of rows.entries()) {
-    if (!isRow(row)) continue
     if (!seen.has(row[key])) seen.add(row[key])
     else problems.push({ path: [...path, at, key], found: REPEATED, allowed: `each ${key} once` })
   }
-}
-
-/** A repair has null in the place of a row that it has left out. */
-function isRow<T>(row: T | null): row is T {
-  return row !== null
 }

@@ -32,7 +32,7 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
 }
 
 /** A state of any version. @throws StateError when the bytes are none */
-export async function readDocument(bytes: Buffer, path: string): Promise<JsonObject> {
+async function readDocument(bytes: Buffer, path: string): Promise<JsonObject> {
   const state = await parseJson(bytes, path)
   if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) return state
   if (isJsonObject(state) && isJsonObject(state['tables'])) {
@@ -63,6 +63,6 @@ function lineOfOtherText(bytes: Buffer): number {
 
 function refused(path: string, what: string): StateError {
   return new StateError(
-    `${path}: ${what}. Nothing was changed; use another --state file, or --fresh to replace this one; npx toolmock state repair saves what can be saved`,
+    `${path}: ${what}. Nothing was changed; correct it by hand, use another --state file, such as a copy of this one, or --fresh to replace it`,
   )
 }

@@ -68,8 +68,7 @@ export async function readLogs(
   }
 
   function missing(path: string, first: string): StateError {
-    if (!state)
-      return refusedLog(path, 'the state file is missing', '; npx toolmock state repair saves what the log holds')
+    if (!state) return refusedLog(path, 'the state file is missing')
     return refusedLog(path, `the state file is not the one this log follows, or ${basename(first)} is missing`)
   }
 
@@ -80,7 +79,7 @@ export async function readLogs(
     const header = headerOf(first)
     if (header?.generation !== generation) {
       if (mayBeTorn && lines.length === 1 && first.content === undefined && isBegunLine(bytes)) return
-      throw damaged(first.place, 'this is not a write-ahead log of toolmock, or it is damaged')
+      throw refusedLog(first.place, 'this is not a write-ahead log of toolmock, or it is damaged')
     }
     read.stateId ??= header.state_id
     if (header.state_id !== read.stateId) throw refusedLog(path, 'the state file is not the one this log follows')
@@ -92,7 +91,7 @@ export async function readLogs(
     for (const [at, line] of lines.entries()) {
       const batch = at === 0 ? headerOf(line) && [] : line.content
       if (!Array.isArray(batch)) {
-        if (!isLast || at < lines.length - 1) throw damaged(line.place, 'the log is damaged here')
+        if (!isLast || at < lines.length - 1) throw damaged(line.place)
         read.notices.push(`${line.place}: the last write was cut short and is dropped; it had not been acknowledged`)
         return
       }
@@ -102,20 +101,20 @@ export async function readLogs(
   }
 }
 
-function damaged(place: string, what: string): StateError {
+function damaged(place: string): StateError {
   return new StateError(
-    `${place}: ${what}. Nothing was changed; keep the file; npx toolmock state repair saves what can be saved, --fresh replaces the whole state`,
+    `${place}: the log is damaged here. Nothing was changed; put the file back as it was, remove this line to go on without the changes in it, or use --fresh to replace the whole state`,
   )
 }
 
-function refusedLog(path: string, what: string, more = ''): StateError {
+function refusedLog(place: string, what: string): StateError {
   return new StateError(
-    `${path}: ${what}. Nothing was changed; put the state file back, remove the log to go on without it, or use --fresh to replace the whole state${more}`,
+    `${place}: ${what}. Nothing was changed; put the files back as they were, remove the log to go on without it, or use --fresh to replace the whole state`,
   )
 }
 
 /** What the first line of a log says; undefined when it is none. */
-export function headerOf({ content }: RawLine): LogHeader | undefined {
+function headerOf({ content }: RawLine): LogHeader | undefined {
   if (!isJsonObject(content)) return undefined
   const { state_id, generation } = content
   return typeof state_id === 'string' && typeof generation === 'number' ? { state_id, generation } : undefined
