@@ -20,14 +20,10 @@ export interface Scale {
   rest: number
   /** Whether work without a bar is measured as well. */
   unjudged: boolean
-  /** How long the pauses of the event loop are measured, without the load that leads to a checkpoint. */
-  pauseMilliseconds: number
-  /** The longest time of creates until a checkpoint has written the state file; 0 skips the checkpoint. */
-  checkpointWithin: number
 }
 
-/** The numbers of accounts that the servers are measured with. A bar compares the first two. */
-export const SIZES = [100, 10_000, 100_000] as const
+/** The numbers of accounts that the servers are measured with. A bar compares them. */
+export const SIZES = [100, 10_000] as const
 
 export const FULL: Scale = {
   // The machine changes its speed from one second to the next: many short rounds compare times that are close together.
@@ -39,8 +35,6 @@ export const FULL: Scale = {
   starts: 21,
   rest: 1500,
   unjudged: true,
-  pauseMilliseconds: 20_000,
-  checkpointWithin: 120_000,
 }
 
 export const QUICK: Scale = {
@@ -52,8 +46,6 @@ export const QUICK: Scale = {
   starts: 3,
   rest: 500,
   unjudged: false,
-  pauseMilliseconds: 3000,
-  checkpointWithin: 0,
 }
 
 /** What every row of the benchmark uses. */

@@ -75,7 +75,7 @@ async function warmUp(warmer: LoadSampler, target: Target, slices: number): Prom
 }
 
 /** Loads targets with requests whose numbers are never repeated. */
-export class LoadSampler {
+class LoadSampler {
   readonly #generator: LoadGenerator
   readonly #options: Pick<LoadPlan, 'connections' | 'milliseconds' | 'perSecond'>
   #nextNumber: number

@@ -20,8 +20,8 @@ import { libraryRow } from './rows/library.ts'
 import { mcpRow } from './rows/mcp.ts'
 import { packageRow } from './rows/package.ts'
 import { itemsRow, pagesRow } from './rows/pages.ts'
-import { pauseRow } from './rows/pause.ts'
 import { requestLinesRow } from './rows/request-lines.ts'
+import { resetRow } from './rows/reset.ts'
 import { startRow } from './rows/start.ts'
 import { tokenRow } from './rows/token.ts'
 import { StateFiles } from './state-files.ts'
@@ -42,7 +42,7 @@ const ROWS: Readonly<Record<string, (bench: Bench) => Results | Promise<Results>
   items: itemsRow,
   'execute-tool': executeToolRow,
   mcp: mcpRow,
-  pause: pauseRow,
+  reset: resetRow,
   token: tokenRow,
   package: packageRow,
 }

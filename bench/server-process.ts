@@ -8,7 +8,6 @@ import { pinned } from './pinning.ts'
 
 export interface Launch {
   args: readonly string[]
-  env?: Readonly<Record<string, string>>
   cwd?: string
   /** Discards its stderr. */
   quiet?: boolean
@@ -23,11 +22,10 @@ export class ServerProcess {
   /** When it was started, on the clock of `performance.now()`. */
   readonly from = performance.now()
 
-  constructor({ args, env, cwd, quiet = false, stdout }: Launch) {
+  constructor({ args, cwd, quiet = false, stdout }: Launch) {
     const [command, pinnedArgs] = pinned.server(process.execPath, args)
     this.#child = spawn(command, pinnedArgs, {
       stdio: ['ignore', stdout ?? 'pipe', quiet ? 'ignore' : 'inherit'],
-      env: { ...process.env, ...env },
       ...(cwd !== undefined && { cwd }),
     })
     const killChild = (): void => void this.#child.kill('SIGKILL')

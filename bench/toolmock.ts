@@ -7,8 +7,6 @@ export interface ToolmockOptions {
   state?: string
   /** More flags of the command line. */
   flags?: readonly string[]
-  nodeFlags?: readonly string[]
-  env?: Readonly<Record<string, string>>
 }
 
 /** A server that is ready; disposal kills it. */
@@ -21,10 +19,10 @@ export interface Served extends AsyncDisposable {
 
 /** Starts the built product and waits until it is ready. */
 export async function startToolmock(options: ToolmockOptions): Promise<Served> {
-  const { cli, state, flags = [], nodeFlags = [], env } = options
+  const { cli, state, flags = [] } = options
   const where = state === undefined ? ['--in-memory'] : ['--state', state]
-  const args = [...nodeFlags, cli, 'start', ...where, '--port', '0', '--json', '--log-level', 'warn', ...flags]
-  return served(new ServerProcess({ args, ...(env && { env }) }))
+  const args = [cli, 'start', ...where, '--port', '0', '--json', '--log-level', 'warn', ...flags]
+  return served(new ServerProcess({ args }))
 }
 
 /** Waits for a server that prints its URL as JSON, as toolmock and the bare servers do, and then answers with `status`. */

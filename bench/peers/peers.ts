@@ -78,7 +78,7 @@ export class Peers {
   }
 
   pages(): Promise<Record<string, Target>> {
-    return this.#targets(100_000, 200, {
+    return this.#targets(10_000, 200, {
       'json-server': (url) => requestText(`${url}/connected_accounts?_page=1&_limit=10`),
     })
   }

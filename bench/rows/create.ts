@@ -24,7 +24,7 @@ export async function createRow(bench: Bench): Promise<Results> {
       const server = await startToolmock({ cli: bench.cli, state })
       servers.push(server)
       const target = { ...server, requests: [await createRequest(server.url)], statuses: [201] }
-      targets[String(accounts)] = { ...target, ...(await restoreAfterRound(server.url, accounts)) }
+      targets[String(accounts)] = { ...target, ...(await restoreAfterRound(server.url)) }
     }
     const [first] = servers as [Served, ...Served[]]
     const bare = await startBare(await send(`${first.url}${PATH}`, await createAccountRequest(first.url, 'probe')))
@@ -44,9 +44,8 @@ export async function createRow(bench: Bench): Promise<Results> {
   }
 }
 
-/** Restores the few accounts of a server after each round. With 100,000 accounts, those that a round adds do not matter. */
-async function restoreAfterRound(url: string, accounts: number): Promise<Pick<Target, 'after'>> {
-  if (accounts >= 100_000) return {}
+/** Restores the accounts of a server after each round. */
+async function restoreAfterRound(url: string): Promise<Pick<Target, 'after'>> {
   const snapshot = `${url}/_mock/snapshots/start`
   await send(snapshot, { method: 'PUT' })
   return {

@@ -8,8 +8,8 @@ import { bearer, type Served, startToolmock } from '../toolmock.ts'
 import { send, requestText } from '../wire.ts'
 import { cell, rateText } from './throughput.ts'
 
-const SIZES = [10_000, 100_000] as const
-type Size = (typeof SIZES)[number]
+/** The number of accounts, and of items. */
+const SIZE = 10_000
 /** The longest round in milliseconds. It is enough, because CPU time is counted in nanoseconds. */
 const MAX_LENGTH = 250
 const LIST = '/api/v1/connected_accounts'
@@ -26,18 +26,12 @@ const QUERIES: Readonly<Record<string, string>> = {
   'search, a word of three letters in many': `${LIST}:search?query=son`,
 }
 
-/** The CPU time of pages of list and search, with 10,000 and 100,000 accounts. A bar applies to the most expensive one. */
+/** The CPU time of pages of list and search, with 10,000 accounts. A bar applies to the most expensive one. */
 export async function pagesRow(bench: Bench): Promise<Results> {
-  const results = []
-  for (const size of SIZES) results.push(await pagesAt(bench, size))
-  return { figures: results.flatMap(({ figures }) => figures), peers: results.flatMap(({ peers }) => peers) }
-}
-
-async function pagesAt(bench: Bench, size: Size): Promise<Results> {
-  const state = await bench.states.copy(size)
+  const state = await bench.states.copy(SIZE)
   await using ours = await startToolmock({ cli: bench.cli, state })
   const headers = await bearer(ours.url)
-  const peers = size === 100_000 ? await bench.peers?.pages() : undefined
+  const peers = await bench.peers?.pages()
   const targets = targetsOf(ours, await queries(ours.url, headers), headers)
   const samples = await measurePages(bench, { ...targets, ...peers })
   bench.states.remove(state)
@@ -47,11 +41,11 @@ async function pagesAt(bench: Bench, size: Size): Promise<Results> {
   ]
   return {
     figures: figuresOf(Object.keys(targets), samples, {
-      bar: `pages-${size}`,
+      bar: 'pages-10000',
       what: 'the most expensive page',
-      accounts: size,
+      accounts: SIZE,
     }),
-    peers: peers ? shown.map(([subject, of]) => cell('list, a page of 10 at 100,000', subject, of ?? [])) : [],
+    peers: peers ? shown.map(([subject, of]) => cell('list, a page of 10 at 10,000', subject, of ?? [])) : [],
   }
 }
 
@@ -65,14 +59,14 @@ const ITEM_QUERIES: Readonly<Record<string, string>> = {
   'items, a range that leaves nearly all': '?least=100&sort=title',
   'items, a range that leaves none': '?least=1000000&sort=title',
   'items, search, every item matches': '?q=item',
-  'items, search, one matches': '?q=item+77777&sort=title',
+  'items, search, one matches': '?q=item+7777&sort=title',
   'items, search, none matches': '?q=zzzqqq',
   'items, sorted, after a change': `${CHANGED}?sort=title`,
 }
 
 const PAGE = { list: 'items', sort: '{{request.query.sort}}', page: { token: '{{request.query.token}}' } }
 
-const itemsConnector = (generate: Size) => ({
+const ITEMS_CONNECTOR = {
   connector: 'shop',
   authorization_type: 'NO_AUTH',
   collections: {
@@ -83,7 +77,7 @@ const itemsConnector = (generate: Size) => ({
         kind: '{{#if (eq item.id 1)}}a{{else}}b{{/if}}',
         title: 'Item {{sequence}}',
       },
-      generate,
+      generate: SIZE,
     },
   },
   responders: [
@@ -103,26 +97,18 @@ const itemsConnector = (generate: Size) => ({
       respond: { status: 200, body: '{{items}}' },
     },
   ],
-})
-
-/** The CPU time of a list of 20 out of 10,000 and 100,000 items of a connector. A bar applies to the most expensive one. */
-export async function itemsRow(bench: Bench): Promise<Results> {
-  const results = []
-  for (const size of SIZES) results.push(await itemsAt(bench, size))
-  return { figures: results.flat(), peers: [] }
 }
 
-async function itemsAt(bench: Bench, size: Size): Promise<Figure[]> {
+/** The CPU time of a list of 20 out of 10,000 items of a connector. A bar applies to the most expensive one. */
+export async function itemsRow(bench: Bench): Promise<Results> {
   const seed = join(bench.work, 'items.json')
-  writeFileSync(seed, JSON.stringify({ connectors: [itemsConnector(size)] }))
+  writeFileSync(seed, JSON.stringify({ connectors: [ITEMS_CONNECTOR] }))
   await using ours = await startToolmock({ cli: bench.cli, flags: ['--seed', seed] })
   const list = '/third-party/shop/api/items'
   const paths = Object.entries(ITEM_QUERIES).map(([name, query]) => [name, `${list}${query}`] as const)
   const samples = await measurePages(bench, targetsOf(ours, Object.fromEntries(paths), {}))
-  return figuresOf(Object.keys(ITEM_QUERIES), samples, {
-    bar: `items-${size}`,
-    what: `the most expensive list of 20 out of ${size.toLocaleString('en')} items`,
-  })
+  const what = 'the most expensive list of 20 out of 10,000 items'
+  return { figures: figuresOf(Object.keys(ITEM_QUERIES), samples, { bar: 'items-10000', what }), peers: [] }
 }
 
 function targetsOf(

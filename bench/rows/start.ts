@@ -19,8 +19,7 @@ interface Candidate {
 
 /** The bars by the number of accounts in the state file. */
 const BARS_OF: Readonly<Record<number, Candidate['bars']>> = {
-  10_000: { start: 'start-10000' },
-  100_000: { start: 'start-100000', memory: 'memory-100000' },
+  10_000: { start: 'start-10000', memory: 'memory-10000' },
 }
 
 /** The rounds in which the memory is read, for a figure with a bar; one round for others. */

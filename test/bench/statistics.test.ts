@@ -25,10 +25,10 @@ describe('spread of rounds', () => {
 
 describe('verdict', () => {
   it.each([
-    ['start', 1.3, 'moonshot'],
-    ['start', 1.31, 'bar'],
-    ['start', 2, 'bar'],
-    ['start', 2.01, 'missed'],
+    ['start', 1.5, 'moonshot'],
+    ['start', 1.51, 'bar'],
+    ['start', 2.2, 'bar'],
+    ['start', 2.21, 'missed'],
     ['get-details', 0.85, 'moonshot'],
     ['get-details', 0.5, 'bar'],
     ['get-details', 0.49, 'missed'],
