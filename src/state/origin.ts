@@ -1,8 +1,9 @@
+import type { Faker } from '@faker-js/faker'
 import { newIdentifier } from '../domain/provider.ts'
 import { mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.ts'
 import type { Environment } from './environment.ts'
 import type { Origin } from './model/model.ts'
-import { connectorNames, seedExpander } from './seeding.ts'
+import { connectorNames, expandSeed } from './seeding.ts'
 
 /*
  * How the origin of an environment is made, and how it changes with its seed.
@@ -14,17 +15,13 @@ export function withoutClients(seed: SeedBundle): SeedBundle {
 }
 
 /**
- * What writes out the accounts that a seed generates, and gives ids: those that the environment's entities have already, or new
- * ones.
+ * A seed with the accounts that it generates written out, and with ids: those that the environment's entities have already, or
+ * new ones.
  */
-export async function exactSeed(seed: SeedBundle): Promise<(environment: Environment) => SeedBundle> {
-  const expand = await seedExpander(seed)
-  return (environment) => withIds(environment, expand(environment))
-}
-
-function withIds(environment: Environment, expanded: SeedBundle): SeedBundle {
+export function exactSeed(environment: Environment, seed: SeedBundle, faker: Faker | undefined): SeedBundle {
   const { ids, model } = environment
-  const known = (account: SeedAccount): string | undefined =>
+  const expanded = expandSeed(environment, seed, faker)
+  const idOf = (account: SeedAccount): string | undefined =>
     model.accountIndex.inScope(account.connector, account.identifier, account)?.id
   const providers = expanded.providers.map((provider) => ({
     ...provider,
@@ -32,7 +29,7 @@ function withIds(environment: Environment, expanded: SeedBundle): SeedBundle {
   }))
   const accounts = expanded.accounts.map((account) => ({
     ...account,
-    id: known(account) ?? account.id ?? ids.id('ca'),
+    id: idOf(account) ?? account.id ?? ids.id('ca'),
   }))
   return { ...expanded, providers, accounts }
 }

@@ -16,8 +16,8 @@ import { type ClockState, systemTime, type TimeSource } from './model/time-and-i
 import type { Origin, StartClock } from './model/model.ts'
 import { changedSeed, exactSeed, extendedOrigin, keptRows, reseededOrigin, withoutClients } from './origin.ts'
 import { EMPTIED_BY_RESET, rebuild } from './rebuild.ts'
-import { putSeed } from './seeding.ts'
-import { StorageError } from './wal/state-errors.ts'
+import { fakerFor, putSeed } from './seeding.ts'
+import { removed, StorageError } from './wal/state-errors.ts'
 
 export interface ProvisioningOptions {
   readonly registry: EnvironmentRegistry
@@ -115,7 +115,7 @@ export class EnvironmentProvisioner {
     source?: () => Promise<SeedBundle>,
   ): Promise<CreatedEnvironment | undefined> {
     const { registry, thirdParty, time } = this.#options
-    const exactOf = await exactSeed(seed)
+    const faker = await fakerFor(seed)
     if (source && source !== this.#seed) return undefined
     const name = request.name ?? this.#generatedName()
     if (registry.environment(name)) throw new EnvironmentExistsError(name)
@@ -126,7 +126,7 @@ export class EnvironmentProvisioner {
     const ids = idSeed === undefined ? null : { seed: idSeed, position: 0 }
     const environment = registry.create(name, { settings, clock, ids }, (made) => {
       for (const client of this.#clientsOf(made, request)) made.model.tables.clients.put(client)
-      const exact = exactOf(made)
+      const exact = exactSeed(made, seed, faker)
       putSeed(made, thirdParty(made), withoutClients(exact))
       made.model.tables.origins.put({
         id: 'origin',
@@ -192,25 +192,19 @@ export class EnvironmentProvisioner {
 
   /** Adds a seed to an environment, now and for every reset to come. @throws ClientIdTakenError */
   async add(environment: Environment, seed: SeedBundle, trace?: RequestTrace): Promise<void> {
-    const exactOf = await exactSeed(seed)
-    const origin = await this.#originOf(environment)
-    this.#put(environment, seed, exactOf, (exact) => extendedOrigin(origin(), environment, { seed, exact }), trace)
+    const faker = await fakerFor(seed)
+    await this.#ensureOrigin(environment)
+    environment.model.transact(() => {
+      const exact = exactSeed(environment, seed, faker)
+      this.#put(environment, seed, exact, trace)
+      environment.model.tables.origins.put(extendedOrigin(originOf(environment), environment, { seed, exact }))
+    })
   }
 
-  /** Puts a seed on top of what an environment holds, and what its origin is then, in one commit. */
-  #put(
-    environment: Environment,
-    seed: SeedBundle,
-    exactOf: (environment: Environment) => SeedBundle,
-    originOf: (exact: SeedBundle) => Origin,
-    trace?: RequestTrace,
-  ): void {
-    environment.model.transact(() => {
-      const exact = exactOf(environment)
-      environment.configure(seed.settings)
-      putSeed(environment, this.#options.thirdParty(environment), exact, trace)
-      environment.model.tables.origins.put(originOf(exact))
-    })
+  /** Puts a seed on top of what an environment holds. Only inside a transaction. */
+  #put(environment: Environment, seed: SeedBundle, exact: SeedBundle, trace?: RequestTrace): void {
+    environment.configure(seed.settings)
+    putSeed(environment, this.#options.thirdParty(environment), exact, trace)
   }
 
   /**
@@ -231,14 +225,16 @@ export class EnvironmentProvisioner {
     this.#seed = () => Promise.resolve(seed)
   }
 
-  async #reseed(environment: Environment, seed: SeedBundle): Promise<void> {
-    const origin = await this.#originOf(environment)
-    if (!origin().of_server) return
-    const changed = changedSeed(origin(), seed)
-    const exactOf = await exactSeed(changed)
-    if (environment.isRemoved) return
-    const originOf = (exact: SeedBundle): Origin => reseededOrigin(origin(), environment, { seed: changed, exact })
-    this.#put(environment, changed, exactOf, originOf)
+  async #reseed(environment: Environment, serverSeed: SeedBundle): Promise<void> {
+    await this.#ensureOrigin(environment)
+    if (environment.isRemoved || !originOf(environment).of_server) return
+    environment.model.transact(() => {
+      const seed = changedSeed(originOf(environment), serverSeed)
+      // Accounts that were generated once are not generated again.
+      const exact = exactSeed(environment, seed, undefined)
+      this.#put(environment, seed, exact)
+      environment.model.tables.origins.put(reseededOrigin(originOf(environment), environment, { seed, exact }))
+    })
   }
 
   /**
@@ -249,41 +245,38 @@ export class EnvironmentProvisioner {
   async reset(environment: Environment, more: () => void = () => undefined, given?: SeedBundle): Promise<void> {
     const { thirdParty, time = systemTime } = this.#options
     const seed = given && withConnectors(given, await this.serverSeed())
-    const exactOf = seed && (await exactSeed(seed))
-    const read = await this.#originOf(environment)
-    const before = read()
-    const exact = exactOf?.(environment)
-    const origin =
-      seed && exact ? { ...before, seed, exact, of_server: false, kept: keptRows(environment, exact) } : before
+    const faker = seed && (await fakerFor(seed))
+    await this.#ensureOrigin(environment)
+    const origin = originOf(environment)
+    const exact = seed ? exactSeed(environment, seed, faker) : origin.exact
+    const kept = seed ? keptRows(environment, exact) : origin.kept
     rebuild(environment, EMPTIED_BY_RESET, () => {
       environment.clock.become(clockStateOf(origin.clock, time()))
-      environment.replaceSettings({ ...DEFAULT_SETTINGS, ...origin.exact.settings })
+      environment.replaceSettings({ ...DEFAULT_SETTINGS, ...exact.settings })
       const { connections, providers, origins, clients } = environment.model.tables
-      for (const connection of origin.kept.connections) connections.put(connection)
-      for (const provider of origin.kept.providers) providers.put(provider)
-      putSeed(environment, thirdParty(environment), withoutClients(origin.exact))
-      if (seed && exact) {
+      for (const connection of kept.connections) connections.put(connection)
+      for (const provider of kept.providers) providers.put(provider)
+      putSeed(environment, thirdParty(environment), withoutClients(exact))
+      if (seed) {
         for (const client of seed.clients) if (!isClientPattern(client.id)) clients.put(client)
-        origins.put({ ...origin, kept: keptRows(environment, exact) })
+        origins.put({ ...origin, seed, exact, of_server: false, kept: keptRows(environment, exact) })
       }
       more()
     })
   }
 
-  /** What reads the origin of an environment, as it is when it is called. */
-  async #originOf(environment: Environment): Promise<() => Origin> {
-    const stored = (): Origin | undefined => environment.model.tables.origins.get('origin')
-    const other = stored() ?? (await this.#originFromServer(environment))
-    return () => stored() ?? other
-  }
-
   /** What an older state file brought goes back to the server's seed; entities of the seed that are there keep their ids. */
-  async #originFromServer(environment: Environment): Promise<Origin> {
+  async #ensureOrigin(environment: Environment): Promise<void> {
+    const { origins } = environment.model.tables
+    if (origins.get('origin')) return
     const seed = withoutClients(await this.serverSeed())
-    const exactOf = await exactSeed(seed)
-    const exact = exactOf(environment)
-    const clock = repeatable(this.#options.clock ?? {}, environment)
-    return { id: 'origin', seed, exact, of_server: true, clock, kept: keptRows(environment, exact) }
+    const faker = await fakerFor(seed)
+    if (origins.get('origin') || environment.isRemoved) return
+    environment.model.transact(() => {
+      const exact = exactSeed(environment, seed, faker)
+      const clock = repeatable(this.#options.clock ?? {}, environment)
+      origins.put({ id: 'origin', seed, exact, of_server: true, clock, kept: keptRows(environment, exact) })
+    })
   }
 
   /** A pattern of the server's seed makes environments from that; one that was added to an environment, from its seed. */
@@ -312,6 +305,13 @@ export class EnvironmentProvisioner {
     while (this.#options.registry.environment(name)) name = next()
     return name
   }
+}
+
+/** @throws ServiceError UNAUTHENTICATED when the environment was removed: every other one has an origin */
+function originOf({ model, name }: Environment): Origin {
+  const origin = model.tables.origins.get('origin')
+  if (!origin) throw removed(name)
+  return origin
 }
 
 /** A seed that brings neither connectors nor connections is about those of the server. */

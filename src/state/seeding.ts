@@ -20,7 +20,7 @@ import {
   type SeedProvider,
 } from '../domain/seed.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
-import { lazyImport } from '../lazy-import.ts'
+import { lazyImport } from '../domain/once.ts'
 import { adoptConnectorType } from './account-changes.ts'
 import { newAuthRequest } from './auth-requests.ts'
 import { replaceItems, restartReplaced } from './collections.ts'
@@ -276,39 +276,35 @@ export class SeedConflictError extends Error {
 
 const loadFaker = lazyImport(() => import('@faker-js/faker/locale/en'))
 
-/**
- * What writes out the accounts that a seed's `generate` asks for, with identifiers of invented people that no account of the
- * environment or the seed has. The same ids give the same people. What invents them is loaded only when it is needed.
- */
-export async function seedExpander(bundle: SeedBundle): Promise<(environment: Environment) => SeedBundle> {
-  const faker = bundle.generate.length === 0 ? undefined : await ownFaker()
-  return (environment) => {
-    if (!faker) return bundle
-    const { accountIndex } = environment.model
-    const names = new Set<string>()
-    for (const account of bundle.accounts) names.add(accountName(account))
-    const isNew = (account: SeedAccount): boolean => {
-      const { size } = names
-      const isThere = accountIndex.inScope(account.connector, account.identifier, account) !== undefined
-      return !isThere && names.add(accountName(account)).size > size
-    }
-    faker.seed(environment.ids.number())
-    const accounts = [...bundle.accounts]
-    for (const generate of bundle.generate) {
-      for (let count = 1; count <= generate.accounts; count++) {
-        const person = `${plain(faker.person.firstName())}.${plain(faker.person.lastName())}`
-        accounts.push(newAccount(generate, person, isNew))
-      }
-    }
-    return { ...bundle, accounts, generate: [] }
-  }
+/** What invents the people of a seed's `generate`; undefined for a seed without any, because it takes long to load. */
+export async function fakerFor({ generate }: SeedBundle): Promise<Faker | undefined> {
+  if (generate.length === 0) return undefined
+  const { faker } = await loadFaker()
+  // An instance of its own; importing the class itself would load every locale.
+  return new (faker.constructor as typeof Faker)({ locale: faker.rawDefinitions })
 }
 
-/** An instance of its own: what is made in slices does not depend on what else is made meanwhile. */
-async function ownFaker(): Promise<Faker> {
-  const { faker } = await loadFaker()
-  // Importing the class itself would load every locale.
-  return new (faker.constructor as typeof Faker)({ locale: faker.rawDefinitions })
+/**
+ * Writes out the accounts that a seed's `generate` asks for, with identifiers of invented people that no account of the
+ * environment or the seed has. The same ids give the same people.
+ */
+export function expandSeed({ ids, model }: Environment, bundle: SeedBundle, faker: Faker | undefined): SeedBundle {
+  if (!faker) return bundle
+  const names = new Set(bundle.accounts.map(accountName))
+  const isNew = (account: SeedAccount): boolean => {
+    const { size } = names
+    const isThere = model.accountIndex.inScope(account.connector, account.identifier, account) !== undefined
+    return !isThere && names.add(accountName(account)).size > size
+  }
+  faker.seed(ids.number())
+  const accounts = [...bundle.accounts]
+  for (const generate of bundle.generate) {
+    for (let count = 1; count <= generate.accounts; count++) {
+      const person = `${plain(faker.person.firstName())}.${plain(faker.person.lastName())}`
+      accounts.push(newAccount(generate, person, isNew))
+    }
+  }
+  return { ...bundle, accounts, generate: [] }
 }
 
 /** `example.com` is reserved (RFC 2606). People of the same name get a number, as in real directories. */

@@ -1,6 +1,6 @@
 import type { Settings } from '../domain/settings.ts'
 import { isJsonObject } from '../domain/json.ts'
-import { lazyImport } from '../lazy-import.ts'
+import { lazyImport } from '../domain/once.ts'
 import type { ClockState } from './model/time-and-ids.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { Problem } from '../schema/problems.ts'

@@ -1,12 +1,12 @@
 import type { ThirdParty } from '../../src/domain/ports.ts'
 import type { SeedBundle } from '../../src/domain/seed.ts'
 import type { Environment } from '../../src/state/environment.ts'
-import { putSeed, seedExpander } from '../../src/state/seeding.ts'
+import { expandSeed, fakerFor, putSeed } from '../../src/state/seeding.ts'
 
 /** Puts a checked seed into an environment, in one transaction. */
 export async function applySeed(environment: Environment, thirdParty: ThirdParty, bundle: SeedBundle): Promise<void> {
-  const expand = await seedExpander(bundle)
+  const faker = await fakerFor(bundle)
   environment.model.transact(() => {
-    putSeed(environment, thirdParty, expand(environment))
+    putSeed(environment, thirdParty, expandSeed(environment, bundle, faker))
   })
 }
