@@ -108,7 +108,7 @@ function replyStep({ status, error_code, duration_ms, injected, webhook }: Reque
 
 function callStep({ kind, grant, method, url, connector, environment }: Upstream, isRetry: boolean): Step {
   const what = kind === 'token' ? `token endpoint, ${wordsOf(grant ?? 'no grant')}` : connector
-  const pathname = /^\w+:\/\/[^/?#]*([^?#]*)/.exec(url)?.[1] ?? url
+  const pathname = url.replaceAll(/^\w+:\/\/[^/]*|\?.*/g, '')
   // All third parties of the mock share one listener, so the prefix of the application is left out.
   const place = `/${environment}/${connector}/`
   const path = pathname.startsWith(place) ? pathname.slice(place.length - 1) : pathname
