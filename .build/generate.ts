@@ -14,7 +14,6 @@ import { fieldTables } from './generate/field-tables.ts'
 import { groups } from './generate/groups.ts'
 import { jsonSchemas } from './generate/json-schemas.ts'
 import { lifecyclePages } from './generate/lifecycle-pages.ts'
-import { limitsTable } from './generate/limits-table.ts'
 import { basisTable } from './generate/basis-table.ts'
 import { operationLines } from './generate/operation-lines.ts'
 import { optionsTables } from './generate/options-tables.ts'
@@ -58,7 +57,6 @@ const STEPS: readonly Step[] = [
   fileReference,
   errorReference,
   apiReference,
-  limitsTable,
   groups,
   dashboard,
 ]

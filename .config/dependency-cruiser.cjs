@@ -49,9 +49,6 @@ const EVERY_MODULE = Object.keys(MODULES)
 /** The HTTP client of everything that calls a server. Any module may import it. */
 const HTTP_CLIENT = '^src/http-client\\.ts$'
 
-/** Dynamic imports of a running server, which are tried again after a failure. Any module may import it. */
-const LAZY_IMPORT = '^src/lazy-import\\.ts$'
-
 /** What differs between operating systems. Any module may import it. */
 const PLATFORM = '^src/platform\\.ts$'
 
@@ -96,13 +93,7 @@ const moduleRule = (name, to) => ({
   from: { path: `^src/${name}/` },
   to: {
     path: '^src/',
-    pathNot: [
-      ...[name, ...to].map((allowed) => `^src/${allowed}/`),
-      HTTP_CLIENT,
-      LAZY_IMPORT,
-      LINEAR_PATTERN,
-      PLATFORM,
-    ],
+    pathNot: [...[name, ...to].map((allowed) => `^src/${allowed}/`), HTTP_CLIENT, LINEAR_PATTERN, PLATFORM],
   },
 })
 

@@ -14,7 +14,6 @@ import {
 import { BUNDLED, bundledNames } from '../documents/package-files.ts'
 import { mayBeCalled } from '../domain/base-url.ts'
 import { instant } from '../domain/instant.ts'
-import { once } from '../domain/once.ts'
 import type { SeedBundle } from '../domain/seed.ts'
 import { StartError } from '../domain/start-error.ts'
 import type { Webhook } from '../domain/webhook.ts'
@@ -23,7 +22,7 @@ import { ResponseCache } from '../http/answer.ts'
 import { Extensions } from '../http/extensions.ts'
 import { SILENT } from '../http/log.ts'
 import { createFastExpress, type FastExpress, type Serving } from '../http/server.ts'
-import { lazyImport } from '../lazy-import.ts'
+import { lazyImport, once } from '../domain/once.ts'
 import { OPERATIONS } from '../operations/table.ts'
 import type { JournalFile } from '../request-journal/journal-file.ts'
 import { Journals } from '../request-journal/journal.ts'
@@ -126,6 +125,8 @@ async function createCore(options: AppOptions, { createFastApp }: FastExpress, r
       ...restartCollections(services),
     ]
     refuseUndocumentedMcp(services)
+    // Once it is loaded, what imports it for a request cannot fail.
+    if (options.mcp) await import('../mcp/virtual-servers.ts')
     await startScenarios(services, options)
     const rpc = await rpcOf(options, services)
     const listener = mountRoutes(createFastApp(), services, rpc)

@@ -15,7 +15,7 @@ import {
   onlyWithMcp,
   setRequestId,
 } from '../http/routes.ts'
-import { lazyImport } from '../lazy-import.ts'
+import { lazyImport } from '../domain/once.ts'
 import { holdPages, magicLinkRoutes, showProblem } from '../magic-links/routes.ts'
 import { MCP_CONNECTIONS } from '../operations/connections.ts'
 import { MCP_SERVERS } from '../operations/mcp-configs.ts'

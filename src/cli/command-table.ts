@@ -522,7 +522,10 @@ export interface Command extends CommandRow {
   readonly name: CommandName
 }
 
-export const COMMANDS = Object.entries(TABLE).map(([name, row]) => ({ name, ...row })) as [Command, ...Command[]]
+export const COMMANDS = Object.entries<CommandRow>(TABLE).map(([name, row]) => ({
+  ...row,
+  name: name as CommandName,
+})) as [Command, ...Command[]]
 
 export const COMMAND_NAMES = COMMANDS.map(({ name }) => name)
 

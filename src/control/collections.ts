@@ -1,4 +1,4 @@
-import { lazyImport } from '../lazy-import.ts'
+import { lazyImport } from '../domain/once.ts'
 import { collectionNamed, type Collection, type CollectionPlace, keyOf } from '../domain/collection.ts'
 import type { CollectionOwner } from '../domain/connector.ts'
 import { quote, thereAre } from '../domain/text.ts'

@@ -11,7 +11,7 @@ import { didYouMean } from '../domain/suggestion.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { quote } from '../domain/text.ts'
 import { callerBaseUrl } from '../domain/request-headers.ts'
-import { lazyImport } from '../lazy-import.ts'
+import { lazyImport } from '../domain/once.ts'
 import { checkedName, environmentNamed, type ServerCall, type ControlHandlers } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 

@@ -8,7 +8,7 @@ import { type Times, timesRange } from '../domain/times.ts'
 import { hasBody, readBody as readBytes } from '../http/body.ts'
 import { type Problem, problemsOf } from '../schema/problems.ts'
 import { webhookSchema } from '../schema/seed-values.ts'
-import { lazyImport } from '../lazy-import.ts'
+import { lazyImport } from '../domain/once.ts'
 import { ControlError, type ControlErrorCode, invalidInput } from './errors.ts'
 import { BODIES as DECLARED_BODIES, QUERIES as DECLARED_QUERIES } from './generated/input.ts'
 

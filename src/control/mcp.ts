@@ -1,6 +1,6 @@
 import type { ControlCall } from '../contract/control-call.ts'
 import { callerBaseUrl } from '../domain/request-headers.ts'
-import { lazyImport } from '../lazy-import.ts'
+import { lazyImport } from '../domain/once.ts'
 import { environmentNamed, type ControlReply, type ServerCall } from './call.ts'
 
 const loadServer = lazyImport(() => import('../mcp/control-server.ts'))

@@ -1,4 +1,4 @@
-import { lazyImport } from '../lazy-import.ts'
+import { lazyImport } from '../domain/once.ts'
 import { checkDocumentName, type EnvironmentCall, type ControlReply, type ControlHandlers } from './call.ts'
 
 const loadValidation = lazyImport(() => import('../documents/validate.ts'))

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { shellQuote } from '../domain/text.ts'
 import { callerBaseUrl } from '../domain/request-headers.ts'
-import { lazyImport } from '../lazy-import.ts'
+import { lazyImport } from '../domain/once.ts'
 import type { AppServices } from './app-services.ts'
 import type { ControlHandlers } from './call.ts'
 import { ControlError } from './errors.ts'

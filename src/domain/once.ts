@@ -1,3 +1,5 @@
+import { ServiceError } from './errors.ts'
+
 /** A function that calls `load` once and keeps what it resolves to. A failure is not kept: the next call tries again. */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined
@@ -10,4 +12,21 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
     loaded = loading
     return loading
   }
+}
+
+/**
+ * A rare part that a running server imports when it is first needed. Node.js keeps a failed read of a module as the answer to
+ * every later import of it.
+ * @throws ServiceError STORAGE_UNAVAILABLE (503) with the file and the reason
+ */
+export function lazyImport<T>(load: () => Promise<T>): () => Promise<T> {
+  return once(async () => {
+    try {
+      return await load()
+    } catch (error) {
+      if (!(error instanceof Error && 'syscall' in error)) throw error
+      const message = `a part of toolmock could not be loaded: ${error.message}; nothing was changed; a restart loads it`
+      throw new ServiceError('STORAGE_UNAVAILABLE', message)
+    }
+  })
 }

@@ -75,6 +75,8 @@ const MAX_BODY = 512 * 1024 * 1024
 /** How long a request waits for an active replica, beside the lease of the one before. */
 const WAIT_MS = 30_000
 
+/** The lease should last so many times as long as the start of the active replica, which reads the state. */
+const LEASE_OF_STARTS = 3
 /** Polls of the row of the active replica within one lease. */
 const POLLS = 4
 /** Between two polls while requests wait. */
@@ -321,6 +323,7 @@ export class Replica {
     const { database, self, leaseMs, log, time, startTerm } = this.#options
     let lease: Lease | undefined
     let term: Term | undefined
+    const began = monotonicTime()
     try {
       lease = await Lease.take(database, self, leaseMs, time)
       if (!lease) {
@@ -330,7 +333,6 @@ export class Replica {
       this.#lease = lease
       this.#warnOfClock()
       this.#assertStays()
-      const began = monotonicTime()
       this.#forwarder.endBefore(lease.epoch)
       term = await startTerm({
         place: {
@@ -349,6 +351,7 @@ export class Replica {
       this.#events.emit('polled')
       const ms = Math.round(monotonicTime() - began)
       log.info('this replica is active', this.#fields({ loaded_in_ms: ms }))
+      this.#adviseLease(ms)
       for (const notice of term.notices) log.warn(notice, this.#fields())
       void lease.ended.then((reason) => this.#endTerm(reason))
       await this.#poll()
@@ -358,10 +361,21 @@ export class Replica {
       await term?.close(true).catch(() => undefined)
       await lease?.release().catch(() => undefined)
       if (isFirst && !isLost && !this.#isLeaving) throw error
+      this.#adviseLease(Math.round(monotonicTime() - began))
       // Others have a chance before it tries again.
       this.#nextAttemptAt = monotonicTime() + leaseMs
       if (!this.#isLeaving) log.error('this replica could not become active', this.#fields({ error: reasonOf(error) }))
     }
+  }
+
+  /** Reading the state is one piece of work, in which no lease is renewed. */
+  #adviseLease(startMs: number): void {
+    const { leaseMs, log } = this.#options
+    if (startMs <= leaseMs / LEASE_OF_STARTS) return
+    log.warn(
+      `the start took ${startMs} ms, more than a third of the lease; give --lease ${LEASE_OF_STARTS * startMs} or more`,
+      this.#fields(),
+    )
   }
 
   /** The model is dropped without writing: another replica may have it. */

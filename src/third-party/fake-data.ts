@@ -3,7 +3,7 @@ import type { JsonValue } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
 import { seededRandom } from '../domain/seeded-random.ts'
 import { didYouMean } from '../domain/suggestion.ts'
-import { lazyImport } from '../lazy-import.ts'
+import { lazyImport } from '../domain/once.ts'
 import { TemplateError } from './template-error.ts'
 
 const loadFaker = lazyImport(() => import('@faker-js/faker/locale/en'))

@@ -1,4 +1,4 @@
-import { lazyImport } from '../../lazy-import.ts'
+import { lazyImport } from '../../domain/once.ts'
 import type { JudgedReports } from '../verdict.ts'
 
 interface Format {
