@@ -53,9 +53,9 @@ export const tables: Step = {
           )}`,
           `\nexport const SECTION_NAMES: readonly (keyof Sections)[] = ${JSON.stringify(Object.keys(sections.shape))}`,
           `\n/** The fields of its row that a seed file gives an account. */`,
-          `export const SEED_ACCOUNT_FIELDS: readonly string[] = ${JSON.stringify(Object.keys(seedShape(accountFields)))}`,
-          `\n/** Those that an account may lack as well. */`,
-          `export const OPTIONAL_SEED_FIELDS = ${JSON.stringify(optionalIn(account.shape, seedShape(accountFields)))} as const`,
+          `export const SEED_ACCOUNT_FIELDS = ${JSON.stringify(Object.keys(seedShape(accountFields)))} as const`,
+          `\n/** What templates and matches see of an account. */`,
+          `export const TEMPLATE_FIELDS = ${JSON.stringify(templateFields(accountFields))} as const`,
           accountObjects(accountFields, account.shape, printer),
           '',
         ].join('\n'),
@@ -65,9 +65,8 @@ export const tables: Step = {
   },
 }
 
-/** The fields of a seed that are optional in a row. */
-function optionalIn(rows: Readonly<Record<string, z.ZodType>>, seed: object): string[] {
-  return Object.keys(seed).filter((name) => (rows[name] as unknown as Schema)._zod.def.type === 'optional')
+function templateFields(fields: object): string[] {
+  return Object.entries(fields).flatMap(([name, field]: [string, object]) => ('template' in field ? [name] : []))
 }
 
 /** The interface of the object that `tables.ts` exports by a name. */

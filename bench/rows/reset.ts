@@ -30,10 +30,10 @@ export async function resetRow({ cli, states, scale }: Bench): Promise<Results> 
 }
 
 async function longestWait(url: string): Promise<number> {
-  let isReset = false
-  const reset = send(`${url}/_mock/reset`, { method: 'POST' }).finally(() => (isReset = true))
+  const under = { way: true }
+  const reset = send(`${url}/_mock/reset`, { method: 'POST' }).finally(() => (under.way = false))
   let longest = 0
-  while (!isReset) {
+  while (under.way) {
     const from = performance.now()
     await send(`${url}/_mock/health`)
     longest = Math.max(longest, performance.now() - from)

@@ -1,4 +1,4 @@
-import { TEMPLATE_FIELDS } from '../domain/account.ts'
+import { TEMPLATE_FIELDS } from '../domain/generated/tables.ts'
 import { BoundedCache } from '../domain/bounded-cache.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
 import { Hints, listed } from '../domain/suggestion.ts'

@@ -28,9 +28,6 @@ export function accountName({ connector, identifier, organization_id, user_id }:
   return JSON.stringify([connector, identifier, organization_id, user_id])
 }
 
-/** What templates and matches see of an account. */
-export const TEMPLATE_FIELDS = ['id', 'identifier', 'connector', 'organization_id', 'user_id', 'api_config'] as const
-
 /** Credentials with the time at which their token expires. */
 export interface Issued {
   credentials: Credentials

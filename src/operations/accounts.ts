@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Account, issued, type Scope, scopeOf, updated, withLive, withoutPending } from '../domain/account.ts'
+import { type Account, issued, scopeOf, updated, withLive, withoutPending } from '../domain/account.ts'
 import { CREDENTIAL_KINDS, isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import { bareConnector } from '../domain/connector-defaults.ts'
 import { type Connector, providerOf } from '../domain/connector.ts'
@@ -29,6 +29,7 @@ import type { Position } from '../domain/page-token.ts'
 import type { TokenAnswer } from '../domain/ports.ts'
 import { type RequestTrace, tokenDigest } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
+import { newAccount } from '../state/account-changes.ts'
 import { removeItemsOf } from '../state/collections.ts'
 import { connectionOf, type Environment, now } from '../state/environment.ts'
 import { revokeGrants } from '../state/grants.ts'
@@ -46,7 +47,7 @@ export function createConnectedAccount(call: Call<'create_connected_account'>): 
   checkAuthorizationType(body.connected_account?.authorization_type, connector, trace)
   const patch = effective(filled(body.connected_account?.authorization_details, trace), connector, trace)
   checkFit(patch, type)
-  const account = newAccount(environment, connector, body.identifier, scopeOf(body))
+  const account = newAccount(environment, connector, { identifier: body.identifier, ...scopeOf(body) })
   account.credentials = mergeCredentials({}, patch, type, body.identifier)
   account.api_config = mergeKeys({}, body.connected_account?.api_config ?? {})
   if (patch.trusted_idp) checkDatabaseUser(account.credentials, connector)
@@ -62,25 +63,6 @@ export function createConnectedAccount(call: Call<'create_connected_account'>): 
     if (isLive) thirdParty.accept(connector, account, credentials)
     return reply
   }, trace)
-}
-
-/** A new account of a connector, as it is without credentials, and not yet in the model. */
-export function newAccount(environment: Environment, connector: Connector, identifier: string, scope: Scope): Account {
-  return {
-    id: environment.ids.id('ca'),
-    sequence: 0,
-    connection_id: connectionOf(environment, connector.connector)?.id ?? '',
-    connector: connector.connector,
-    provider: providerOf(connector),
-    identifier,
-    organization_id: scope.organization_id,
-    user_id: scope.user_id,
-    authorization_type: connector.authorization_type,
-    status: 'PENDING_AUTH',
-    updated_at: now(environment),
-    api_config: {},
-    credentials: mergeCredentials({}, {}, connector.authorization_type, identifier),
-  }
 }
 
 /**

@@ -10,7 +10,7 @@ import { locate, type Locator } from '../domain/locator.ts'
 import type { MagicLink } from '../domain/generated/tables.ts'
 import { parseUrl } from '../domain/parse-url.ts'
 import type { TokenAnswer } from '../domain/ports.ts'
-import { newAccount } from './accounts.ts'
+import { newAccount } from '../state/account-changes.ts'
 import { knownConnector, refuseDisabled } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
 
@@ -109,7 +109,7 @@ function absentAccount({ environment }: LinkCall, locator: Locator): Account {
       'must be the id of an account; send connector and identifier to create one',
       'existing_account',
     )
-  return newAccount(environment, knownConnector(environment, connector), identifier, scopeOf(locator))
+  return newAccount(environment, knownConnector(environment, connector), { identifier, ...scopeOf(locator) })
 }
 
 /** The redirect as the URL standard writes it where it has other than ASCII characters, else to the octet as it was given (G30). */

@@ -83,7 +83,9 @@ function seedAccount(account: SeededAccount): JsonObject {
   const isGiven = (value: JsonValue | undefined): boolean =>
     isJsonObject(value) ? Object.keys(value).length > 0 : value !== undefined && value !== null && value !== ''
   return Object.fromEntries(
-    Object.entries(account).filter(([name, value]) => SEED_ACCOUNT_FIELDS.includes(name) && isGiven(value)),
+    Object.entries(account).filter(
+      ([name, value]) => (SEED_ACCOUNT_FIELDS as readonly string[]).includes(name) && isGiven(value),
+    ),
   )
 }
 

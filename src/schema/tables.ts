@@ -48,6 +48,8 @@ type Field =
       readonly seed?: z.ZodType
       /** In lists too, or only where one account is answered. A time that was never set is left out. */
       readonly shown?: 'always' | 'alone'
+      /** Whether templates and matches see it. */
+      readonly template?: true
     }
 type Fields = Readonly<Record<string, Field>>
 
@@ -335,14 +337,19 @@ export const accountFields = {
       .optional()
       .describe('An id that starts with ca_. Absent: a generated one.'),
     shown: 'always',
+    template: true,
   },
   sequence: { row: z.int().min(1).describe('Position in creation order, which is the order of lists; never reused.') },
-  organization_id: text.default('').describe('The organization that the account belongs to.'),
-  user_id: text.default('').describe('The user that the account belongs to.'),
+  organization_id: {
+    seed: text.default('').describe('The organization that the account belongs to.'),
+    template: true,
+  },
+  user_id: { seed: text.default('').describe('The user that the account belongs to.'), template: true },
   connection_id: { row: text, shown: 'always' },
   connector: {
     seed: nonEmpty.describe('The connector, or the identifier of a custom provider.'),
     shown: 'always',
+    template: true,
   },
   provider: { row: text, shown: 'always' },
   identifier: {
@@ -352,6 +359,7 @@ export const accountFields = {
       .regex(/\S/, { error: 'a text that is not blank' })
       .describe('Whose account it is, in the words of your application: an e-mail address, an id.'),
     shown: 'always',
+    template: true,
   },
   authorization_type: { row: z.enum(AUTHORIZATION_TYPES), shown: 'always' },
   status: {
@@ -372,6 +380,7 @@ export const accountFields = {
   api_config: {
     seed: givenObject.default({}).describe('Settings of the account that templates see.'),
     shown: 'alone',
+    template: true,
   },
   credentials: { row: credentials.describe('Live credentials: those that tools run with.') },
   pending: {

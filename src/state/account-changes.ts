@@ -1,12 +1,37 @@
-import { type Account, issued, updated, withLive, withoutPending } from '../domain/account.ts'
+import { type Account, issued, type Scope, updated, withLive, withoutPending } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
+import { type Connector, providerOf } from '../domain/connector.ts'
 import { lacksDatabaseUser, mergeCredentials } from '../domain/credentials.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { AuthRequest } from '../domain/generated/tables.ts'
 import type { ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
-import type { Environment } from './environment.ts'
+import { connectionOf, type Environment, now } from './environment.ts'
 import { revokeGrants } from './grants.ts'
+
+/** A new account of a connector, as it is without credentials, and not yet in the model. */
+export function newAccount(
+  environment: Environment,
+  connector: Connector,
+  name: Scope & Pick<Account, 'identifier'>,
+  id = environment.ids.id('ca'),
+): Account {
+  return {
+    id,
+    sequence: 0,
+    connection_id: connectionOf(environment, connector.connector)?.id ?? '',
+    connector: connector.connector,
+    provider: providerOf(connector),
+    identifier: name.identifier,
+    organization_id: name.organization_id,
+    user_id: name.user_id,
+    authorization_type: connector.authorization_type,
+    status: 'PENDING_AUTH',
+    updated_at: now(environment),
+    api_config: {},
+    credentials: mergeCredentials({}, {}, connector.authorization_type, name.identifier),
+  }
+}
 
 /** Ends the auth requests of an account that wait for verification: they then answer 404. Only inside a transaction. */
 export function endRequests(

@@ -1,9 +1,7 @@
-import type { Faker } from '@faker-js/faker'
-import { newIdentifier } from '../domain/provider.ts'
-import { mergeBundles, type SeedAccount, type SeedBundle } from '../domain/seed.ts'
+import { mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import type { Environment } from './environment.ts'
 import type { Origin } from './model/model.ts'
-import { connectorNames, expandSeed } from './seeding.ts'
+import { connectorNames } from './seeding.ts'
 
 /*
  * How the origin of an environment is made, and how it changes with its seed.
@@ -12,26 +10,6 @@ import { connectorNames, expandSeed } from './seeding.ts'
 /** A seed without its clients: those belong to the environment that it is the seed of, and the rest get their own. */
 export function withoutClients(seed: SeedBundle): SeedBundle {
   return { ...seed, clients: [] }
-}
-
-/**
- * A seed with the accounts that it generates written out, and with ids: those that the environment's entities have already, or
- * new ones.
- */
-export function exactSeed(environment: Environment, seed: SeedBundle, faker: Faker | undefined): SeedBundle {
-  const { ids, model } = environment
-  const expanded = expandSeed(environment, seed, faker)
-  const idOf = (account: SeedAccount): string | undefined =>
-    model.accountIndex.inScope(account.connector, account.identifier, account)?.id
-  const providers = expanded.providers.map((provider) => ({
-    ...provider,
-    identifier: provider.identifier ?? newIdentifier(provider.display_name, ids),
-  }))
-  const accounts = expanded.accounts.map((account) => ({
-    ...account,
-    id: idOf(account) ?? account.id ?? ids.id('ca'),
-  }))
-  return { ...expanded, providers, accounts }
 }
 
 /** The origin after another seed document was added. */

@@ -14,9 +14,9 @@ import type { Environment } from './environment.ts'
 import { ClientIdTakenError, type EnvironmentRegistry } from './environment-registry.ts'
 import { type ClockState, systemTime, type TimeSource } from './model/time-and-ids.ts'
 import type { Origin, StartClock } from './model/model.ts'
-import { changedSeed, exactSeed, extendedOrigin, keptRows, reseededOrigin, withoutClients } from './origin.ts'
+import { changedSeed, extendedOrigin, keptRows, reseededOrigin, withoutClients } from './origin.ts'
 import { EMPTIED_BY_RESET, rebuild } from './rebuild.ts'
-import { fakerFor, putSeed } from './seeding.ts'
+import { exactSeed, fakerFor, putSeed } from './seeding.ts'
 import { removed, StorageError } from './wal/state-errors.ts'
 
 export interface ProvisioningOptions {

@@ -6,7 +6,7 @@ import { type Connection, newConnection } from '../domain/connection.ts'
 import { type Connector, providerOf } from '../domain/connector.ts'
 import { generatedDetails } from '../domain/connector-defaults.ts'
 import { areLive, type Credentials, mergeCredentials, takenBy } from '../domain/credentials.ts'
-import { OPTIONAL_SEED_FIELDS } from '../domain/generated/tables.ts'
+import { SEED_ACCOUNT_FIELDS } from '../domain/generated/tables.ts'
 import { instant } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { ThirdParty } from '../domain/ports.ts'
@@ -21,10 +21,10 @@ import {
 } from '../domain/seed.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { lazyImport } from '../domain/once.ts'
-import { adoptConnectorType } from './account-changes.ts'
+import { adoptConnectorType, newAccount } from './account-changes.ts'
 import { newAuthRequest } from './auth-requests.ts'
 import { replaceItems, restartReplaced } from './collections.ts'
-import { connectionOf, type Environment, now, providerNamed } from './environment.ts'
+import { connectionOf, type Environment, providerNamed } from './environment.ts'
 import { ACCOUNT_SEQUENCE } from './model/model.ts'
 
 /**
@@ -186,29 +186,16 @@ function withCredentials(
   seed: SeedAccount,
   nextSequence: () => number,
 ): Account {
-  const { authorization_type } = connector
   const live = issuedBySeed(environment, connector, seed)
-  const obtained = TRAITS[authorization_type].source === 'service' ? live.credentials : {}
+  const obtained = TRAITS[connector.authorization_type].source === 'service' ? live.credentials : {}
   const { id, sequence } = placeOf(environment, seed, nextSequence)
-  // Written out, because a spread of the seed takes as long as the rest of a seed of many accounts.
   const account: Account = {
-    id,
-    sequence,
-    organization_id: seed.organization_id,
-    user_id: seed.user_id,
-    connection_id: connectionOf(environment, seed.connector)?.id ?? '',
-    connector: seed.connector,
-    provider: providerOf(connector),
-    identifier: seed.identifier,
-    authorization_type,
-    status: seed.status,
-    updated_at: now(environment),
-    api_config: seed.api_config,
+    ...newAccount(environment, connector, seed, id),
     ...(seed.status === 'PENDING_VERIFICATION' ? { credentials: obtained, pending: live } : live),
   }
-  for (const field of OPTIONAL_SEED_FIELDS)
+  for (const field of SEED_ACCOUNT_FIELDS)
     if (seed[field] !== undefined) Object.assign(account, { [field]: seed[field] })
-  return account
+  return Object.assign(account, { id, sequence })
 }
 
 /** Puts the items of a collection in place of those that are there. Only inside a transaction. */
@@ -285,6 +272,26 @@ export async function fakerFor({ generate }: SeedBundle): Promise<Faker | undefi
 }
 
 /**
+ * A seed with the accounts that it generates written out, and with ids: those that the environment's entities have already, or
+ * new ones.
+ */
+export function exactSeed(environment: Environment, seed: SeedBundle, faker: Faker | undefined): SeedBundle {
+  const { ids, model } = environment
+  const expanded = expandSeed(environment, seed, faker)
+  const idOf = (account: SeedAccount): string | undefined =>
+    model.accountIndex.inScope(account.connector, account.identifier, account)?.id
+  const providers = expanded.providers.map((provider) => ({
+    ...provider,
+    identifier: provider.identifier ?? newIdentifier(provider.display_name, ids),
+  }))
+  const accounts = expanded.accounts.map((account) => ({
+    ...account,
+    id: idOf(account) ?? account.id ?? ids.id('ca'),
+  }))
+  return { ...expanded, providers, accounts }
+}
+
+/**
  * Writes out the accounts that a seed's `generate` asks for, with identifiers of invented people that no account of the
  * environment or the seed has. The same ids give the same people.
  */
@@ -301,14 +308,18 @@ export function expandSeed({ ids, model }: Environment, bundle: SeedBundle, fake
   for (const generate of bundle.generate) {
     for (let count = 1; count <= generate.accounts; count++) {
       const person = `${plain(faker.person.firstName())}.${plain(faker.person.lastName())}`
-      accounts.push(newAccount(generate, person, isNew))
+      accounts.push(generatedAccount(generate, person, isNew))
     }
   }
   return { ...bundle, accounts, generate: [] }
 }
 
 /** `example.com` is reserved (RFC 2606). People of the same name get a number, as in real directories. */
-function newAccount(generate: SeedGenerate, person: string, isNew: (account: SeedAccount) => boolean): SeedAccount {
+function generatedAccount(
+  generate: SeedGenerate,
+  person: string,
+  isNew: (account: SeedAccount) => boolean,
+): SeedAccount {
   const { connector, organization_id, user_id, status } = generate
   for (let number = 1; ; number++) {
     const identifier = `${person}${number === 1 ? '' : String(number)}@example.com`

@@ -1,5 +1,5 @@
 import { parse } from '@handlebars/parser'
-import { type Account, TEMPLATE_FIELDS } from '../domain/account.ts'
+import { type Account, TEMPLATE_FIELDS } from '../domain/generated/tables.ts'
 import { plainText } from '../domain/collection.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { type Instant, instant } from '../domain/instant.ts'
