@@ -35,9 +35,7 @@ export type CallOf<Op extends ControlOperation> = RouteOf<Op>['environment'] ext
   : ServerCall<Op>
 
 /** A text of many megabytes comes in parts: a copy that joins them would keep other requests waiting. */
-export type ControlReply = (
-  { readonly body: unknown } | { readonly text: string | readonly Buffer[]; readonly type: string }
-) & {
+export type ControlReply = ({ readonly body: unknown } | { readonly text: string; readonly type: string }) & {
   readonly status?: number
   /**
    * Changes what the state does not hold, such as the request journal. Runs once the state is durable, and never when the disk

@@ -50,30 +50,17 @@ type Due = components['schemas']['DueItem']
 /** As many of the events that a move of the clock has passed are listed; the others are counted. */
 const MAX_PASSED = 50
 
-/** What falls due in a range of time: the earliest events, and the number of each kind. A large model is never sorted whole. */
+/** What falls due in a range of time: the earliest events, and the number of each kind. */
 function dueBetween(
   environment: Environment,
   { after, until = '9', most }: { readonly after: string; readonly until?: string; readonly most: number },
 ): { readonly earliest: Due[]; readonly counts: Partial<Record<Due['kind'], number>> } {
+  const due = [...accountsDue(environment), ...linksDue(environment), ...tokensDue(environment)].filter(
+    ({ at }) => at > after && at <= until,
+  )
   const counts: Partial<Record<Due['kind'], number>> = {}
-  let earliest: Due[] = []
-  let latest = '9'
-  const keepEarliest = (): void => {
-    earliest = earliest.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).slice(0, most)
-  }
-  for (const due of [accountsDue, linksDue, tokensDue])
-    for (const item of due(environment)) {
-      const { at, kind } = item
-      if (at <= after || at > until) continue
-      counts[kind] = (counts[kind] ?? 0) + 1
-      if (at >= latest) continue
-      earliest.push(item)
-      if (earliest.length < most * 2) continue
-      keepEarliest()
-      latest = earliest.at(-1)?.at ?? latest
-    }
-  keepEarliest()
-  return { earliest, counts }
+  for (const { kind } of due) counts[kind] = (counts[kind] ?? 0) + 1
+  return { earliest: due.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).slice(0, most), counts }
 }
 
 function* accountsDue({ model }: Environment): Generator<Due> {

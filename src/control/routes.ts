@@ -97,18 +97,11 @@ export function sendReply(
   const [text, type] =
     'text' in reply ? [reply.text, reply.type] : [`${JSON.stringify(reply.body)}\n`, 'application/json']
   const status = reply.status ?? 200
-  const length = typeof text === 'string' ? Buffer.byteLength(text) : text.reduce((sum, part) => sum + part.length, 0)
   const headers = {
     'Content-Type': type,
-    'Content-Length': String(length),
+    'Content-Length': String(Buffer.byteLength(text)),
     'Cache-Control': 'no-store',
     ...reply.headers,
   }
-  if (typeof text === 'string') {
-    sendAnswer(response, { status, headers, body: text })
-    return
-  }
-  response.writeHead(status, headers)
-  if (response.req.method !== 'HEAD') for (const part of text) response.write(part)
-  response.end()
+  sendAnswer(response, { status, headers, body: text })
 }

@@ -24,12 +24,12 @@ const loadConnectorParser = lazyImport(() => import('../documents/read.ts'))
 export const stateHandlers = {
   /** Rows, and their keys, as in the state file. */
   get_state: ({ services, environment }) => {
-    const text = Buffer.from(imageText(environment.image()))
-    if (text.length > services.stateLimit) {
+    const text = imageText(environment.image())
+    if (Buffer.byteLength(text) > services.stateLimit) {
       const message = `the state is larger than ${services.stateLimit} bytes, which is the most that can be got and put back; the state file has it`
       throw new ControlError('BODY_TOO_LARGE', message)
     }
-    return { text: [text], type: 'application/json' }
+    return { text, type: 'application/json' }
   },
 
   put_state: async (call) => {

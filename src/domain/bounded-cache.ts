@@ -1,6 +1,6 @@
 /**
- * Caches values that are computed from immutable objects. When it is full, it is emptied. A WeakMap would keep an entry for
- * each of 100,000 accounts, and the garbage collector would have to visit them.
+ * Caches values that are computed from immutable objects. When it is full, it is emptied. A WeakMap would keep an entry
+ * for each of many accounts, and the garbage collector would have to visit them.
  */
 export class BoundedCache<Key extends object, Value> {
   readonly #limit: number

@@ -67,7 +67,7 @@ export function conditionsOf(document: Conditions): (Condition & { readonly isEm
   })
 }
 
-/** Whether a value meets all of the conditions. What they compare with is prepared once, because a list tests 100,000 items. */
+/** Whether a value meets all of the conditions. What they compare with is prepared once, because a list tests all items. */
 export function meeting(conditions: readonly Condition[]): (value: JsonObject) => boolean {
   const tests = conditions.map(({ path, operator, wanted }) => {
     const [read, test] = [reader(path), testOf(operator, wanted)]

@@ -28,9 +28,6 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
       return
     }
     const chunks: Buffer[] = []
-    // Copied as it comes: putting a large body together at its end takes a long turn.
-    const length = decoder ? 0 : Number(request.headers['content-length'] ?? 0)
-    const whole = length > LARGE ? Buffer.allocUnsafeSlow(length) : undefined
     let size = 0
     const refuse = (error: ServiceError): void => {
       if (decoder) {
@@ -46,13 +43,11 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     const source = decoder ? request.pipe(decoder) : request
     source.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size <= limit) {
-        if (whole) chunk.copy(whole, size - chunk.length)
-        else chunks.push(chunk)
-      } else if (size < Infinity) refuse(tooLarge(limit))
+      if (size <= limit) chunks.push(chunk)
+      else if (size < Infinity) refuse(tooLarge(limit))
     })
     source.on('end', () => {
-      resolve(whole?.subarray(0, size) ?? (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
     })
     request.on('error', unreadable)
     decoder?.on('error', unreadable)
@@ -111,8 +106,6 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
   ['br', createBrotliDecompress],
 ])
 const ENCODINGS = ['identity', ...DECODERS.keys()].join(', ')
-
-const LARGE = 1024 * 1024
 
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0

@@ -49,7 +49,6 @@ export interface JournalsOptions extends JournalLimits {
 /** The request journals of a server, one for each environment. */
 export class Journals {
   readonly #options: JournalsOptions
-  readonly #headers = new SharedHeaders()
   readonly #observers: ((entry: RecordedEntry) => void)[] = []
   /** By environment and not by name: a new environment of an old name has its own journal. */
   readonly #of = new WeakMap<object, Journal>()
@@ -63,7 +62,7 @@ export class Journals {
   record(input: EntryInput): void {
     const { realTime, defaultEnvironment } = this.#options
     const environment = input.environment ?? defaultEnvironment()
-    const requestHeaders = this.#headers.share(input.requestHeaders ?? [])
+    const requestHeaders = input.requestHeaders ?? []
     const entry = recordedEntry(input, { environment, realAt: realTime(), requestHeaders })
     this.of(environment ?? this).append(entry)
     for (const observe of this.#observers) observe(entry)
@@ -415,32 +414,4 @@ const FIXED_BYTES = 1024
 
 function bytesOf({ requestBody, responseBody, url }: RecordedEntry): number {
   return FIXED_BYTES + requestBody.length + responseBody.length + url.length
-}
-
-/** More lists than a few clients send; beyond that, sharing starts again with an empty map. */
-const MAX_SHARED = 512
-
-/**
- * Keeps equal header lists once. A client sends the same ones with nearly every request; ten thousand copies would keep the
- * garbage collector busy.
- */
-class SharedHeaders {
-  readonly #known = new Map<string, readonly string[]>()
-  #latest: readonly string[] = []
-
-  /** The list itself, or an equal one that came before. */
-  share(headers: readonly string[]): readonly string[] {
-    const latest = this.#latest
-    // Nearly every request has the same headers as the one before.
-    if (headers.length === latest.length && headers.every((text, at) => text === latest[at])) return latest
-    // No header contains a line break.
-    const key = headers.join('\n')
-    let known = this.#known.get(key)
-    if (!known) {
-      if (this.#known.size >= MAX_SHARED) this.#known.clear()
-      this.#known.set(key, (known = headers))
-    }
-    this.#latest = known
-    return known
-  }
 }

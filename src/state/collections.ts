@@ -84,7 +84,6 @@ export function replaceItems(
   for (const { id } of collections.at(place).all().reverse()) tables.collection_items.remove(id)
   const counter = counterOf(place)
   let value = tables.counters.get(counter)?.value ?? 0
-  tables.counters.put({ id: counter, value })
   for (const [key, item] of items) putItem(environment, place, { id: itemId(place, key), sequence: ++value, item })
   tables.counters.put({ id: counter, value })
 }

@@ -74,8 +74,8 @@ export class Environment {
   readonly #connectors = new ConnectorCache()
   #settings: Settings
   #vocabulary: { readonly words: VocabularyWords; readonly vocabulary: Vocabulary | undefined } | undefined
-  /** The changes of the rows so far, while `begin` gathers them into one commit. */
-  #gathered: Change[] | undefined
+  /** Until the commit that makes it. */
+  #onUndoOfBegin: (() => void) | undefined
 
   constructor({ name, record, time, indexes, log, events }: EnvironmentParts) {
     this.name = name
@@ -142,19 +142,16 @@ export class Environment {
 
   /** Makes a new environment with all that `fill` puts, in one commit. @param onUndo called when there is none then */
   begin(fill: () => void, onUndo: () => void): void {
-    const changes: Change[] = (this.#gathered = [])
-    const undo = (): void => {
-      this.model.undo(changes)
-      onUndo()
-    }
+    this.#onUndoOfBegin = onUndo
     try {
       this.model.transact(fill)
-      this.commit({ record: this.record, changes }, undo)
+      // It has not been committed when nothing was put.
+      if (this.#onUndoOfBegin) this.#commitRows([])
     } catch (error) {
-      undo()
+      onUndo()
       throw error
     } finally {
-      this.#gathered = undefined
+      this.#onUndoOfBegin = undefined
     }
   }
 
@@ -224,8 +221,12 @@ export class Environment {
   }
 
   #commitRows(changes: readonly Change[]): void {
-    if (this.#gathered) for (const change of changes) this.#gathered.push(change)
-    else this.commit({ changes }, () => this.model.undo(changes))
+    const onUndo = this.#onUndoOfBegin
+    this.#onUndoOfBegin = undefined
+    this.commit({ ...(onUndo && { record: this.record }), changes }, () => {
+      this.model.undo(changes)
+      onUndo?.()
+    })
   }
 }
 

@@ -39,7 +39,7 @@ export function putSeed(
   trace: RequestTrace = new RequestTrace(),
 ): void {
   const typeOf = (name: string): AuthorizationType | undefined => environment.connector(name)?.authorization_type
-  const { accounts, clients, counters } = environment.model.tables
+  const { accounts, clients } = environment.model.tables
   // Only accounts that exist follow a change of their connector's type.
   const named = accounts.size === 0 ? [] : connectorNames(bundle)
   const types = new Map(named.map((name) => [name, typeOf(name)]))
@@ -48,11 +48,7 @@ export function putSeed(
   for (const connection of bundle.connections) putConnection(environment, connection)
   for (const provider of bundle.providers) putProvider(environment, provider)
   for (const [name, type] of types) if (type !== typeOf(name)) adoptConnectorType(environment, thirdParty, name, trace)
-  // A seed counts its accounts once: a change of the counter for each would be a sixth of the log.
-  let last = 0
-  const nextSequence = (): number => (last = last === 0 ? environment.model.count(ACCOUNT_SEQUENCE) : last + 1)
-  for (const account of bundle.accounts) putAccount(environment, thirdParty, account, nextSequence)
-  if (last > 0) counters.put({ id: ACCOUNT_SEQUENCE, value: last })
+  for (const account of bundle.accounts) putAccount(environment, thirdParty, account)
   for (const webhook of bundle.webhooks ?? []) environment.model.tables.webhooks.put(webhook)
   for (const { connector, collection, items } of bundle.collections ?? []) {
     putCollection(environment, { connector, collection, account_id: '' }, items)
@@ -161,16 +157,11 @@ function putProvider(environment: Environment, seed: SeedProvider): void {
  * when it is `ACTIVE`, none that it would accept when it is `EXPIRED` or `DISCONNECTED`, a pending auth request when it
  * waits for verification. Only inside a transaction.
  */
-function putAccount(
-  environment: Environment,
-  thirdParty: ThirdParty,
-  seed: SeedAccount,
-  nextSequence: () => number,
-): void {
+function putAccount(environment: Environment, thirdParty: ThirdParty, seed: SeedAccount): void {
   const { model } = environment
   const connector = environment.connector(seed.connector)
   if (!connector) throw new Error(`the seed has an account at ${JSON.stringify(seed.connector)}, which is no connector`)
-  const account = withCredentials(environment, connector, seed, nextSequence)
+  const account = withCredentials(environment, connector, seed)
   model.tables.accounts.put(account)
   if (seed.status === 'PENDING_VERIFICATION') newAuthRequest(environment, account)
   const accepted = seed.status === 'ACTIVE' ? account.credentials : account.pending?.credentials
@@ -180,15 +171,10 @@ function putAccount(
   }
 }
 
-function withCredentials(
-  environment: Environment,
-  connector: Connector,
-  seed: SeedAccount,
-  nextSequence: () => number,
-): Account {
+function withCredentials(environment: Environment, connector: Connector, seed: SeedAccount): Account {
   const live = issuedBySeed(environment, connector, seed)
   const obtained = TRAITS[connector.authorization_type].source === 'service' ? live.credentials : {}
-  const { id, sequence } = placeOf(environment, seed, nextSequence)
+  const { id, sequence } = placeOf(environment, seed)
   const account: Account = {
     ...newAccount(environment, connector, seed, id),
     ...(seed.status === 'PENDING_VERIFICATION' ? { credentials: obtained, pending: live } : live),
@@ -211,17 +197,13 @@ function putCollection(environment: Environment, place: CollectionPlace, items: 
 }
 
 /** The id and place of the account that is there already, or new ones. */
-function placeOf(
-  { ids, model }: Environment,
-  seed: SeedAccount,
-  nextSequence: () => number,
-): Pick<Account, 'id' | 'sequence'> {
+function placeOf({ ids, model }: Environment, seed: SeedAccount): Pick<Account, 'id' | 'sequence'> {
   const before = model.accountIndex.inScope(seed.connector, seed.identifier, seed)
   if (before) return { id: before.id, sequence: before.sequence }
   const id = seed.id ?? ids.id('ca')
   if (model.tables.accounts.get(id))
     throw new SeedConflictError(`the seed's account id ${JSON.stringify(id)} is another account's`)
-  return { id, sequence: nextSequence() }
+  return { id, sequence: model.count(ACCOUNT_SEQUENCE) }
 }
 
 function issuedBySeed(environment: Environment, connector: Connector, seed: SeedAccount): Issued {
