@@ -21,7 +21,7 @@ export const accountHandlers = {
     const { accounts } = environment.model.tables
     for (const account of accounts.values()) statuses[account.status] = (statuses[account.status] ?? 0) + 1
     const filter = text === undefined ? {} : { query: text }
-    const { rows } = environment.model.accountIndex.page(filter, { after: 0 }, accounts.size)
+    const rows = environment.model.accountIndex.where(filter)
     const matching = status === undefined ? rows : rows.filter((account) => account.status === status)
     const ordered = order === 'newest' ? matching.toReversed() : matching
     const shown = ordered.slice(offset, offset + limit)

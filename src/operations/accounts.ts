@@ -25,7 +25,6 @@ import { instant } from '../domain/instant.ts'
 import { accountSummary, type AccountView, accountView } from '../domain/generated/tables.ts'
 import { nextStatus } from '../domain/lifecycle.ts'
 import { locate, type Locator, type LocatorNames } from '../domain/locator.ts'
-import type { Position } from '../domain/page-token.ts'
 import type { TokenAnswer } from '../domain/ports.ts'
 import { type RequestTrace, tokenDigest } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
@@ -240,12 +239,12 @@ function accountPage(
   filter: AccountFilter,
   { page_size, page_token }: { page_size?: number | undefined; page_token?: string | undefined },
 ) {
-  const { accountIndex } = environment.model
-  const query = { ...filter, page_size, page_token }
-  const find = (position: Position, size: number) => accountIndex.page(filter, position, size)
-  const { rows, ...rest } = page(environment, listing, query, find, ({ sequence }) => sequence)
+  const accounts = environment.model.accountIndex.where(filter)
+  const { rows, ...rest } = page(environment, listing, { ...filter, page_size, page_token }, accounts, sequenceOf)
   return { connected_accounts: rows.map(accountSummary), ...rest }
 }
+
+const sequenceOf = ({ sequence }: Account): number => sequence
 
 /** Filters that were sent: an empty string counts as not given. */
 export function given(filter: Record<string, string | undefined>): AccountFilter {

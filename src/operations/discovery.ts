@@ -1,6 +1,5 @@
 import type { Account } from '../domain/account.ts'
 import { type Connector, providerOf, type Tool } from '../domain/connector.ts'
-import type { AccountFilter } from '../state/model/account-index.ts'
 import { providerView } from '../domain/provider.ts'
 import { instant } from '../domain/instant.ts'
 import { indexOfText } from '../domain/text.ts'
@@ -25,9 +24,9 @@ export function listTools({ environment, query }: Call<'list_tools'>): Reply {
 export function listScopedTools({ environment, query }: Call<'list_scoped_tools'>): Reply {
   const { identifier } = query
   const matches = chosen(query)
-  const active = accountsWhere(environment, { identifier }).filter(
-    ({ status, connector }) => status === 'ACTIVE' && isEnabled(environment, connector),
-  )
+  const active = environment.model.accountIndex
+    .where({ identifier })
+    .filter(({ status, connector }) => status === 'ACTIVE' && isEnabled(environment, connector))
   const tools = active.flatMap((account) => {
     const connector = environment.connector(account.connector)
     const all = connector ? toolsFrom(account.sequence, connector) : []
@@ -125,7 +124,7 @@ function connectorFilter(
   })
   const onlyConnector = Object.keys(filter).every((field) => field === 'connector')
   if (!id && onlyConnector) return ({ connector }) => !filter.connector || filter.connector === connector
-  const accounts = accountsWhere(environment, filter).filter((account) => !id || account.id === id)
+  const accounts = environment.model.accountIndex.where(filter).filter((account) => !id || account.id === id)
   const used = new Set(accounts.map(({ connector }) => connector))
   return ({ connector }) => used.has(connector)
 }
@@ -147,8 +146,4 @@ function chosen(query: Call<'list_scoped_tools' | 'list_available_tools'>['query
     const values = [providerOf(connector), tool.name, connector.connector]
     return sets.every((set, at) => !set?.length || set.includes(values[at] ?? ''))
   }
-}
-
-function accountsWhere(environment: Environment, filter: AccountFilter): readonly Account[] {
-  return environment.model.accountIndex.page(filter, { after: 0 }, Number.MAX_SAFE_INTEGER).rows
 }

@@ -145,8 +145,8 @@ export class Environment {
     this.#onUndoOfBegin = onUndo
     try {
       this.model.transact(fill)
-      // It has not been committed when nothing was put.
-      if (this.#onUndoOfBegin) this.#commitRows([])
+      // Nothing was put, so that nothing was committed.
+      if (this.commits === 0) this.#commitRows([])
     } catch (error) {
       onUndo()
       throw error

@@ -1,7 +1,6 @@
 import type { Account, Scope } from '../../domain/account.ts'
 import type { AccountFinder } from '../../domain/locator.ts'
-import type { Position } from '../../domain/page-token.ts'
-import { Lookup, type Page, pageAt, RowsInOrder } from './rows-in-order.ts'
+import { Lookup, RowsInOrder } from './rows-in-order.ts'
 import type { Index } from './table.ts'
 
 /** Exact matches, but for `query`, which is a case-insensitive substring of identifier, connector or provider (G1, G3). */
@@ -50,9 +49,13 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     return this.#named(identifier, { connector })
   }
 
-  /** The accounts of a connector, in creation order. */
+  /** The accounts that meet a filter, in creation order. */
+  where(filter: AccountFilter): readonly Account[] {
+    return this.#rows.all.filter(meets(filter))
+  }
+
   ofConnector(connector: string): readonly Account[] {
-    return this.#rows.all.filter(meets({ connector }))
+    return this.where({ connector })
   }
 
   /** The identifier of an account that differs from this one by case or blanks alone; undefined when an account has this one. */
@@ -61,11 +64,6 @@ export class AccountIndex implements Index<Account>, AccountFinder {
     const plain = withoutCaseAndBlanks(identifier)
     const found = this.#rows.all.filter((row) => withoutCaseAndBlanks(row.identifier) === plain)
     return (found.find((row) => row.identifier === plain) ?? found[0])?.identifier
-  }
-
-  /** Up to `size` matches after or before a position, in creation order (G4). */
-  page(filter: AccountFilter, position: Position, size: number): Page<Account> {
-    return pageAt(this.#rows.all.filter(meets(filter)), ({ sequence }) => sequence, position, size)
   }
 
   #named(identifier: string, filter: AccountFilter): readonly Account[] {

@@ -1,4 +1,3 @@
-import type { Position } from '../../domain/page-token.ts'
 import type { Index, Row } from './table.ts'
 
 /** The first index, at least `from`, from which on `test` holds, by halving. */
@@ -29,29 +28,6 @@ export class RowsInOrder<T extends Row & { readonly sequence: number }> implemen
   #place({ sequence }: T): number {
     return firstWhere(this.all, (row) => row.sequence >= sequence)
   }
-}
-
-/** A part of a list, and what is around it. */
-export interface Page<T> {
-  readonly rows: readonly T[]
-  /** All of the list. */
-  readonly total: number
-  readonly has_previous: boolean
-  readonly has_next: boolean
-}
-
-/** Up to `size` items after or before a position; `positionOf` grows from item to item of the list (G4). */
-export function pageAt<T>(
-  list: readonly T[],
-  positionOf: (item: T) => number,
-  position: Position,
-  size: number,
-): Page<T> {
-  const isForward = 'after' in position
-  const border = isForward ? position.after : position.before - 1
-  const passed = firstWhere(list, (item) => positionOf(item) > border)
-  const [from, to] = isForward ? [passed, passed + size] : [Math.max(0, passed - size), passed]
-  return { rows: list.slice(from, to), total: list.length, has_previous: from > 0, has_next: to < list.length }
 }
 
 /** The rows of a table by a text of theirs. */

@@ -255,7 +255,7 @@ export const LISTING_MUTANTS: readonly Mutant[] = [
     what: 'only the tools of connectors at which the identifier has an account are available',
     caughtBy: 'discovery/available',
     mutate: answering('list_available_tools', (body, { query, environment }) => {
-      const used = environment.model.accountIndex.page({ identifier: query.identifier }, { after: 0 }, 1000).rows
+      const used = environment.model.accountIndex.where({ identifier: query.identifier })
       body.tools = body.tools.filter(({ provider }: { provider: string }) =>
         used.some(({ connector }) => connector === provider),
       )

@@ -114,8 +114,8 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     caughtBy: 'mcp/connection-token',
     mutate: ({ around }) =>
       around('create_mcp_connection_token', (call, handler) => {
-        const found = call.environment.model.accountIndex.page({ identifier: call.body.identifier }, { after: 0 }, 1)
-        return found.total > 0 ? handler(call) : { status: 400, body: { code: 9, message: 'no account', details: [] } }
+        const found = call.environment.model.accountIndex.where({ identifier: call.body.identifier })
+        return found.length > 0 ? handler(call) : { status: 400, body: { code: 9, message: 'no account', details: [] } }
       }),
   },
   {
