@@ -298,7 +298,13 @@ it.each([
   }
   const asked = { announce: () => Promise.resolve(FREE), leader: () => Promise.resolve(FREE) }
   const log = { ...SILENT, warn: (line: string) => void warnings.push(line) }
-  const replica = replicaOf({ ...asked, takeOver: () => Promise.resolve(1) }, 3000, {}, startTerm, log)
+  const replica = replicaOf(
+    { ...asked, takeOver: () => Promise.resolve({ epoch: 1, ahead: 0 }) },
+    3000,
+    {},
+    startTerm,
+    log,
+  )
   await replica.start()
   if (advice === undefined) expect(warnings).toEqual([])
   else
