@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import type { App } from '../app/app.ts'
 import { Answer } from '../conform/answer.ts'
 import { ControlApi } from '../conform/control-api.ts'
@@ -55,12 +55,14 @@ export async function writeRecording(recording: Recording, progress: (note: stri
   const staging = await mkdtemp(join(folder, '.toolmock-'))
   try {
     const lines = await writeFiles(recording, staging, progress)
-    for (const part of ['', 'connectors', 'scenarios']) await removeFormer(join(folder, part))
-    const entries = await readdir(staging, { recursive: true, withFileTypes: true })
-    for (const entry of entries.filter((each) => each.isFile())) {
-      const target = join(folder, relative(staging, entry.parentPath))
-      await makeDirectory(target)
-      await rename(join(entry.parentPath, entry.name), join(target, entry.name))
+    // The seed comes after the connectors that it needs.
+    const parts = ['connectors', 'scenarios', '']
+    for (const part of parts) await removeFormer(join(folder, part))
+    for (const part of parts) {
+      const entries = await readdir(join(staging, part), { withFileTypes: true }).catch(() => [])
+      const files = entries.filter((entry) => entry.isFile())
+      if (files.length > 0) await makeDirectory(join(folder, part))
+      for (const { name } of files) await rename(join(staging, part, name), join(folder, part, name))
     }
     return lines
   } finally {
