@@ -26,6 +26,7 @@ import { lazyImport, once } from '../domain/once.ts'
 import { OPERATIONS } from '../operations/table.ts'
 import type { JournalFile } from '../request-journal/journal-file.ts'
 import { Journals } from '../request-journal/journal.ts'
+import { RequestEntries } from '../request-journal/request-entries.ts'
 import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
@@ -193,17 +194,22 @@ async function createServices(
   })
   journals.observe(recordEntry.bind(undefined, records))
   if (options.observeEntry) journals.observe(options.observeEntry)
-  const controlIds = new RandomIds()
+  const entries = new RequestEntries({
+    journals,
+    realTime,
+    requestIds: (use) => (use === 'control' ? new RandomIds() : registry.requestIds(use, idSeed)),
+    durable: (readGuard) => registry.durable(readGuard),
+  })
   const webhooks = new Webhooks({
     ofServer: callableWebhooks(options),
     isOff: documentedOnly,
     warn: (message) => log?.warn(message),
     registry,
     journals,
+    entries,
     scenarios,
     pauses,
     realTime,
-    newRequestId: () => controlIds.id('req'),
     found: (finding) => records.of(finding.environment.name).addWebhookFinding(finding),
     timeout: options.webhookTimeout ?? WEBHOOK_TIMEOUT,
   })
@@ -262,11 +268,7 @@ async function createServices(
       const parts = { version: VERSION, registry, journals, records, scenarios, realTime, documentedOnly, mcp }
       return createReports({ ...parts, bundledScenarios: () => bundledNames('scenario') })
     }),
-    requestIds: {
-      operations: registry.requestIds('operations', idSeed),
-      pages: registry.requestIds('pages', idSeed),
-      control: controlIds,
-    },
+    entries,
     bodyLimit: options.bodyLimit ?? MAX_BODY,
     controlBodyLimit: options.bodyLimit ?? MAX_CONTROL_BODY,
     stateLimit: options.stateLimit ?? MAX_STATE,

@@ -51,27 +51,22 @@ export const accountHandlers = {
 
   /** A refusal of the tool is an answer too: it is what the caller wants to see. */
   try_tool: async (call) => {
-    const { services, environment, path, body, trace } = call
+    const { environment, path, body, trace, entry: opened } = call
     const account = accountWith(environment, path.id)
     trace.account = account
-    const { request = '' } = trace
+    const { requestId: request } = opened
     const sent = { connected_account_id: account.id, tool_name: path.tool, tool_input: body.input ?? {} }
     const reply = await runOperation('execute_tool', call, sent).catch((error: unknown) => {
       if (!(error instanceof ServiceError) || error.errorCode === 'STORAGE_UNAVAILABLE') throw error
       return errorReply(error, request)
     })
-    const onceDurable = (): void =>
-      services.journals.record({
-        kind: 'control',
-        id: request,
-        environment,
-        url: `the tool ${path.tool} was tried on account ${account.id}: ${reply.status}`,
-        status: reply.status,
-        requestBody: JSON.stringify(sent),
-        responseBody: reply.body === undefined ? '' : JSON.stringify(reply.body),
-        trace,
-      })
-    return { body: { status: reply.status, body: reply.body ?? null, request }, onceDurable }
+    const entry = {
+      url: `the tool ${path.tool} was tried on account ${account.id}: ${reply.status}`,
+      status: reply.status,
+      requestBody: JSON.stringify(sent),
+      responseBody: reply.body === undefined ? '' : JSON.stringify(reply.body),
+    }
+    return { body: { status: reply.status, body: reply.body ?? null, request }, entry }
   },
 
   account_event: (call) => {
@@ -81,7 +76,7 @@ export const accountHandlers = {
     trace.account ??= account
     const next = applyAccountEvent(environment, account, event, trace)
     const body = { account: shownAccount(next) }
-    return changed(call, `${event} was applied to account ${account.id}`, { body })
+    return changed(`${event} was applied to account ${account.id}`, { body })
   },
 
   /** The id in the path can be a `key_id` (2.5). */
@@ -91,7 +86,7 @@ export const accountHandlers = {
     const connection = findConnection(environment, path.id)
     if (!connection) throw new ControlError('CONNECTION_NOT_FOUND', `there is no connection ${quote(path.id)}`)
     const moved = applyConnectionEvent(environment, connection, event)
-    return changed(call, `${event} was applied to connection ${moved.id} (${moved.key_id})`, {
+    return changed(`${event} was applied to connection ${moved.id} (${moved.key_id})`, {
       body: { connection: moved },
     })
   },

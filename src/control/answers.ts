@@ -2,7 +2,6 @@ import type { Request, Response } from 'express'
 import type { ControlCall } from '../contract/control-call.ts'
 import { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
 import type { JsonObject } from '../domain/json.ts'
-import { RequestTrace } from '../domain/request-trace.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import { accountHandlers } from './accounts.ts'
 import type { AppServices } from './app-services.ts'
@@ -11,13 +10,13 @@ import {
   type ControlHandlers,
   type ControlReply,
   environmentNamed,
-  whenDurable,
+  endCall,
   type ServerCall,
 } from './call.ts'
 import { clockHandlers } from './clock.ts'
 import { collectionHandlers } from './collections.ts'
 import { environmentHandlers } from './environments.ts'
-import { failure, pathNotFound } from './errors.ts'
+import { ControlError, failure, pathNotFound } from './errors.ts'
 import { type ControlOperation, type ControlRoute, readBody, readDocumentBody, readQuery } from './input.ts'
 import { linkHandlers } from './links.ts'
 import { callMcp } from './mcp.ts'
@@ -53,16 +52,15 @@ export async function answer(
   services: AppServices,
   route: ControlRoute,
   path: JsonObject,
-  request: Request,
-  response: Response,
-): Promise<ControlReply | undefined> {
+  { request, response, entry }: Pick<AnyCall, 'request' | 'response' | 'entry'>,
+): Promise<ControlReply> {
   const parameters = new URLSearchParams(request.url.slice(request.path.length + 1))
   const query = readQuery(route, parameters)
   const name = parameters.get('environment') ?? 'default'
   if (route.environment) environmentNamed(services, name)
   const limit = route.operation === 'put_state' ? services.stateLimit : services.controlBodyLimit
   const body = await readBody(route, request, limit)
-  return handle(route, { services, request, response, path, query, body }, name)
+  return handle(route, { services, request, response, entry, path, query, body }, name)
 }
 
 type AnyCall = Omit<ServerCall<ControlOperation>, 'path' | 'query' | 'body'> &
@@ -78,32 +76,36 @@ function callFrom({ services, request, response, query: { environment } }: Serve
       value === undefined ? [] : [[key, String(value)]],
     )
     const document = body && ({ text: JSON.stringify(body), format: 'json' } as const)
-    try {
-      const call = {
-        ...{ services, request, response, path },
+    const entry = services.entries.begin('control', 'control')
+    const answering = async (): Promise<ControlReply> => {
+      const called = {
+        ...{ services, request, response, entry, path },
         query: readQuery(route, new URLSearchParams([...given, ['environment', environment]])),
         body: await readDocumentBody(route, document),
       }
-      const reply = await whenDurable(services, handle(route, call, environment))
-      return (reply && 'body' in reply ? reply.body : undefined) as never
-    } catch (error) {
-      throw failure(services, asked, error)
+      return handle(route, called, environment)
     }
+    const reply = await endCall(services, entry, answering(), (error) => failure(services, asked, error))
+    if (reply instanceof ControlError) throw reply
+    return ('body' in reply ? reply.body : undefined) as never
   }
 }
 
 /** Everything that is due by the environment's clock is applied before a handler looks at it. */
-function inEnvironment(services: AppServices, name: string) {
+function inEnvironment({ services, entry }: AnyCall, name: string) {
   const environment = environmentNamed(services, name)
-  const { journals, requestIds, scenarios } = services
-  const trace = new RequestTrace()
+  const { journals, scenarios } = services
+  const { requestId, trace } = entry
+  entry.environment = environment
+  // The clock causes these: most calls have no entry that could be named as their cause.
+  delete trace.request
   applyDueEvents(environment, trace)
-  trace.request = requestIds.control.id('req')
+  trace.request = requestId
   return { environment, journal: journals.of(environment), scenarios: scenarios.of(environment), trace }
 }
 
 /** The route says which type the call has; its query and body were read by the schemas of that type. */
-async function handle(route: ControlRoute, call: AnyCall, environment: string): Promise<ControlReply | undefined> {
+async function handle(route: ControlRoute, call: AnyCall, environment: string): Promise<ControlReply> {
   const handler = HANDLERS[route.operation] as (call: object) => ReturnType<ControlHandler<ControlOperation>>
-  return handler(route.environment ? { ...call, ...inEnvironment(call.services, environment) } : call)
+  return handler(route.environment ? { ...call, ...inEnvironment(call, environment) } : call)
 }

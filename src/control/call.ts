@@ -1,6 +1,8 @@
 import type { Request, Response } from 'express'
 import type { AppServices } from './app-services.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
+import type { EntryFacts, OpenEntry } from '../request-journal/request-entries.ts'
 import type { Journal } from '../request-journal/journal.ts'
 import type { EnvironmentScenarios } from '../scenarios/environment-scenarios.ts'
 import type { Environment } from '../state/environment.ts'
@@ -16,6 +18,7 @@ export interface ServerCall<Op extends ControlOperation> {
   readonly services: AppServices
   readonly request: Request
   readonly response: Response
+  readonly entry: OpenEntry
   readonly path: { readonly [Name in NamesIn<RouteOf<Op>['path']>]: string }
   readonly query: QueryOf<Op>
   readonly body: BodyOf<Op>
@@ -34,9 +37,17 @@ export type CallOf<Op extends ControlOperation> = RouteOf<Op>['environment'] ext
   ? EnvironmentCall<Op>
   : ServerCall<Op>
 
-/** A text of many megabytes comes in parts: a copy that joins them would keep other requests waiting. */
-export type ControlReply = ({ readonly body: unknown } | { readonly text: string; readonly type: string }) & {
+export type ControlReply = (
+  | { readonly body: unknown }
+  | { readonly text: string; readonly type: string }
+  | { readonly answer: EncodedAnswer }
+  /** Sends what comes about, as it does. */
+  | { readonly stream: () => void }
+) & {
   readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** What the request journal says of a change; a call that changes nothing has no entry. */
+  readonly entry?: EntryFacts
   /**
    * Changes what the state does not hold, such as the request journal. Runs once the state is durable, and never when the disk
    * refuses: a 503 says that nothing was changed.
@@ -44,40 +55,41 @@ export type ControlReply = ({ readonly body: unknown } | { readonly text: string
   readonly onceDurable?: () => void
 }
 
-/** What a call answers, once what it changed is durable; also its error, which can rest on a commit that the disk refuses. */
-export async function whenDurable(
-  { registry }: Pick<AppServices, 'registry'>,
-  answering: Promise<ControlReply | undefined>,
-): Promise<ControlReply | undefined> {
-  const reply = await answering.finally(() => registry.durable())
-  reply?.onceDurable?.()
+/**
+ * Ends a call: its answer, also an error, can rest on a commit that the disk refuses.
+ * @param fail makes the answer of what was thrown
+ * @returns what it answers
+ */
+export async function endCall(
+  { entries }: Pick<AppServices, 'entries'>,
+  entry: OpenEntry,
+  answering: Promise<ControlReply>,
+  fail: (error: unknown) => ControlError,
+  send?: (reply: ControlReply) => void,
+): Promise<ControlReply> {
+  let reply: ControlReply = await answering.catch(fail)
+  await entries.end(entry, (refused) => {
+    try {
+      if (refused) reply = fail(refused)
+      else reply.onceDurable?.()
+    } catch (error) {
+      reply = fail(error)
+    }
+    return { facts: reply.entry, send: () => send?.(reply) }
+  })
   return reply
 }
 
-/** Undefined when the handler writes the answer itself. */
-export type ControlHandler<Op extends ControlOperation> = (
-  call: CallOf<Op>,
-) => ControlReply | undefined | Promise<ControlReply | undefined>
+export type ControlHandler<Op extends ControlOperation> = (call: CallOf<Op>) => ControlReply | Promise<ControlReply>
 
 export type ControlHandlers = { readonly [Op in ControlOperation]: ControlHandler<Op> }
 
 /** The reply to a change of an environment. The request journal of the environment records the change in one sentence. */
 export function changed(
-  { services, environment, trace }: Pick<EnvironmentCall<'get_clock'>, 'services' | 'environment' | 'trace'>,
   sentence: string,
   { body = {}, kind = 'control' }: { body?: object; kind?: 'clock' | 'control' } = {},
 ): ControlReply {
-  const { journals, requestIds } = services
-  const onceDurable = (): void =>
-    journals.record({
-      kind,
-      id: trace.request ?? requestIds.control.id('req'),
-      environment,
-      url: sentence,
-      status: 200,
-      trace,
-    })
-  return { body, onceDurable }
+  return { body, entry: { kind, url: sentence, status: 200 } }
 }
 
 /** Aborted when the client of a call has gone, or the server stops. */

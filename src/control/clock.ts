@@ -41,7 +41,7 @@ export const clockHandlers = {
       to === from
         ? `the clock is ${state} at ${body.now}`
         : `the clock went from ${before} to ${body.now} and is ${state}`
-    return changed(call, sentence, { body, kind: 'clock' })
+    return changed(sentence, { body, kind: 'clock' })
   },
 } satisfies Partial<ControlHandlers>
 

@@ -51,7 +51,7 @@ export const collectionHandlers = {
         body.items.map((item) => [keyOf(collection, item) ?? '', item]),
       )
     })
-    return changed(call, `the collection ${place.collection} of ${place.connector} was replaced`)
+    return changed(`the collection ${place.collection} of ${place.connector} was replaced`)
   },
 } satisfies Partial<ControlHandlers>
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { Request, Response } from 'express'
 import { dashboardFolder } from '../documents/package-files.ts'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import { html } from '../pages/html.ts'
 import { htmlDocument } from '../pages/layout.ts'
 
@@ -50,18 +51,14 @@ const PAGE = htmlDocument({
 
 const TYPES: Readonly<Record<string, string>> = { '': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 
-/** Sends the page at `/ui`, or a generated file below it. */
-export async function sendDashboard({ path, headers }: Request, response: Response): Promise<void> {
+/** The page at `/ui`, or a generated file below it. */
+export async function dashboardAnswer({ path, headers }: IncomingMessage & { path: string }): Promise<EncodedAnswer> {
   const text = path === '/ui' ? PAGE.toString() : await readFile(join(dashboardFolder(), basename(path)), 'utf8')
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`
   const sent = { ...HEADERS, ETag: etag, 'Content-Type': `${TYPES[extname(path)]}; charset=utf-8` }
-  if (headers['if-none-match'] === etag) {
-    response.writeHead(304, sent).end()
-    return
-  }
+  if (headers['if-none-match'] === etag) return { status: 304, headers: sent, body: '' }
   const compressed = /\bgzip\b/.test(headers['accept-encoding'] ?? '')
   const body = compressed ? await promisify(gzip)(text, { level: 9 }) : Buffer.from(text)
-  const encoding = compressed ? { 'Content-Encoding': 'gzip' } : {}
-  response.writeHead(200, { ...sent, ...encoding, 'Content-Length': body.length })
-  response.end(body)
+  const encoding: Record<string, string> = compressed ? { 'Content-Encoding': 'gzip' } : {}
+  return { status: 200, headers: { ...sent, ...encoding, 'Content-Length': String(body.length) }, body }
 }

@@ -3,8 +3,9 @@ import type { AppServices } from './app-services.ts'
 import { callerBaseUrl } from '../domain/request-headers.ts'
 
 /** GET /: leads a browser to the dashboard, and answers programs what is served. */
-export function home({ version, baseUrl, documentedOnly }: AppServices): RequestHandler {
+export function home({ version, baseUrl, documentedOnly, entries }: AppServices): RequestHandler {
   return (request, response) => {
+    response.setHeader('X-Request-Id', entries.begin('control', 'control', request.headers).requestId)
     response.setHeader('Vary', 'Accept')
     if (request.accepts(['json', 'html']) === 'html') {
       response.writeHead(303, { Location: '_mock/ui', 'Cache-Control': 'no-store' }).end()

@@ -40,7 +40,7 @@ export const linkHandlers = {
     const { connector, identifier } = body
     const created = { id, link, connector, identifier, expiry, ...signsIn(environment, accountOf(environment, id)) }
     const sentence = `a magic link for ${identifier} at ${connector} was created`
-    return { status: 201, ...changed({ services, environment, trace }, sentence, { body: created }) }
+    return { status: 201, ...changed(sentence, { body: created }) }
   },
 
   /** A link belongs to one environment; a call that names another one is refused. */
@@ -61,7 +61,7 @@ export const linkHandlers = {
     readGuard.assertValid()
     const signedIn = body.as ?? signsIn(environment, trace.account).signs_in_as
     const who = signedIn === null || body.decision === 'deny' ? '' : ` as ${signedIn}`
-    return changed({ services, environment, trace }, `a magic link was completed: ${body.decision}${who}`, {
+    return changed(`a magic link was completed: ${body.decision}${who}`, {
       body: { redirect_url },
     })
   },

@@ -7,7 +7,7 @@ import type { Provider } from '../domain/provider.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
 import { quote } from '../domain/text.ts'
 import { isWithin, timesRange, timesText } from '../domain/times.ts'
-import { holdAnswer } from '../http/held-answers.ts'
+import { StreamWriter } from '../http/stream-writer.ts'
 import type { JournalEntry, RecordedEntry } from '../request-journal/entry.ts'
 import { explain } from '../request-journal/explain.ts'
 import { eventsOf, type Journal, type JournalEvent } from '../request-journal/journal.ts'
@@ -15,7 +15,7 @@ import { type Match, readJournalQuery, readMatch } from '../request-journal/quer
 import { replayOf } from '../request-journal/replay.ts'
 import { viewOf as viewOfEntry } from '../request-journal/view.ts'
 import type { Environment } from '../state/environment.ts'
-import { environmentNamed, goneSignal, type ControlHandlers } from './call.ts'
+import { type ControlHandlers, type ControlReply, environmentNamed, goneSignal } from './call.ts'
 import { viewOf } from './clock.ts'
 import { labelOf } from './environments.ts'
 import { ControlError } from './errors.ts'
@@ -83,21 +83,20 @@ export const requestHandlers = {
   },
 
   /** Server-sent events: journal entries and status changes of the environment as they happen. */
-  stream_events: ({ services, journal, request, response }) => {
-    const write = beginStream(services, request, response)
-    if (!write) return
-    write(': toolmock events\n\n')
-    const send = (entry: RecordedEntry): void => {
-      write(eventsOf(entry).map(serverSentEvent).join(''))
-      if (response.writableLength <= MAX_UNREAD || response.destroyed) return
-      services.log.warn('an event stream was closed: its client leaves too much unread', {
-        unread_bytes: response.writableLength,
-      })
-      response.destroy()
-    }
-    const stop = journal.subscribe(send, () => response.end())
-    response.on('close', stop)
-  },
+  stream_events: ({ services, journal, request, response }) =>
+    eventStream(services, request, response, (write) => {
+      write(': toolmock events\n\n')
+      const send = (entry: RecordedEntry): void => {
+        write(eventsOf(entry).map(serverSentEvent).join(''))
+        if (response.writableLength <= MAX_UNREAD || response.destroyed) return
+        services.log.warn('an event stream was closed: its client leaves too much unread', {
+          unread_bytes: response.writableLength,
+        })
+        response.destroy()
+      }
+      const stop = journal.subscribe(send, () => response.end())
+      response.on('close', stop)
+    }),
 
   /**
    * Server-sent events for a screen. They are made from the journals and not with each entry, so that what they cost does not
@@ -106,60 +105,60 @@ export const requestHandlers = {
   stream_timeline: ({ services, query, request, response }) => {
     const { registry, journals } = services
     const only = query.environment === undefined ? undefined : environmentNamed(services, query.environment)
-    const write = beginStream(services, request, response)
-    if (!write) return
-    // A stream that stays open keeps no journal of an environment that is removed.
-    const seen = new WeakMap<Journal, { appended: number; cleared: number }>()
-    let revision = -1
-    let first = true
-    const send = (event: string, data: object): void => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
-    /** @returns whether there were any entries */
-    const sendNew = (most: number): boolean => {
-      const environments = only ? [only] : registry.environments()
-      sendState(environments)
-      const lists = environments.map((environment) => {
-        const journal = journals.of(environment)
-        const { appended, cleared } = journal
-        const before = seen.get(journal) ?? { appended: 0, cleared }
-        seen.set(journal, { appended, cleared })
-        if (before.cleared === cleared) return journal.timeline(before.appended, most)
-        send('cleared', { environment: environment.name })
-        // What the journal has now comes again from the first.
-        most = Math.max(most, query.newest)
-        return journal.timeline(0, most)
-      })
-      const all = lists.flatMap(({ entries }) => entries)
-      if (lists.length > 1) all.sort((a, b) => (a.real_at < b.real_at ? -1 : a.real_at > b.real_at ? 1 : 0))
-      const entries = all.slice(-most)
-      const skipped = lists.reduce((sum, list) => sum + list.skipped, all.length - entries.length)
-      const isNew = entries.length > 0 || skipped > 0
-      if (first || isNew) send('entries', { entries, skipped })
-      first = false
-      return isNew
-    }
-    const sendState = (environments: readonly Environment[]): void => {
-      const all = registry.environments()
-      const now = environments.reduce((sum, { commits, rollbacks }) => sum + commits + rollbacks, all.length)
-      if (now === revision) return
-      revision = now
-      const named = all.map((environment) => ({ name: environment.name, label: labelOf(environment) }))
-      send('state', {
-        environments: named,
-        clock: only ? viewOf(only) : null,
-        revision,
-        started_at: services.startedAt,
-      })
-    }
-    sendNew(query.newest)
-    let isResting = false
-    const timer = setInterval(() => {
-      if (only?.isRemoved === true) return void response.end()
-      // A slow reader gets fewer entries, and their number in `skipped`.
-      if (response.writableLength > MAX_UNREAD) return
-      isResting = !isResting && sendNew(MAX_AT_ONCE)
-    }, TIMELINE_MS)
-    timer.unref()
-    response.on('close', () => clearInterval(timer))
+    return eventStream(services, request, response, (write) => {
+      // A stream that stays open keeps no journal of an environment that is removed.
+      const seen = new WeakMap<Journal, { appended: number; cleared: number }>()
+      let revision = -1
+      let first = true
+      const send = (event: string, data: object): void => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+      /** @returns whether there were any entries */
+      const sendNew = (most: number): boolean => {
+        const environments = only ? [only] : registry.environments()
+        sendState(environments)
+        const lists = environments.map((environment) => {
+          const journal = journals.of(environment)
+          const { appended, cleared } = journal
+          const before = seen.get(journal) ?? { appended: 0, cleared }
+          seen.set(journal, { appended, cleared })
+          if (before.cleared === cleared) return journal.timeline(before.appended, most)
+          send('cleared', { environment: environment.name })
+          // What the journal has now comes again from the first.
+          most = Math.max(most, query.newest)
+          return journal.timeline(0, most)
+        })
+        const all = lists.flatMap(({ entries }) => entries)
+        if (lists.length > 1) all.sort((a, b) => (a.real_at < b.real_at ? -1 : a.real_at > b.real_at ? 1 : 0))
+        const entries = all.slice(-most)
+        const skipped = lists.reduce((sum, list) => sum + list.skipped, all.length - entries.length)
+        const isNew = entries.length > 0 || skipped > 0
+        if (first || isNew) send('entries', { entries, skipped })
+        first = false
+        return isNew
+      }
+      const sendState = (environments: readonly Environment[]): void => {
+        const all = registry.environments()
+        const now = environments.reduce((sum, { commits, rollbacks }) => sum + commits + rollbacks, all.length)
+        if (now === revision) return
+        revision = now
+        const named = all.map((environment) => ({ name: environment.name, label: labelOf(environment) }))
+        send('state', {
+          environments: named,
+          clock: only ? viewOf(only) : null,
+          revision,
+          started_at: services.startedAt,
+        })
+      }
+      sendNew(query.newest)
+      let isResting = false
+      const timer = setInterval(() => {
+        if (only?.isRemoved === true) return void response.end()
+        // A slow reader gets fewer entries, and their number in `skipped`.
+        if (response.writableLength > MAX_UNREAD) return
+        isResting = !isResting && sendNew(MAX_AT_ONCE)
+      }, TIMELINE_MS)
+      timer.unref()
+      response.on('close', () => clearInterval(timer))
+    })
   },
 } satisfies Partial<ControlHandlers>
 
@@ -193,40 +192,42 @@ const HEARTBEAT_MS = 15_000
 const MAX_UNREAD = 4 * 1024 * 1024
 
 /**
- * Begins an answer of server-sent events, which ends when the server closes. The answer to HEAD has no events, so it is whole.
- * @returns what writes an event, unless the stream has ended: a slow reader takes its end later; undefined when no events are to follow
+ * A reply of server-sent events, which ends when the server closes. The answer to HEAD has no events, so it is whole.
+ * @param follow is given what writes an event, unless the stream has ended: a slow reader takes its end later
  * @throws ControlError TOO_MANY_STREAMS
  */
-function beginStream(
+function eventStream(
   { eventStreams, closing, registry }: AppServices,
   { method }: IncomingMessage,
   response: ServerResponse,
-): ((event: string) => void) | undefined {
+  follow: (write: (event: string) => void) => void,
+): ControlReply {
   const { open, most } = eventStreams
   if (open.size >= most) {
     const message = `${most} event streams are open, and no more may be; close one of them`
     throw new ControlError('TOO_MANY_STREAMS', message)
   }
-  holdAnswer(response, registry)
-  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' })
-  const end = (): void => void response.end()
-  if (method === 'HEAD' || closing.aborted) {
-    end()
-    return undefined
-  }
-  const write = (event: string): void => {
-    if (!response.writableEnded) response.write(event)
-  }
-  const heartbeat = setInterval(() => write(': still there\n\n'), HEARTBEAT_MS)
-  heartbeat.unref()
   open.add(response)
-  closing.addEventListener('abort', end)
-  response.on('close', () => {
-    clearInterval(heartbeat)
-    open.delete(response)
-    closing.removeEventListener('abort', end)
-  })
-  return write
+  response.once('close', () => open.delete(response))
+  const stream = (): void => {
+    const writer = new StreamWriter(response, registry)
+    writer.begin(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' })
+    const end = (): void => writer.end()
+    if (method === 'HEAD' || closing.aborted || response.destroyed) {
+      end()
+      return
+    }
+    const write = (event: string): void => void writer.write(event)
+    const heartbeat = setInterval(() => write(': still there\n\n'), HEARTBEAT_MS)
+    heartbeat.unref()
+    closing.addEventListener('abort', end)
+    response.on('close', () => {
+      clearInterval(heartbeat)
+      closing.removeEventListener('abort', end)
+    })
+    follow(write)
+  }
+  return { stream }
 }
 
 /** How often a timeline looks for what is new, and how many entries it sends at most: more cannot be read on a screen. */

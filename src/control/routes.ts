@@ -5,12 +5,12 @@ import { matchPath, pathParts } from '../domain/path-pattern.ts'
 import { nearest } from '../domain/suggestion.ts'
 import { hasBody } from '../http/body.ts'
 import { sendAnswer } from '../http/answer.ts'
-import { holdAnswer } from '../http/held-answers.ts'
 import { lazyImport } from '../domain/once.ts'
 import { recordedEntry } from '../request-journal/journal.ts'
+import type { OpenEntry } from '../request-journal/request-entries.ts'
 import { admit } from './admission.ts'
 import type { AppServices } from './app-services.ts'
-import { type ControlReply, whenDurable } from './call.ts'
+import { type ControlReply, endCall } from './call.ts'
 import { ControlError, failure, pathNotFound, shownPath } from './errors.ts'
 import { PROBES } from './probes.ts'
 
@@ -28,29 +28,33 @@ const KNOWN_PATHS: ReadonlySet<string> = new Set(['/ui', ...CONTROL_ROUTES.map((
 /** The control API under `/_mock`. No answer has a CORS header: pages of other origins cannot read it. */
 export function controlRoutes(services: AppServices): RequestHandler {
   return async (request, response) => {
+    const entry = services.entries.begin('control', 'control', request.headers)
+    response.setHeader('X-Request-Id', entry.requestId)
     // An answer can quote the request, and must not be taken for a page.
     response.setHeader('X-Content-Type-Options', 'nosniff')
     if (services.observeControl) observeCall(services, services.observeControl, request, response)
-    try {
-      const answering = routed(services, request, response)
-      sendReply(response, await (PROBE_PATHS.includes(request.path) ? answering : whenDurable(services, answering)))
-    } catch (error) {
-      sendReply(response, failure(services, `${request.method} /_mock${request.path}`, error))
-    }
+    const fail = (error: unknown): ControlError => failure(services, `${request.method} /_mock${request.path}`, error)
+    const answering = routed(services, request, response, entry)
+    const send = (reply: ControlReply): void => sendReply(response, reply)
+    if (PROBE_PATHS.includes(request.path)) send(await answering.catch(fail))
+    else await endCall(services, entry, answering, fail, send)
   }
 }
 
-async function routed(services: AppServices, request: Request, response: Response): Promise<ControlReply | undefined> {
+async function routed(
+  services: AppServices,
+  request: Request,
+  response: Response,
+  entry: OpenEntry,
+): Promise<ControlReply> {
   const { path } = request
   // A HEAD is a GET whose body Node.js leaves out.
   const method = request.method === 'HEAD' ? 'GET' : request.method
   if (method === 'GET' && DASHBOARD_PATHS.includes(path)) {
     // A browser opens the page without the admin token. The page asks for it: nothing can be read or changed without.
     if (services.admission.adminToken === undefined) admit(request, services.admission)
-    const { sendDashboard } = await loadDashboard()
-    holdAnswer(response, services.registry)
-    await sendDashboard(request, response)
-    return undefined
+    const { dashboardAnswer } = await loadDashboard()
+    return { answer: await dashboardAnswer(request) }
   }
   const parts = pathParts(path) ?? []
   const served = CONTROL_ROUTES.filter((each) => each.method === method)
@@ -61,7 +65,7 @@ async function routed(services: AppServices, request: Request, response: Respons
   // Asked for health or readiness alone, a server loads no more: zod would make an idle one 10 MB larger.
   if (route.open && !request.url.includes('?') && !hasBody(request)) return PROBES[route.operation]({ services })
   const { answer } = await loadAnswers()
-  return answer(services, route, matchPath(route.path, parts) ?? {}, request, response)
+  return answer(services, route, matchPath(route.path, parts) ?? {}, { request, response, entry })
 }
 
 /** Calls `observe` once the answer of a call is sent, with the time of the environment that it is about. */
@@ -89,11 +93,15 @@ function notServed({ method, path }: Request, parts: readonly string[]): Control
   return new ControlError('METHOD_NOT_ALLOWED', message, [], { Allow: allow })
 }
 
-export function sendReply(
-  response: ServerResponse,
-  reply: (ControlReply & { headers?: ControlError['headers'] }) | undefined,
-): void {
-  if (!reply) return
+export function sendReply(response: ServerResponse, reply: ControlReply): void {
+  if ('stream' in reply) {
+    reply.stream()
+    return
+  }
+  if ('answer' in reply) {
+    sendAnswer(response, reply.answer)
+    return
+  }
   const [text, type] =
     'text' in reply ? [reply.text, reply.type] : [`${JSON.stringify(reply.body)}\n`, 'application/json']
   const status = reply.status ?? 200

@@ -39,7 +39,7 @@ export const stateHandlers = {
     const state = await readState(body, { registry, environment }, (problem) => problems.push(problem))
     if (!state) throw invalidInput('INVALID_STATE', problems)
     replaceState(environment, state, () => restartCollections(call))
-    return changed(call, 'the state was replaced')
+    return changed('the state was replaced')
   },
 
   reset: async (call) => {
@@ -57,7 +57,7 @@ export const stateHandlers = {
     const source = { file: 'body', text: body.text }
     const seed = await parseSeed(source, services.documentChecks, environment.connectors)
     await services.environments.add(environment, seed, call.trace)
-    return changed(call, 'a seed was added')
+    return changed('a seed was added')
   },
 
   list_connectors: ({ environment, request, services }) => {
@@ -88,7 +88,7 @@ export const stateHandlers = {
     const connector = await parseConnector(body.text, 'body', services.documentChecks)
     checkDocumentName('connector', connector.connector, path.name)
     await services.environments.add(environment, { ...emptyBundle(), connectors: [connector] }, call.trace)
-    return changed(call, `the connector ${connector.connector} was put`)
+    return changed(`the connector ${connector.connector} was put`)
   },
 
   put_extension: async ({ services, body, path }) => {
@@ -128,7 +128,7 @@ export const stateHandlers = {
     const { environment, path } = call
     const snapshot = snapshotNamed(environment, path.name)
     restoreSnapshot(environment, snapshot, () => restartCollections(call))
-    return changed(call, `the snapshot ${snapshot.id} was restored`)
+    return changed(`the snapshot ${snapshot.id} was restored`)
   },
 
   delete_snapshot: ({ environment, path }) => {

@@ -31,7 +31,7 @@ export const webhookHandlers = {
     const { types = [...EVENT_TYPES] } = body
     const { tables } = environment.model
     environment.model.transact(() => tables.webhooks.put({ id: path.name, ...body, types }))
-    return changed(call, `the webhook ${path.name} was put`)
+    return changed(`the webhook ${path.name} was put`)
   },
 
   /** What waits for it ends. */
@@ -48,7 +48,7 @@ export const webhookHandlers = {
       for (const { id, webhook } of [...webhook_deliveries.values()])
         if (webhook === path.name) webhook_deliveries.remove(id)
     })
-    return changed(call, `the webhook ${path.name} was deleted`)
+    return changed(`the webhook ${path.name} was deleted`)
   },
 
   send_event: (call) => {
@@ -95,7 +95,7 @@ type SendCall = EnvironmentCall<'send_event'> | EnvironmentCall<'resend_event'>
 function sentReply(call: SendCall, sent: readonly WebhookDelivery[]): ControlReply {
   const [event = '', type = ''] = sent.map(({ event_id, type }) => [event_id, type]).flat()
   const webhooks = sent.map(({ webhook }) => webhook)
-  return changed(call, `${type} (${event}) is sent to ${webhooks.join(', ')}`, { body: { event, type, webhooks } })
+  return changed(`${type} (${event}) is sent to ${webhooks.join(', ')}`, { body: { event, type, webhooks } })
 }
 
 function noWebhook(call: Pick<SendCall, 'services' | 'environment'>, what: string): ControlError {

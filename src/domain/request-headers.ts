@@ -44,6 +44,11 @@ function localAddress({ socket }: RequestAddress): string {
   return address.includes(':') ? `[${address}]:${localPort}` : `${address}:${localPort}`
 }
 
+/** Where a request was sent, path and query. Express takes the path of a router off `url`. */
+export function targetOf(request: Pick<IncomingMessage, 'url'>): string {
+  return 'originalUrl' in request ? String(request.originalUrl) : (request.url ?? '')
+}
+
 /** `X-Request-Id`: the request's own where it has a usable one, else a new one (G18). */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>, ids: Ids): string {
   const sent = headers['x-request-id']

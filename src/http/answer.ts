@@ -2,11 +2,9 @@ import type { ServerResponse } from 'node:http'
 import type { ContractUseRecord } from '../contract/contract-use.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { BoundedCache } from '../domain/bounded-cache.ts'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import { type ErrorContent, ServiceError, TokenError } from '../domain/errors.ts'
 import type { Reply } from '../operations/operation.ts'
-import type { EncodedAnswer } from '../scenarios/faults/fault.ts'
-
-export type { EncodedAnswer } from '../scenarios/faults/fault.ts'
 
 export function wireAnswer({ status, body, headers }: Reply, requestId: string, cached?: CachedBody): EncodedAnswer {
   const text = cached?.text ?? (body === undefined ? '' : JSON.stringify(body))

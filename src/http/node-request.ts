@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
-import { type EncodedAnswer, sendAnswer } from './answer.ts'
+import { sendAnswer } from './answer.ts'
 import { hasBody, readBody, readSentBody, type SentBody } from './body.ts'
 import type { Deliver, SentRequest } from './request-context.ts'
 

@@ -7,6 +7,7 @@ import type { ExtensionAnswer, ExtensionResponder } from '../domain/extension.ts
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import { bearerToken } from '../domain/request-headers.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
+import type { EntryFacts } from '../request-journal/request-entries.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import type { Call, Handler } from '../operations/operation.ts'
 import { noteNearMisses, noteProxyNearMisses } from '../operations/near-misses.ts'
@@ -30,10 +31,13 @@ import type { ServiceParts } from './services.ts'
 /** A step writes its result into the context, or throws an error. It returns a promise only when it has to wait. */
 type Step<Context> = (context: Context, services: ServiceParts) => Promise<void> | void
 
-/** From the request to the reply, its checks in their order (G17), then to the answer. What a step of the request throws is the reply. */
+/**
+ * From the request to the reply, its checks in their order (G17), then to the answer, at the end of the journal entry. What a step
+ * of the request throws is the reply.
+ */
 interface Pipeline<Context> {
   readonly request: readonly Step<Context>[]
-  readonly answer: readonly Step<Context>[]
+  readonly answer: readonly ((context: Context, services: ServiceParts) => void)[]
 }
 
 const OPERATION: Pipeline<OperationContext> = {
@@ -47,19 +51,19 @@ const OPERATION: Pipeline<OperationContext> = {
     applyScenarios,
     operate,
   ],
-  answer: [commit, checkAnswer, recordContractUse, translateAnswer, serialize, record, send],
+  answer: [checkAnswer, recordContractUse, translateAnswer, serialize],
 }
 
 /** A request of the proxy has no contract: only what the service itself answers, its errors, is in the words of the wire. */
 const PROXY: Pipeline<ProxyContext> = {
   request: [checkBearer, readSentBody, applyDue, checkHeaders, applyScenarios, forward],
-  answer: [commit, recordProxyUse, translateAnswer, serialize, record, send],
+  answer: [recordProxyUse, translateAnswer, serialize],
 }
 
 /** A request that an extension answers has no contract either. */
 const EXTENSION: Pipeline<ExtensionContext> = {
   request: [checkBearer, readAnyBody, applyDue, applyScenarios, extend],
-  answer: [commit, translateAnswer, serialize, record, send],
+  answer: [translateAnswer, serialize],
 }
 
 /**
@@ -81,18 +85,23 @@ export function runProxy(context: ProxyContext, services: ServiceParts): Promise
 }
 
 function run<Context extends RequestContext>(
-  { request, answer: answerSteps }: Pipeline<Context>,
+  { request, answer }: Pipeline<Context>,
   context: Context,
   services: ServiceParts,
 ): Promise<void> | undefined {
-  const answer = (): Promise<void> | undefined => runSteps(answerSteps, context, services)
+  const end = (): Promise<void> | undefined =>
+    services.entries.end(context, (refused) => {
+      if (refused) replyWithError(refused, context)
+      for (const step of answer) step(context, services)
+      return { facts: entryFacts(context), send: () => send(context) }
+    })
   try {
     const pending = runSteps(request, context, services)
-    if (pending) return pending.catch((error: unknown) => replyWithError(error, context)).then(answer)
+    if (pending) return pending.catch((error: unknown) => replyWithError(error, context)).then(end)
   } catch (error) {
     replyWithError(error, context)
   }
-  return answer()
+  return end()
 }
 
 function runSteps<Context extends RequestContext>(
@@ -324,14 +333,6 @@ function schemasOf({ name, body_schema }: ExtensionResponder): NamedSchema[] {
   return body_schema ? [{ name, input_schema: body_schema }] : []
 }
 
-/**
- * Waits until everything that the answer says is durable, also that of an error: it says something about the state (an account
- * exists, or does not). When the disk refuses, the answer is 503.
- */
-function commit(context: RequestContext, { registry }: ServiceParts): Promise<void> | undefined {
-  return registry.durable(context.readGuard)?.catch((error: unknown) => replyWithError(error, context))
-}
-
 /** Checks the mock's own answer by the spec. A violation is a defect of the mock: it is logged and kept in the journal. */
 function checkAnswer(context: OperationContext, { log, responseCache }: ServiceParts): void {
   const { route, reply, error, fault } = context
@@ -427,16 +428,12 @@ function serialize(context: RequestContext, { responseCache }: ServiceParts): vo
   else if (reply) context.answer = wireAnswer(reply, requestId, responseCache.of(reply))
 }
 
-function record(context: RequestContext, services: ServiceParts): void {
+function entryFacts(context: RequestContext): EntryFacts {
   const { request, answer, error } = context
   const { call } = request
   const checked = context.wire ?? context.checked
   const ended = call ? call.cancelled : request.response.destroyed ? 'its client has gone' : undefined
-  services.journals.record({
-    kind: 'request',
-    id: context.requestId,
-    environment: context.environment,
-    startedAt: context.startedAt,
+  return {
     operation: context.route.operation,
     protocol: call?.protocol,
     method: call?.method ?? request.method,
@@ -449,14 +446,13 @@ function record(context: RequestContext, services: ServiceParts): void {
     responseBody: answer?.body,
     client: context.client?.id,
     mcpClient: call?.mcpClient,
-    trace: context.trace,
     vocabulary: context.wire?.vocabulary,
     isBreach: !('extension' in context.route) && isBreach(error, request.headers.authorization),
     violations: checked?.violations,
     warnings: checked?.warnings,
     responseViolations: context.responseViolations,
     failure: failureOf(error) ?? ended,
-  })
+  }
 }
 
 /** The `error_code` of the answer, whether the mock, a scenario or an extension gave it; null for a success. */

@@ -1,9 +1,9 @@
 import { PROXY_REQUEST } from '../contract/shapes.ts'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import { invalidField } from '../domain/errors.ts'
 import type { ForwardedRequest } from '../domain/ports.ts'
 import { hopByHopHeaders, NOT_ACTIVE } from '../domain/request-headers.ts'
 import type { ProxiedAnswer } from '../operations/proxy.ts'
-import type { EncodedAnswer } from './answer.ts'
 import type { ProxyContext, RequestContext } from './request-context.ts'
 
 export const PROXY_ROUTE: RequestContext['route'] = { operation: PROXY_REQUEST, bearer: true }

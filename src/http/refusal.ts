@@ -2,76 +2,47 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { nearestRoute, servedRoutes } from '../contract/route.ts'
 import { errorCodeOf, invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
-import type { Ids } from '../domain/ports.ts'
 import { quote } from '../domain/text.ts'
-import { errorReply, failureOf, sendAnswer, wireAnswer } from './answer.ts'
-import { bearerToken, requestIdOf } from '../domain/request-headers.ts'
+import { bearerToken, requestIdOf, targetOf } from '../domain/request-headers.ts'
+import type { IdUse } from '../request-journal/request-entries.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
+import { errorReply, sendAnswer, wireAnswer } from './answer.ts'
+import { replyTo } from './reply.ts'
 import type { ServiceParts } from './services.ts'
 
 interface Refusal {
   readonly error: unknown
-  readonly ids: Ids
+  readonly ids: IdUse
   /** Instead of the error's own status. */
   readonly status?: number
   /** A flag serves the path, which is therefore not mistyped. */
   readonly isSwitchedOff?: boolean
 }
 
-/**
- * Answers a request that no operation, page or control call takes, and records it in the request journal: once what the answer
- * says of the state is durable. When the disk refuses that, the answer is 503.
- */
+/** Answers a request that no operation, page or control call takes. */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  refusal: Refusal,
+  { error, ids, status, isSwitchedOff = false }: Refusal,
   services: ServiceParts,
 ): void {
-  const requestId = requestIdOf(request, refusal.ids)
-  const pending = services.registry.durable()
-  if (!pending) answer(request, response, refusal, requestId, services)
-  else {
-    pending.then(
-      () => answer(request, response, refusal, requestId, services),
-      (error: unknown) => answer(request, response, { error }, requestId, services),
-    )
-  }
-}
-
-function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { error, status, isSwitchedOff = false }: Omit<Refusal, 'ids'>,
-  requestId: string,
-  services: ServiceParts,
-): void {
-  const { registry, journals } = services
-  const rendered = wireAnswer(errorReply(error, requestId), requestId)
-  const sent = status === undefined ? rendered : { ...rendered, status }
   // A client with a valid token finds its mistyped path in the journal of its own environment.
-  const known = registry.byBearer.get(bearerToken(request.headers.authorization) ?? '')
+  const bearer = services.registry.byBearer.get(bearerToken(request.headers.authorization) ?? '')
   const { method = '' } = request
-  const url = 'originalUrl' in request ? String(request.originalUrl) : (request.url ?? '')
   const errorCode = errorCodeOf(error)
   const isUnserved = errorCode === 'PATH_NOT_FOUND' || errorCode === 'METHOD_NOT_ALLOWED'
-  const path = url.split('?', 1).join().slice(0, 200)
-  journals.record({
+  const path = targetOf(request).split('?', 1).join().slice(0, 200)
+  const didYouMean = isUnserved && !isSwitchedOff ? nearestRoute(servedRoutes(services), method, path) : null
+  void replyTo(services, request, response, {
     kind: 'request',
-    id: requestId,
-    environment: known?.environment,
-    method,
-    url,
-    requestHeaders: request.rawHeaders,
-    status: sent.status,
-    errorCode,
-    responseHeaders: sent.headers,
-    responseBody: sent.body,
-    client: known?.token.client_id,
-    didYouMean: isUnserved && !isSwitchedOff ? nearestRoute(servedRoutes(services), method, path) : null,
-    failure: failureOf(error),
+    ids,
+    facts: { client: bearer?.token.client_id, didYouMean },
+    status,
+    handle: (visit) => {
+      visit.environment = bearer?.environment
+      throw error
+    },
   })
-  sendAnswer(response, sent)
 }
 
 export function unknownPath(services: ServiceParts): RequestHandler {
@@ -86,7 +57,7 @@ export function unknownPath(services: ServiceParts): RequestHandler {
     const meant = nearestRoute(servedRoutes(services), method, path)
     const hint = meant === null ? '' : `; did you mean ${meant}?`
     const error = new ServiceError('PATH_NOT_FOUND', `${method} ${path} is not served${hint}`)
-    refuse(request, response, { error, ids: services.requestIds.pages }, services)
+    refuse(request, response, { error, ids: 'pages' }, services)
   }
 }
 
@@ -97,7 +68,7 @@ export function unservedPath(services: ServiceParts, isOfMcp = false): RequestHa
     : 'with --documented-only, because the service document does not list it'
   return (request, response) => {
     const error = new ServiceError('PATH_NOT_FOUND', `${request.method} ${request.path} is not served ${reason}`)
-    refuse(request, response, { error, ids: services.requestIds.pages, isSwitchedOff: true }, services)
+    refuse(request, response, { error, ids: 'pages', isSwitchedOff: true }, services)
   }
 }
 
@@ -108,14 +79,10 @@ export function refuseUnexpected(
 ): void {
   const undecodable =
     thrown instanceof URIError || (thrown instanceof Error && 'status' in thrown && thrown.status === 400)
-  if (!undecodable) {
-    const fields = { path: request.url?.split('?', 1).join(), error: String(thrown) }
-    services.log.error('a request failed outside the request pipeline', fields)
-  }
   const error: unknown = undecodable
     ? new ServiceError('PATH_NOT_FOUND', 'the path is not well percent-encoded')
     : thrown
-  refuse(request, response, { error, ids: services.requestIds.pages }, services)
+  refuse(request, response, { error, ids: 'pages' }, services)
 }
 
 export function unexpectedError(services: ServiceParts): ErrorRequestHandler {
@@ -153,7 +120,7 @@ export function refuseExpectation(
     const description = ruleAndFound('must be 100-continue', quote(String(request.headers.expect)))
     const error = invalidField('Expect', description, 'expect')
     const services = servicesNow()
-    if (services) refuse(request, response, { error, ids: services.requestIds.control, status: 417 }, services)
+    if (services) refuse(request, response, { error, ids: 'control', status: 417 }, services)
     else {
       const id = requestIdOf(request, ids)
       sendAnswer(response, { ...wireAnswer(errorReply(error, id), id), status: 417 })

@@ -1,16 +1,13 @@
 import type { ServerResponse } from 'node:http'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import type { JsonValue } from '../domain/json.ts'
-import type { EncodedAnswer } from './answer.ts'
 import type { Deliver, RemoteCall, SentRequest } from './request-context.ts'
 
-/** A call of another protocol and its response, which is held back. */
+/** A call of another protocol and its response. */
 interface CallExchange {
-  /** Ends that: its pipeline has waited until the answer is durable. */
-  release(): void
+  readonly response: ServerResponse
   /** How a fault sends the response; undefined when it is sent as it is. */
   deliver: Deliver | undefined
-  /** The response as faults see it. */
-  faultResponse(): ServerResponse
 }
 
 /** The request of HTTP that a call stands for. */
@@ -61,12 +58,11 @@ export class RemoteRequest implements SentRequest {
   }
 
   get response(): ServerResponse {
-    return this.#exchange.faultResponse()
+    return this.#exchange.response
   }
 
   send(answer: EncodedAnswer, deliver: Deliver | undefined): undefined {
     this.answer = answer
-    this.#exchange.release()
     // Of a batch of calls the first fault counts.
     this.#exchange.deliver ??= deliver
   }

@@ -3,13 +3,14 @@ import type { CheckedRequest } from '../contract/contract.ts'
 import type { Route } from '../contract/route.ts'
 import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import type { Client } from '../domain/generated/tables.ts'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import type { FieldViolation } from '../domain/errors.ts'
-import type { RequestTrace, RequestWarning } from '../domain/request-trace.ts'
+import type { RequestWarning } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
 import type { Protocol } from '../request-journal/entry.ts'
-import type { EncodedAnswer } from '../scenarios/faults/fault.ts'
-import type { Environment, ReadGuard } from '../state/environment.ts'
+import type { OpenEntry } from '../request-journal/request-entries.ts'
+import type { Environment } from '../state/environment.ts'
 import type { SentBody } from './body.ts'
 import type { ExtensionRoute } from './extensions.ts'
 
@@ -65,18 +66,11 @@ export interface Authenticated {
 export type Deliver = (response: ServerResponse, answer: EncodedAnswer) => Promise<void>
 
 /** One request on its way through the pipeline. Each step fills in what it finds out. */
-export interface RequestContext {
+export interface RequestContext extends OpenEntry {
   readonly request: SentRequest
   readonly route: { readonly operation: ServedOperation; readonly bearer: boolean }
-  readonly requestId: string
-  /** Milliseconds of real time at which the request came in. */
-  readonly startedAt: number
-  /** What the request causes, for the request journal. */
-  readonly trace: RequestTrace
-  /** Known once the bearer token or the client credentials have been checked. */
-  environment: Environment | undefined
+  /** Known, with the environment, once the bearer token or the client credentials have been checked. */
   client: Client | undefined
-  readGuard: ReadGuard | undefined
   /** As it was sent; empty when there is none or it was not read. Of a long body of the proxy the beginning. */
   rawBody: Buffer | string
   body: unknown

@@ -1,17 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { Express, RequestHandler } from 'express'
+import type { Express, Request, RequestHandler } from 'express'
 import { type Route, ROUTES, servedRoutes } from '../contract/route.ts'
 import { ServiceError } from '../domain/errors.ts'
-import type { Ids } from '../domain/ports.ts'
-import { RequestTrace } from '../domain/request-trace.ts'
-import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
+import { baseUrlOf } from '../domain/request-headers.ts'
 import { publicKey } from '../domain/session-token.ts'
-import { recordPages } from '../request-journal/page-journal.ts'
 import type { ExtensionRoute } from './extensions.ts'
-import { holdAnswer } from './held-answers.ts'
 import { NodeRequest } from './node-request.ts'
 import { runProxy, runRoute } from './pipeline.ts'
 import { PROXY_PATHS, PROXY_ROUTE } from './proxy.ts'
+import { replyTo } from './reply.ts'
 import { refuse, refuseUnexpected, unservedPath } from './refusal.ts'
 import type { RequestContext, SentRequest } from './request-context.ts'
 import type { ServiceParts } from './services.ts'
@@ -73,7 +70,7 @@ export function mountExtensions(app: Express, services: ServiceParts): void {
     if (allowed === '') next()
     else {
       const error = methodNotAllowed(request.method, allowed)
-      refuse(request, response, { error, ids: services.requestIds.operations }, services)
+      refuse(request, response, { error, ids: 'operations' }, services)
     }
   })
 }
@@ -118,7 +115,7 @@ function pathHandler(path: string, served: readonly Route[], services: ServicePa
       const methods = [...byMethod.keys(), ...services.extensions.methodsAt(pathOf(message))]
       const allowed = withHead(methods).join(', ')
       const error = methodNotAllowed(method, allowed)
-      refuse(message, response, { error, ids: services.requestIds.operations }, services)
+      refuse(message, response, { error, ids: 'operations' }, services)
     } else serve(route, new NodeRequest(message, response, pathParameters), message, services)
   }
 }
@@ -128,19 +125,21 @@ function withHead(methods: readonly string[]): string[] {
   return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
 }
 
-/** The context of a request before the first step of the pipeline. */
+/** The context of a request before the first step of the pipeline. `begun` is its entry, where it has one already. */
 export function createContext<Served extends RequestContext['route']>(
   route: Served,
   request: SentRequest,
-  { realTime, requestIds }: ServiceParts,
+  { entries }: Pick<ServiceParts, 'entries'>,
+  begun = entries.begin('request', 'operations', request.headers),
 ): RequestContext & { readonly route: Served } {
-  const requestId = requestIdOf(request, requestIds.operations)
+  const { kind, requestId, startedAt, trace } = begun
   return {
     request,
     route,
+    kind,
     requestId,
-    startedAt: realTime(),
-    trace: new RequestTrace(requestId),
+    startedAt,
+    trace,
     environment: undefined,
     client: undefined,
     readGuard: undefined,
@@ -171,9 +170,10 @@ export function mountOauthMetadata(app: Express, services: ServiceParts): void {
     app.route(METADATA_PATH).all(unservedPath(services))
     return
   }
-  app.get(METADATA_PATH, recordedAndHeld(services), (request, response) => {
+  const answers = jsonAnswers(services)
+  const metadata = answers(200, (request) => {
     const issuer = baseUrlOf(request, services.baseUrl)
-    const metadata = {
+    return {
       issuer,
       token_endpoint: `${issuer}/oauth/token`,
       grant_types_supported: ['client_credentials'],
@@ -185,22 +185,26 @@ export function mountOauthMetadata(app: Express, services: ServiceParts): void {
         jwks_uri: `${issuer}${KEYS_PATH}`,
       }),
     }
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(metadata))
   })
+  app.get(METADATA_PATH, metadata)
   app.route(METADATA_PATH).all((request, response) => {
     const error = methodNotAllowed(request.method, 'GET, HEAD')
-    refuse(request, response, { error, ids: services.requestIds.pages }, services)
+    refuse(request, response, { error, ids: 'pages' }, services)
   })
 }
 
-/** Has the journal's entry of an answer written when it is sent: once what it says is durable. */
-function recordedAndHeld(services: ServiceParts): RequestHandler {
-  const record = recordPages(services)
-  return (request, response, next) =>
-    record(request, response, () => {
-      holdAnswer(response, services.registry)
-      next()
-    })
+/** Answers with a JSON object. */
+function jsonAnswers(services: ServiceParts) {
+  return (status: number, body: (request: Request) => object, headers: Record<string, string> = {}): RequestHandler =>
+    (request, response) =>
+      replyTo(services, request, response, {
+        kind: 'page',
+        ids: 'pages',
+        handle: () => {
+          const answered = { 'Content-Type': 'application/json', ...headers }
+          return { answer: { status, headers: answered, body: JSON.stringify(body(request)) } }
+        },
+      })
 }
 
 /** Whether any environment has virtual MCP servers (G61). */
@@ -231,22 +235,25 @@ export function mountMcpMetadata(app: Express, services: ServiceParts): void {
   // The answer to an unknown path names POST /oauth/token, which such a client looks for.
   const ifThereAreServers: RequestHandler = (_request, _response, next) =>
     next(servesMcp(services) ? undefined : 'route')
-  const record = recordedAndHeld(services)
-  app.get(`${PROTECTED_RESOURCE_PATH}/mcp/v3/:kind/:key`, served, record, (request, response) => {
+  const answers = jsonAnswers(services)
+  const protectedResource = answers(200, (request) => {
     const issuer = baseUrlOf(request, services.baseUrl)
     const resource = issuer + request.path.slice(PROTECTED_RESOURCE_PATH.length)
-    const metadata = { resource, authorization_servers: [issuer], bearer_methods_supported: ['header'] }
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(metadata))
+    return { resource, authorization_servers: [issuer], bearer_methods_supported: ['header'] }
   })
-  app.get(KEYS_PATH, served, record, (_request, response) => {
-    const keys = services.registry.environments().flatMap(({ model }) => [...model.tables.mcp_keys.values()])
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ keys: keys.map(publicKey) }))
+  const keys = answers(200, () => {
+    const rows = services.registry.environments().flatMap(({ model }) => [...model.tables.mcp_keys.values()])
+    return { keys: rows.map(publicKey) }
   })
-  app.get(AUTHORIZATION_PATH, ifThereAreServers, record, (_request, response) => {
-    const error_description = 'no client gets a token here: send client_credentials to POST /oauth/token'
-    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
-    response.writeHead(400, headers).end(JSON.stringify({ error: 'unauthorized_client', error_description }))
-  })
+  const error_description = 'no client gets a token here: send client_credentials to POST /oauth/token'
+  const noToken = { error: 'unauthorized_client', error_description }
+  app.get(`${PROTECTED_RESOURCE_PATH}/mcp/v3/:kind/:key`, served, protectedResource)
+  app.get(KEYS_PATH, served, keys)
+  app.get(
+    AUTHORIZATION_PATH,
+    ifThereAreServers,
+    answers(400, () => noToken, { 'Cache-Control': 'no-store' }),
+  )
 }
 
 const NO_BODY = Buffer.alloc(0)
@@ -256,12 +263,4 @@ const NO_VIOLATIONS: readonly never[] = Object.freeze([])
 /** Express would read `:delete` as a parameter, and braces as an optional part. */
 function expressPath(path: string): string {
   return path.replaceAll(':', '\\:').replace(/\{(\w+)\}/g, ':$1')
-}
-
-/** Sets `X-Request-Id` on everything else that is served (G18). */
-export function setRequestId(ids: Ids): RequestHandler {
-  return (request, response, next) => {
-    response.setHeader('X-Request-Id', requestIdOf(request, ids))
-    next()
-  }
 }

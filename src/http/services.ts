@@ -1,10 +1,11 @@
 import type { ContractUseRecord } from '../contract/contract-use.ts'
 import type { ToolSchemas } from '../contract/tool-schemas.ts'
 import type { Extension, ExtensionAnswer, ExtensionRequest } from '../domain/extension.ts'
-import type { Ids, ThirdParty } from '../domain/ports.ts'
+import type { ThirdParty } from '../domain/ports.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { OperationTable } from '../operations/table.ts'
 import type { Journals } from '../request-journal/journal.ts'
+import type { RequestEntries } from '../request-journal/request-entries.ts'
 import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import type { Pauses } from '../scenarios/pauses.ts'
 import type { Environment } from '../state/environment.ts'
@@ -39,8 +40,7 @@ export interface ServiceParts {
   readonly journals: Journals
   /** By the name of an environment; empty for requests of none. */
   readonly records: { of(environment: string): ContractUseRecord }
-  /** For `X-Request-Id` (G18). Those of operations and pages repeat with `--id-seed`. */
-  readonly requestIds: { readonly operations: Ids; readonly pages: Ids; readonly control: Ids }
+  readonly entries: RequestEntries
   /** Largest body of an operation in bytes (G7). */
   readonly bodyLimit: number
   /** What links and redirects are built on; from each request when absent. */

@@ -1,10 +1,12 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { systemCode } from '../domain/system-error.ts'
-import { type EncodedAnswer, errorReply, wireAnswer } from './answer.ts'
+import { errorReply, wireAnswer } from './answer.ts'
 import { RandomIds } from '../state/model/time-and-ids.ts'
 import { pendingResponse, isBodyIncomplete } from './server.ts'
+import type { EntryFacts } from '../request-journal/request-entries.ts'
 import type { ServiceParts } from './services.ts'
 
 const STATUSES = new Map([
@@ -38,12 +40,16 @@ export function answerUnreadable(services: () => ServiceParts | undefined): (err
     refused.add(socket)
     afterEarlierAnswers(socket, (isBodyOf) => {
       const message = MESSAGES.get(code) ?? `the request cannot be read as HTTP/1.1: ${error.message}`
-      const id = ids.id('req')
-      const reply = errorReply(new ServiceError('MALFORMED_BODY', message), id)
-      const answer = wireAnswer({ ...reply, status: STATUSES.get(code) ?? 400 }, id)
-      endConnection(socket, answer)
+      const { entries } = services() ?? {}
+      const entry = entries?.begin('request', 'control')
+      const { requestId } = entry ?? { requestId: ids.id('req') }
+      const reply = errorReply(new ServiceError('MALFORMED_BODY', message), requestId)
+      const answer = wireAnswer({ ...reply, status: STATUSES.get(code) ?? 400 }, requestId)
+      const send = (): void => endConnection(socket, answer)
       // A request with a broken body has an entry already.
-      if (!isBodyOf) record({ id, answer, message, error }, services())
+      if (!entries || !entry || isBodyOf) send()
+      // It says nothing of the state, so it stays as it is when the disk refuses that.
+      else void entries.end(entry, () => ({ facts: factsOf(error, message, answer), send }))
     })
   }
 }
@@ -63,29 +69,11 @@ function afterEarlierAnswers(socket: Duplex, refuse: (isBodyOf: boolean) => void
 }
 
 /** Only method and address are recorded, where the text begins with them: the rest is not known to be a request. */
-function record(
-  {
-    id,
-    answer,
-    message,
-    error,
-  }: { readonly id: string; readonly answer: EncodedAnswer; readonly message: string; readonly error: Error },
-  services: ServiceParts | undefined,
-): void {
+function factsOf(error: Error, failure: string, { status, headers, body }: EncodedAnswer): EntryFacts {
   const sent = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.of()
   const [, method = '', url = ''] = /^([A-Z]{1,20}) (\S{1,2000})/.exec(sent.toString('latin1', 0, 2100)) ?? []
-  services?.journals.record({
-    kind: 'request',
-    id,
-    environment: undefined,
-    method,
-    url,
-    status: answer.status,
-    errorCode: 'MALFORMED_BODY',
-    responseHeaders: answer.headers,
-    responseBody: answer.body,
-    failure: message,
-  })
+  const answer = { status, responseHeaders: headers, responseBody: body }
+  return { method, url, ...answer, errorCode: 'MALFORMED_BODY', failure }
 }
 
 /** A connection that is dropped while its client still sends would take the answer with it. */

@@ -81,7 +81,5 @@ export function problemPage(
       page: noticePage({ title: 'This did not work', text: say(error.message), tone: 'error', facts }),
     }
   }
-  // An address that is no UTF-8 names no link.
-  if (error instanceof URIError) return problemPage(new LinkProblem('unknown'), say, facts)
   return undefined
 }

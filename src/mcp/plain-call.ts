@@ -8,7 +8,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
-import type { EncodedAnswer } from '../http/answer.ts'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import type { McpExchange } from './mcp-exchange.ts'
 import type { ServerTool } from './server-tools.ts'
 import { callTool, type McpServices, serverInfo, type ToolParams } from './tool-server.ts'

@@ -12,8 +12,9 @@ import type { Tool } from '../domain/connector.ts'
 import { ServiceError } from '../domain/errors.ts'
 import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import { maskText } from '../domain/masking.ts'
+import { targetOf } from '../domain/request-headers.ts'
 import { quote } from '../domain/text.ts'
-import type { EncodedAnswer } from '../http/answer.ts'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import { runRoute } from '../http/pipeline.ts'
 import { RemoteRequest } from '../http/remote-request.ts'
 import { createContext } from '../http/routes.ts'
@@ -116,7 +117,7 @@ export async function callTool(
   const { body, refused } = bodyOf(request, exchange, words)
   const call = callOf(exchange, { body, refused, mcpClient: clientName(envelope) })
   const link: { url?: string } = {}
-  const pipelineContext = createContext(CALL_TOOL, call, services)
+  const pipelineContext = createContext(CALL_TOOL, call, services, exchange.entryOfCall())
   await runRoute(pipelineContext, { ...services, operations: executing(services.operations, request, link) })
   const { answer } = call
   if (!answer) return undefined
@@ -144,17 +145,19 @@ function callOf(
   exchange: McpExchange,
   { body, ...known }: { body: JsonObject; refused: Error | undefined; mcpClient: string | undefined },
 ): RemoteRequest {
-  const { message, url, baseUrl } = exchange
+  const { message, baseUrl } = exchange
   const { method, path } = CALL_TOOL
   const silence = (): void => {
     exchange.isSilent = true
   }
-  const headers = { ...message.headers, 'content-type': 'application/json', 'x-request-id': exchange.nextRequestId() }
+  // A further call of a batch has an id of its own.
+  const { 'x-request-id': _, ...sent } = message.headers
+  const headers = { ...sent, 'content-type': 'application/json' }
   return new RemoteRequest(exchange, {
     ...{ method, path, query: '', pathParameters: {}, headers, rawHeaders: message.rawHeaders, body },
     baseUrl: () => baseUrl,
     call: {
-      ...{ protocol: 'mcp', method: 'tools/call', url, silence, ...known },
+      ...{ protocol: 'mcp', method: 'tools/call', url: targetOf(message), silence, ...known },
       authenticate: () => exchange.caller.authenticate(),
       get cancelled() {
         return exchange.isOver ? 'its client has gone' : undefined

@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from '@modelcontextprotocol/server'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import { errorCodeOf, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { isJsonObject, nestsDeeper, parsedJson } from '../domain/json.ts'
 import { parseUrl } from '../domain/parse-url.ts'
-import { baseUrlOf, requestIdOf } from '../domain/request-headers.ts'
+import { baseUrlOf, targetOf } from '../domain/request-headers.ts'
 import { quote } from '../domain/text.ts'
-import { errorReply, failureOf, sendAnswer, stackOf, type EncodedAnswer, wireAnswer } from '../http/answer.ts'
+import { errorReply, failureOf, sendAnswer, stackOf, wireAnswer } from '../http/answer.ts'
 import { decodeText, readBody } from '../http/body.ts'
-import { holdAnswer } from '../http/held-answers.ts'
-import type { Authenticated } from '../http/request-context.ts'
 import { PROTECTED_RESOURCE_PATH } from '../http/routes.ts'
+import type { EntryFacts } from '../request-journal/request-entries.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
 import { type Caller, callerOf } from './caller.ts'
 import { ListenStreams } from './listen-streams.ts'
-import { McpExchange, type McpRequest, urlOf } from './mcp-exchange.ts'
+import { McpExchange, type McpRequest } from './mcp-exchange.ts'
 import { answerPlainCall, plainCall } from './plain-call.ts'
 import { type ServerAddress, type ServerTool, serverTools } from './server-tools.ts'
 import { clientText, type McpServices, toolServer } from './tool-server.ts'
@@ -26,13 +26,9 @@ interface McpMessage {
   readonly method: string
 }
 
-interface McpAnswer {
-  readonly read?: McpMessage
-  readonly status: number
-  readonly headers: Record<string, string | string[]>
-  readonly body: string
+interface McpAnswer extends EncodedAnswer {
+  readonly read?: McpMessage | undefined
   readonly error?: unknown
-  readonly known: Authenticated | undefined
 }
 
 /** Deeper than the body of a call may nest, so that it is the pipeline which refuses a call, and the journal has it. */
@@ -50,38 +46,35 @@ export class VirtualServers {
 
   /** Answers a request to the server at an address. */
   async serve(message: IncomingMessage, response: ServerResponse, address: ServerAddress): Promise<void> {
-    const { requestIds, realTime, registry } = this.#services
-    const requestId = requestIdOf(message, requestIds.operations)
-    let readGuard: ReadGuard | undefined
-    const release = holdAnswer(response, registry, { readGuard: () => readGuard })
-    const durable = (): Promise<void> | undefined => registry.durable(readGuard)
-    const request = { message, response, release, durable, address, startedAt: realTime(), requestId }
-    let known: Authenticated | undefined
+    const entry = this.#services.entries.begin('request', 'operations', message.headers)
+    const request: McpRequest = { message, response, entry, address, client: undefined }
     try {
       const caller = callerOf(message, address, this.#services)
-      known = caller.authenticate()
-      readGuard = new ReadGuard(known.environment)
-      await this.#serveKnown(request, caller, known.environment)
+      const { environment, client } = caller.authenticate()
+      entry.environment = environment
+      entry.readGuard = new ReadGuard(environment)
+      request.client = client?.id
+      await this.#serveCaller(request, caller, environment)
     } catch (error) {
-      await this.#refuse(request, error, known)
+      if (!(error instanceof ServiceError))
+        this.#services.log.error('a request to an MCP server failed', { error: stackOf(error) })
+      await this.#end(request, { ...this.#errorAnswer(request, error), error })
     }
   }
 
   /** @throws ServiceError for everything that keeps a request from the library */
-  async #serveKnown(request: McpRequest, caller: Caller, environment: Environment): Promise<void> {
+  async #serveCaller(request: McpRequest, caller: Caller, environment: Environment): Promise<void> {
     const { message, address } = request
     const services = this.#services
     const tools = serverTools(environment, { caller, address }, services)
     if (!tools) throw new ServiceError('PATH_NOT_FOUND', `there is no MCP server ${quote(address.path)}`)
     if (message.method !== 'POST') throw notPost(message.method)
     const read = readMessage(await readBody(message, services.bodyLimit))
-    // A list of tools can say what is not durable yet, whatever a call beside it has waited for.
-    const release = listsTools(read.parsed) ? () => undefined : request.release
-    const exchange = new McpExchange({ ...request, release }, { caller, environment }, services)
+    const exchange = new McpExchange(request, { caller, environment }, services)
     const plain = plainCall(exchange, read.parsed)
     if (plain) {
       const reply = await answerPlainCall(plain, tools, exchange, services)
-      if (reply) await exchange.sendRest(reply)
+      if (reply) await exchange.send(reply)
     } else await this.#serveByLibrary(request, read, exchange, tools)
     if (exchange.unauthenticated) this.#sendError(request, exchange.unauthenticated)
   }
@@ -93,58 +86,55 @@ export class VirtualServers {
     tools: readonly ServerTool[],
   ): Promise<void> {
     const asked = webRequest(exchange, read)
-    const isEndless = read.method === 'subscriptions/listen'
-    const listening = isEndless ? this.#streams.open({ address: request.address, tools, exchange }) : undefined
+    const isListening = read.method === 'subscriptions/listen'
+    const listening = isListening ? this.#streams.open({ address: request.address, tools, exchange }) : undefined
     const handler = createMcpHandler((context) => toolServer(tools, exchange, context, this.#services), listening)
     try {
       const answer =
         originValidationResponse(asked, allowedOrigins(this.#services.baseUrl)) ??
         (await handler.fetch(asked, read.parsed === undefined ? {} : { parsedBody: read.parsed }))
-      await exchange.send(answer, {
-        isEndless: isEndless && answer.headers.get('content-type') === 'text/event-stream',
-        record: async (status, headers, body) => {
-          await request.durable()
-          this.#record(request, { read, status, headers, body, known: exchange.caller.authenticate() })
-        },
-      })
+      const isEndless = isListening && answer.headers.get('content-type') === 'text/event-stream'
+      if (isEndless) {
+        const head = { status: answer.status, headers: Object.fromEntries(answer.headers), body: '' }
+        const isHeld = await this.#end(request, { read, ...head }, () => undefined)
+        if (!isHeld) return
+      }
+      // A list of tools can say what is not durable yet, whatever a call beside it has waited for.
+      const isList = listsTools(read.parsed)
+      const rest = await exchange.stream(answer, () => isEndless || (exchange.pending > 0 && !isList))
+      if (exchange.isUnwanted) return
+      const send = (): Promise<void> => exchange.send(rest)
+      if (isEndless || (exchange.calls > 0 && !isList)) await send()
+      else {
+        exchange.caller.authenticate()
+        await this.#end(request, exchange.calls === 0 ? { read, ...rest } : undefined, send)
+      }
     } finally {
-      if (isEndless) this.#streams.close(exchange)
+      if (isListening) this.#streams.close(exchange)
     }
   }
 
-  /** Appends a request that called no tool to the journal: it is an entry, and no operation. */
-  #record(
-    { message, requestId, startedAt }: McpRequest,
-    { read, status, headers, body, error, known }: McpAnswer,
-  ): void {
-    this.#services.journals.record({
-      kind: 'request',
-      id: requestId,
-      environment: known?.environment,
-      startedAt,
-      protocol: 'mcp',
-      method: read?.method ?? message.method,
-      url: urlOf(message),
-      requestHeaders: message.rawHeaders,
-      requestBody: read?.text,
-      status,
-      errorCode: error === undefined ? null : errorCodeOf(error),
-      responseHeaders: headers,
-      responseBody: body,
-      client: known?.client?.id,
-      mcpClient: clientText(read?.parsed),
-      failure: failureOf(error),
+  /**
+   * Ends a request. Its entry is no operation; where it called tools, `answer` is undefined: the calls have entries.
+   * @returns whether the disk has not refused what it says
+   */
+  async #end(
+    request: McpRequest,
+    answer: McpAnswer | undefined,
+    send?: () => Promise<void> | undefined,
+  ): Promise<boolean> {
+    const { message, response, entry, client } = request
+    let isDurable = true
+    await this.#services.entries.end(entry, (refused) => {
+      isDurable = refused === undefined
+      const refusal = refused && { ...this.#errorAnswer(request, refused), error: refused }
+      const ended = refusal ?? answer
+      return {
+        send: refusal || !send ? () => ended && sendAnswer(response, ended) : send,
+        facts: answer && ended && factsOf(message, { read: answer.read, ...ended }, client),
+      }
     })
-  }
-
-  /** Answers a request that does not reach the library. */
-  async #refuse(request: McpRequest, thrown: unknown, known: Authenticated | undefined): Promise<void> {
-    const error = (await request.durable()?.catch((refusal: unknown) => refusal)) ?? thrown
-    if (!(error instanceof ServiceError))
-      this.#services.log.error('a request to an MCP server failed', { error: stackOf(error) })
-    const { status, headers, body } = this.#errorAnswer(request, error)
-    this.#record(request, { status, headers, body: body.toString(), error, known })
-    this.#sendError(request, error)
+    return isDurable
   }
 
   #sendError(request: McpRequest, error: unknown): void {
@@ -152,7 +142,7 @@ export class VirtualServers {
   }
 
   /** A 401 names the metadata by which a client finds out where to get a token (RFC 9728). */
-  #errorAnswer({ message, address, requestId }: McpRequest, error: unknown): EncodedAnswer {
+  #errorAnswer({ message, address, entry: { requestId } }: McpRequest, error: unknown): EncodedAnswer {
     const rendered = wireAnswer(errorReply(error, requestId), requestId)
     if (rendered.status !== 401) return rendered
     const baseUrl = baseUrlOf(message, this.#services.baseUrl)
@@ -160,6 +150,28 @@ export class VirtualServers {
     const challenge = String(rendered.headers['WWW-Authenticate'] ?? 'Bearer')
     const separator = challenge.includes(' ') ? ', ' : ' '
     return { ...rendered, headers: { ...rendered.headers, 'WWW-Authenticate': challenge + separator + metadata } }
+  }
+}
+
+/** What the journal says of a request that called no tool. */
+function factsOf(
+  message: IncomingMessage,
+  { read, status, headers, body, error }: McpAnswer,
+  client: string | undefined,
+): EntryFacts {
+  return {
+    protocol: 'mcp',
+    method: read?.method ?? message.method,
+    url: targetOf(message),
+    requestHeaders: message.rawHeaders,
+    requestBody: read?.text,
+    status,
+    errorCode: error === undefined ? null : errorCodeOf(error),
+    responseHeaders: headers,
+    responseBody: body,
+    client,
+    mcpClient: clientText(read?.parsed),
+    failure: failureOf(error),
   }
 }
 
@@ -201,10 +213,10 @@ function listsTools(parsed: unknown): boolean {
 const READ_HEADER = /^(?:accept|content-type|origin|mcp-.*)$/
 
 /** A whole `Request` takes much of the CPU of a call, and the library reads its body only where it is no JSON. */
-function webRequest({ message, baseUrl, url, gone }: McpExchange, { text, parsed }: McpMessage): Request {
+function webRequest({ message, baseUrl, gone }: McpExchange, { text, parsed }: McpMessage): Request {
   const sent = Object.entries(message.headers).filter(([name]) => READ_HEADER.test(name))
   const headers = new Headers(sent.map(([name, value]): [string, string] => [name, String(value)]))
-  const request = { method: 'POST', url: baseUrl + url, headers, signal: gone }
+  const request = { method: 'POST', url: baseUrl + targetOf(message), headers, signal: gone }
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- it has what the library reads
   return parsed === undefined ? new Request(request.url, { ...request, body: text }) : (request as Request)
 }

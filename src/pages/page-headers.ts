@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import type { Html } from './html.ts'
 import { PAGE_STYLE } from './style.ts'
 
@@ -26,15 +26,19 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   'Cache-Control': 'no-store',
 })
 
-export function sendPage(response: ServerResponse, status: number, page: Html): void {
-  response.writeHead(status, { ...PAGE_HEADERS, 'Content-Type': 'text/html; charset=utf-8' })
-  response.end(page.toString())
+/** A page as it is sent. */
+export function pageAnswer(status: number, page: Html, headers: Readonly<Record<string, string>> = {}): EncodedAnswer {
+  const type = { 'Content-Type': 'text/html; charset=utf-8' }
+  return { status, headers: { ...PAGE_HEADERS, ...type, ...headers }, body: page.toString() }
 }
 
-/** Answers 302 to `url`, an absolute http or https address, which is sent unchanged (G30). */
-export function sendRedirect(response: ServerResponse, url: string): void {
-  response.writeHead(302, { ...PAGE_HEADERS, Location: locationValue(url) })
-  response.end()
+/** Leads a browser to an absolute http or https address, which is sent unchanged (G30). 303 follows a sent form with a GET. */
+export function redirectAnswer(
+  status: 302 | 303,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): EncodedAnswer {
+  return { status, headers: { ...PAGE_HEADERS, Location: locationValue(url), ...headers }, body: '' }
 }
 
 /** Encodes only characters that a header cannot contain; an encoder for whole URLs would also change a lone `%`. */

@@ -13,7 +13,7 @@ import { trailerFlag, trailerParse, trailerSerialize } from '@connectrpc/connect
 export const COMPRESSIONS = [compressionGzip, compressionBrotli]
 
 /** Makes the error that is answered out of one without details. */
-export type Completion = (error: ConnectError) => ConnectError
+export type Completion = (error: ConnectError) => Promise<ConnectError>
 
 /** More than an error takes. */
 const MAX_ERROR = 1024 * 1024
@@ -29,7 +29,7 @@ export async function withErrorDetails(
   complete: Completion,
 ): Promise<UniversalServerResponse> {
   const { status, header, trailer, body } = answer
-  if (trailer) return { ...answer, trailer: completeTrailers(trailer, complete) ?? trailer }
+  if (trailer) return { ...answer, trailer: (await completeTrailers(trailer, complete)) ?? trailer }
   const type = header?.get('content-type') ?? ''
   if (!header || !body) return answer
   if (type.startsWith('application/grpc-web')) {
@@ -40,7 +40,7 @@ export async function withErrorDetails(
   const text = await decompressed(octets, header.get('content-encoding'))
   const error = errorFromJsonBytes(text, undefined, new ConnectError('', Code.Internal))
   if (error.details.length > 0) return { ...answer, body: createAsyncIterable([octets]) }
-  const completed = complete(error)
+  const completed = await complete(error)
   const json = errorToJsonBytes(completed, undefined)
   const headers = new Headers([...header, ...completed.metadata])
   headers.set('content-length', String(json.length))
@@ -49,9 +49,9 @@ export async function withErrorDetails(
 }
 
 /** Undefined for the trailers of a success, and of an error with details. */
-function completeTrailers(trailers: Headers, complete: Completion): Headers | undefined {
+async function completeTrailers(trailers: Headers, complete: Completion): Promise<Headers | undefined> {
   const error = findTrailerError(trailers)
-  return error && error.details.length === 0 ? setTrailerStatus(new Headers(), complete(error)) : undefined
+  return error && error.details.length === 0 ? setTrailerStatus(new Headers(), await complete(error)) : undefined
 }
 
 /** gRPC-Web sends the trailers as the last frame of the body. */
@@ -65,7 +65,7 @@ async function* completeFrames(
     const isTrailer = (flags & trailerFlag) !== 0
     const octets = frame.subarray(ENVELOPE)
     const trailers = isTrailer && trailerParse(await decompressed(octets, flags === trailerFlag ? null : encoding))
-    const completed = trailers && completeTrailers(trailers, complete)
+    const completed = trailers && (await completeTrailers(trailers, complete))
     yield completed ? encodeEnvelope(trailerFlag, trailerSerialize(completed)) : frame
   }
 }

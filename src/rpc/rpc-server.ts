@@ -23,7 +23,7 @@ import { type ErrorContent, errorEntry } from '../domain/errors.ts'
 import type { JsonObject } from '../domain/json.ts'
 import { nearMiss } from '../domain/suggestion.ts'
 import { errorBody } from '../http/answer.ts'
-import { baseUrlOf, bearerToken, requestIdOf } from '../domain/request-headers.ts'
+import { baseUrlOf, bearerToken } from '../domain/request-headers.ts'
 import { runRoute } from '../http/pipeline.ts'
 import { RemoteRequest } from '../http/remote-request.ts'
 import { createContext } from '../http/routes.ts'
@@ -32,7 +32,7 @@ import type { Protocol } from '../request-journal/entry.ts'
 import { Health, HealthCheckResponse_ServingStatus } from './generated/grpc/health/v1/health_pb.ts'
 import { Unserved } from './generated/toolmock/unserved_pb.ts'
 import { COMPRESSIONS, type Completion, ENVELOPE, withErrorDetails } from './error-details.ts'
-import { isCall } from './http1-bridge.ts'
+import { isBridged, isCall } from './http1-bridge.ts'
 import type { RpcMethod } from './http-rule.ts'
 import { EXCHANGE, RpcExchange } from './rpc-exchange.ts'
 import { bodyOf, metadataOf, statusOf } from './status.ts'
@@ -69,7 +69,7 @@ export function rpcHandler(definitions: RpcDefinitions, services: ServiceParts):
     const [path = ''] = (request.url ?? '').split('?', 1)
     const handler = handlers.get(path) ?? (isCall(request) ? refuse(request) : undefined)
     if (!handler) return false
-    void serve(handler, new RpcExchange(request, response, services.registry), definitions, services)
+    void serve(handler, new RpcExchange(request, response, services.entries), definitions, services)
     return true
   }
 }
@@ -89,7 +89,7 @@ async function serve(
     asked.signal.addEventListener('abort', () => (exchange.isOver = true))
     dropEndlessDeadlines(asked.header)
     const answered = await withErrorDetails(await handler(asked), completion(exchange, definitions, services))
-    const answer = withRequestId(answered, exchange, services)
+    const answer = await withRequestId(answered, exchange, services)
     if (exchange.isOver) await discard(answer)
     else if (exchange.deliver) await deliver(answer, exchange)
     else await universalResponseToNodeResponse(answer, response)
@@ -120,10 +120,9 @@ const DEADLINES = [
 
 /** The errors that the library makes itself: before the operation, and where a call ends without an answer. */
 function completion(exchange: RpcExchange, definitions: RpcDefinitions, services: ServiceParts): Completion {
-  return (error) => {
-    const refusal = exchange.requestId === undefined ? refusalOf(error) : failureOf(error)
-    const id = exchange.requestId ?? recordRefusal(exchange, refusal, services)
-    return errorOf(refusal, id, definitions)
+  return async (error) => {
+    const refusal = exchange.isTaken ? failureOf(error) : await endRefused(exchange, refusalOf(error), services)
+    return errorOf(refusal, exchange.entry.requestId, definitions)
   }
 }
 
@@ -153,27 +152,32 @@ function statusFor({ errorCode }: Refusal): number {
   return errorEntry(errorCode)?.status ?? 500
 }
 
-/** Records a call that reaches no operation, as any request that is refused. @returns its id */
-function recordRefusal({ request, rawHeaders }: RpcExchange, refusal: Refusal, services: ServiceParts): string {
+/** Ends a call that reaches no operation, as any request that is refused. @returns what is answered */
+async function endRefused(exchange: RpcExchange, refusal: Refusal, services: ServiceParts): Promise<Refusal> {
+  const { request, rawHeaders, entry } = exchange
   const { headers } = request
   const [path = ''] = (request.url ?? '').split('?', 1)
-  const known = services.registry.byBearer.get(bearerToken(headers.authorization) ?? '')
-  const id = requestIdOf({ headers }, services.requestIds.operations)
-  services.journals.record({
-    kind: 'request',
-    id,
-    environment: known?.environment,
-    protocol: protocolOf(headers['content-type']),
-    method: path.slice(1, MAX_NAME + 1),
-    url: path,
-    requestHeaders: rawHeaders,
-    status: statusFor(refusal),
-    errorCode: refusal.errorCode,
-    client: known?.token.client_id,
-    didYouMean: refusal.didYouMean ?? null,
-    failure: refusal.message,
+  const bearer = services.registry.byBearer.get(bearerToken(headers.authorization) ?? '')
+  entry.environment = bearer?.environment
+  exchange.isTaken = true
+  let answered = refusal
+  await services.entries.end(entry, (refused) => {
+    if (refused)
+      answered = { ...refusal, errorCode: 'STORAGE_UNAVAILABLE', code: Code.Unavailable, message: refused.message }
+    const facts = {
+      protocol: protocolOf(headers['content-type']),
+      method: path.slice(1, MAX_NAME + 1),
+      url: path,
+      requestHeaders: rawHeaders,
+      status: statusFor(answered),
+      errorCode: answered.errorCode,
+      client: bearer?.token.client_id,
+      didYouMean: refusal.didYouMean ?? null,
+      failure: answered.message,
+    }
+    return { facts }
   })
-  return id
+  return answered
 }
 
 /** The longest name of a method that is repeated. */
@@ -182,19 +186,19 @@ const MAX_NAME = 200
 const MAX_MESSAGE = 200
 
 /** Adds the id to what the library answers without a message: a method of HTTP or a content type that no call has. */
-function withRequestId(
+async function withRequestId(
   answer: UniversalServerResponse,
   exchange: RpcExchange,
   services: ServiceParts,
-): UniversalServerResponse {
+): Promise<UniversalServerResponse> {
   const { status, header } = answer
   if (status < 400 || header?.has('x-request-id')) return answer
   const [errorCode, message] =
     status === 405
       ? ['METHOD_NOT_ALLOWED', 'a call is sent with POST']
       : ['UNSUPPORTED_CONTENT_TYPE', 'the content type is none of gRPC, gRPC-Web and Connect']
-  const id = recordRefusal(exchange, { errorCode, code: Code.Unimplemented, message, context: {} }, services)
-  return { ...answer, header: new Headers([...(header ?? []), ['x-request-id', id]]) }
+  await endRefused(exchange, { errorCode, code: Code.Unimplemented, message, context: {} }, services)
+  return { ...answer, header: new Headers([...(header ?? []), ['x-request-id', exchange.entry.requestId]]) }
 }
 
 function octetsOf({ body }: UniversalServerResponse): Promise<Uint8Array> {
@@ -212,10 +216,14 @@ async function deliver(answer: UniversalServerResponse, exchange: RpcExchange): 
   // Faults name the length themselves.
   const { 'content-length': _, ...headers } = Object.fromEntries(answer.header ?? [])
   const broken = malformedMessage(body, headers['content-type'] ?? '')
-  await exchange.deliver?.(exchange.faultResponse(answer), {
+  const { request, response } = exchange
+  if (answer.trailer) response.addTrailers(Object.fromEntries(answer.trailer))
+  await exchange.deliver?.(response, {
     status: answer.status,
     headers,
     body,
+    // Trailers follow a body in chunks, and a length that the data does not have is an error of HTTP/2 itself.
+    namesNoLength: answer.trailer !== undefined || isBridged(request),
     ...(broken && { malformed: broken }),
   })
 }
@@ -293,8 +301,8 @@ async function answerCall(
   })
   // A client can also leave while its answer is sent, when nothing waits for this any more.
   cancelled.catch(() => undefined)
-  const request = createContext(rest.route, asked, services)
-  exchange.requestId = request.requestId
+  const request = createContext(rest.route, asked, services, exchange.entry)
+  exchange.isTaken = true
   const done = runRoute(request, services)
   if (done) await Promise.race([done, cancelled])
   const { answer } = asked
@@ -313,12 +321,12 @@ function protocolOf(contentType = ''): Protocol {
 }
 
 /** `grpc.health.v1`: the mock serves as long as it runs. */
-function addHealth(router: ConnectRouter, definitions: RpcDefinitions, { closing, requestIds }: ServiceParts): void {
+function addHealth(router: ConnectRouter, definitions: RpcDefinitions, { closing }: ServiceParts): void {
   const services = new Set(['', ...definitions.methods.map(({ desc }) => desc.parent.typeName)])
   const { SERVING, SERVICE_UNKNOWN } = HealthCheckResponse_ServingStatus
   router.service(Health, {
     check: ({ service }, { responseHeader, values }) => {
-      const id = requestIdOf({ headers: values.get(EXCHANGE)?.request.headers ?? {} }, requestIds.operations)
+      const id = values.get(EXCHANGE)?.entry.requestId ?? ''
       const message = `the service ${service.slice(0, MAX_NAME)} is not known`
       const refusal = { errorCode: 'PATH_NOT_FOUND', code: Code.NotFound, message, context: {} }
       if (!services.has(service)) throw errorOf(refusal, id, definitions)
@@ -346,7 +354,7 @@ function unservedMessage(name: string, reason: string, didYouMean: string | unde
 /** UNIMPLEMENTED with the reason, recorded in the journal as any path that is not served. */
 function refusals(definitions: RpcDefinitions, services: ServiceParts) {
   const served = definitions.methods.filter(({ bindings }) => bindings.length > 0).map(({ name }) => name)
-  const refusal = ({ values }: HandlerContext): ConnectError => {
+  const refusal = async ({ values }: HandlerContext): Promise<ConnectError> => {
     const exchange = values.get(EXCHANGE)
     if (!exchange) throw new Error('a call has no exchange')
     const [path = ''] = (exchange.request.url ?? '').split('?', 1)
@@ -355,19 +363,18 @@ function refusals(definitions: RpcDefinitions, services: ServiceParts) {
     const didYouMean = nearMiss(name, served)
     const message = unservedMessage(name, reason, didYouMean)
     const refused = { errorCode: 'PATH_NOT_FOUND', code: Code.Unimplemented, message, context: {}, didYouMean }
-    exchange.requestId = recordRefusal(exchange, refused, services)
-    return errorOf(refused, exchange.requestId, definitions)
+    return errorOf(await endRefused(exchange, refused, services), exchange.entry.requestId, definitions)
   }
   const [unary, stream] = createConnectRouter({
     readMaxBytes: services.bodyLimit,
     maxTimeoutMs: MAX_TIMER_MS,
   }).service(Unserved, {
-    call: (_, context) => {
-      throw refusal(context)
+    call: async (_, context) => {
+      throw await refusal(context)
     },
     // eslint-disable-next-line require-yield -- it only refuses
     async *stream(_, context) {
-      await Promise.reject(refusal(context))
+      throw await refusal(context)
     },
   }).handlers
   return ({ headers }: IncomingMessage): UniversalHandler | undefined =>

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
 import { encodeText } from '../domain/body-text.ts'
-import type { AnsweredRequest, EncodedAnswer, FaultConnection, InjectedAnswer, MatchedFault } from './faults/fault.ts'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
+import type { AnsweredRequest, FaultConnection, InjectedAnswer, MatchedFault } from './faults/fault.ts'
 
 /**
  * What faults do before anything is carried out, one after the other. At `consent` there is no connection that they could end.
@@ -50,11 +51,22 @@ export function encoded({ status, headers, body }: InjectedAnswer): EncodedAnswe
   return { status, headers, body: encodeText(text, String(ownType)) ?? text }
 }
 
+/** Sends the head of an answer, unless it is the rest of one that has begun. */
+export function writeHead(
+  response: ServerResponse,
+  { status, headers, namesNoLength }: EncodedAnswer,
+  length: number,
+): void {
+  if (!response.headersSent)
+    response.writeHead(status, namesNoLength ? headers : { ...headers, 'Content-Length': length })
+}
+
 /** Resolves once the answer is sent, or its client has gone. */
-export async function sendWhole(response: ServerResponse, { status, headers, body }: EncodedAnswer): Promise<void> {
-  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
+export async function sendWhole(response: ServerResponse, answer: EncodedAnswer): Promise<void> {
+  const body = Buffer.from(answer.body)
+  writeHead(response, answer, body.length)
   // Behind a text, node would write the headers in UTF-8 too.
-  response.end(Buffer.from(body))
+  response.end(body)
   await finished(response).catch(() => undefined)
 }
 

@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
 import { decodeBody } from '../domain/body-text.ts'
 import type { Connector } from '../domain/connector.ts'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { percentDecoded } from '../domain/text.ts'
 import type { Environment } from '../state/environment.ts'
-import { actBefore, deliveryOf, encoded, injectedAnswer, sendWhole } from './delivery.ts'
+import { actBefore, deliveryOf, encoded, injectedAnswer } from './delivery.ts'
 import type { Pauses } from './pauses.ts'
 import type { EnvironmentScenarios, ScenarioRegistry } from './environment-scenarios.ts'
 import type { ScenarioRequest } from './rule-matching.ts'
-import type { EncodedAnswer } from './faults/fault.ts'
 
 /** A request that the service sent to a third party, as that one received it (`third-party/listener.ts`). */
 export interface ThirdPartyRequest {
@@ -31,8 +31,17 @@ export interface ThirdPartyRequest {
   readonly trace: RequestTrace | undefined
 }
 
-/** Sends the response itself in place of the plain answer, with or without asking for `answer`. */
-export type ThirdPartyFault = (response: ServerResponse, answer: () => Promise<EncodedAnswer>) => Promise<void>
+/** The answer of a third party, and how a fault sends it. */
+export interface ThirdPartyReply {
+  readonly answer: EncodedAnswer
+  readonly deliver?: ((answer: EncodedAnswer) => Promise<void>) | undefined
+}
+
+/** The reply in place of the plain answer, with or without asking for it; undefined once a fault has ended the connection. */
+export type ThirdPartyFault = (
+  response: ServerResponse,
+  plain: () => Promise<EncodedAnswer>,
+) => Promise<ThirdPartyReply | undefined>
 
 interface Context {
   readonly scenarios: ScenarioRegistry
@@ -51,11 +60,11 @@ export function thirdPartyInterceptor({ scenarios: registry, pauses }: Context) 
     if (!fired || fired.faults.length === 0) return undefined
     return async (response, plain) => {
       const connection = { response, pauses, random: () => scenarios.random(), trace: request.trace }
-      if (await actBefore(fired.faults, connection)) return
+      if (await actBefore(fired.faults, connection)) return undefined
       const injected = injectedAnswer(fired.faults, { ...NOT_AT_SERVICE, at: request.at })
       const answer = injected ? encoded(injected) : await plain()
       const deliver = deliveryOf(fired.faults)
-      await (deliver ? deliver(connection, answer) : sendWhole(response, answer))
+      return { answer, deliver: deliver && ((whole) => deliver(connection, whole)) }
     }
   }
 }

@@ -1,10 +1,11 @@
-import { type Request, type Response, Router } from 'express'
+import { type Request, type RequestHandler, Router } from 'express'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Connector } from '../domain/connector.ts'
-import { pageFacts, pageVisit } from '../request-journal/page-journal.ts'
-import { baseUrlOf } from '../domain/request-headers.ts'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
+import { baseUrlOf, targetOf } from '../domain/request-headers.ts'
 import { consentAnswer, consentPage } from '../pages/consent-page.ts'
-import { PAGE_HEADERS, sendPage } from '../pages/page-headers.ts'
+import { pageAnswer, redirectAnswer } from '../pages/page-headers.ts'
+import { type OpenEntry, pageFacts } from '../request-journal/request-entries.ts'
 import type { Environment } from '../state/environment.ts'
 import { environmentOfClientId } from './schemes.ts'
 import { type AuthorizationRequest, type ConsentParts, decideWithScenarios, redirectTo } from './consent.ts'
@@ -37,49 +38,57 @@ export class RefusedAuthorization extends Error {
   }
 }
 
+/** A request for a page, and what is found out about it. */
+export interface PageVisit extends OpenEntry {
+  /** The form that was sent. */
+  body: Buffer | string
+}
+
+/** Makes the handler of a route whose answers are pages. */
+export type PageRoute = (
+  handle: (request: Request, visit: PageVisit) => EncodedAnswer | Promise<EncodedAnswer>,
+) => RequestHandler
+
 /** The authorize endpoint of every third party, mounted at `/third-party` (G29). */
-export function authorizeRoutes(services: AuthorizeParts): Router {
+export function authorizeRoutes(services: AuthorizeParts, page: PageRoute): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  router.get('/:connector/authorize', (request, response) => {
-    const { search } = new URL(request.originalUrl, 'http://localhost')
-    const valid = validRequest(services, request, response, new URLSearchParams(search))
-    if (valid.parameters['response_type'] === 'code') showConsent(response, valid)
-    else redirect(response, redirectTo(valid.request, { error: 'unsupported_response_type' }))
+  const show = page((request, visit) => {
+    const { searchParams } = new URL(targetOf(request), 'http://localhost')
+    const valid = validRequest(services, request, visit, searchParams)
+    if (valid.parameters['response_type'] === 'code') return consent(visit, valid)
+    return redirectAnswer(303, redirectTo(valid.request, { error: 'unsupported_response_type' }))
   })
-  router.post('/:connector/authorize', async (request, response) => {
+  const submit = page(async (request, visit) => {
     const body = await readBody(request)
     if (!body) throw new RefusedAuthorization(413, 'The form is too large.')
-    await answerForm(services, request, response, new URLSearchParams(body.toString('utf8')))
+    const form = new URLSearchParams(body.toString('utf8'))
+    visit.body = form.toString()
+    return answerForm(services, validRequest(services, request, visit, form), visit, form)
   })
+  router.route('/:connector/authorize').get(show).post(submit)
   return router
 }
 
 async function answerForm(
   services: AuthorizeParts,
-  request: Request,
-  response: Response,
+  valid: ValidRequest,
+  visit: PageVisit,
   form: URLSearchParams,
-): Promise<void> {
-  pageVisit(response).form = form.toString()
-  const valid = validRequest(services, request, response, form)
+): Promise<EncodedAnswer> {
   const { decision, person = '' } = consentAnswer(form)
-  if (decision === undefined) {
-    showConsent(response, valid, 'Approve or deny the request.')
-    return
-  }
+  if (decision === undefined) return consent(visit, valid, 'Approve or deny the request.')
   if (decision === 'approve' && person === '') {
-    showConsent(response, valid, 'Choose who signs in, or enter another person.')
-    return
+    return consent(visit, valid, 'Choose who signs in, or enter another person.')
   }
   const answer = { ...valid.request, decision, person }
-  redirect(response, await decideWithScenarios(services, valid, answer, pageVisit(response).trace))
+  return redirectAnswer(303, await decideWithScenarios(services, valid, answer, visit.trace))
 }
 
 /** @throws RefusedAuthorization */
 function validRequest(
   { registry, baseUrl }: AuthorizeParts,
   request: Request,
-  response: Response,
+  visit: PageVisit,
   query: URLSearchParams,
 ): ValidRequest {
   const parameters: Record<string, string> = {}
@@ -93,7 +102,7 @@ function validRequest(
   const environment = registry.environment(environmentOfClientId(clientId) ?? '')
   if (!environment)
     throw new RefusedAuthorization(400, 'The request comes from an application that is not registered here.')
-  pageVisit(response).environment = environment
+  visit.environment = environment
   const connector = environment.connector(name)
   if (!connector || TRAITS[connector.authorization_type].source !== 'consent') {
     throw new RefusedAuthorization(404, 'There is no application of this name that asks for consent.')
@@ -107,16 +116,11 @@ function validRequest(
   return { environment, connector, request: { state, redirectUri, scopes }, parameters }
 }
 
-function showConsent(
-  response: Response,
+function consent(
+  visit: PageVisit,
   { connector, request: { scopes }, parameters }: ValidRequest,
   problem?: string,
-): void {
-  const view = consentPage({ connector, scopes, parameters, facts: pageFacts(response), problem })
-  sendPage(response, problem === undefined ? 200 : 400, view)
-}
-
-/** 303: the browser follows a sent form with a GET. */
-function redirect(response: Response, location: string): void {
-  response.writeHead(303, { ...PAGE_HEADERS, Location: location }).end()
+): EncodedAnswer {
+  const page = consentPage({ connector, scopes, parameters, facts: pageFacts(visit), problem })
+  return pageAnswer(problem === undefined ? 200 : 400, page)
 }

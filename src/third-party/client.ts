@@ -37,7 +37,7 @@ import {
   connectorPath,
   type ListenerOptions,
   type OpenCall,
-  serve,
+  replyOf,
   startListener,
   type ThirdPartyRequest,
 } from './listener.ts'
@@ -68,12 +68,12 @@ export async function startThirdParties(options: ThirdPartiesOptions) {
     /** The service's client for one environment; calls are noted in the trace of the request that causes them. */
     client: (environment: Environment, trace?: RequestTrace): ThirdParty =>
       new ThirdPartyClient(parts, environment, trace),
-    /** Answers a call of any program at the API of a third party, as it answers one of the service. */
-    serve: (
+    /** The reply to a call of any program at the API of a third party, as to one of the service. */
+    replyOf: (
       request: IncomingMessage,
       response: ServerResponse,
       find: (body: Buffer) => ThirdPartyRequest | ThirdPartyAnswer,
-    ) => serve(parties, request, response, find),
+    ) => replyOf(parties, request, response, find),
     /** Answers a request of the service by the responders of an extension. */
     answerByExtension: (environment: Environment, extension: Extension, request: ExtensionRequest) =>
       answerByExtension({ environment, templates }, extension, request),

@@ -1,10 +1,10 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Connector } from '../domain/connector.ts'
-import { RequestTrace } from '../domain/request-trace.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
 import { baseUrlOf } from '../domain/request-headers.ts'
-import { type PageParts, recordAnswer } from '../request-journal/page-journal.ts'
+import type { OpenEntry } from '../request-journal/request-entries.ts'
+import type { ThirdPartyReply } from '../scenarios/third-party.ts'
 import type { Environment } from '../state/environment.ts'
 import {
   ACCOUNT_HEADER,
@@ -20,7 +20,7 @@ import { SCHEMES } from './schemes.ts'
 import type { EnvironmentRegistry } from '../state/environment-registry.ts'
 import type { ThirdParties } from './client.ts'
 
-interface DirectParts extends PageParts {
+interface DirectParts {
   readonly registry: EnvironmentRegistry
   readonly thirdParties: ThirdParties
   readonly defaultEnvironment: () => Environment | undefined
@@ -29,51 +29,44 @@ interface DirectParts extends PageParts {
 /** Names the environment of a call whose credential does not: of an application that asks for none. */
 const ENVIRONMENT_HEADER = 'x-toolmock-environment'
 
+/** A call, and what is found out about it. */
+interface DirectCall extends OpenEntry {
+  body: Buffer | string
+}
+
+/** Makes the handler of a route whose answers are those of a third party. */
+export type DirectRoute = (
+  handle: (request: Request, response: Response, call: DirectCall) => Promise<ThirdPartyReply | undefined>,
+) => RequestHandler
+
 /**
  * The API of every third party for programs that call it themselves, mounted at `/third-party`: below `/{connector}/api`, and
  * its token endpoint at `/{connector}/oauth/token`. The credential of the call identifies its environment.
- * @param hold holds an answer back, and with it the journal's entry, until what it says is durable
  */
-export function directApiRoutes(services: DirectParts, hold: (response: Response) => void): Router {
+export function directApiRoutes(services: DirectParts, route: DirectRoute): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  const answers =
-    (kind: 'api' | 'token'): RequestHandler =>
-    async (request, response) => {
-      await answer(services, { request, response, hold }, kind)
-    }
-  router.route('/:connector/api{/*path}').all(answers('api'))
-  router.route('/:connector/oauth/token').all(answers('token'))
+  router.route('/:connector/api{/*path}').all(route((...call) => answer(services, call, 'api')))
+  router.route('/:connector/oauth/token').all(route((...call) => answer(services, call, 'token')))
   return router
 }
 
-/** What the journal's entry says of a call, as far as it is known. */
-interface DirectCall {
-  readonly kind: 'third_party'
-  readonly trace: RequestTrace
-  requestBody: Buffer | string
-  environment: Environment | undefined
-}
-
-async function answer(
+function answer(
   services: DirectParts,
-  { request, response, hold }: { request: Request; response: Response; hold: (response: Response) => void },
+  [request, response, call]: Parameters<Parameters<DirectRoute>[0]>,
   kind: 'api' | 'token',
-): Promise<void> {
-  const trace = new RequestTrace()
-  const entry: DirectCall = { kind: 'third_party', trace, requestBody: '', environment: undefined }
-  trace.request = recordAnswer(services, request, response, (responseBody) => ({ ...entry, responseBody }))
-  hold(response)
+): Promise<ThirdPartyReply | undefined> {
+  const { trace } = call
   // The control API has the same origin: what an application answers must not run there.
   response.setHeader('X-Content-Type-Options', 'nosniff')
   response.setHeader('Content-Security-Policy', 'sandbox')
-  await services.thirdParties.serve(request, response, (body) => {
-    entry.requestBody = body
+  return services.thirdParties.replyOf(request, response, (body) => {
+    call.body = body
     const address = { origin: baseUrlOf(request, undefined), target: request.originalUrl }
     const received = receivedRequest(request, { ...address, body })
     const found = foundAt(services, String(request.params['connector']), received, kind)
     if ('status' in found) return found
     const { environment, connector } = found
-    entry.environment = environment
+    call.environment = environment
     const presented = kind === 'token' ? accountIdIn(environment, connector.connector, received) : undefined
     const account = environment.model.tables.accounts.get(presented ?? headerOf(received, ACCOUNT_HEADER))
     trace.account ??= account

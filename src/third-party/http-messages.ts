@@ -8,6 +8,7 @@ import {
 } from 'node:http'
 import type { Readable } from 'node:stream'
 import { MAX_TIMER_MS } from '../domain/duration.ts'
+import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import type { ForwardedAnswer } from '../domain/ports.ts'
 import { systemReason } from '../domain/system-error.ts'
 
@@ -112,12 +113,10 @@ export function jsonAnswer(status: number, body: object, headers: Record<string,
 }
 
 /** Adds `Content-Length` to the headers of the answer. */
-export function sendThirdPartyAnswer(response: ServerResponse, answer: ThirdPartyAnswer): void {
-  const body = octets(answer.body)
-  const { status, headers } = answer
-  if (status !== 204) headers['Content-Length'] = String(body.length)
-  response.writeHead(status, headers)
-  response.end(body, 'latin1')
+export function sendThirdPartyAnswer(response: ServerResponse, { status, headers, body }: EncodedAnswer): void {
+  const text = octets(body)
+  response.writeHead(status, status === 204 ? headers : { ...headers, 'Content-Length': String(text.length) })
+  response.end(text, 'latin1')
 }
 
 /**

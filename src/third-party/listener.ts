@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net'
 import type { Connector, Latency } from '../domain/connector.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { percentDecoded, quote } from '../domain/text.ts'
-import type { ThirdPartyFault, ThirdPartyRequest as ObservedRequest } from '../scenarios/third-party.ts'
+import type {
+  ThirdPartyFault,
+  ThirdPartyReply,
+  ThirdPartyRequest as ObservedRequest,
+} from '../scenarios/third-party.ts'
 import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
 import { answerApi } from './api.ts'
@@ -45,9 +49,7 @@ export interface ThirdPartyRequest extends ObservedRequest {
 export interface ListenerOptions {
   readonly registry: {
     environment(name: string): Environment | undefined
-    /**
-     * Awaited before an answer is sent whose commit the disk may still refuse: a token that was given out must not be lost.
-     */
+    /** Awaited before an answer to a call of another program: a token that was given out must not be lost. */
     flushed?(): Promise<void> | undefined
   }
   readonly templates: Templates
@@ -71,11 +73,11 @@ export async function startListener(options: ListenerOptions) {
   // Idle connections have no time limit: the service's client keeps them, and could otherwise reuse one as it is closed.
   const limits = { keepAliveTimeout: 0, headersTimeout: MAX_REQUEST_MS, requestTimeout: MAX_REQUEST_MS }
   const server = createServer(limits, (request, response) => {
-    serve(options, request, response, (body) => requestOf(options, request, body)).catch((error: unknown) => {
+    serve(options, request, response).catch((error: unknown) => {
       if (response.headersSent || response.destroyed) response.destroy()
       else {
         const message = error instanceof Error ? error.message : 'unknown'
-        sendThirdPartyAnswer(response, jsonAnswer(500, { error: 'internal', message }))
+        sendThirdPartyAnswer(response, failureAnswer(error) ?? jsonAnswer(500, { error: 'internal', message }))
       }
     })
   })
@@ -92,31 +94,41 @@ export async function startListener(options: ListenerOptions) {
   return { origin: `http://127.0.0.1:${port}`, close }
 }
 
+async function serve(options: ListenerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const reply = await replyOf(options, request, response, (body) => requestOf(options, request, body))
+  // The request that causes a call of the service waits itself, once for everything that it has caused.
+  if (!options.calls.has(String(request.headers[CALL_HEADER]))) await options.registry.flushed?.()
+  if (!reply) return
+  const { answer, deliver } = reply
+  if (deliver) await deliver(answer)
+  else sendThirdPartyAnswer(response, answer)
+}
+
 /** Where a connector's token endpoint (`/oauth/token`) and API (`/api`) are, below the listener's origin. */
 export function connectorPath(environment: Environment, connector: Pick<Connector, 'connector'>): string {
   return `/${encodePart(environment.name)}/${encodePart(connector.connector)}`
 }
 
 /**
- * Answers a request at the API or the token endpoint of a third party. `find` says with its body which one that is, or makes the
- * answer that refuses it.
+ * The reply to a request at the API or the token endpoint of a third party. `find` says with its body which one that is, or makes
+ * the answer that refuses it.
+ * @returns undefined once a fault has ended the connection
  * @throws what is a defect of the mock, or a connection that broke
  */
-export async function serve(
+export async function replyOf(
   options: ListenerOptions,
   request: IncomingMessage,
   response: ServerResponse,
   find: (body: Buffer) => ThirdPartyRequest | ThirdPartyAnswer,
-): Promise<void> {
+): Promise<ThirdPartyReply | undefined> {
   const body = await readBody(request)
   const found = body ? find(body) : jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' })
   try {
-    if ('status' in found) sendThirdPartyAnswer(response, found)
-    else await respond(options, found, response)
+    return 'status' in found ? { answer: found } : await respond(options, found, response)
   } catch (error) {
-    const failure = failureAnswer(error)
-    if (!failure || response.headersSent) throw error
-    sendThirdPartyAnswer(response, failure)
+    const answer = failureAnswer(error)
+    if (!answer) throw error
+    return { answer }
   }
 }
 
@@ -126,9 +138,13 @@ function failureAnswer(error: unknown): ThirdPartyAnswer | undefined {
   return error instanceof StorageError ? jsonAnswer(503, { error: 'unavailable', message: error.message }) : undefined
 }
 
-async function respond(options: ListenerOptions, received: ThirdPartyRequest, response: ServerResponse): Promise<void> {
+async function respond(
+  options: ListenerOptions,
+  received: ThirdPartyRequest,
+  response: ServerResponse,
+): Promise<ThirdPartyReply | undefined> {
   const { environment, connector, kind, request, ticket } = received
-  const { calls, registry, templates } = options
+  const { calls, templates } = options
   const preparing = templates.prepare(connector)
   if (preparing) await preparing
   const fault = options.intercept?.(received)
@@ -137,14 +153,11 @@ async function respond(options: ListenerOptions, received: ThirdPartyRequest, re
   const plain = async (): Promise<ThirdPartyAnswer> => {
     if (environment.isRemoved) return noEnvironment(environment.name)
     const call = calls.get(ticket)
-    const answer =
-      kind === 'api' ? answerApi({ environment, connector, templates }, request) : answerAsTokenEndpoint(received, call)
-    // The request that causes a call of the service waits itself, once for everything that it has caused.
-    if (!call) await registry.flushed?.()
-    return answer
+    return kind === 'api'
+      ? answerApi({ environment, connector, templates }, request)
+      : answerAsTokenEndpoint(received, call)
   }
-  if (fault) await fault(response, plain)
-  else sendThirdPartyAnswer(response, await plain())
+  return fault ? fault(response, plain) : { answer: await plain() }
 }
 
 /** The answer of a third party of no environment, or of one that was removed. */

@@ -8,6 +8,7 @@ import { RequestTrace } from '../domain/request-trace.ts'
 import { RETRY_AFTER, type Webhook, type WebhookDelivery } from '../domain/webhook.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import type { Journals } from '../request-journal/journal.ts'
+import type { RequestEntries } from '../request-journal/request-entries.ts'
 import { actBefore } from '../scenarios/delivery.ts'
 import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import type { MatchedFault, WebhookPlan } from '../scenarios/faults/fault.ts'
@@ -20,10 +21,10 @@ import { LOST, sendEvent } from './attempt.ts'
 export interface DeliveryParts {
   readonly registry: EnvironmentRegistry
   readonly journals: Journals
+  readonly entries: RequestEntries
   readonly scenarios: ScenarioRegistry
   readonly pauses: Pauses
   readonly realTime: () => number
-  readonly newRequestId: () => string
   /** Told what an application has done that it must not do. */
   readonly found: (finding: WebhookFinding) => void
   /** How long an answer is waited for, in real milliseconds. */
@@ -250,34 +251,31 @@ export class Deliveries {
   }
 
   async #attempt(webhook: Webhook, row: WebhookDelivery, rules: Rules, signal: AbortSignal): Promise<boolean> {
-    const { journals, newRequestId, realTime, timeout } = this.#parts
+    const { entries, timeout } = this.#parts
     const { plan, trace } = rules
-    const startedAt = realTime()
-    const sending = { now: startedAt / 1000, signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]) }
+    const entry = { ...entries.begin('webhook', 'control'), trace, environment: this.#environment }
+    const sending = { now: entry.startedAt / 1000, signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]) }
     const attempt = plan.lost ? LOST : await sendEvent(webhook, row, plan, sending)
     const { status, headers, answerHeaders, answer, failure } = attempt
     if (signal.aborted && status === 0) return false
-    const id = newRequestId()
     const isDone = status >= 200 && status < 300
     const mistakes = (['forged', 'stale'] as const).filter((mistake) => isDone && plan[mistake])
-    journals.record({
-      kind: 'webhook',
-      id,
-      environment: this.#environment,
-      startedAt,
-      method: 'POST',
-      url: webhook.url,
-      requestHeaders: Object.entries(headers).flat(),
-      requestBody: row.body,
-      status,
-      responseHeaders: answerHeaders,
-      responseBody: answer,
-      isBreach: mistakes.length > 0,
-      failure,
-      trace,
-      webhook: row,
-    })
-    for (const mistake of mistakes) this.#find(mistake, webhook, row, { request: id, found: String(status) })
+    await entries.end(entry, () => ({
+      facts: {
+        method: 'POST',
+        url: webhook.url,
+        requestHeaders: Object.entries(headers).flat(),
+        requestBody: row.body,
+        status,
+        responseHeaders: answerHeaders,
+        responseBody: answer,
+        isBreach: mistakes.length > 0,
+        failure,
+        webhook: row,
+      },
+    }))
+    for (const mistake of mistakes)
+      this.#find(mistake, webhook, row, { request: entry.requestId, found: String(status) })
     return isDone
   }
 

@@ -9,8 +9,10 @@ import type { ThirdParty, TokenAnswer } from '../../src/domain/ports.ts'
 import { RequestTrace, type Transition } from '../../src/domain/request-trace.ts'
 import type { Settings } from '../../src/domain/settings.ts'
 import type { LinkFlow } from '../../src/magic-links/consent-flow.ts'
-import { holdPages, magicLinkRoutes } from '../../src/magic-links/routes.ts'
+import { magicLinkRoutes } from '../../src/magic-links/routes.ts'
 import { Pauses } from '../../src/scenarios/pauses.ts'
+import { SILENT } from '../../src/http/log.ts'
+import { unreadEntries } from '../support/entries.ts'
 import { testEnvironment, type TestEnvironment } from '../support/environment.ts'
 import { accountRow } from '../support/rows.ts'
 
@@ -64,7 +66,7 @@ export function setUp(options: FixtureOptions = {}): Fixture {
   const flow: LinkFlow = { services, environment, thirdParty: client, baseUrl: BASE, trace: new RequestTrace() }
   return {
     environment,
-    app: express().use(holdPages(services), magicLinkRoutes(services)),
+    app: express().use(magicLinkRoutes(services)),
     flow,
     events: () => flow.trace.transitions,
     accepted,
@@ -91,11 +93,12 @@ function servicesOf(environment: TestEnvironment, client: ThirdParty, durable: F
     registry: {
       byMagicLink: { get: (id: string) => find((link) => link.id === id) },
       byOauthState: { get: (state: string) => find((link) => link.oauth_state === state) },
-      durable: () => durable?.(),
     },
     thirdParties: { client: () => client },
     scenarios: { of: () => ({ active: false }) },
     pauses: new Pauses(),
+    entries: unreadEntries(durable),
+    log: SILENT,
     baseUrl: BASE,
   }
   return services as unknown as Parameters<typeof magicLinkRoutes>[0]

@@ -155,12 +155,12 @@ describe('hostile requests to an MCP server', () => {
 
   it('a batch of a list and calls shows no tool that the disk refuses, and ends once', async () => {
     await withPendingTool(async (mock, refuse) => {
-      const ids = vi.spyOn(mock.app.services.requestIds.operations, 'id')
+      const begun = vi.spyOn(mock.app.services.entries, 'begin')
       const calls = [2, 3].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'none' } }))
       const batch = `[${message('tools/list')},${calls.map((each) => JSON.stringify(each)).join()}]`
       const answering = post(mock, batch, { 'MCP-Protocol-Version': '2025-03-26' })
       // The second call of a batch has an id of its own.
-      while (ids.mock.calls.length < 2) await new Promise((turn) => setImmediate(turn))
+      while (begun.mock.calls.length < 2) await new Promise((turn) => setImmediate(turn))
       await refuse()
       expect((await answering).status).toBe(503)
     })
@@ -168,7 +168,7 @@ describe('hostile requests to an MCP server', () => {
 
   it('a list whose body comes after the disk has refused a tool does not show it', async () => {
     await withPendingTool(async (mock, refuse) => {
-      const ids = vi.spyOn(mock.app.services.requestIds.operations, 'id')
+      const begun = vi.spyOn(mock.app.services.entries, 'begin')
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
       const answering = fetch(`${mock.url}/mcp/v3/connections/mail`, {
         method: 'POST',
@@ -184,7 +184,7 @@ describe('hostile requests to an MCP server', () => {
       const writer = writable.getWriter()
       const body = Buffer.from(message('tools/list'))
       await writer.write(body.subarray(0, 1))
-      while (ids.mock.calls.length < 1) await new Promise((turn) => setImmediate(turn))
+      while (begun.mock.calls.length < 1) await new Promise((turn) => setImmediate(turn))
       await refuse()
       await writer.write(body.subarray(1))
       await writer.close()
@@ -204,9 +204,9 @@ describe('hostile requests to an MCP server', () => {
         Accept: 'application/json, text/event-stream',
         identifier: 'ada@example.com',
       }
-      const ids = vi.spyOn(mock.app.services.requestIds.operations, 'id')
+      const begun = vi.spyOn(mock.app.services.entries, 'begin')
       const answering = fetch(mock.url + path, { method: 'POST', headers, body: message('tools/list') })
-      while (ids.mock.calls.length < 1) await new Promise((turn) => setImmediate(turn))
+      while (begun.mock.calls.length < 1) await new Promise((turn) => setImmediate(turn))
       for (let turn = 0; turn < 100; turn++) await new Promise((next) => setTimeout(next, 2))
       await refuse()
       expect((await answering).status).toBe(503)

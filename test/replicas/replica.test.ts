@@ -3,8 +3,8 @@ import { createServer, IncomingMessage, request as send, ServerResponse } from '
 import { type AddressInfo, Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { AppServices } from '../../src/control/app-services.ts'
-import { holdAnswer } from '../../src/http/held-answers.ts'
 import { type Log, SILENT } from '../../src/http/log.ts'
+import { StreamWriter } from '../../src/http/stream-writer.ts'
 import { Database, type Leader } from '../../src/replicas/database.ts'
 import { NOT_ACTIVE } from '../../src/domain/request-headers.ts'
 import { Forwarder } from '../../src/replicas/forwarder.ts'
@@ -252,12 +252,12 @@ describe('a call of gRPC to a replica that stands by', () => {
 })
 
 it('a stream of events says nothing once the lease is over', async () => {
-  const registry = { durable: () => undefined, isOver: false }
+  const registry = { isOver: false }
   const server = createServer((_, response) => {
-    holdAnswer(response, registry)
-    response.write('first')
+    const writer = new StreamWriter(response, registry)
+    writer.write('first')
     registry.isOver = true
-    response.write('late')
+    writer.write('late')
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const call = send({ port: (server.address() as AddressInfo).port }).end()

@@ -4,10 +4,12 @@ import { describe, expect, it } from 'vitest'
 import type { Connector } from '../../src/domain/connector.ts'
 import type { Scenario, ScenarioRule } from '../../src/domain/scenario.ts'
 import { type BundledScenarios, ScenarioRegistry } from '../../src/scenarios/environment-scenarios.ts'
-import { showProblem } from '../../src/magic-links/routes.ts'
+import { SILENT } from '../../src/http/log.ts'
+import { pageRoute } from '../../src/magic-links/routes.ts'
 import { Pauses } from '../../src/scenarios/pauses.ts'
 import { authorizeRoutes } from '../../src/third-party/authorize.ts'
 import { authorizeUrl, decide } from '../../src/third-party/consent.ts'
+import { unreadEntries } from '../support/entries.ts'
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts'
 import { accountOf, connectorOf } from './fixture.ts'
 
@@ -27,13 +29,13 @@ function site(changes: Partial<Connector> = {}, rules: readonly Partial<Scenario
     registry: {
       environment: (name: string) => (name === 'default' ? environment : undefined),
       byOauthState: { get: (state: string) => ({ link: { account_id: state } }) },
-      durable: () => undefined,
     },
     scenarios,
     pauses: new Pauses(),
     baseUrl: BASE,
   }
-  app.use('/third-party', authorizeRoutes(services as unknown as Parameters<typeof authorizeRoutes>[0]), showProblem)
+  const page = pageRoute({ entries: unreadEntries(), log: SILENT })
+  app.use('/third-party', authorizeRoutes(services as unknown as Parameters<typeof authorizeRoutes>[0], page))
   const path = authorizeUrl('', environment, connector, { ...ASKED, loginHint: '"><script>' })
   return { environment, connector, agent: supertest(app), path }
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { EncodedAnswer } from '../../domain/encoded-answer.ts'
 import type { ErrorContent } from '../../domain/errors.ts'
 import type { RequestTrace } from '../../domain/request-trace.ts'
 import type { RulePlace } from '../../domain/scenario.ts'
@@ -8,15 +9,6 @@ import type { Barrier, BarrierTerms } from '../barrier.ts'
 import type { Environment } from '../../state/environment.ts'
 import type { Pauses } from '../pauses.ts'
 import type { ScenarioRequest } from '../rule-matching.ts'
-
-/** An answer as it is sent. */
-export interface EncodedAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | string[]>>
-  readonly body: string | Buffer
-  /** The body in a form that no parser accepts, where it is not text. */
-  readonly malformed?: Buffer
-}
 
 /** An answer in place of the plain one, before it is encoded; a text is sent as it is, anything else as JSON. */
 export interface InjectedAnswer {

@@ -7,9 +7,10 @@ export const malformedJson = plainFault(
   'breaks the body, which is no JSON any more',
   {
     phase: 'delivery',
-    deliver: ({ response }, { status, headers, body, malformed }) => {
-      const text = body.toString()
-      return sendWhole(response, { status, headers, body: malformed ?? (text === '' ? '{' : `${text.slice(0, -1)},`) })
+    deliver: ({ response }, answer) => {
+      const text = answer.body.toString()
+      const body = answer.malformed ?? (text === '' ? '{' : `${text.slice(0, -1)},`)
+      return sendWhole(response, { ...answer, body })
     },
   },
 )

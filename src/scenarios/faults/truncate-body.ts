@@ -1,3 +1,4 @@
+import { writeHead } from '../delivery.ts'
 import { defineFault } from './fault.ts'
 
 /** The connection ends before the body has the length that its header names. An answer without a body stays whole. */
@@ -9,10 +10,10 @@ export const truncateBody = defineFault({
   description: 'The answer ends before its Content-Length.',
   sentence: ({ bytes }) => `ends the connection after ${bytes === null ? 'half of' : `${bytes} octets of`} the body`,
   phase: 'delivery',
-  deliver: ({ response }, { status, headers, body }, { bytes }) =>
+  deliver: ({ response }, answer, { bytes }) =>
     new Promise((resolve) => {
-      const whole = Buffer.from(body)
-      response.writeHead(status, { ...headers, 'Content-Length': whole.length })
+      const whole = Buffer.from(answer.body)
+      writeHead(response, answer, whole.length)
       if (whole.length === 0) {
         response.end(resolve)
         return
