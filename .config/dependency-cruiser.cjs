@@ -55,6 +55,9 @@ const PLATFORM = '^src/platform\\.ts$'
 /** Regular expressions of users, in linear time. Any module may import it. */
 const LINEAR_PATTERN = '^src/linear-pattern\\.ts$'
 
+/** Charsets and content codings of bodies. Any module may import it. */
+const BODY_TEXT = '^src/body-text\\.ts$'
+
 /** What starts a server. Only the command line and the library import it. */
 const APP = '^src/(app/|version\\.ts$)'
 
@@ -93,7 +96,7 @@ const moduleRule = (name, to) => ({
   from: { path: `^src/${name}/` },
   to: {
     path: '^src/',
-    pathNot: [...[name, ...to].map((allowed) => `^src/${allowed}/`), HTTP_CLIENT, LINEAR_PATTERN, PLATFORM],
+    pathNot: [...[name, ...to].map((allowed) => `^src/${allowed}/`), HTTP_CLIENT, LINEAR_PATTERN, BODY_TEXT, PLATFORM],
   },
 })
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
-import { decodeBody } from './domain/body-text.ts'
+import { decodeBody } from './body-text.ts'
 import { parseUrl } from './domain/parse-url.ts'
 
 /** Bytes that a compressed body may have when it is read. */

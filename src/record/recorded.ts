@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { charsetOf, decodeBody, decodeContent } from '../domain/body-text.ts'
+import { charsetOf, decodeBody, decodeContent } from '../body-text.ts'
 
 /** As much of a body as is kept. */
 export const MAX_KEPT = 5 * 1024 * 1024

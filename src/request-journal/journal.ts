@@ -1,5 +1,5 @@
 import type { components } from '../contract/generated/control-types.ts'
-import { charsetOf, decodeBody } from '../domain/body-text.ts'
+import { charsetOf, decodeBody } from '../body-text.ts'
 import { instant } from '../domain/instant.ts'
 import { RequestTrace, type Transition } from '../domain/request-trace.ts'
 import { type EntryEnvironment, type EntryInput, type JournalEntry, KEPT, type RecordedEntry } from './entry.ts'

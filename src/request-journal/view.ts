@@ -1,6 +1,6 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
-import { decodeBody } from '../domain/body-text.ts'
+import { decodeBody } from '../body-text.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own, parsedJson } from '../domain/json.ts'
 import { headerPairs, headersByName } from '../domain/request-headers.ts'

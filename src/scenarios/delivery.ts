@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
-import { encodeText } from '../domain/body-text.ts'
+import { encodeText } from '../body-text.ts'
 import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import type { AnsweredRequest, FaultConnection, InjectedAnswer, MatchedFault } from './faults/fault.ts'
 

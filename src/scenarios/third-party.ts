@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
-import { decodeBody } from '../domain/body-text.ts'
+import { decodeBody } from '../body-text.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'

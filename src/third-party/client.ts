@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
-import { decodeBody } from '../domain/body-text.ts'
+import { decodeBody } from '../body-text.ts'
 import { type CollectionPlace, plainText } from '../domain/collection.ts'
 import { BASE_URL_RULE, isBaseUrl, mayBeCalled } from '../domain/base-url.ts'
 import type { CollectionOwner, Connector, Tool } from '../domain/connector.ts'

@@ -1,4 +1,4 @@
-import { decodeBody, charsetOf, encodeText } from '../domain/body-text.ts'
+import { decodeBody, charsetOf, encodeText } from '../body-text.ts'
 import { plainText, type Step } from '../domain/collection.ts'
 import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
 import { fieldsOf, nestsDeeper, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
