@@ -1,4 +1,5 @@
 import { dirname, sep } from 'node:path'
+import { StartError } from '../domain/start-error.ts'
 import { systemReason } from '../domain/system-error.ts'
 import { VERSION } from '../version.ts'
 import { namedConfiguration, ownWords, readArguments } from './arguments.ts'
@@ -28,6 +29,7 @@ async function dispatch(argv: readonly string[], context: CommandContext): Promi
   const own = ownWords(name, rest)
   if (asksFor(own, '--version', '-v')) return print(VERSION, context)
   if (asksFor(own, '--help', '-h')) return help(name, context)
+  requireWorkingDirectory()
   // Each takes the arguments of the command with its name; the compiler cannot see it for a name that it does not know.
   const run = (await LOAD[name]()) as Run<CommandName>
   const readsConfiguration = flagsOf(name).some((flag) => flag.name === 'config')
@@ -39,6 +41,15 @@ async function dispatch(argv: readonly string[], context: CommandContext): Promi
   if (given.values.version) return print(VERSION, context)
   if (given.values.help) return help(name, context)
   return (await run(given, context)) ?? 0
+}
+
+/** Files are found from it, and what the commands load asks for it. @throws StartError when it was removed */
+function requireWorkingDirectory(): void {
+  try {
+    process.cwd()
+  } catch {
+    throw new StartError('the working directory was removed; change to one that exists')
+  }
 }
 
 /** Of a command, or of all of them. */

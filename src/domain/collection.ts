@@ -1,3 +1,4 @@
+import { foldCase } from './fold-case.ts'
 import type { Collection, CollectionItem } from './generated/tables.ts'
 import { isBlank, isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import { valueAt } from './value-match.ts'
@@ -126,8 +127,8 @@ const ordered =
 const textual =
   (isMet: (found: string, wanted: string) => boolean) =>
   (wanted: JsonValue): Test => {
-    const text = plainText(wanted).toLowerCase()
-    return (found) => isMet(plainText(found).toLowerCase(), text)
+    const text = foldCase(plainText(wanted))
+    return (found) => isMet(foldCase(plainText(found)), text)
   }
 
 const TESTS: Readonly<Record<Exclude<Operator, 'exists' | 'not'>, (wanted: JsonValue) => Test>> = {

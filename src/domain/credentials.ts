@@ -78,18 +78,19 @@ export function mergeCredentials(
   switch (TRAITS[type].kind) {
     case 'oauth_token': {
       const [sent, stored] = [patch.oauth_token, current.oauth_token]
-      if (!sent && !stored) return {}
       // An empty token counts as absent (G24); an empty domain or list of scopes replaces what is stored.
       const access_token = sent?.access_token || (stored?.access_token ?? '')
       const refresh_token = sent?.refresh_token || (stored?.refresh_token ?? '')
       const scopes = sent?.scopes ?? stored?.scopes ?? []
       const domain = sent?.domain ?? stored?.domain ?? ''
-      return { oauth_token: { access_token, refresh_token, scopes, domain } }
+      const isEmpty = !access_token && !refresh_token && !domain && scopes.length === 0
+      return isEmpty && !stored ? current : { oauth_token: { access_token, refresh_token, scopes, domain } }
     }
     case 'static_auth': {
       const details = patch.static_auth?.details
       if (!details) return current
-      return { static_auth: { details: mergeKeys(current.static_auth?.details ?? {}, details) } }
+      const merged = mergeKeys(current.static_auth?.details ?? {}, details)
+      return !current.static_auth && Object.keys(merged).length === 0 ? current : { static_auth: { details: merged } }
     }
     case 'workspace_dwd': {
       const subject = patch.workspace_dwd?.subject || current.workspace_dwd?.subject || identifier

@@ -1,8 +1,10 @@
+import { foldCase } from './fold-case.ts'
+
 /** The allowed word that a mistyped one most likely meant; undefined when none is near. */
 export function nearest(word: string, allowed: Iterable<string>): string | undefined {
   // A third of the letters may be wrong: enough for two slips in `log-levle`, too little to turn `tls` into `help`.
   const bound = Math.floor(Math.max(word.length, 3) / 3) + 1
-  return closest(word.toLowerCase(), allowed, bound, (candidate) => candidate.toLowerCase())
+  return closest(foldCase(word), allowed, bound, foldCase)
 }
 
 /**

@@ -1,7 +1,14 @@
 import { type Account, type Issued, issued, updated, withLive, withoutPending, withPending } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import { generatedDetails } from '../domain/connector-defaults.ts'
-import { checkDatabaseUser, type Credentials, haveSameTokens, promoted } from '../domain/credentials.ts'
+import {
+  checkDatabaseUser,
+  type Credentials,
+  haveSameTokens,
+  lacksDatabaseUser,
+  mergeCredentials,
+  promoted,
+} from '../domain/credentials.ts'
 import { type Instant, instant } from '../domain/instant.ts'
 import type { MagicLink } from '../domain/generated/tables.ts'
 import type { ThirdParty, TokenAnswer } from '../domain/ports.ts'
@@ -55,7 +62,8 @@ export async function completeLink(flow: LinkFlow, linkId: string, choice: Choic
   const { source } = TRAITS[open.connector.authorization_type]
   if (source === 'consent') return completeConsent(flow, open, choice)
   if (choice.decision === 'deny') return deny(flow, linkId)
-  return source === 'form' ? storeGeneratedCredentials(flow, open, choice.as) : completeWithoutUser(flow, linkId)
+  if (source === 'form') return storeGeneratedCredentials(flow, open, choice.as)
+  return completeWithoutUser(flow, linkId, choice.as || open.account.identifier)
 }
 
 /** The authorize request of a link (RFC 6749 4.1.1). */
@@ -88,23 +96,32 @@ export async function finishConsent(flow: LinkFlow, linkId: string, answer: URLS
   )
 }
 
-/** Completes a link whose type needs no user. The service obtains the credentials, where the type has any. */
-export async function completeWithoutUser(flow: LinkFlow, linkId: string): Promise<string> {
-  const { link, account, connector } = usableLink(flow.environment, linkId)
+/**
+ * Completes a link whose type needs no user. The service obtains the credentials, where the type has any.
+ * @param databaseUser of a provisioned cluster, where the account has none yet
+ */
+export async function completeWithoutUser(flow: LinkFlow, linkId: string, databaseUser = ''): Promise<string> {
+  const { link, account: stored, connector } = usableLink(flow.environment, linkId)
   refuseUnverifiable(flow.environment, link)
   if (TRAITS[connector.authorization_type].source === 'none') {
     return approve(flow, linkId, { credentials: {}, lifetime: null })
   }
+  const patch = lacksDatabaseUser(stored.credentials, connector) ? { trusted_idp: { db_user: databaseUser } } : {}
+  const { authorization_type, identifier } = stored
+  const account = {
+    ...stored,
+    credentials: mergeCredentials(stored.credentials, patch, authorization_type, identifier),
+  }
   checkDatabaseUser(account.credentials, connector)
   const isUnchanged = (): boolean => {
     const current = flow.environment.model.tables.accounts.get(account.id)
-    return !current || haveSameTokens(current.credentials, account.credentials)
+    return !current || haveSameTokens(current.credentials, stored.credentials)
   }
   // Another subject or database user that was stored meanwhile needs a token of its own.
   const obtained = flow.thirdParty.obtain(connector, account, (answer) =>
     isUnchanged() ? approve(flow, linkId, granted(answer)) : undefined,
   )
-  return (await obtained) ?? completeWithoutUser(flow, linkId)
+  return (await obtained) ?? completeWithoutUser(flow, linkId, databaseUser)
 }
 
 async function completeConsent(flow: LinkFlow, open: OpenLink, { decision, as }: Choice): Promise<string> {

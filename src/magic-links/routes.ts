@@ -1,6 +1,7 @@
 import express, { type Request, type Router } from 'express'
 import type { ServiceParts } from '../http/services.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
+import { lacksDatabaseUser } from '../domain/credentials.ts'
 import type { MagicLink } from '../domain/generated/tables.ts'
 import { readBody } from '../http/body.ts'
 import { replyTo } from '../http/reply.ts'
@@ -25,7 +26,7 @@ import {
   finishConsent,
   type LinkFlow,
 } from './consent-flow.ts'
-import { LinkProblem, usableLink } from './link-validity.ts'
+import { LinkProblem, type OpenLink, usableLink } from './link-validity.ts'
 import { continuePage, methodPage, problemPage, successPage } from './pages.ts'
 
 interface LinkRequest {
@@ -123,7 +124,7 @@ async function follow({ flow, linkId, query, facts }: LinkRequest): Promise<Enco
       return pageAnswer(200, credentialsPage(open, facts))
     case 'service':
     case 'none':
-      return pageAnswer(200, continuePage(open, facts))
+      return pageAnswer(200, lacksUser(open) ? credentialsPage(withUserField(open), facts) : continuePage(open, facts))
   }
 }
 
@@ -143,9 +144,25 @@ async function submit(request: LinkRequest): Promise<EncodedAnswer> {
       return leadOn(linkId, approve(flow, linkId, { credentials, lifetime: null, entered: true }))
     }
     case 'service':
-    case 'none':
-      return leadOn(linkId, await completeWithoutUser(flow, linkId))
+    case 'none': {
+      if (!lacksUser(open)) return leadOn(linkId, await completeWithoutUser(flow, linkId))
+      const filled = readCredentials([DATABASE_USER], form)
+      if (filled.problems.size > 0) return pageAnswer(400, credentialsPage(withUserField(open), facts, filled))
+      return leadOn(linkId, await completeWithoutUser(flow, linkId, filled.values.get(DATABASE_USER.name)))
+    }
   }
+}
+
+/** What the service needs to know before it can obtain credentials of a provisioned cluster (2.2, G23). */
+const DATABASE_USER = { name: 'db_user', label: 'Database user', secret: false, required: true, hint: '' }
+
+function lacksUser({ account, connector }: OpenLink): boolean {
+  return lacksDatabaseUser(account.credentials, connector)
+}
+
+function withUserField(open: OpenLink): OpenLink {
+  const { connector } = open
+  return { ...open, connector: { ...connector, credentials: { ...connector.credentials, fields: [DATABASE_USER] } } }
 }
 
 /** The third party's redirect. */

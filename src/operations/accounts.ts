@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Account, issued, scopeOf, updated, withLive, withoutPending } from '../domain/account.ts'
+import { type Account, issued, scopeOf, updated, withLive } from '../domain/account.ts'
 import { CREDENTIAL_KINDS, isAuthorizationType, TRAITS } from '../domain/authorization-type.ts'
 import { bareConnector } from '../domain/connector-defaults.ts'
 import { type Connector, providerOf } from '../domain/connector.ts'
@@ -186,8 +186,6 @@ function storeUpdate(
     // A refresh token that is sent alone does not change how long the stored access token lasts.
     const isKept = !obtained && credentials.oauth_token?.access_token && !patch.oauth_token?.access_token
     if (!isKept) next = withLive(next, issued(current, credentials, lifetime, present))
-    // What waits was obtained for the former subject or database user.
-    if (obtained) next = withoutPending(next)
     if (areLive(credentials, current.authorization_type)) next = trace.moved(next, 'credentials_updated', at)
   } else if (answer && current.status === 'ACTIVE') {
     // The stored token is of the former subject or database user: the next use asks for another one.

@@ -1,3 +1,4 @@
+import { foldCase } from '../domain/fold-case.ts'
 import { AUTHORIZATION_TYPES, TRAITS } from '../domain/authorization-type.ts'
 import type { Connection } from '../domain/connection.ts'
 import type { Connector } from '../domain/connector.ts'
@@ -63,10 +64,10 @@ export function knownConnector(environment: Environment, name: string, field = '
 
 /** The connection of a name in upper or lower case, first of all the one that is written so (G67). */
 export function connectionNamed(environment: Environment, name: string): Connection | undefined {
-  const plain = name.toLowerCase()
+  const folded = foldCase(name)
   return (
     connectionOf(environment, name) ??
-    [...environment.model.tables.connections.values()].find(({ key_id }) => key_id.toLowerCase() === plain)
+    [...environment.model.tables.connections.values()].find(({ key_id }) => foldCase(key_id) === folded)
   )
 }
 

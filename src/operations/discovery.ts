@@ -1,3 +1,4 @@
+import { foldCase } from '../domain/fold-case.ts'
 import type { Account } from '../domain/account.ts'
 import { type Connector, providerOf, type Tool } from '../domain/connector.ts'
 import { providerView } from '../domain/provider.ts'
@@ -132,12 +133,11 @@ function connectorFilter(
 function matching(query: Call<'list_tools'>['query']): (offer: ConnectorTool) => boolean {
   const names = query['filter.tool_name'] ?? []
   const provider = query['filter.provider']
-  const text = query['filter.query']?.toLowerCase()
+  const text = foldCase(query['filter.query'] ?? '')
   return ({ connector, tool }) =>
     (names.length === 0 || names.includes(tool.name)) &&
     (!provider || provider === providerOf(connector)) &&
-    (!text ||
-      [tool.name, tool.display_name, tool.description].some((value) => indexOfText(value.toLowerCase(), text) >= 0))
+    (!text || [tool.name, tool.display_name, tool.description].some((value) => indexOfText(foldCase(value), text) >= 0))
 }
 
 function chosen(query: Call<'list_scoped_tools' | 'list_available_tools'>['query']): (offer: ConnectorTool) => boolean {

@@ -5,6 +5,7 @@ import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { isJsonObject } from '../domain/json.ts'
 import { locate } from '../domain/locator.ts'
 import type { McpConfig, McpMapping } from '../domain/session-token.ts'
+import { foldCase } from '../domain/fold-case.ts'
 import { indexOfText, quote } from '../domain/text.ts'
 import { connectionOf, type Environment } from '../state/environment.ts'
 import { connectionNamed, isOfAccounts, knownConnector } from './connections.ts'
@@ -18,14 +19,14 @@ export const MCP_SERVERS = '/mcp/v3/servers'
 export function listMcpConfigs(call: Call<'list_mcp_configs'>): Reply {
   const { environment, query } = call
   const { 'filter.id': id, 'filter.provider': provider } = query
-  const [name, search] = [query['filter.name'], query.search].map((text) => text?.toLowerCase())
+  const [name, search] = [query['filter.name'], query.search].map((text) => foldCase(text ?? ''))
   const uuid = query['filter.mcp_server_url']?.split('/').findLast((part) => part !== '')
   const configs = positioned(environment.model.tables.mcp_configs).filter(
     ({ item }) =>
       (!id || item.id === id) &&
-      (!name || item.name === name) &&
+      (!name || foldCase(item.name) === name) &&
       (!uuid || item.uuid === uuid) &&
-      (!search || indexOfText(item.name, search) >= 0) &&
+      (!search || indexOfText(foldCase(item.name), search) >= 0) &&
       (!provider || mappingsOf(environment, item).some((mapping) => mapping.provider === provider)),
   )
   const { items, ...rest } = listPage(environment, 'mcp configs', configs, query)

@@ -206,6 +206,9 @@ function storeAnswer({ environment, trace, replacements }: Begun, asked: Account
   const present = environment.clock.now()
   const at = instant(present)
   const fresh = answer.granted && promoted(current.credentials, answer.credentials)
+  // Only a consent gives other scopes than those that are stored (G27).
+  if (fresh && fresh.oauth_token && current.credentials.oauth_token)
+    fresh.oauth_token.scopes = current.credentials.oauth_token.scopes
   const account = fresh
     ? updated(current, withLive(current, issued(current, fresh, answer.lifetime_ms, present)), at)
     : trace.moved(current, 'refresh_refused', at)

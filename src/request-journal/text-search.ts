@@ -1,11 +1,11 @@
+import { foldCase } from '../domain/fold-case.ts'
 import type { JournalEntry, RecordedEntry } from './entry.ts'
 import { requestText, responseText, viewOf } from './view.ts'
 
 /** The entries that have every word of a text. A word may also be in `about`: the label of the test, for one. */
 export function withText(entries: readonly RecordedEntry[], text: string, about: string): readonly RecordedEntry[] {
-  const ofAll = about.toLowerCase()
-  const words = text
-    .toLowerCase()
+  const ofAll = foldCase(about)
+  const words = foldCase(text)
     .split(/\s+/)
     .filter((word) => !ofAll.includes(word))
   return words.length === 0 ? entries : entries.filter((entry) => hasWords(entry, words))
@@ -26,7 +26,7 @@ function rawText(entry: RecordedEntry): string {
   const parts = [entry.id, entry.kind, entry.operation, entry.method, entry.url, entry.status, errorCode, entry.client]
   const bodies = [requestText(entry), responseText(entry), ...requestHeaders]
   const caused = { responseHeaders, account, rules, upstream, execution_id, agent_run_id }
-  return [...parts, mcpClient, environment, entry.failure, ...bodies, textsIn(caused)].join(' ').toLowerCase()
+  return foldCase([...parts, mcpClient, environment, entry.failure, ...bodies, textsIn(caused)].join(' '))
 }
 
 function shownText({ request, response, ...view }: JournalEntry): string {
@@ -36,7 +36,7 @@ function shownText({ request, response, ...view }: JournalEntry): string {
   const rules = view.rules.map(({ scenario, rule }) => `${scenario} ${rule}`)
   const calls = view.upstream.map(({ method, url, status, answer }) => [method, url, status, answer].join(' '))
   const messages = textsIn([view.query, request.headers, request.body, response.headers, response.body])
-  return [...parts, ...caused, ...who, ...rules, ...calls, messages].join(' ').toLowerCase()
+  return foldCase([...parts, ...caused, ...who, ...rules, ...calls, messages].join(' '))
 }
 
 /** Names and values, at every depth. */

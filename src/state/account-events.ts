@@ -71,11 +71,12 @@ const EFFECTS: { readonly [Event in AccountEvent]: Effect } = {
     const next = trace.moved(account, STATUS_EVENTS.disconnect, now(environment))
     environment.model.tables.accounts.put(withoutPending(next))
   },
-  /** Only at the third party; the access token stays valid until it expires. */
+  /** Only at the third party; the access token stays valid until it expires, and tokens that wait for verification stay. */
   revoke_refresh_token: (environment, account) => {
     const { grants } = environment.model.tables
+    const waiting = account.pending?.credentials.oauth_token?.access_token
     for (const grant of environment.model.grantIndex.ofAccount(account.id)) {
-      if (grant.refresh_token !== '') grants.put({ ...grant, refresh_token: '' })
+      if (grant.refresh_token !== '' && grant.access !== waiting) grants.put({ ...grant, refresh_token: '' })
     }
   },
   /** On both sides; the next use renews the token where it can be renewed (G46). One that waits for verification stays valid. */

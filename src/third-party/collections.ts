@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { foldCase } from '../domain/fold-case.ts'
 import {
   collectionNamed,
   type Collection,
@@ -344,8 +345,7 @@ function listItems(run: Run, step: Step): JsonValue {
   const items = context.environment.model.collections.at(placeOf(run, step.collection))
   // A filter that the request does not give is none.
   const conditions = conditionsFor(run, step.where ?? {}).filter(({ isEmpty }) => !isEmpty)
-  const words = plainText(render(run, step.search?.text ?? ''))
-    .toLowerCase()
+  const words = foldCase(plainText(render(run, step.search?.text ?? '')))
     .split(/\s+/)
     .filter((word) => word !== '')
   const sort = sortOf(plainText(render(run, step.sort ?? '')))

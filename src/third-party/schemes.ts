@@ -342,36 +342,52 @@ export function acceptCredentials(
   const { environment, connector } = context
   const { grantIndex, tables } = environment.model
   const scheme = SCHEMES[connector.authorization_type]
-  const isUsable = areLive(credentials, account.authorization_type) && !isRejected(connector, credentials)
-  const known = isUsable ? scheme.known(credentials, context) : undefined
+  const { oauth_token, static_auth } = sent
+  const known = areLive(credentials, account.authorization_type) ? scheme.known(credentials, context) : undefined
+  const isRefused = isRejected(connector, credentials)
   // Credentials that wait for verification leave the live ones valid ("States").
   const waits = account.pending?.credentials === credentials
   const pending = account.pending && scheme.known(account.pending.credentials, context)?.access
   let present: Grant | undefined
-  let refreshes = Boolean(sent.oauth_token?.refresh_token)
+  // What was not sent again works only if it still did (G27).
+  const sendsAccess = !oauth_token || Boolean(oauth_token.access_token)
+  let accesses = sendsAccess
+  let refreshes = Boolean(oauth_token?.refresh_token)
+  const validKeys = new Set(Object.keys(static_auth?.details ?? {}))
   for (const grant of grantIndex.ofAccount(account.id)) {
-    // A refresh token that was not sent again works only if it still did (G27).
-    refreshes ||= grant.refresh_token === known?.refresh_token && !grant.revoked && !grant.refresh_revoked
+    const isValid = !grant.revoked
+    refreshes ||= isValid && grant.refresh_token === known?.refresh_token && !grant.refresh_revoked
+    if (isValid && static_auth) for (const key of keysOf(grant, credentials)) validKeys.add(key)
     if (grant.final) continue
-    if (!present && grant.connector === connector.connector && grant.access === known?.access) present = grant
+    const isSame = grant.connector === connector.connector && grant.access === known?.access
+    if (!present && isSame && (isValid || sendsAccess)) [present, accesses] = [grant, true]
     else if (!waits && grant.access !== pending) tables.grants.put(revoked(environment, grant))
   }
-  if (!known) return
+  if (!known || (isRefused && !static_auth)) return
+  const keys = Object.keys(credentials.static_auth?.details ?? {}).filter((key) => validKeys.has(key))
+  if (static_auth) accesses = !isRefused && keys.length === Object.keys(credentials.static_auth?.details ?? {}).length
   const grant: Grant = {
     id: present?.id ?? environment.ids.id('grant'),
     connector: connector.connector,
     account_id: account.id,
     person: account.identifier,
     scopes: known.scopes,
-    access: known.access,
-    secret: known.secret,
+    access: accesses ? known.access : '',
+    // Keys work together: a grant without access remembers which of them are valid until all are.
+    secret: static_auth ? JSON.stringify(keys) : known.secret,
     refresh_token: refreshes ? known.refresh_token : '',
     revoked: false,
     refresh_revoked: false,
   }
-  const expires_at = known.access === '' ? undefined : expiryOf(environment, connector)
+  const expires_at = sendsAccess && known.access !== '' ? expiryOf(environment, connector) : present?.expires_at
   if (expires_at !== undefined) grant.expires_at = expires_at
   tables.grants.put(grant)
+}
+
+/** The static keys that a valid grant was stored with. */
+function keysOf({ access, secret }: Grant, { static_auth }: Credentials): string[] {
+  if (secret !== '') return JSON.parse(secret) as string[]
+  return access === '' ? [] : Object.keys(static_auth?.details ?? {})
 }
 
 /** When an access token issued now expires; undefined for types whose tokens never do. */

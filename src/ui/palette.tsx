@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { foldCase } from '../domain/fold-case.ts'
 import { type Action, allActions, dialog } from './actions.ts'
 import { call, type Schemas, type TimelineEntry } from './api.ts'
 import { show, titleOf } from './entry.ts'
@@ -22,7 +23,7 @@ export function Palette() {
   const [chosen, setChosen] = useState(0)
   const { busy, error, run } = useAction()
   const isOne = environment.value !== ALL
-  const wanted = text.trim().toLowerCase()
+  const wanted = foldCase(text.trim())
   const query = { query: wanted, limit: MAX_SHOWN, order: 'newest' }
   const accounts = useApi<Schemas['Accounts']>(isOne && wanted !== '' ? '/accounts' : null, query).value?.accounts ?? []
   const scenarios = useApi<Schemas['Scenarios']>(isOne ? '/scenarios' : null).value?.scenarios ?? []
@@ -30,7 +31,7 @@ export function Palette() {
   const words = wanted.split(/\s+/)
   const commands = [
     ...[...actions(), ...scenarios.map(scenarioCommand), ...environmentCommands()].filter((command) => {
-      const searched = `${command.text} ${command.about}`.toLowerCase()
+      const searched = foldCase(`${command.text} ${command.about}`)
       return words.every((word) => searched.includes(word))
     }),
     ...accounts.map(accountCommand),

@@ -1,10 +1,10 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { flagTable } from '../../.build/generate/options-tables.ts'
 import { manifestOf, ROOT } from '../../.build/project.ts'
 import { COMMANDS, flagsOf } from '../../src/cli/command-table.ts'
-import { programName } from '../../src/cli/program.ts'
+import { processContext, program, programName } from '../../src/cli/program.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -19,6 +19,19 @@ describe('programName', () => {
     ['/home/ada/clone/dist/cli.js', '/home/ada/clone-of-another', 'toolmock'],
   ])('of %s started in %s is %s', (script, folder, name) => {
     expect(programName(script, folder)).toBe(name)
+  })
+})
+
+it.each([[[]], [['validate', 'a.yaml']]])('%j in a working directory that was removed says so', async (args) => {
+  const removed = vi.spyOn(process, 'cwd').mockImplementation(() => {
+    throw new Error('ENOENT: no such file or directory, uv_cwd')
+  })
+  const lines: string[] = []
+  const code = await program(args, { ...processContext(), err: (line) => lines.push(line) })
+  removed.mockRestore()
+  expect({ code, lines }).toEqual({
+    code: 2,
+    lines: ['toolmock: the working directory was removed; change to one that exists'],
   })
 })
 

@@ -243,10 +243,22 @@ describe('POST /magic/{id}', () => {
     expect(Object.keys(account().credentials)).toEqual(kind === null ? [] : [kind])
   })
 
-  it('needs the database user of a provisioned cluster', async () => {
+  it('asks for the database user of a provisioned cluster', async () => {
     const { app, account } = setUp({ type: 'TRUSTED_IDP', connector: { cluster: 'provisioned' } })
-    expect((await request(app).post('/magic/link').expect(400)).text).toContain('db_user')
+    const page = (await request(app).get('/magic/link').expect(200)).text
+    expect(page).not.toContain('No sign-in is needed')
+    expect(page).toMatch(/<input[^>]+name="db_user"/)
+    const send = (db_user: string) => request(app).post('/magic/link').type('form').send({ db_user })
+    expect((await send(' ').expect(400)).text).toContain('Database user is missing')
     expect(account().status).toBe('PENDING_AUTH')
+    await send('reporting').expect('Location', APPROVED)
+    expect(account().status).toBe('PENDING_VERIFICATION')
+  })
+
+  it('completes the link of a provisioned cluster without a browser', async () => {
+    const { app, account } = setUp({ type: 'TRUSTED_IDP', connector: { cluster: 'provisioned' } })
+    await request(app).get('/magic/link?decision=approve').expect('Location', APPROVED)
+    expect(account().status).toBe('PENDING_VERIFICATION')
   })
 
   it('redirects a POST to a consent link to the authorize endpoint', async () => {

@@ -135,13 +135,16 @@ describe('verify ("States")', () => {
       expect((await detailsOf(mock, id)).authorization_details.oauth_token.domain).toBe('')
     }))
 
-  it('keeps the subject that an update set, and its token', () =>
+  it('keeps the subject that an update set, and makes the pending token live (3.1)', () =>
     withToolmock({}, async (mock) => {
       const { id } = await createAccount(mock, { connector: 'workspace' })
       const request = await pendingRequest(mock, { id })
+      const { access_token } = mock.environment.model.tables.accounts.get(id)!.pending!.credentials.workspace_dwd!
       const { authorization_details } = await update(mock, id, { workspace_dwd: { subject: 'boss@example.com' } })
+      expect(authorization_details.workspace_dwd.access_token).not.toBe(access_token)
       expect((await verify(mock, request)).status).toBe(200)
-      expect(await authOf(mock, id)).toMatchObject({ status: 'ACTIVE', authorization_details })
+      const live = { subject: 'boss@example.com', access_token }
+      expect(await authOf(mock, id)).toMatchObject({ status: 'ACTIVE', authorization_details: { workspace_dwd: live } })
       expect(await runs(mock, id, 'workspace')).toBe(200)
     }))
 
@@ -216,6 +219,26 @@ describe('a magic link in a type that needs no user ("States")', () => {
       expect((await mock.api.get('/connected_accounts')).body).toMatchObject({ total_size: 1 })
     }))
 
+  it('at a provisioned cluster stores the db_user that its page was sent', () =>
+    withToolmock(
+      {
+        seed: {
+          connectors: [{ connector: 'dw', authorization_type: 'TRUSTED_IDP', cluster: 'provisioned', tools: [] }],
+        },
+      },
+      async (mock) => {
+        const at = { connector: 'dw', identifier: 'ada' }
+        const { pathname } = new URL(await linkFor(mock, at))
+        const answer = await mock.http('post', pathname).type('form').send({ db_user: 'reporting' })
+        expect(answer.status).toBe(302)
+        const { connected_account } = (await mock.api.get('/connected_accounts/details', at)).body
+        expect(connected_account).toMatchObject({
+          status: 'ACTIVE',
+          authorization_details: { trusted_idp: { db_user: 'reporting' } },
+        })
+      },
+    ))
+
   it('at a provisioned cluster, which needs a db_user, is PENDING_AUTH', () =>
     withToolmock(
       {
@@ -288,6 +311,61 @@ describe('an update (G27)', () => {
       mock.time.advance('2h')
       expect(await runs(mock, id, 'mail')).toBe(400)
       expect(await detailsOf(mock, id)).toMatchObject({ status: 'EXPIRED' })
+    }))
+
+  it('with a refresh token alone does not bring a revoked access token back', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      await mock.http('post', `/_mock/accounts/${id}/disconnect`)
+      await update(mock, id, { oauth_token: { refresh_token: 'rt_2' } })
+      expect(await runs(mock, id, 'mail')).toBe(200)
+      const { access_token } = (await authOf(mock, id)).authorization_details.oauth_token
+      expect(access_token).not.toBe('at_1')
+    }))
+
+  it('with one static key does not bring another revoked one back', () =>
+    withToolmock({}, async (mock) => {
+      const details = { static_auth: { details: { api_key: 'key_1', region: 'eu' } } }
+      const { id } = await createActive(mock, { connector: 'weather' }, details)
+      for (const sent of [{ region: 'us' }, { api_key: 'key_1' }]) {
+        await mock.http('post', `/_mock/accounts/${id}/disconnect`)
+        await update(mock, id, { static_auth: { details: sent } })
+        expect(await runs(mock, id, 'weather')).toBe(401)
+      }
+      await update(mock, id, { static_auth: { details: { region: 'eu' } } })
+      expect(await runs(mock, id, 'weather')).toBe(200)
+    }))
+
+  it('of scopes stays through a refresh, and a consent gives others', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      await update(mock, id, { oauth_token: { scopes: ['two'] } })
+      mock.time.advance('2h')
+      expect(await runs(mock, id, 'mail')).toBe(200)
+      expect((await authOf(mock, id)).authorization_details.oauth_token.scopes).toEqual(['two'])
+      await decide(mock, await linkFor(mock, { id }))
+      expect((await authOf(mock, id)).authorization_details.oauth_token.scopes).toEqual(['mail.read', 'mail.send'])
+    }))
+
+  it.each([
+    ['mail', { oauth_token: { scopes: [], domain: '' } }],
+    ['weather', { static_auth: { details: {} } }],
+  ])('that changes nothing of a pending account of %s leaves updated_at', (connector, details) =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createAccount(mock, { connector })
+      mock.time.advance('1m')
+      expect(await update(mock, id, details)).toMatchObject({ status: 'PENDING_AUTH', updated_at: START })
+    }),
+  )
+
+  it('leaves pending tokens renewable after the live refresh token was revoked', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      const request = await pendingRequest(mock, { id })
+      await mock.http('post', `/_mock/accounts/${id}/revoke_refresh_token`)
+      expect((await verify(mock, request)).status).toBe(200)
+      mock.time.advance('2h')
+      expect(await runs(mock, id, 'mail')).toBe(200)
     }))
 
   it('with an access token alone leaves a valid refresh token valid, and one with both issues both anew', () =>

@@ -1,4 +1,5 @@
 import type { Account, Scope } from '../../domain/account.ts'
+import { foldCase } from '../../domain/fold-case.ts'
 import type { AccountFinder } from '../../domain/locator.ts'
 import { Lookup, RowsInOrder } from './rows-in-order.ts'
 import type { Index } from './table.ts'
@@ -74,14 +75,14 @@ export class AccountIndex implements Index<Account>, AccountFinder {
 
 function meets({ connectors, query, ...exact }: AccountFilter): (account: Account) => boolean {
   const fields = Object.entries(exact).filter(([, wanted]) => wanted !== undefined) as [keyof Account, string][]
-  const text = query?.toLowerCase()
+  const text = query === undefined ? undefined : foldCase(query)
   return (account) =>
     fields.every(([field, wanted]) => account[field] === wanted) &&
     (connectors?.includes(account.connector) ?? true) &&
     (text === undefined ||
-      [account.identifier, account.connector, account.provider].some((each) => each.toLowerCase().includes(text)))
+      [account.identifier, account.connector, account.provider].some((each) => foldCase(each).includes(text)))
 }
 
 function withoutCaseAndBlanks(identifier: string): string {
-  return identifier.toLowerCase().replaceAll(/\s/g, '')
+  return foldCase(identifier).replaceAll(/\s/g, '')
 }
