@@ -106,12 +106,11 @@ export async function completeWithoutUser(flow: LinkFlow, linkId: string, databa
   if (TRAITS[connector.authorization_type].source === 'none') {
     return approve(flow, linkId, { credentials: {}, lifetime: null })
   }
-  const patch = lacksDatabaseUser(stored.credentials, connector) ? { trusted_idp: { db_user: databaseUser } } : {}
-  const { authorization_type, identifier } = stored
-  const account = {
-    ...stored,
-    credentials: mergeCredentials(stored.credentials, patch, authorization_type, identifier),
-  }
+  const { credentials, authorization_type, identifier } = stored
+  const patch = { trusted_idp: { db_user: databaseUser } }
+  const account = lacksDatabaseUser(credentials, connector)
+    ? { ...stored, credentials: mergeCredentials(credentials, patch, authorization_type, identifier) }
+    : stored
   checkDatabaseUser(account.credentials, connector)
   const isUnchanged = (): boolean => {
     const current = flow.environment.model.tables.accounts.get(account.id)
