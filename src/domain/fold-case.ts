@@ -3,5 +3,6 @@
  * `toLowerCase` alone writes the Σ at the end of a word as another letter than elsewhere.
  */
 export function foldCase(text: string): string {
-  return text.toUpperCase().toLowerCase().replaceAll('ς', 'σ')
+  const folded = text.toUpperCase().toLowerCase()
+  return folded.includes('ς') ? folded.replaceAll('ς', 'σ') : folded
 }

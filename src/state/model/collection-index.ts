@@ -8,6 +8,7 @@ import {
   sortKey,
   type SortKey,
 } from '../../domain/collection.ts'
+import { foldCase } from '../../domain/fold-case.ts'
 import { valueAt } from '../../domain/value-match.ts'
 import { firstWhere, RowsInOrder } from './rows-in-order.ts'
 import type { Index } from './table.ts'
@@ -113,7 +114,7 @@ function hasWords(item: CollectionItem['item'], words: readonly string[], fields
   if (words.length === 0) return true
   const values = fields.length > 0 ? fields.map((path) => valueAt(item, path)) : Object.values(item)
   // Each field on a line of its own.
-  const text = values.map(plainText).join('\n').toLowerCase()
+  const text = foldCase(values.map(plainText).join('\n'))
   return words.every((word) => text.includes(word))
 }
 
