@@ -1,5 +1,4 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { foldCase } from '../domain/fold-case.ts'
 import { type Action, allActions, dialog } from './actions.ts'
 import { call, type Schemas, type TimelineEntry } from './api.ts'
 import { show, titleOf } from './entry.ts'
@@ -23,7 +22,7 @@ export function Palette() {
   const [chosen, setChosen] = useState(0)
   const { busy, error, run } = useAction()
   const isOne = environment.value !== ALL
-  const wanted = foldCase(text.trim())
+  const wanted = text.trim().toLowerCase()
   const query = { query: wanted, limit: MAX_SHOWN, order: 'newest' }
   const accounts = useApi<Schemas['Accounts']>(isOne && wanted !== '' ? '/accounts' : null, query).value?.accounts ?? []
   const scenarios = useApi<Schemas['Scenarios']>(isOne ? '/scenarios' : null).value?.scenarios ?? []
@@ -31,7 +30,7 @@ export function Palette() {
   const words = wanted.split(/\s+/)
   const commands = [
     ...[...actions(), ...scenarios.map(scenarioCommand), ...environmentCommands()].filter((command) => {
-      const searched = foldCase(`${command.text} ${command.about}`)
+      const searched = `${command.text} ${command.about}`.toLowerCase()
       return words.every((word) => searched.includes(word))
     }),
     ...accounts.map(accountCommand),

@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'preact/hooks'
-import { foldCase } from '../domain/fold-case.ts'
 import { ApiError, call, type Schemas, type TimelineEntry } from './api.ts'
 import { ALL, environment } from './hash-route.ts'
 import { environments } from './live.ts'
@@ -42,7 +41,7 @@ const MAX_HITS = 2000
 /** Marks the words of the search wherever the list and the open request show them, where the browser can mark without markup. */
 export function useHits(text: string): void {
   useEffect(() => {
-    const words = foldCase(text).split(/\s+/).filter(Boolean)
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean)
     const main = document.querySelector('main')
     if (words.length === 0 || !main || !('highlights' in CSS)) return undefined
     let frame = 0
@@ -74,7 +73,7 @@ function hitsIn(main: Element, words: readonly string[]): Range[] {
 function addRanges(ranges: Range[], node: Node, word: string): void {
   const { nodeValue: shown } = node
   if (shown === null) return
-  const text = foldCase(shown)
+  const text = shown.toLowerCase()
   for (let at = text.indexOf(word); at >= 0 && ranges.length < MAX_HITS; at = text.indexOf(word, at + word.length)) {
     const range = new Range()
     range.setStart(node, Math.min(at, shown.length))

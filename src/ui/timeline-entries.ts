@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals'
-import { foldCase } from '../domain/fold-case.ts'
 import type { TimelineEntry } from './api.ts'
 import { isAnswered } from './entry.ts'
 
@@ -166,12 +165,10 @@ const MAX_FORMER = 10
 const NO_SEARCH: SearchResult = { found: new Map(), labels: new Map() }
 
 function matchesOf(entries: readonly TimelineEntry[], filter: TimelineFilter, search: SearchResult): TimelineEntry[] {
-  const words = foldCase(filter.text ?? '')
-    .split(/\s+/)
-    .filter(Boolean)
+  const words = (filter.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const isFound = (entry: TimelineEntry): boolean => {
     const text = searchedText(entry)
-    const label = foldCase(search.labels.get(entry.environment) ?? '')
+    const label = search.labels.get(entry.environment)?.toLowerCase() ?? ''
     return words.every((word) => text.includes(word) || label.includes(word)) || search.found.has(keyOf(entry))
   }
   return entries.filter((entry) => matches(entry, filter) && (words.length === 0 || isFound(entry))).reverse()
@@ -203,7 +200,9 @@ const searchedTexts = new WeakMap<TimelineEntry, string>()
 function searchedText(entry: TimelineEntry): string {
   let text = searchedTexts.get(entry)
   if (text === undefined) {
-    text = foldCase(SEARCHED.flatMap((name) => entry[name] ?? []).join(' '))
+    text = SEARCHED.flatMap((name) => entry[name] ?? [])
+      .join(' ')
+      .toLowerCase()
     searchedTexts.set(entry, text)
   }
   return text
