@@ -88,8 +88,8 @@ function* linksDue({ model }: Environment): Generator<Due> {
 /** One for each client: those of a test run expire one after the other. */
 function tokensDue({ model }: Environment): Due[] {
   const latest = new Map<string, Instant>()
-  for (const { client_id: id, expires_at: at } of model.tables.bearer_tokens.values())
-    if (at > (latest.get(id) ?? '')) latest.set(id, at)
+  for (const { client_id: id, expires_at: at, revoked_at } of model.tables.bearer_tokens.values())
+    if (revoked_at === undefined && at > (latest.get(id) ?? '')) latest.set(id, at)
   return [...latest].map(([id, at]) => ({
     at,
     kind: 'bearer_token',

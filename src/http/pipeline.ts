@@ -18,6 +18,7 @@ import { checkContentType, decodeText, parseJsonObject } from './body.ts'
 import { forwardedRequest, proxiedAnswer } from './proxy.ts'
 import type {
   Authenticated,
+  CallersEntry,
   ExtensionContext,
   OperationContext,
   ProxyContext,
@@ -130,26 +131,36 @@ function replyWithError(error: unknown, context: RequestContext): void {
 function checkBearer(context: RequestContext, { registry }: ServiceParts): void {
   if (!context.route.bearer) return
   const { call, headers } = context.request
-  const { environment, client } = call?.authenticate?.() ?? authenticateBearer(headers.authorization, registry)
+  const { environment, client } =
+    call?.authenticate?.(context) ?? authenticateBearer(headers.authorization, registry, context)
   context.environment = environment
   context.client = client
 }
 
-export function authenticateBearer(header: string | undefined, registry: ServiceParts['registry']): Authenticated {
+/** @param entry gets the environment and client that a token was issued to, whether it is still valid or not */
+export function authenticateBearer(
+  header: string | undefined,
+  registry: ServiceParts['registry'],
+  entry: CallersEntry,
+): Authenticated {
   if (!header)
     throw unauthenticated('the Authorization header is missing; send Bearer and an access token of POST /oauth/token')
   const token = bearerToken(header)
   if (token === undefined) throw unauthenticated('the Authorization header is not of the form "Bearer <access token>"')
-  const found = registry.byBearer.get(token)
-  if (!found) throw unauthenticated('the access token is unknown or was revoked', 'invalid_token')
-  const client = found.environment.model.tables.clients.get(found.token.client_id)
+  const issued = registry.byBearer.get(token)
+  if (!issued) throw unauthenticated('the access token is unknown', 'invalid_token')
+  const { environment } = issued
+  const { client_id, expires_at, revoked_at } = issued.token
+  const client = environment.model.tables.clients.get(client_id)
+  entry.environment = environment
+  entry.client = client
+  const anew = 'get a new one with POST /oauth/token'
+  if (revoked_at !== undefined)
+    throw unauthenticated(`the access token was revoked at ${revoked_at}; ${anew}`, 'invalid_token')
   if (!client) throw unauthenticated('the client of this access token is gone', 'invalid_token')
-  const { expires_at } = found.token
-  if (expires_at <= now(found.environment)) {
-    const message = `the access token expired at ${expires_at}; get a new one with POST /oauth/token`
-    throw unauthenticated(message, 'invalid_token')
-  }
-  return { environment: found.environment, client }
+  if (expires_at <= now(environment))
+    throw unauthenticated(`the access token expired at ${expires_at}; ${anew}`, 'invalid_token')
+  return { environment, client }
 }
 
 /** RFC 6750 3: the error attribute only when a token was presented. */
@@ -444,7 +455,6 @@ function entryFacts(context: RequestContext): EntryFacts {
     errorCode: codeOf(context),
     responseHeaders: answer?.headers,
     responseBody: answer?.body,
-    client: context.client?.id,
     mcpClient: call?.mcpClient,
     vocabulary: context.wire?.vocabulary,
     isBreach: !('extension' in context.route) && isBreach(error, request.headers.authorization),

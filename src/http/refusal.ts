@@ -36,10 +36,11 @@ export function refuse(
   void replyTo(services, request, response, {
     kind: 'request',
     ids,
-    facts: { client: bearer?.token.client_id, didYouMean },
+    facts: { didYouMean },
     status,
     handle: (visit) => {
       visit.environment = bearer?.environment
+      visit.client = bearer && { id: bearer.token.client_id }
       throw error
     },
   })

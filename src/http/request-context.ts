@@ -49,13 +49,16 @@ export interface RemoteCall {
   readonly url?: string
   /** Name and version that a client of MCP has sent. */
   readonly mcpClient?: string | undefined
-  /** Finds who calls, in place of the check of the bearer token. @throws ServiceError UNAUTHENTICATED */
-  readonly authenticate?: () => Authenticated
+  /** Finds who calls, in place of the check of the bearer token, and whose entry it is. @throws ServiceError UNAUTHENTICATED */
+  readonly authenticate?: (entry: CallersEntry) => Authenticated
   /** Told that a fault ends the connection without an answer. */
   readonly silence?: () => void
   /** What keeps it from being a request of HTTP: a field of the path that is missing. */
   readonly refused: Error | undefined
 }
+
+/** Whose request it is, known also when the token that it sends is no longer valid. */
+export type CallersEntry = Pick<OpenEntry, 'environment' | 'client'>
 
 export interface Authenticated {
   readonly environment: Environment
@@ -69,8 +72,6 @@ export type Deliver = (response: ServerResponse, answer: EncodedAnswer) => Promi
 export interface RequestContext extends OpenEntry {
   readonly request: SentRequest
   readonly route: { readonly operation: ServedOperation; readonly bearer: boolean }
-  /** Known, with the environment, once the bearer token or the client credentials have been checked. */
-  client: Client | undefined
   /** As it was sent; empty when there is none or it was not read. Of a long body of the proxy the beginning. */
   rawBody: Buffer | string
   body: unknown

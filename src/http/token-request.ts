@@ -57,14 +57,15 @@ export async function authenticateClient(
     throw invalidField('client_id', description, 'exclusive')
   }
   const { id, secret } = basic ?? bodyCredentials(form)
-  const found = registry.byClient.get(id) ?? (await environments.createForClient(id, secret))
-  if (!found || !isSameSecret(secret, found.client.client_secret)) {
-    const problem = found ? undefined : environments.seedProblem
+  const client = registry.byClient.get(id) ?? (await environments.createForClient(id, secret))
+  // Whoever names a client has its refusal in the environment of that client.
+  context.environment = client?.environment
+  context.client = client?.client
+  if (!client || !isSameSecret(secret, client.client.client_secret)) {
+    const problem = client ? undefined : environments.seedProblem
     const unread = problem === undefined ? '' : `; client id patterns are not known, because ${problem}`
     throw new TokenError('invalid_client', `client_id or client_secret is wrong${unread}`, basic !== undefined)
   }
-  context.environment = found.environment
-  context.client = found.client
 }
 
 /** Every 400 and 401 of the token endpoint has the body of RFC 6749 5.2 (G14): a 401 where its environment was removed. */

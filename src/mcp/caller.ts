@@ -3,7 +3,7 @@ import { ServiceError } from '../domain/errors.ts'
 import { bearerToken } from '../domain/request-headers.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Locator } from '../domain/locator.ts'
-import type { Authenticated } from '../http/request-context.ts'
+import type { Authenticated, CallersEntry } from '../http/request-context.ts'
 import { verifiedToken, isSessionToken, type SessionClaims } from '../domain/session-token.ts'
 import { authenticateBearer, unauthenticated } from '../http/pipeline.ts'
 import type { ServiceParts } from '../http/services.ts'
@@ -13,8 +13,8 @@ import type { ServerAddress } from './server-tools.ts'
 
 /** Who calls a virtual MCP server, and for which user (G61). */
 export interface Caller {
-  /** @throws ServiceError UNAUTHENTICATED once its token has ended */
-  authenticate(): Authenticated
+  /** @param entry gets the environment that the token was made for. @throws ServiceError UNAUTHENTICATED once it has ended */
+  authenticate(entry?: CallersEntry): Authenticated
   /** The fields by which execute_tool finds the account at a connection. @throws ServiceError when no user is named */
   account(connector: string): JsonObject
   /** Whether tools that are not annotated as read-only are hidden from it. */
@@ -27,7 +27,8 @@ export function callerOf(message: IncomingMessage, address: ServerAddress, { reg
   const token = bearerToken(authorization) ?? ''
   if (isSessionToken(token)) return sessionCaller(token, address, registry)
   return {
-    authenticate: () => authenticateBearer(authorization, registry),
+    authenticate: (entry = { environment: undefined, client: undefined }) =>
+      authenticateBearer(authorization, registry, entry),
     account: (connector) => ({ connector, ...userOf(message) }),
     isReadOnly: false,
   }
@@ -39,7 +40,8 @@ function sessionCaller(token: string, address: ServerAddress, registry: ServiceP
   if (!verified) throw ended('was not made here, was changed, or ended with a reset')
   const { environment, claims, key } = verified
   return {
-    authenticate: () => {
+    authenticate: (entry) => {
+      if (entry) entry.environment = environment
       // A reset, or a state that is loaded, replaces the tables while a stream is open.
       const { accounts, mcp_configs } = environment.model.tables
       if (registry.byMcpKey.get(key.id)?.environment !== environment) throw ended('ended with a reset')

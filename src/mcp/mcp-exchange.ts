@@ -18,7 +18,6 @@ export interface McpRequest {
   /** Ended by its first call of a tool, or by itself when it has none. */
   readonly entry: OpenEntry
   readonly address: ServerAddress
-  client: string | undefined
 }
 
 /** One HTTP request to a virtual MCP server, and its response. */

@@ -158,7 +158,7 @@ function callOf(
     baseUrl: () => baseUrl,
     call: {
       ...{ protocol: 'mcp', method: 'tools/call', url: targetOf(message), silence, ...known },
-      authenticate: () => exchange.caller.authenticate(),
+      authenticate: (entry) => exchange.caller.authenticate(entry),
       get cancelled() {
         return exchange.isOver ? 'its client has gone' : undefined
       },

@@ -11,6 +11,8 @@ import { decodeText, readBody } from '../http/body.ts'
 import { PROTECTED_RESOURCE_PATH } from '../http/routes.ts'
 import type { EntryFacts } from '../request-journal/request-entries.ts'
 import { type Environment, ReadGuard } from '../state/environment.ts'
+import { isOfAccounts } from '../operations/connections.ts'
+import { didYouMean } from '../domain/suggestion.ts'
 import { type Caller, callerOf } from './caller.ts'
 import { ListenStreams } from './listen-streams.ts'
 import { McpExchange, type McpRequest } from './mcp-exchange.ts'
@@ -47,13 +49,11 @@ export class VirtualServers {
   /** Answers a request to the server at an address. */
   async serve(message: IncomingMessage, response: ServerResponse, address: ServerAddress): Promise<void> {
     const entry = this.#services.entries.begin('request', 'operations', message.headers)
-    const request: McpRequest = { message, response, entry, address, client: undefined }
+    const request: McpRequest = { message, response, entry, address }
     try {
       const caller = callerOf(message, address, this.#services)
-      const { environment, client } = caller.authenticate()
-      entry.environment = environment
+      const { environment } = caller.authenticate(entry)
       entry.readGuard = new ReadGuard(environment)
-      request.client = client?.id
       await this.#serveCaller(request, caller, environment)
     } catch (error) {
       if (!(error instanceof ServiceError))
@@ -67,7 +67,7 @@ export class VirtualServers {
     const { message, address } = request
     const services = this.#services
     const tools = serverTools(environment, { caller, address }, services)
-    if (!tools) throw new ServiceError('PATH_NOT_FOUND', `there is no MCP server ${quote(address.path)}`)
+    if (!tools) throw noServer(environment, address)
     if (message.method !== 'POST') throw notPost(message.method)
     const read = readMessage(await readBody(message, services.bodyLimit))
     const exchange = new McpExchange(request, { caller, environment }, services)
@@ -123,7 +123,7 @@ export class VirtualServers {
     answer: McpAnswer | undefined,
     send?: () => Promise<void> | undefined,
   ): Promise<boolean> {
-    const { message, response, entry, client } = request
+    const { message, response, entry } = request
     let isDurable = true
     await this.#services.entries.end(entry, (refused) => {
       isDurable = refused === undefined
@@ -131,7 +131,7 @@ export class VirtualServers {
       const ended = refusal ?? answer
       return {
         send: refusal || !send ? () => ended && sendAnswer(response, ended) : send,
-        facts: answer && ended && factsOf(message, { read: answer.read, ...ended }, client),
+        facts: answer && ended && factsOf(message, { read: answer.read, ...ended }),
       }
     })
     return isDurable
@@ -154,11 +154,7 @@ export class VirtualServers {
 }
 
 /** What the journal says of a request that called no tool. */
-function factsOf(
-  message: IncomingMessage,
-  { read, status, headers, body, error }: McpAnswer,
-  client: string | undefined,
-): EntryFacts {
+function factsOf(message: IncomingMessage, { read, status, headers, body, error }: McpAnswer): EntryFacts {
   return {
     protocol: 'mcp',
     method: read?.method ?? message.method,
@@ -169,7 +165,6 @@ function factsOf(
     errorCode: error === undefined ? null : errorCodeOf(error),
     responseHeaders: headers,
     responseBody: body,
-    client,
     mcpClient: clientText(read?.parsed),
     failure: failureOf(error),
   }
@@ -181,6 +176,22 @@ function allowedOrigins(baseUrl: string | undefined): string[] {
   const host = parseUrl(baseUrl ?? '')?.hostname
   return [...localhostAllowedOrigins(), ...(host === undefined ? [] : [host])]
 }
+
+/** 404 that names the servers that there are. */
+function noServer({ model }: Environment, { kind, key, path }: ServerAddress): ServiceError {
+  const { connections, mcp_configs } = model.tables
+  const keys =
+    kind === 'servers'
+      ? [...mcp_configs.values()].map(({ uuid }) => uuid)
+      : [...connections.values()].filter(isOfAccounts).map(({ key_id }) => key_id)
+  const what = kind === 'servers' ? 'configs' : 'connections'
+  const servers = keys.length === 0 ? `there are no ${what}` : `the ${what} are ${keys.slice(0, MAX_NAMED).join(', ')}`
+  const more = keys.length > MAX_NAMED ? ', …' : ''
+  const message = `there is no MCP server ${quote(path)}${didYouMean(key, keys)}; ${servers}${more}`
+  return new ServiceError('PATH_NOT_FOUND', message)
+}
+
+const MAX_NAMED = 30
 
 function notPost(method = ''): ServiceError {
   const message = `${method} is not served on this path: the server has no sessions; allowed is POST`

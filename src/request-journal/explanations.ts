@@ -220,8 +220,11 @@ const TABLE: Readonly<Record<ErrorCode | OtherError, Cause | ((evidence: Evidenc
   },
   invalid_client: (evidence) => {
     const known = [...(evidence.environment?.model.tables.clients.values() ?? [])].map(({ id }) => id)
+    const { client } = evidence.entry
     return {
-      because: answered(evidence, 'The client credentials are wrong.'),
+      because: client
+        ? `The client_secret that was sent for client ${quote(client)} is wrong.`
+        : answered(evidence, 'The client credentials are wrong.'),
       basis: '5.1, G14',
       facts: [`Clients of this environment: ${known.join(', ') || 'none'}. The client id chooses the environment.`],
       advice:
@@ -467,7 +470,9 @@ function tokenFacts({ entry, earlier, environment }: Evidence, token: string): s
   )
   const stored = environment?.model.tables.bearer_tokens.get(token)
   const at = instant(entry.at)
-  const expiry = stored && `It expires at ${stored.expires_at}; the clock said ${at}.`
+  const { expires_at = at, revoked_at } = stored ?? {}
+  const end = expires_at <= at ? `It expired at ${expires_at}` : `It expires at ${expires_at}`
+  const expiry = stored && `${revoked_at ? `It was revoked at ${revoked_at}` : end}; the clock said ${at}.`
   const missing = `Environment ${quote(entry.environment)} does not have it, or no longer.`
   return [
     `The token of the request is ${masked(token)}.`,

@@ -18,14 +18,15 @@ export interface OpenEntry {
   readonly startedAt: number
   /** What it causes. */
   readonly trace: RequestTrace
-  /** Undefined until it is known: the entry of a request of none goes to the default environment. */
+  /** Undefined, as its client, until it is known: the entry of a request of none goes to the default environment. */
   environment: Environment | undefined
+  client: { readonly id: string } | undefined
   /** Of a request that has waited for something since it began to read. */
   readGuard: ReadGuard | undefined
 }
 
 /** What an entry says beside that. */
-export interface EntryFacts extends Omit<EntryInput, 'kind' | 'id' | 'startedAt' | 'trace' | 'environment'> {
+export interface EntryFacts extends Omit<EntryInput, 'kind' | 'id' | 'startedAt' | 'trace' | 'environment' | 'client'> {
   /** Instead of that of its beginning. */
   readonly kind?: EntryKind
 }
@@ -60,7 +61,7 @@ export class RequestEntries {
     const requestId = requestIdOf({ headers }, ids)
     const trace = new RequestTrace(requestId)
     const startedAt = this.#parts.realTime()
-    return { kind, requestId, startedAt, trace, environment: undefined, readGuard: undefined }
+    return { kind, requestId, startedAt, trace, environment: undefined, client: undefined, readGuard: undefined }
   }
 
   /**
@@ -80,8 +81,8 @@ export class RequestEntries {
     )
   }
 
-  #finish({ kind, requestId: id, startedAt, trace, environment }: OpenEntry, { facts, send }: EndedEntry) {
-    if (facts) this.#parts.journals.record({ kind, ...facts, id, startedAt, trace, environment })
+  #finish({ kind, requestId: id, startedAt, trace, environment, client }: OpenEntry, { facts, send }: EndedEntry) {
+    if (facts) this.#parts.journals.record({ kind, ...facts, id, startedAt, trace, environment, client: client?.id })
     return send?.() ?? undefined
   }
 }

@@ -134,10 +134,11 @@ export function isNearMiss({ kind }: { readonly kind: string }): boolean {
   return kind === 'near_miss'
 }
 
-/** Whether its path is not served, or not with its method. A server of MCP serves more than operations. */
+/** Whether its path is not served, or not with its method. A server of MCP serves more than operations, and clients try its methods. */
 export function isUnserved(entry: RecordedEntry): entry is RecordedEntry & { readonly status: 404 | 405 } {
   const { kind, operation, protocol, status } = entry
-  return kind === 'request' && operation === null && protocol !== 'mcp' && (status === 404 || status === 405)
+  const isRefused = status === 404 || (status === 405 && protocol !== 'mcp')
+  return kind === 'request' && operation === null && isRefused
 }
 
 export function pathOf({ url }: Pick<RecordedEntry, 'url'>): string {

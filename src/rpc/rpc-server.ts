@@ -159,6 +159,7 @@ async function endRefused(exchange: RpcExchange, refusal: Refusal, services: Ser
   const [path = ''] = (request.url ?? '').split('?', 1)
   const bearer = services.registry.byBearer.get(bearerToken(headers.authorization) ?? '')
   entry.environment = bearer?.environment
+  entry.client = bearer && { id: bearer.token.client_id }
   exchange.isTaken = true
   let answered = refusal
   await services.entries.end(entry, (refused) => {
@@ -171,7 +172,6 @@ async function endRefused(exchange: RpcExchange, refusal: Refusal, services: Ser
       requestHeaders: rawHeaders,
       status: statusFor(answered),
       errorCode: answered.errorCode,
-      client: bearer?.token.client_id,
       didYouMean: refusal.didYouMean ?? null,
       failure: answered.message,
     }

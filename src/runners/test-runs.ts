@@ -73,19 +73,24 @@ const MAX_EXPLAINED = 20
 /** One test, with its environment. */
 export class TestRun implements AsyncDisposable {
   readonly mock: ToolmockEnvironment
+  readonly #toolmock: Toolmock
   readonly #options: ToolmockTestOptions
+  readonly #began = performance.timeOrigin + performance.now()
   /** Ids of requests: a test may have parts that fail on their own. */
   readonly #explained = new Set<string>()
 
-  private constructor(mock: ToolmockEnvironment, options: ToolmockTestOptions) {
+  private constructor(mock: ToolmockEnvironment, toolmock: Toolmock, options: ToolmockTestOptions) {
     this.mock = mock
+    this.#toolmock = toolmock
     this.#options = options
   }
 
   static async begin(toolmock: Toolmock, options: ToolmockTestOptions, test: TestLabel): Promise<TestRun> {
-    if (options.scope !== 'worker') return new TestRun(await toolmock.environment(undefined, { test }), options)
+    if (options.scope !== 'worker') {
+      return new TestRun(await toolmock.environment(undefined, { test }), toolmock, options)
+    }
     await toolmock.reset()
-    return new TestRun(toolmock, options)
+    return new TestRun(toolmock, toolmock, options)
   }
 
   /**
@@ -104,14 +109,32 @@ export class TestRun implements AsyncDisposable {
   async #explanation(): Promise<string | undefined> {
     const { journal, name } = this.mock
     const refused = (await journal.requests()).filter(({ id, status }) => status >= 400 && !this.#explained.has(id))
-    if (refused.length === 0) return undefined
+    const strangers = await this.#unknownTokens()
+    if (refused.length === 0) return strangers.join('') || undefined
     for (const { id } of refused) this.#explained.add(id)
     const texts = await Promise.all(
       refused.slice(0, MAX_EXPLAINED).map(async ({ id }) => (await journal.explain(id)).text),
     )
     const more = refused.length - texts.length
     const head = `toolmock, environment ${name}: why requests were answered with 400 and above`
-    return [head, ...texts, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n\n')
+    return [head, ...texts, ...(more > 0 ? [`… and ${more} more`] : []), ...strangers].join('\n\n')
+  }
+
+  /** What a test cannot find in its own journal: a token that no environment has issued belongs to none. */
+  async #unknownTokens(): Promise<string[]> {
+    const { mock } = this
+    const all = await this.#toolmock.journal.requests({ status: 401 })
+    const count = all.filter(
+      ({ environment, client, error_code, real_at, request: { headers } }) =>
+        environment !== mock.name &&
+        client === null &&
+        Date.parse(real_at) >= this.#began &&
+        'authorization' in headers &&
+        error_code === 'UNAUTHENTICATED',
+    ).length
+    if (count === 0) return []
+    const requests = count === 1 ? '1 request' : `${count} requests`
+    return [`toolmock: ${requests} with an unknown token reached the server during this test`]
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

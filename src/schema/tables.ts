@@ -144,7 +144,12 @@ export const ids = idsState.nullable().describe('The position in the sequence of
 
 export const client = strict({ id: text.describe('The client_id.'), client_secret: text })
 
-export const bearerToken = strict({ id: text.describe('The token itself.'), client_id: text, expires_at: instant })
+export const bearerToken = strict({
+  id: text.describe('The token itself.'),
+  client_id: text,
+  expires_at: instant,
+  revoked_at: instant.exactOptional(),
+})
 
 export const connectionFields = {
   id: nonEmpty.optional().describe('Absent: a generated one.'),

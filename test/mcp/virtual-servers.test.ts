@@ -159,6 +159,20 @@ describe('the MCP server of a connection', () => {
     })
   })
 
+  it('a server that there is not is an unknown path, and its 404 names the connections that there are', async () => {
+    await withMcp({}, async ({ url, token, call }) => {
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+      const answer = await fetch(`${url}/mcp/v3/connections/mial`, { method: 'POST', headers, body: '{}' })
+      expect(answer.status).toBe(404)
+      const { message } = (await answer.json()) as { message: string }
+      expect(message).toMatch(
+        /^there is no MCP server "\/mcp\/v3\/connections\/mial" \(did you mean mail\?\); the connections are .*mail/,
+      )
+      const { total } = await call<{ total: { unknown_paths: object[] } }>('GET', '/_mock/contract')
+      expect(total.unknown_paths).toMatchObject([{ method: 'POST', path: '/mcp/v3/connections/mial', status: 404 }])
+    })
+  })
+
   it('records what a client asks beside calls as entries that are no operations, with its name', async () => {
     await withMcp({}, async ({ connect, journal, call }) => {
       await (await connect({ options: MODERN })).listTools()

@@ -156,7 +156,7 @@ describe('explaining an answer', () => {
       expect(explanation).toMatchObject({ error_code: 'UNAUTHENTICATED', basis: '5.3, 5.4, G15' })
       expect(explanation.text).toMatch(/It was issued by POST \/oauth\/token \(req_\w+\) at 2026-01-01T00:00:00.000Z/)
       expect(explanation.text).toContain(
-        'It expires at 2026-01-01T23:59:59.000Z; the clock said 2026-01-02T01:00:00.000Z.',
+        'It expired at 2026-01-01T23:59:59.000Z; the clock said 2026-01-02T01:00:00.000Z.',
       )
     }))
 

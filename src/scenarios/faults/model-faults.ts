@@ -54,10 +54,11 @@ export const consumeAuthRequest = modelFault(
 export const revokeBearerTokens = modelFault(
   'Every bearer token of the environment is revoked.',
   'revokes every bearer token',
-  ({ environment: { model } }) => {
+  ({ environment: { clock, model } }) => {
     const { bearer_tokens } = model.tables
+    const revoked_at = clock.instant()
     model.transact(() => {
-      for (const id of bearer_tokens.ids()) bearer_tokens.remove(id)
+      for (const token of [...bearer_tokens.values()]) bearer_tokens.put({ revoked_at, ...token })
     })
   },
 )
