@@ -224,12 +224,12 @@ describe('an unknown connector (G19)', () => {
       })
     }))
 
-  it('is refused with the first thirty of many', () =>
+  it('is refused with the first forty of many, and how many more there are', () =>
     withToolmock(
-      { seeds: [], seed: { connectors: Array.from({ length: 31 }, (_, at) => bare(`c${at + 1}`)) } },
+      { seeds: [], seed: { connectors: Array.from({ length: 41 }, (_, at) => bare(`c${at + 1}`)) } },
       async ({ api }) => {
         const { body } = await api.post('/connected_accounts', { connector: 'gamma', identifier: 'ada' })
-        expect(body.message).toMatch(/, c30; found "gamma"$/)
+        expect(body.message).toMatch(/, c40 and 1 more; found "gamma"$/)
       },
     ))
 })
