@@ -33,65 +33,6 @@ export const errorReference: Step = {
   make: async (root) => new Map([[PAGE, await pretty(root, PAGE, await page(root))]]),
 }
 
-/** What an error means and what to do about it, whatever the request was. */
-export interface Remedy {
-  readonly because: string
-  readonly basis: string
-  readonly advice: readonly string[]
-}
-
-/** By the name of the error; of the service, of the token endpoint and of the pages of a magic link. */
-export async function remedies(): Promise<ReadonlyMap<string, Remedy>> {
-  const { EXPLANATIONS } = await import('../../src/request-journal/explanations.ts')
-  return new Map(
-    [...EXPLANATIONS].map(([code, known]) => {
-      const { because, basis, advice } = typeof known === 'function' ? known(NO_EVIDENCE as unknown as Evidence) : known
-      return [code, { because: MEANINGS[code] ?? because, basis, advice: ADVICE[code] ?? [advice].flat() }]
-    }),
-  )
-}
-
-/** A request of which nothing is known: an explanation then says what holds for all. */
-const NO_EVIDENCE = {
-  message: '',
-  earlier: [],
-  environment: undefined,
-  entry: {
-    at: 0,
-    environment: 'default',
-    url: '/',
-    method: 'GET',
-    operation: 'execute_tool',
-    requestHeaders: [],
-    requestBody: Buffer.alloc(0),
-    responseHeaders: {},
-    responseBody: Buffer.alloc(0),
-    violations: [],
-    warnings: [],
-    failure: null,
-    didYouMean: null,
-    vocabulary: null,
-    status: 400,
-    trace: { upstream: [], refreshes: [], transitions: [], due: [], rules: [] },
-  },
-}
-
-/** Where the explanation depends on the request. */
-const MEANINGS: Readonly<Record<string, string>> = {
-  ACCOUNT_NOT_ACTIVE: 'Tools run only with `ACTIVE` accounts, and this one is in another state.',
-  INVALID_CONNECTOR: 'No connection of the environment has this `key_id`.',
-  METHOD_NOT_ALLOWED: 'The path is served, but not with this method.',
-  PATH_NOT_FOUND: 'No operation has this path.',
-  UNAUTHENTICATED: 'The request has no valid bearer token.',
-}
-const ADVICE: Readonly<Record<string, readonly string[]>> = {
-  ACCOUNT_NOT_ACTIVE: [
-    '`PENDING_AUTH`, `EXPIRED`, `DISCONNECTED`: send its user through a new magic link, or update it with live credentials.',
-    '`PENDING_VERIFICATION`: call `verify_user` with the `auth_request_id` of the redirect.',
-  ],
-  TOOL_ERROR: ['`tool_error_info` of the answer has what the third party said; responders and scenarios decide it.'],
-}
-
 const GRPC: Readonly<Record<number, string>> = {
   2: 'UNKNOWN',
   3: 'INVALID_ARGUMENT',
@@ -110,7 +51,7 @@ const GRPC: Readonly<Record<number, string>> = {
 async function page(root: string): Promise<string> {
   const { codeOf, ERROR_CATALOGUE, TOKEN_ERRORS } = await import('../../src/domain/errors.ts')
   const { PROBLEMS } = await import('../../src/magic-links/link-validity.ts')
-  const known = await remedies()
+  const { REMEDIES: known } = await import('../../src/request-journal/remedies.ts')
   const operations = operationsOf(await readSpec(root))
   const refusals = Object.values(
     JSON.parse(await readFile(join(root, RECORDED), 'utf8')) as Readonly<Record<string, Refusal>>,
@@ -121,7 +62,7 @@ async function page(root: string): Promise<string> {
     [...new Set(statusesOf(operations, code, usual).map((status) => codeOf(code, Number(status))))]
       .map((number) => `\`${GRPC[number] ?? ''}\`${numbered ? ` (${number})` : ''}`)
       .join(', ')
-  const remedyOf = (code: string): Remedy => known.get(code) ?? { because: '', basis: '', advice: [] }
+  const remedyOf = (code: string) => known.get(code) ?? { because: '', basis: '', advice: [] }
   const section = (code: string, facts: readonly string[]): string => {
     const { because, advice } = remedyOf(code)
     const [refusal] = refusals.filter(({ answer }) => (answer.error ?? answer.details?.[0]?.error_code) === code)

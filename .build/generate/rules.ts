@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { remedies } from './error-reference.ts'
 import { readSpec, SPEC } from './spec-document.ts'
 import type { Step } from './step.ts'
 
@@ -45,7 +44,7 @@ const TYPE = `export interface Rule {
 async function errorRows(): Promise<Row[]> {
   const { ERROR_CATALOGUE } = await import('../../src/domain/errors.ts')
   const statuses: Readonly<Record<string, { readonly status: number }>> = ERROR_CATALOGUE
-  return [...(await remedies())].map(([code, { because, basis, advice }]) => {
+  return [...(await import('../../src/request-journal/remedies.ts')).REMEDIES].map(([code, { because, basis, advice }]) => {
     const status = statuses[code]?.status
     const point = status === undefined ? '' : String(status)
     return { ids: [code], section: 'Errors', point, rule: [because, ...advice].join(' '), basis }

@@ -188,10 +188,7 @@ async function createServices(
     realTime,
     defaultEnvironment,
   })
-  const records = new ContractRecords((name) => {
-    const environment = registry.environment(name)
-    return environment && { test: environment.model.tables.origins.get('origin')?.test }
-  })
+  const records = new ContractRecords((name) => registry.environment(name))
   journals.observe(recordEntry.bind(undefined, records))
   if (options.observeEntry) journals.observe(options.observeEntry)
   const entries = new RequestEntries({
@@ -210,7 +207,6 @@ async function createServices(
     scenarios,
     pauses,
     realTime,
-    found: (finding) => records.of(finding.environment.name).addWebhookFinding(finding),
     timeout: options.webhookTimeout ?? WEBHOOK_TIMEOUT,
   })
   const seed = once(async () => {

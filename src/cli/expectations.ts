@@ -9,24 +9,22 @@ import { readMatch } from '../request-journal/query.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import type { Environment } from '../state/environment.ts'
 import type { VerdictItem } from '../verdict/report-pair.ts'
-import type { CaseReasonKind } from '../verdict/report-types.ts'
+import type { CaseReasonCode } from '../verdict/report-types.ts'
 import type { Expectations } from './cases.ts'
 
-type Unmet = VerdictItem<CaseReasonKind>
-
 /** What of its expectations the environment of a case does not meet once its command has ended. */
-export async function unmetExpectations(expect: Expectations, services: App['services']): Promise<Unmet[]> {
+export async function unmetExpectations(expect: Expectations, services: App['services']): Promise<VerdictItem[]> {
   const environment = services.defaultEnvironment()
   if (!environment) return [reasonOf('request', 'the environment of the case is gone')]
   applyDueEvents(environment, new RequestTrace())
-  const items: Unmet[] = []
+  const items: VerdictItem[] = []
   for (const each of expect.items) items.push(...(await unmetItems(each, services, environment)))
   return [...unmetRequests(expect, services, environment), ...items, ...unmetAccounts(expect, environment)]
 }
 
 function unmetRequests({ requests, never }: Expectations, services: App['services'], environment: Environment) {
   const journal = services.journals.of(environment)
-  const verified = (kind: 'request' | 'never', sent: object, times: number | undefined): Unmet[] => {
+  const verified = (code: 'request' | 'never', sent: object, times: number | undefined): VerdictItem[] => {
     const match = readMatch(sent, services.extensions.names)
     const verdict = journal.verify(match, times)
     const { ok, matched, near_misses } = verdict
@@ -34,7 +32,7 @@ function unmetRequests({ requests, never }: Expectations, services: App['service
     const matching = matched === 0 ? [] : journal.query({ match }).map(({ id }) => id)
     const sentence = matchedText(verdict, sent, wanted(times))
     const ids = [...matching, ...near_misses.map(({ id }) => id)]
-    return [{ kind, sentence, requests: ids, details: near_misses.map(nearMissText) }]
+    return [{ ...reasonOf(code, sentence, near_misses.map(nearMissText)), requests: ids }]
   }
   return [
     ...requests.flatMap(({ times, ...match }) => verified('request', match, times)),
@@ -51,7 +49,7 @@ async function unmetItems(
   { connector: name, collection: collectionName, account, where, times }: Expectations['items'][number],
   { thirdParties }: App['services'],
   environment: Environment,
-): Promise<Unmet[]> {
+): Promise<VerdictItem[]> {
   const subject = `${name}/${collectionName}${account === undefined ? '' : ` of ${account}`}`
   const connector = environment.connector(name)
   const collection = connector && collectionNamed(connector, collectionName)
@@ -77,7 +75,7 @@ async function unmetItems(
   return [reasonOf('item', sentence, near)]
 }
 
-function unmetAccounts({ accounts }: Expectations, { model }: Environment): Unmet[] {
+function unmetAccounts({ accounts }: Expectations, { model }: Environment): VerdictItem[] {
   return accounts.flatMap(({ identifier, connector, status }) => {
     const ofConnector = [...model.tables.accounts.values()].filter((account) => account.connector === connector)
     const named = ofConnector.filter((account) => account.identifier === identifier)
@@ -94,6 +92,6 @@ function unmetAccounts({ accounts }: Expectations, { model }: Environment): Unme
 }
 
 /** Why a case failed. */
-export function reasonOf(kind: CaseReasonKind, sentence: string, details: readonly string[] = []): Unmet {
-  return { kind, sentence, requests: [], details }
+export function reasonOf(code: CaseReasonCode, sentence: string, details: readonly string[] = []): VerdictItem {
+  return { kind: 'violation', code, request: null, sentence, requests: [], details }
 }

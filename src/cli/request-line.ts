@@ -1,10 +1,11 @@
 import { instant, type InstantCache } from '../domain/instant.ts'
+import { findingText, isViolation } from '../domain/finding.ts'
 import { isJsonObject, textOf } from '../domain/json.ts'
 import { parseUrl } from '../domain/parse-url.ts'
 import { oneLine } from '../domain/text.ts'
 import type { JournalEntry } from '../library/types.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
-import { namedAccount, pathOf, shownRule, shownTool, webhookView, withoutSecrets } from '../request-journal/view.ts'
+import { namedAccount, pathOf, shownRule, shownTool, testName, webhookView } from '../request-journal/view.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
 import type { Terminal } from './command.ts'
 import { paintFor, type Style, widthOf, wrap } from './table.ts'
@@ -40,9 +41,8 @@ export function recordedFacts(entry: RecordedEntry, instants: InstantCache) {
     upstream: trace.upstream,
     refreshes: trace.refreshes,
     transitions: trace.transitions,
-    violations: entry.violations.map(withoutSecrets),
-    warnings: [...entry.warnings, ...trace.warnings].map(withoutSecrets),
-    did_you_mean: entry.didYouMean,
+    findings: entry.findings,
+    test: testName(entry.test),
   }
 }
 
@@ -94,21 +94,23 @@ function piecesOf(facts: RequestFacts): Piece[] {
   }
   if (isUneventful(facts)) return pieces
   if (facts.error_code !== null) pieces.push([plain(facts.error_code), statusStyle(status)])
-  pieces.push(...effectsOf(facts), ...mistakesOf(facts))
+  pieces.push(...effectsOf(facts))
+  for (const finding of facts.findings)
+    pieces.push([plain(`${finding.kind}: ${findingText(finding)}`), isViolation(finding) ? 'red' : 'yellow'])
   if (isWorthExplaining(facts) && facts.id !== '') pieces.push([plain(facts.id), 'dim'])
   return pieces
 }
 
 /** Most requests are answered from the state, and there is no more to show of them. */
 function isUneventful(facts: RequestFacts): boolean {
-  const { status, due, upstream, refreshes, transitions, rules, violations, warnings } = facts
+  const { status, due, upstream, refreshes, transitions, rules, findings } = facts
   const lists = due.length + upstream.length + refreshes.length + transitions.length
-  return status > 0 && status < 400 && lists + rules.length + violations.length + warnings.length === 0
+  return status > 0 && status < 400 && lists + rules.length + findings.length === 0
 }
 
 /** The id is what `toolmock explain` takes. */
-function isWorthExplaining({ status, injected, violations, rules }: RequestFacts): boolean {
-  return status === 0 || status >= 400 || injected || violations.length > 0 || rules.length > 0
+function isWorthExplaining({ status, injected, findings, rules }: RequestFacts): boolean {
+  return status === 0 || status >= 400 || injected || findings.length > 0 || rules.length > 0
 }
 
 function* effectsOf({ due, upstream, refreshes, transitions, rules }: RequestFacts): Generator<Piece> {
@@ -123,12 +125,6 @@ function* effectsOf({ due, upstream, refreshes, transitions, rules }: RequestFac
   for (const { scenario, rule, injected } of rules) {
     yield [plain(`${injected ? 'injected by' : 'rule'} ${scenario}/${rule}`), 'magenta']
   }
-}
-
-function* mistakesOf({ did_you_mean: meant, violations, warnings }: RequestFacts): Generator<Piece> {
-  if (meant !== null) yield [plain(`near miss: did you mean ${meant}?`), 'red']
-  for (const { field, description } of violations) yield [plain(`violation: ${field} ${description}`), 'red']
-  for (const { field, description } of warnings) yield [plain(`warning: ${field} ${description}`), 'yellow']
 }
 
 /** `POST mail /v1/messages 401 → refresh 200 → 201`: a call that is made again is its status alone. */

@@ -17,11 +17,10 @@ import { publish, VERDICT_FAILED } from './run-reports.ts'
 import { type Running, serveWhile } from './serve-while.ts'
 import { runOptions } from './server-options.ts'
 import { firstDifference, transcriptOf } from './transcript.ts'
+import type { VerdictItem } from '../verdict/report-pair.ts'
 
 /** Where the clock of a case is frozen that does not say it: a constant, so that a run tomorrow is equal to one today. */
 const CLOCK = '2026-01-01T00:00:00.000Z'
-
-type Reason = CaseResult['reasons'][number]
 
 interface RunningCases extends Running {
   /** Where the output of commands that run at the same time waits for their end; undefined where one runs at a time. */
@@ -97,9 +96,9 @@ async function runCase(each: Case, nth: number, running: RunningCases) {
   // Minima and allowances are about all cases together. A case that expects no request at all is judged by that.
   const isSilent = each.expect.never.some((match) => Object.keys(match).length === 0)
   const verdict = verdictOf(reports, isSilent ? { ...options, requireRequests: false } : options)
-  const reasons: readonly Reason[] = [
+  const reasons: readonly VerdictItem[] = [
     ...(end.code === 0 ? [] : [reasonOf('command', end.failure)]),
-    ...verdict.reasons.filter(({ kind }) => kind !== 'coverage' && kind !== 'unused_allowance'),
+    ...verdict.reasons.filter(({ code }) => code !== 'coverage' && code !== 'unused_allowance'),
     ...(await unmetExpectations(each.expect, services)),
   ]
   const explain = await explainLine({ ...verdict, reasons }, reasons.length === 0 ? 0 : VERDICT_FAILED, journal)
@@ -170,9 +169,9 @@ const EXPLAINED = 5
 function resultOf({ each: { name, file, line }, runs }: RunsOfCase): CaseResult {
   const [first, ...others] = runs
   if (!first) throw new Error(`the case ${name} did not run`)
-  const reasons = new Map<string, Reason>()
+  const reasons = new Map<string, VerdictItem>()
   for (const reason of runs.flatMap((run) => run.reasons)) {
-    const key = `${reason.kind} ${reason.sentence}`
+    const key = `${reason.code} ${reason.sentence}`
     if (!reasons.has(key)) reasons.set(key, reason)
   }
   const differences = others.flatMap((run, at) => {

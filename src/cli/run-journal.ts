@@ -30,11 +30,7 @@ export async function openRunJournal(file: string | undefined): Promise<RunJourn
 }
 
 /** The command that explains the first request of the verdict. The journal of a good run is not kept, unless it was asked for. */
-export async function explainLine(
-  verdict: Verdict<string>,
-  code: number,
-  journal: RunJournal | undefined,
-): Promise<string[]> {
+export async function explainLine(verdict: Verdict, code: number, journal: RunJournal | undefined): Promise<string[]> {
   if (!journal) return []
   if (verdict.requests === 0 || (code === 0 && !journal.isAskedFor)) {
     await journal.discard()

@@ -57,7 +57,7 @@ export function checkRequest(
   const all = joined(found, unknown.map(violationOfUnknown))
   return {
     violations: all.length > MAX_VIOLATIONS ? all.slice(0, MAX_VIOLATIONS) : all,
-    warnings: unknown.length > 0 ? warnings.filter((warning) => !unknown.includes(warning)) : warnings,
+    warnings,
     // The one place where checked data gets its type: the validators accepted it, or `violations` says what they found.
     query: query.value as Query<Operation>,
     path: request.path,
@@ -71,26 +71,20 @@ function joined<T>(first: readonly T[], second: readonly T[]): readonly T[] {
   return second.length === 0 ? first : [...first, ...second]
 }
 
-const IGNORED = 'is ignored'
-
 function isUnknown({ kind }: RequestWarning): boolean {
   return kind === 'unknown' || kind === 'near_miss'
 }
 
-function violationOfUnknown({ field, description }: RequestWarning): FieldViolation {
-  return {
-    field,
-    description: description.replace(IGNORED, 'is unknown, which --strict refuses'),
-    constraint: 'unknown',
-  }
+function violationOfUnknown({ field, description, did_you_mean: meant }: RequestWarning): FieldViolation {
+  const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`
+  return { field, description: `${description}, which --strict refuses${hint}`, constraint: 'unknown' }
 }
 
 /** The warning of a name that is not among the known ones of its place (G6). */
-function unknownName(field: string, name: string, known: Iterable<string>, why: string): RequestWarning {
+function unknownName(field: string, name: string, known: Iterable<string>, description: string): RequestWarning {
   const meant = nearMiss(name, known)
-  const description = `${IGNORED}: ${why}`
   if (meant === undefined) return { field, description, kind: 'unknown' }
-  return { field, description: `${description} (did you mean ${meant}?)`, kind: 'near_miss', did_you_mean: meant }
+  return { field, description, kind: 'near_miss', did_you_mean: meant }
 }
 
 /** Checks an answer: its status must be declared, and its body must have the shape that is declared for the status. */
@@ -148,7 +142,7 @@ function readQuery(route: Route, text: string): ReadQuery {
     else if (warnings.length < MAX_VIOLATIONS) {
       const field = shownName(name)
       const known = route.query.map((each) => each.name)
-      warnings.push(unknownName(field, field, known, 'this operation has no query parameter of that name'))
+      warnings.push(unknownName(field, field, known, `is no query parameter of ${route.operation}`))
     }
   }
   return read
@@ -209,7 +203,7 @@ function checkBody({ operation, bodyRequired }: Route, body: unknown): CheckedPa
   }
   const node = BODY_FIELDS[operation] ?? {}
   const warnings: RequestWarning[] = []
-  findForeignFields(node, body, [], warnings)
+  findForeignFields(node, body, { operation, path: [], warnings })
   const value = meaningful(node, body as JsonValue)
   return { value, violations: violations(validator, value), warnings }
 }
@@ -231,39 +225,36 @@ const BODY_MISSING: FieldViolation = { field: 'body', description: 'is required'
  * Warns of the fields that are unknown, output only, or sent by another name than the document's; at most twenty. `path`
  * leads to `value`; it is one array for the whole search.
  */
-function findForeignFields(
-  node: FieldNode,
-  value: unknown,
-  path: (string | number)[],
-  warnings: RequestWarning[],
-): void {
+function findForeignFields(node: FieldNode, value: unknown, search: FieldSearch): void {
+  const { path, warnings } = search
   if (Array.isArray(value)) {
     if (!node.items) return
     for (let index = 0; index < value.length && warnings.length < MAX_VIOLATIONS; index += 1) {
       path.push(index)
-      findForeignFields(node.items, value[index], path, warnings)
+      findForeignFields(node.items, value[index], search)
       path.pop()
     }
   } else if (isJsonObject(value) && node.fields) {
     for (const key of Object.keys(value)) {
       if (warnings.length === MAX_VIOLATIONS) return
       path.push(key)
-      checkKey(node, { key, value: own(value, key) }, path, warnings)
+      checkKey(node, { key, value: own(value, key) }, search)
       path.pop()
     }
   }
 }
 
-function checkKey(
-  node: FieldNode,
-  { key, value }: { key: string; value: unknown },
-  path: (string | number)[],
-  warnings: RequestWarning[],
-): void {
+interface FieldSearch {
+  readonly operation: Operation
+  readonly path: (string | number)[]
+  readonly warnings: RequestWarning[]
+}
+
+function checkKey(node: FieldNode, { key, value }: { key: string; value: unknown }, search: FieldSearch): void {
+  const { operation, path, warnings } = search
   const known = fieldOf(node, key)
   if (!known) {
-    if (!node.open)
-      warnings.push(unknownName(fieldName(path), key, inputsOf(node), 'the contract has no field of that name here'))
+    if (!node.open) warnings.push(unknownName(fieldName(path), key, inputsOf(node), `is not a field of ${operation}`))
     return
   }
   if (known.outputOnly) {
@@ -273,7 +264,7 @@ function checkKey(
   if (known.aliasOf !== undefined) {
     warnings.push(warningAt(path, 'alias', `is another name for ${known.aliasOf}, the name in the document`))
   }
-  findForeignFields(known, value, path, warnings)
+  findForeignFields(known, value, search)
 }
 
 /** The names of the fields that a client may send. */

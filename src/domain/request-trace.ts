@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Account, AccountStatus } from './account.ts'
 import type { Instant } from './instant.ts'
 import { type LifecycleEvent, type LifecycleState, moved } from './lifecycle.ts'
+import type { AuthRequest, MagicLink } from './generated/tables.ts'
 import type { FiredRule } from './scenario.ts'
 
 /** An event of an account and where it led; `from` and `to` are equal where the table has no move. */
@@ -104,6 +105,9 @@ export class RequestTrace {
   agent_run_id: string | undefined
   warnings: readonly RequestWarning[] = NOTHING
   link: NotedLink | undefined
+  /** As the request found them. */
+  authRequest: AuthRequest | undefined
+  magicLink: MagicLink | undefined
   /** The responder of an extension that answered, and of which. */
   responder: string | undefined
   /** Due events that were applied before the request was handled. */

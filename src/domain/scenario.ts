@@ -81,6 +81,9 @@ export interface FiredRule {
   at: RulePlace
   /** What it did, in one sentence. */
   sentence: string
+  /** Which request it was of those that match, and of how many it fires on; null without an end. */
+  matched: number
+  of: number | null
   do: readonly ScenarioFault[]
   off_spec: boolean
 }

@@ -8,7 +8,7 @@ import { maskAt } from '../domain/masking.ts'
 import { percentDecoded } from '../domain/text.ts'
 import { valueAt } from '../domain/value-match.ts'
 import type { HttpRequest } from '../http-client.ts'
-import { basisOf } from '../verdict/basis.ts'
+import { basisOf } from '../contract/basis.ts'
 import { AnswerSchemas } from './answer-schema.ts'
 import { Comparison, type Difference, type Kind } from './compare.ts'
 import { bodyValue, type ValueMap } from './value-map.ts'
@@ -96,7 +96,7 @@ export class Findings {
     for (const basis of bases) this.exercise(basis)
     if (operation !== undefined && mock.status < 400 && service.status === mock.status)
       for (const path of sentBy(request).names)
-        this.exercise(basisOf({ operation, path, constraint: '', error_code: null }))
+        this.exercise(basisOf({ operation, field: path, code: '', error_code: null }))
     const other = isConsent ? 'create_magic_link' : path.startsWith('/proxy/') ? 'proxy_request' : 'any_operation'
     const name = operation ?? other
     if (service.status === mock.status) this.exercise(refusalBasis(name, mock) ?? '')
@@ -192,9 +192,9 @@ function refusalBasis(operation: string, { status, text }: Answer): string | und
   if (status < 400 || operation.endsWith('_request') || operation === 'any_operation') return undefined
   const detail = valueAt(parsedJson(text), 'details.0')
   const violation = valueAt(detail, 'validation_error_info.field_violations.0')
-  const [path = '', constraint = ''] = ['field', 'constraint'].map((name) => textOf(valueAt(violation, name)))
+  const [field = '', code = ''] = ['field', 'constraint'].map((name) => textOf(valueAt(violation, name)))
   const error_code = textOf(valueAt(detail, 'error_code'))
-  return constraint === '' ? undefined : basisOf({ operation, path, constraint, error_code })
+  return code === '' ? undefined : basisOf({ operation, field, code, error_code })
 }
 
 /** What the mock answered, for requests that no check makes. */

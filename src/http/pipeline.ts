@@ -1,5 +1,5 @@
-import { checkRequest, checkResponse } from '../contract/contract.ts'
-import { isBreach } from '../contract/contract-use.ts'
+import { type CheckedRequest, checkRequest, checkResponse } from '../contract/contract.ts'
+import { routeOf } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { NamedSchema } from '../contract/tool-schemas.ts'
 import { errorCodeOf, invalidFields, ServiceError } from '../domain/errors.ts'
@@ -12,6 +12,7 @@ import { applyDueEvents } from '../state/account-events.ts'
 import type { Call, Handler } from '../operations/operation.ts'
 import { noteNearMisses, noteProxyNearMisses } from '../operations/near-misses.ts'
 import { locatorOf, proxyRequest } from '../operations/proxy.ts'
+import { isBreach } from '../request-journal/findings.ts'
 import { type Environment, now, ReadGuard } from '../state/environment.ts'
 import { errorBody, stackOf, errorReply, extendedAnswer, failureOf, textAnswer, wireAnswer } from './answer.ts'
 import { checkContentType, decodeText, parseJsonObject } from './body.ts'
@@ -58,7 +59,7 @@ const OPERATION: Pipeline<OperationContext> = {
 /** A request of the proxy has no contract: only what the service itself answers, its errors, is in the words of the wire. */
 const PROXY: Pipeline<ProxyContext> = {
   request: [checkBearer, readSentBody, applyDue, checkHeaders, applyScenarios, forward],
-  answer: [recordProxyUse, translateAnswer, serialize],
+  answer: [countProxyUse, translateAnswer, serialize],
 }
 
 /** A request that an extension answers has no contract either. */
@@ -371,11 +372,6 @@ function checkAnswer(context: OperationContext, { log, responseCache }: ServiceP
 function recordContractUse(context: OperationContext, services: ServiceParts): void {
   const { route, request, error, fault, reply } = context
   const { operation } = route
-  // A form whose client is not authenticated has not been checked yet. What it lacks may be there under another name.
-  const isRefusedForm = !route.bearer && context.checked === undefined && context.body !== undefined
-  const checked = isRefusedForm
-    ? checkRequest(route, { query: request.query, path: {}, body: context.body })
-    : context.checked
   const environment = context.environment ?? services.defaultEnvironment()
   const record = services.records.of(environment?.name ?? '')
   // The record has the fields of a cached body already.
@@ -384,38 +380,27 @@ function recordContractUse(context: OperationContext, services: ServiceParts): v
   if (cached && !isKnown) cached.recordedAs = { operation, record }
   record.addUse({
     operation,
-    request: context.requestId,
-    method: request.method,
-    url: request.url,
-    clock: environment?.clock,
-    authorization: request.headers.authorization,
-    checked,
+    checked: context.checked ?? checkedForm(context),
     body: context.body,
-    error,
     status: fault?.cut ? 0 : (reply?.status ?? 500),
     errorCode: codeOf(context),
     answer: isKnown ? undefined : reply?.body,
-    answerViolations: context.responseViolations,
     injected: fault !== undefined,
-    trace: context.trace,
+    isBreach: error !== undefined && isBreach(error, request.headers.authorization),
   })
 }
 
-/** Adds what a request of the proxy got wrong in its own headers; the rest is between client and third party. */
-function recordProxyUse({ route, request, requestId, ...context }: ProxyContext, services: ServiceParts): void {
-  const environment = context.environment ?? services.defaultEnvironment()
-  services.records.of(environment?.name ?? '').addProxyUse({
-    operation: route.operation,
-    request: requestId,
-    method: request.method,
-    url: request.url,
-    clock: environment?.clock,
-    authorization: request.headers.authorization,
-    checked: undefined,
-    body: undefined,
-    error: context.error,
-    trace: context.trace,
-  })
+/** A form whose client is not authenticated has not been checked yet. What it lacks may be there under another name. */
+function checkedForm({ route, request, body }: RequestContext): CheckedRequest<Operation> | undefined {
+  if (route.bearer || body === undefined || route.operation !== TOKEN_ROUTE.operation) return undefined
+  return checkRequest(TOKEN_ROUTE, { query: request.query, path: {}, body })
+}
+
+const TOKEN_ROUTE = routeOf('create_token')
+
+/** A request of the proxy covers nothing of the contract. */
+function countProxyUse({ environment }: ProxyContext, services: ServiceParts): void {
+  services.records.of((environment ?? services.defaultEnvironment())?.name ?? '').requests += 1
 }
 
 /** Translates the answer into the environment's vocabulary, for caller and journal (G48). */
@@ -442,7 +427,6 @@ function serialize(context: RequestContext, { responseCache }: ServiceParts): vo
 function entryFacts(context: RequestContext): EntryFacts {
   const { request, answer, error } = context
   const { call } = request
-  const checked = context.wire ?? context.checked
   const ended = call ? call.cancelled : request.response.destroyed ? 'its client has gone' : undefined
   return {
     operation: context.route.operation,
@@ -457,10 +441,12 @@ function entryFacts(context: RequestContext): EntryFacts {
     responseBody: answer?.body,
     mcpClient: call?.mcpClient,
     vocabulary: context.wire?.vocabulary,
-    isBreach: !('extension' in context.route) && isBreach(error, request.headers.authorization),
-    violations: checked?.violations,
-    warnings: checked?.warnings,
-    responseViolations: context.responseViolations,
+    error,
+    checked: context.checked ?? checkedForm(context),
+    checkViolations: context.checked?.violations,
+    documentQuery: context.documentQuery,
+    documentBody: context.body,
+    answerViolations: context.responseViolations,
     failure: failureOf(error) ?? ended,
   }
 }

@@ -5,7 +5,6 @@ import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import type { Client } from '../domain/generated/tables.ts'
 import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import type { FieldViolation } from '../domain/errors.ts'
-import type { RequestWarning } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { Reply } from '../operations/operation.ts'
 import type { Protocol } from '../request-journal/entry.ts'
@@ -83,7 +82,7 @@ export interface RequestContext extends OpenEntry {
   error: unknown
   /** Where the mock's own answer breaks the contract: a defect of the mock. */
   responseViolations: readonly FieldViolation[]
-  /** Reply and findings in the words of the environment's vocabulary, where it has one (G48). */
+  /** The reply in the words of the environment's vocabulary, where it has one (G48). */
   wire: WireWords | undefined
   /** The answer of the third party behind the proxy, or of a responder, as it is sent. */
   foreign: EncodedAnswer | undefined
@@ -116,10 +115,8 @@ export interface AnswerFault {
   readonly deliver: Deliver | undefined
 }
 
-/** Reply and findings in the words of an environment's vocabulary (G48). */
+/** The reply in the words of an environment's vocabulary (G48). */
 export interface WireWords {
   readonly vocabulary: Vocabulary
   readonly reply: Reply | undefined
-  readonly violations: readonly FieldViolation[]
-  readonly warnings: readonly RequestWarning[]
 }

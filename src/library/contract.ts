@@ -41,7 +41,7 @@ export type ContractVerdict = Verdict
 
 /** Whether the clients of an environment keep the contract. The record survives every reset. */
 export interface MockContract {
-  /** Violations, fields that were sent without effect, paths that are not served, rules that never fired. */
+  /** Every finding, with the requests and tests that had it. */
   report(scope?: ContractScope): Promise<ContractReport>
   /** What was exercised, what only by a scenario, and what never. */
   coverage(scope?: ContractScope): Promise<CoverageReport>
@@ -107,7 +107,7 @@ function contractBroken(
 ): ToolmockError {
   const where = everywhere ? 'the server' : `environment ${environment}`
   const head = `the contract was not kept in ${where}, for ${plural(reasons.length, 'reason')}`
-  const lines = reasons.map(({ kind, sentence }) => `- ${kind.replaceAll('_', ' ')}: ${sentence}`)
+  const lines = reasons.map(({ kind, sentence }) => `- ${kind}: ${sentence}`)
   return new ToolmockError('CONTRACT_BROKEN', [head, ...lines].join('\n'), {
     details: reasons.map((reason) => ({ ...reason })),
   })

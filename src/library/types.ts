@@ -54,8 +54,8 @@ export type Transition = Schemas['Transition']
 export type UpstreamCall = Schemas['UpstreamCall']
 export type Refresh = Schemas['Refresh']
 export type NotedRule = Schemas['FiredRule']
-export type FieldViolation = Schemas['Violation']
-export type EntryWarning = Schemas['Warning']
+/** What a request got wrong (violation), or says in vain (warning). */
+export type Finding = Schemas['Finding']
 export type JournalVerdict = Schemas['Verdict']
 export type NearMiss = Schemas['NearMiss']
 export type Explanation = Schemas['Explanation']
@@ -63,14 +63,8 @@ export type Explanation = Schemas['Explanation']
 export type ContractReport = Schemas['ContractReport']
 /** What clients did to the contract. */
 export type ContractRecord = ContractReport['total']
-/** A rule of the contract that was broken, however often. */
-export type ContractFinding = ContractRecord['violations'][number]
-/** Something that was sent without effect. */
-export type ContractWarning = ContractRecord['warnings'][number]
-/** A path that is not served, or not with this method. */
-export type UnknownPath = ContractRecord['unknown_paths'][number]
-/** A rule of a scenario that had to fire and never did. */
-export type UnfiredFinding = ContractRecord['unfired_rules'][number]
+/** A finding with the requests and tests that had it. */
+export type ReportFinding = Schemas['ReportFinding']
 
 export type CoverageReport = Schemas['CoverageReport']
 /** What of the contract has been exercised. */

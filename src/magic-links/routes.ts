@@ -215,6 +215,7 @@ function linkHandler(
     visit.readGuard = new ReadGuard(environment)
     applyDueEvents(environment, trace)
     trace.account = environment.model.tables.accounts.get(link.account_id)
+    trace.magicLink = link
     const flow: LinkFlow = {
       services,
       environment,

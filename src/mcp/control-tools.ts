@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { ControlAnswer, ControlCall } from '../contract/control-call.ts'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { oneLine, plural, quote } from '../domain/text.ts'
-import { answerSentence, pathSentence, ruleSentence, violationSentence, warningSentence } from '../verdict/sentences.ts'
+import { findingText } from '../domain/finding.ts'
+import { findingSentence } from '../verdict/sentences.ts'
 
 /** A tool of the control server. It answers lines: what was found, the next step, then a line for each item. */
 export interface ControlTool {
@@ -236,15 +237,14 @@ function requestLine(entry: ControlAnswer<'GET /requests'>['requests'][number]):
   const { id, at, method, operation, path, status, error_code, account_state: account, tool: called } = entry
   // A change of the clock or by the control API has a sentence in place of a method and a path.
   if (method === '') return line(id, at, path)
-  const { rules, transitions, violations, did_you_mean: meant } = entry
+  const { rules, transitions, findings } = entry
   return line(
     ...[id, at, method, operation ?? path, status === 0 ? 'no answer' : status, error_code],
     account && `${account.connector} ${account.identifier}`,
     called,
     ...transitions.map(({ from, to }) => from !== to && `(${from} → ${to})`),
     ...rules.map(({ scenario, rule }) => `(rule ${scenario}/${rule})`),
-    violations.length > 0 && `(${plural(violations.length, 'violation')})`,
-    meant !== null && `(did you mean ${meant}?)`,
+    ...findings.map((finding) => `${finding.kind}: ${findingText(finding)}`),
   )
 }
 
@@ -266,24 +266,15 @@ function scenarioLines(scenario: ControlAnswer<'GET /scenarios'>['scenarios'][nu
 }
 
 function verdictLines({ ok, total }: ControlAnswer<'GET /contract'>): string[] {
-  const { requests, injected, violations, answer_violations, unknown_paths, unfired_rules, warnings } = total
-  const finding = (sentence: string, { requests: [id] }: { readonly requests: readonly string[] }): string =>
-    line('-', sentence, id !== undefined && `[${id}]`)
-  const wrong = [
-    ...violations.map((each) => finding(violationSentence(each), each)),
-    ...unknown_paths.map((each) => finding(pathSentence(each), each)),
-    ...answer_violations.map((each) => finding(answerSentence(each), each)),
-    ...unfired_rules.map((each) => line('-', ruleSentence(each))),
-  ]
-  const warned = warnings.map((each) => finding(warningSentence(each), each))
+  const { requests, injected, findings } = total
+  const lines = findings.map((each) =>
+    line('-', `${each.kind}:`, findingSentence(each), each.request !== null && `[${each.request}]`),
+  )
   const verdict = !ok ? 'the verdict failed' : requests === 0 ? 'nothing to judge' : 'the contract was kept'
   return [
     `${verdict}: ${plural(requests, 'request')}, ${injected} answered or changed by a scenario.`,
-    [...wrong, ...warned].some((each) => each.endsWith(']'))
-      ? 'Next: explain_request with an id in brackets.'
-      : RUN_AGAIN,
-    ...wrong,
-    ...(warned.length > 0 ? ['Warnings, which do not fail it:', ...warned] : []),
+    lines.some((each) => each.endsWith(']')) ? 'Next: explain_request with an id in brackets.' : RUN_AGAIN,
+    ...lines,
   ]
 }
 

@@ -71,10 +71,9 @@ export function noteProxyNearMisses(
 }
 
 export function nearMissWarning(field: string, description: string, meant: string, found?: string): RequestWarning {
-  const rule = `${description} (did you mean ${meant}?)`
   return {
     field,
-    description: found === undefined ? rule : ruleAndFound(rule, quote(maskText(found))),
+    description: found === undefined ? description : ruleAndFound(description, quote(maskText(found))),
     kind: 'near_miss',
     did_you_mean: meant,
   }

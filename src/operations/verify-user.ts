@@ -6,6 +6,7 @@ import type { Call, Reply } from './operation.ts'
 /** POST /connected_accounts/user/verify (4.7, 3.1): pending tokens become live, and the request id is consumed. */
 export function verifyUser(call: Call<'verify_user'>): Reply {
   const { environment, body, trace } = call
+  trace.authRequest = environment.model.tables.auth_requests.get(body.auth_request_id)
   const pending = pendingRequest(environment, body.auth_request_id)
   const { request, account } = pending
   trace.account = account

@@ -1,9 +1,12 @@
 import type { components } from '../contract/generated/control-types.ts'
 import type { ServedOperation } from '../contract/shapes.ts'
 import type { FieldViolation } from '../domain/errors.ts'
-import type { RequestTrace, RequestWarning } from '../domain/request-trace.ts'
+import type { Finding } from '../domain/finding.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
+import type { TestLabel } from '../domain/test-label.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { WebhookDelivery } from '../domain/webhook.ts'
+import type { FindingFacts } from './findings.ts'
 
 /**
  * A request to the API (or to a path that is not served), a page for a browser, a call of a third party's API by another program
@@ -52,27 +55,26 @@ export interface RecordedEntry {
   readonly trace: RequestTrace
   /** The environment's own words on the wire, where it has a vocabulary (G48). */
   readonly vocabulary: Vocabulary | undefined
-  /** Whether it broke the contract, or took an event that it had to refuse. */
-  readonly isBreach: boolean
-  readonly violations: readonly FieldViolation[]
-  readonly warnings: readonly RequestWarning[]
-  /** Where the mock's own answer broke the contract: a defect of the mock. */
-  readonly responseViolations: readonly FieldViolation[]
-  /** The served method and path that was most likely meant; null for everything that is served. */
-  readonly didYouMean: string | null
+  readonly findings: readonly Finding[]
+  /** Those for which the contract check refused it, before the rules of scenarios saw it; in the document's words. */
+  readonly checkViolations: readonly FieldViolation[]
+  /** The test that the environment was made for. */
+  readonly test: TestLabel | undefined
   /** What the answer does not say: the stack of a defect of the mock, the problem behind a page. */
   readonly failure: string | null
   /** The event that was sent. */
   readonly webhook: WebhookDelivery | null
 }
 
-type KnownToJournal = 'environment' | 'at' | 'realAt' | 'durationMs' | 'isRequestShortened' | 'isResponseShortened'
+type KnownToJournal =
+  'findings' | 'test' | 'environment' | 'at' | 'realAt' | 'durationMs' | 'isRequestShortened' | 'isResponseShortened'
 
 /** What the caller knows of an entry; a member that is left out is empty. */
 export interface EntryInput
   extends
     Pick<RecordedEntry, 'kind' | 'id' | 'url' | 'status'>,
-    Optional<Omit<RecordedEntry, 'kind' | 'id' | 'url' | 'status' | KnownToJournal>> {
+    Optional<Omit<RecordedEntry, 'kind' | 'id' | 'url' | 'status' | KnownToJournal>>,
+    FindingFacts {
   /** Undefined for a request that belongs to no environment: it goes to the journal of the default one. */
   readonly environment: EntryEnvironment | undefined
   /** When the request came in, in real milliseconds; now when it is left out. */
@@ -82,6 +84,7 @@ export interface EntryInput
 export interface EntryEnvironment {
   readonly name: string
   readonly clock: { now(): number }
+  readonly test?: TestLabel | undefined
 }
 
 type Optional<T> = { readonly [Key in keyof T]?: T[Key] | undefined }

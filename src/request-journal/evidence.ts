@@ -19,23 +19,6 @@ export interface Evidence {
   readonly message: string
 }
 
-/** Why a request got its answer. */
-export interface Cause {
-  /** Which check or rule decided, in one sentence. */
-  readonly because: string
-  /** The part of the service document, the id of the choice in `docs/fidelity.md`, or both. */
-  readonly basis: string
-  /** Clock values and the entities behind the answer; absent: the violations, or the message of the answer. */
-  readonly facts?: readonly string[]
-  /** What to do about it. */
-  readonly advice: string | readonly string[]
-}
-
-/** The message of an answer as a sentence, or another one where it has none. */
-export function answered({ message }: Evidence, otherwise: string): string {
-  return message === '' ? otherwise : `${message}.`
-}
-
 /** The body of an entry's answer, by the document's names. */
 export function answerOf(entry: RecordedEntry): JsonObject {
   const { status, operation, vocabulary } = entry

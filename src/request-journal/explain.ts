@@ -1,20 +1,19 @@
 import type { components } from '../contract/generated/control-types.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
-import { errorTraits, isErrorCode, violationText } from '../domain/errors.ts'
+import { findingText, isViolation } from '../domain/finding.ts'
 import { instant } from '../domain/instant.ts'
 import { objectAt, textAt } from '../domain/json.ts'
-import type { Environment } from '../state/environment.ts'
-import { RETRY_AFTER, type WebhookDelivery } from '../domain/webhook.ts'
-import type { RecordedEntry } from './entry.ts'
-import { accountFacts, answered, answerOf, type Cause, type Evidence, upstreamFacts } from './evidence.ts'
-import { EXPLANATIONS, linkProblem, thirdPartyFailure } from './explanations.ts'
-import type { Journal } from './journal.ts'
-import { isNearMiss, warningsOf } from './view.ts'
 import { maskText, maskUrl } from '../domain/masking.ts'
+import { RETRY_AFTER, type WebhookDelivery } from '../domain/webhook.ts'
+import type { Environment } from '../state/environment.ts'
+import type { RecordedEntry } from './entry.ts'
+import { accountFacts, answerOf, type Evidence, upstreamFacts } from './evidence.ts'
+import { type CausePart, DETAILS, type Details, generalActions, say } from './explanations.ts'
+import type { Journal } from './journal.ts'
+import { REMEDIES, type Remedy } from './remedies.ts'
 
 /** Why an answer is what it is; secrets are masked. `text` is all of it. */
 export type Explanation = components['schemas']['Explanation']
-type DecidedBy = Explanation['decided_by']
 
 /** Explains the latest entry with this id; undefined when the journal has none. `environment` as it is now. */
 export function explain(journal: Journal, id: string, environment: Environment | undefined): Explanation | undefined {
@@ -23,68 +22,59 @@ export function explain(journal: Journal, id: string, environment: Environment |
   const entry = entries[index]
   if (!entry) return undefined
   const evidence = { entry, earlier: entries.slice(0, index), environment, message: messageOf(entry) }
-  const cause = causeOf(evidence)
-  const advice = [cause.advice].flat()
-  const summary = summaryOf(entry)
-  const because = maskText(cause.because)
-  // Of a refused request the cause says which name was nearly right.
-  const warnings = warningsOf(entry)
-    .filter((warning) => entry.status < 400 || !isNearMiss(warning))
-    .map(({ field, description }) => `${field} ${description}`)
-  const general = [...warnings, ...responderFacts(entry), ...ruleFacts(entry), ...dueFacts(entry)]
-  // Two equal facts of a cause are two calls that took equally long.
-  const particular = (cause.facts ?? wrongIn(evidence)).filter((fact) => !general.includes(fact))
-  const facts = [...general, ...particular, `The clock said ${instant(entry.at)}.`].map(maskText)
-  const code = entry.errorCode ?? ''
-  const next = isErrorCode(code) ? [...advice, `docs/errors.md#${code.toLowerCase()}`] : advice
+  const { cause, remedy, details } = reasonOf(evidence)
+  const because = remedy && `${remedy.because.replace(/\.$/, '')} (${remedy.basis}).`
+  const general = [...responderFacts(entry), ...ruleFacts(entry), ...dueFacts(entry)]
+  const facts = [...general, ...(details.facts?.(evidence) ?? []), `The clock said ${instant(entry.at)}.`].map(maskText)
+  const actions = [...generalActions(evidence), ...(details.actions?.(evidence) ?? [])]
+  const [first, ...others] = cause.map((part) => ({ ...part, text: maskText(part.text) }))
+  const parts = first ? [{ ...first, text: first.text.replace(/^[a-z]/, (letter) => letter.toUpperCase()) }, ...others] : []
+  const causeText = parts.map(({ text }) => text).join('')
+  // The cause is the first violation.
+  const findings = entry.findings.map((finding) => `${finding.kind}: ${findingText(finding)}`).slice(isBroken(entry) ? 1 : 0)
+  const lines = [summaryOf(entry), causeText, ...(because === undefined ? [] : [because]), ...findings]
+  const advice = actions.length > 0 ? actions.map(({ text }) => text) : (remedy?.advice ?? [])
   return {
     id: entry.id,
     at: instant(entry.at),
-    summary,
-    decided_by: decidedBy(entry),
-    error_code: entry.errorCode,
-    because,
-    basis: cause.basis === '' ? null : cause.basis,
+    cause: parts,
+    because: because ?? null,
     facts,
-    advice,
-    text: [summary, because, ...facts.map((fact) => `- ${fact}`), ...next.map((line) => `→ ${line}`)].join('\n'),
+    findings: [...entry.findings],
+    actions,
+    text: [...lines, ...facts.map((fact) => `- ${fact}`), ...advice.map((line) => `→ ${line}`)].join('\n'),
   }
 }
 
-/** The violations, or the message of the answer. */
-function wrongIn({ entry: { violations }, message }: Evidence): string[] {
-  if (violations.length > 0) return violations.map(violationText)
-  return message === '' ? [] : [message]
+/** Whether a violation is the cause of the answer, or all that there is to say of it. */
+function isBroken({ findings: [first], trace }: RecordedEntry): boolean {
+  return first !== undefined && isViolation(first) && !trace.injected
 }
 
-function causeOf(evidence: Evidence): Cause {
-  const { entry } = evidence
-  if (entry.webhook) return eventCause(entry, entry.webhook)
-  if (entry.trace.injected) return injected(evidence)
-  if (entry.status < 400) return succeeded(evidence)
-  if (isPassedOn(entry)) return PASSED_ON(evidence)
-  const known = EXPLANATIONS.get(entry.errorCode ?? '')
-  if (known) return typeof known === 'function' ? known(evidence) : known
-  if (entry.kind === 'page') return linkProblem('The flow of the link could not go on.')(evidence)
-  return {
-    because: answered(evidence, `It was answered with ${entry.status}.`),
-    basis: '',
-    facts: [...upstreamFacts(evidence), ...accountFacts(evidence)],
-    advice: 'Look at the entry: GET /_mock/requests/{id}.',
-  }
+interface Reason {
+  readonly cause: readonly CausePart[]
+  readonly remedy?: Remedy | undefined
+  readonly details: Details
 }
 
-/** What became of an attempt to send an event (G68). */
-function eventCause({ status, failure }: RecordedEntry, { attempts, cause, type }: WebhookDelivery): Cause {
-  const isDone = status >= 200 && status < 300
-  const last = attempts >= RETRY_AFTER.length ? 'it was the last attempt' : 'the next attempt is made by the clock'
-  const answer = failure ?? `the application answered ${status}, which is not 2xx`
-  return {
-    because: isDone ? 'The application acknowledged the event.' : `The event was not acknowledged, ${last}: ${answer}.`,
-    basis: 'G68',
-    facts: [`Attempt ${attempts + 1} of ${type}, caused by ${cause === null ? 'the clock' : `request ${cause}`}.`],
-    advice: isDone ? [] : 'To move the clock: npx toolmock clock advance; to try now: npx toolmock webhooks resend.',
-  }
+/** What decided, and what is to say of answers of its kind. */
+function reasonOf(evidence: Evidence): Reason {
+  const { entry, message } = evidence
+  const { errorCode, findings, trace } = entry
+  if (entry.webhook) return eventReason(entry, entry.webhook)
+  if (trace.injected) return { cause: injectedCause(entry), details: { facts: accountFacts } }
+  const remedy = REMEDIES.get(errorCode ?? '')
+  const details = DETAILS.get(keyOf(entry)) ?? {}
+  const [first] = findings
+  if (first && isBroken(entry)) return { cause: say`${findingText(first)}.`, remedy, details }
+  if (entry.status < 400) return { cause: successCause(entry), details: { facts: successFacts } }
+  const otherwise = message === '' ? (remedy?.because.replace(/\.$/, '') ?? 'The service refused the request') : message
+  return { cause: details.cause?.(evidence) ?? say`${otherwise}.`, remedy, details: { facts: accountFacts, ...details } }
+}
+
+function keyOf(entry: RecordedEntry): string {
+  if (isPassedOn(entry)) return 'upstream'
+  return entry.errorCode ?? (entry.kind === 'page' ? 'page' : '')
 }
 
 /** An error of a third party that the proxy answers as it is. */
@@ -92,40 +82,48 @@ function isPassedOn({ operation, errorCode, status }: RecordedEntry): boolean {
   return operation === PROXY_REQUEST && errorCode === null && status >= 400
 }
 
-const PASSED_ON = thirdPartyFailure(
-  'The third party answered this, and the proxy passes it on.',
-  'Compare the path, which begins after /proxy, the query and the body with what the third party takes.',
-)
+/** `Scenario rate-limited answered 429, call 1 of 2 (rule "too many").` */
+function injectedCause({ trace, status }: RecordedEntry): CausePart[] {
+  const rules = trace.rules.filter((rule) => rule.injected && rule.at === 'service')
+  return rules.flatMap(({ scenario, rule, matched, of }, at) => {
+    const answer = status === 0 ? 'ended the connection' : `answered ${status}`
+    const call = `call ${matched}${of === null ? '' : ` of ${of}`}`
+    const name = { ref: 'scenario', id: scenario, text: scenario } as const
+    const ofRule = { ref: 'rule', id: `${scenario}/${rule}`, text: rule } as const
+    return say`${at === 0 ? '' : ' '}Scenario ${name} ${answer}, ${call} (rule ${ofRule}).`
+  })
+}
 
-/** A rule of a scenario answered in place of the operation. */
-function injected(evidence: Evidence): Cause {
-  const rules = evidence.entry.trace.rules.filter((rule) => rule.injected && rule.at === 'service')
+/** What became of an attempt to send an event (G68). */
+function eventReason({ status, failure }: RecordedEntry, { attempts, cause, type }: WebhookDelivery): Reason {
+  const isDone = status >= 200 && status < 300
+  const last = attempts >= RETRY_AFTER.length ? 'it was the last attempt' : 'the next attempt is made by the clock'
+  const answer = failure ?? `the application answered ${status}, which is not 2xx`
   return {
-    because: rules
-      .map(({ rule, scenario, sentence }) => `Rule "${rule}" of scenario ${scenario} answered: ${sentence}.`)
-      .join(' '),
-    basis: '',
-    facts: accountFacts(evidence),
-    advice: 'To do without the scenario: POST /_mock/scenarios/{name}/stop, or DELETE /_mock/scenarios.',
+    cause: isDone
+      ? say`The application acknowledged the event.`
+      : say`The event was not acknowledged, ${last}: ${answer}.`,
+    details: {
+      facts: () => [`Attempt ${attempts + 1} of ${type}, caused by ${cause === null ? 'the clock' : `request ${cause}`}.`],
+      actions: () => (isDone ? [] : [{ action: 'advance_clock', target: null, value: null, text: 'Move the clock to the next attempt.' }]),
+    },
   }
 }
 
-function succeeded(evidence: Evidence): Cause {
-  const { status, failure, trace } = evidence.entry
-  const { refreshes, transitions } = trace
-  const moves = transitions.map(({ account_id, event, from, to }) =>
+function successCause({ status, failure, trace, kind, url }: RecordedEntry): CausePart[] {
+  if (status === 0 && failure !== null) return say`No answer was sent: ${failure}.`
+  if (kind === 'clock' || kind === 'control') return say`${url}.`
+  if (trace.refreshes.some(({ outcome }) => outcome === 'renewed')) return say`It succeeded after a refresh of the account’s token.`
+  return say`No check refused it.`
+}
+
+function successFacts(evidence: Evidence): string[] {
+  const moves = evidence.entry.trace.transitions.map(({ account_id, event, from, to }) =>
     from === to
       ? `${event} left account ${account_id} ${to}.`
       : `${event} moved account ${account_id} from ${from} to ${to}.`,
   )
-  const refreshed = refreshes.some(({ outcome }) => outcome === 'renewed')
-  const because = refreshed ? 'It succeeded after a refresh of the account’s token.' : 'No check refused it.'
-  return {
-    because: status === 0 && failure !== null ? `No answer was sent: ${failure}.` : because,
-    basis: refreshed ? 'G45, G46, G56' : '',
-    facts: [...upstreamFacts(evidence), ...moves, ...accountFacts(evidence)],
-    advice: [],
-  }
+  return [...upstreamFacts(evidence), ...moves, ...accountFacts(evidence)]
 }
 
 const PLACES = {
@@ -170,15 +168,3 @@ function messageOf(entry: RecordedEntry): string {
   )
 }
 
-/** What decides problems of links that are not the service's own decision. */
-const LINKS_DECIDED_ELSEWHERE: Readonly<Record<string, DecidedBy>> = {
-  LINK_REFUSED: 'third_party',
-  LINK_UNAVAILABLE: 'third_party',
-  LINK_NOT_STORED: 'mock',
-}
-
-function decidedBy(entry: RecordedEntry): DecidedBy {
-  if (entry.trace.injected) return 'scenario'
-  if (isPassedOn(entry)) return 'third_party'
-  return errorTraits(entry.errorCode).by ?? LINKS_DECIDED_ELSEWHERE[entry.errorCode ?? ''] ?? 'service'
-}

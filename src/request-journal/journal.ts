@@ -2,7 +2,9 @@ import type { components } from '../contract/generated/control-types.ts'
 import { charsetOf, decodeBody } from '../body-text.ts'
 import { instant } from '../domain/instant.ts'
 import { RequestTrace, type Transition } from '../domain/request-trace.ts'
+import type { Finding } from '../domain/finding.ts'
 import { type EntryEnvironment, type EntryInput, type JournalEntry, KEPT, type RecordedEntry } from './entry.ts'
+import { findingsOf } from './findings.ts'
 import { type NearMiss, nearMisses } from './near-miss.ts'
 import { isWithin, type Times, timesRange } from '../domain/times.ts'
 import { isCounted, type JournalQuery, type Match, matches, select } from './query.ts'
@@ -98,10 +100,10 @@ interface EntryPlace extends Pick<RecordedEntry, 'realAt' | 'requestHeaders'> {
   readonly environment: EntryEnvironment | undefined
 }
 
-/** Assembles an entry. One literal for all kinds, so that all entries have one hidden class. */
+/** Assembles an entry and makes its findings. One literal for all kinds, so that all entries have one hidden class. */
 export function recordedEntry(input: EntryInput, { environment, realAt, requestHeaders }: EntryPlace): RecordedEntry {
   const responseBody = decoded(input.responseBody ?? '', input.responseHeaders)
-  return {
+  const entry = {
     kind: input.kind,
     id: input.id,
     environment: environment?.name ?? '',
@@ -124,14 +126,14 @@ export function recordedEntry(input: EntryInput, { environment, realAt, requestH
     mcpClient: input.mcpClient ?? null,
     trace: input.trace ?? new RequestTrace(),
     vocabulary: input.vocabulary,
-    isBreach: input.isBreach ?? false,
-    violations: input.violations ?? NOTHING,
-    warnings: input.warnings ?? NOTHING,
-    responseViolations: input.responseViolations ?? NOTHING,
-    didYouMean: input.didYouMean ?? null,
+    checkViolations: input.checkViolations ?? NOTHING,
+    test: environment?.test,
+    findings: NOTHING as readonly Finding[],
     failure: input.failure ?? null,
     webhook: input.webhook ?? null,
   }
+  entry.findings = findingsOf(entry, input)
+  return entry
 }
 
 const NOTHING: readonly never[] = Object.freeze([])

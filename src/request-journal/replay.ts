@@ -242,9 +242,8 @@ function placeOf(entry: JournalEntry): { readonly at: string; readonly on: JsonO
 }
 
 /** Whether a request was refused before the rules of scenarios saw it. */
-function isRefusedEarly({ error_code, violations }: JournalEntry): boolean {
-  if (error_code === 'VALIDATION_FAILED') return violations.length > 0
-  return errorTraits(error_code).early === true
+function isRefusedEarly({ error_code, refused_by_check }: JournalEntry): boolean {
+  return refused_by_check || errorTraits(error_code).early === true
 }
 
 /** The same answer again, where neither the client nor the model gives it: a server of the user's own that a tool calls, a full disk. */

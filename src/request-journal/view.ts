@@ -3,9 +3,11 @@ import { bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabular
 import { decodeBody } from '../body-text.ts'
 import { instant } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own, parsedJson } from '../domain/json.ts'
+import { isViolation } from '../domain/finding.ts'
 import { headerPairs, headersByName } from '../domain/request-headers.ts'
 import type { NotedRule, RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
 import type { ScenarioFault } from '../domain/scenario.ts'
+import type { TestLabel } from '../domain/test-label.ts'
 import { type AccountState, type JournalEntry, type JournalMessage, KEPT, type RecordedEntry } from './entry.ts'
 import {
   type DocumentName,
@@ -49,10 +51,9 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
     transitions: trace.transitions,
     request: requestView(entry),
     response: responseView(entry),
-    violations: entry.violations.map(withoutSecrets),
-    warnings: warningsOf(entry).map(withoutSecrets),
-    response_violations: entry.responseViolations.map(withoutSecrets),
-    did_you_mean: entry.didYouMean,
+    findings: [...entry.findings],
+    refused_by_check: entry.checkViolations.length > 0,
+    test: testName(entry.test),
     failure: entry.failure === null ? null : maskText(entry.failure),
     webhook: webhookView(entry),
   }
@@ -112,31 +113,33 @@ export function sentText(entry: RecordedEntry, field: string): string | undefine
 type Mark = TimelineEntry['marks'][number]
 
 const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } = {
-  violation: (entry) => entry.isBreach || warningsOf(entry).some(isNearMiss),
-  warning: (entry) => warningsOf(entry).some((warning) => !isNearMiss(warning)),
+  violation: ({ findings }) => findings.some(isViolation),
+  warning: ({ findings }) => findings.some((finding) => !isViolation(finding)),
   injected: ({ trace }) => trace.injected,
   rule: ({ trace }) => trace.rules.length > 0,
   refresh: ({ trace }) => trace.refreshes.length > 0,
   transition: ({ trace }) => trace.transitions.length > 0 || trace.due.length > 0,
   unserved: isUnserved,
   // A responder or a rule that answers 500 leaves no failure.
-  defect: ({ responseViolations, status, failure }) =>
-    responseViolations.length > 0 || (status === 500 && failure !== null),
+  defect: ({ findings, status, failure }) =>
+    findings.some(({ code }) => code === 'mock_answer') || (status === 500 && failure !== null),
 }
 const MARKS = Object.keys(IS_MARKED) as Mark[]
 
-export function warningsOf({ warnings, trace }: RecordedEntry) {
-  return [...warnings, ...trace.warnings]
+/** The test of an entry or finding, as all outputs show it. */
+export function testName(test: TestLabel | undefined): TestName | null {
+  return test ? { name: test.label, file: test.file ?? null, line: test.line ?? null } : null
 }
 
-/** A near miss of a known name is a violation (G6). */
-export function isNearMiss({ kind }: { readonly kind: string }): boolean {
-  return kind === 'near_miss'
-}
+export type TestName = components['schemas']['NamedTest']
 
 /** Whether its path is not served, or not with its method. A server of MCP serves more than operations, and clients try its methods. */
-export function isUnserved(entry: RecordedEntry): entry is RecordedEntry & { readonly status: 404 | 405 } {
-  const { kind, operation, protocol, status } = entry
+export function isUnserved({
+  kind,
+  operation,
+  protocol,
+  status,
+}: Pick<RecordedEntry, 'kind' | 'operation' | 'protocol' | 'status'>): boolean {
   const isRefused = status === 404 || (status === 405 && protocol !== 'mcp')
   return kind === 'request' && operation === null && isRefused
 }
@@ -151,7 +154,7 @@ export function queryOf({ url }: Pick<RecordedEntry, 'url'>): string {
   return url.slice(pathOf({ url }).length + 1)
 }
 
-export function requestText({ requestBody }: RecordedEntry): string {
+export function requestText({ requestBody }: Pick<RecordedEntry, 'requestBody'>): string {
   return textOf(requestBody)
 }
 
@@ -164,7 +167,7 @@ function textOf(body: Uint8Array | string): string {
 }
 
 /** The headers of a request. Of one that was sent twice the first counts. */
-export function requestHeadersOf({ requestHeaders }: RecordedEntry): Record<string, string> {
+export function requestHeadersOf({ requestHeaders }: Pick<RecordedEntry, 'requestHeaders'>): Record<string, string> {
   return headersByName(headerPairs(requestHeaders).reverse())
 }
 
@@ -176,11 +179,6 @@ export function responseHeadersOf({ responseHeaders }: RecordedEntry): [name: st
 /** The tool that an execution names; null for every other request. */
 export function toolOf(entry: RecordedEntry): string | null {
   return entry.operation === 'execute_tool' ? (sentText(entry, 'tool_name') ?? null) : null
-}
-
-/** A violation or warning, whose description can quote what was sent. */
-export function withoutSecrets<Item extends { readonly description: string }>(item: Item): Item {
-  return { ...item, description: maskText(item.description) }
 }
 
 export function shownTool(entry: RecordedEntry): string | null {
@@ -200,7 +198,7 @@ function accountState({ account }: RequestTrace): AccountState | null {
   return { id, connector, identifier, organization_id, user_id, status, token_expires_at }
 }
 
-export function shownRule({ late: _late, ...rule }: NotedRule): JournalEntry['rules'][number] {
+export function shownRule({ late: _late, matched: _matched, of: _of, ...rule }: NotedRule): JournalEntry['rules'][number] {
   return { ...rule, sentence: maskText(rule.sentence), do: rule.do.map(faultDocument) }
 }
 

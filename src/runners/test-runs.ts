@@ -95,7 +95,7 @@ export class TestRun implements AsyncDisposable {
 
   /**
    * The end of the test, or of a part of it, when the runner knows how it went.
-   * @returns for a failed one the explanation of every answer of 400 and above, where there is one
+   * @returns for a failed one the explanation of every answer of 400 and above, and of every request with a finding
    * @throws ToolmockError CONTRACT_BROKEN by the option `contract`
    */
   async end(failed: boolean): Promise<string | undefined> {
@@ -108,7 +108,9 @@ export class TestRun implements AsyncDisposable {
 
   async #explanation(): Promise<string | undefined> {
     const { journal, name } = this.mock
-    const refused = (await journal.requests()).filter(({ id, status }) => status >= 400 && !this.#explained.has(id))
+    const refused = (await journal.requests()).filter(
+      ({ id, status, findings }) => (status >= 400 || findings.length > 0) && !this.#explained.has(id),
+    )
     const strangers = await this.#unknownTokens()
     if (refused.length === 0) return strangers.join('') || undefined
     for (const { id } of refused) this.#explained.add(id)
@@ -116,7 +118,7 @@ export class TestRun implements AsyncDisposable {
       refused.slice(0, MAX_EXPLAINED).map(async ({ id }) => (await journal.explain(id)).text),
     )
     const more = refused.length - texts.length
-    const head = `toolmock, environment ${name}: why requests were answered with 400 and above`
+    const head = `toolmock, environment ${name}: why requests were answered with 400 and above, or what is wrong with them`
     return [head, ...texts, ...(more > 0 ? [`… and ${more} more`] : []), ...strangers].join('\n\n')
   }
 

@@ -362,5 +362,6 @@ function firedRule(
   if (rule.then !== null) effects.push(`${effects.length > 0 ? 'and ' : ''}goes to state ${rule.then}`)
   const failed = failures.length === 0 ? '' : `; this could not be done: ${failures.join('; ')}`
   const sentence = `On request ${matched} that matches, ${effects.join(', ')}${failed}`
-  return { scenario: name, rule: rule.name, at: rule.at, sentence, do: rule.do, off_spec: rule.off_spec }
+  const of = rule.when.first ?? rule.when.times ?? null
+  return { scenario: name, rule: rule.name, at: rule.at, sentence, matched, of, do: rule.do, off_spec: rule.off_spec }
 }

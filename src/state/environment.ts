@@ -7,6 +7,7 @@ import type { Instant } from '../domain/instant.ts'
 import type { Ids } from '../domain/ports.ts'
 import type { Provider } from '../domain/provider.ts'
 import type { Settings } from '../domain/settings.ts'
+import type { TestLabel } from '../domain/test-label.ts'
 import { Vocabulary, type VocabularyWords } from '../domain/vocabulary.ts'
 import { EnvironmentClock, RandomIds, SeededIds, type TimeSource } from './model/time-and-ids.ts'
 import { type Cause, type EnvironmentRow, type ExtraIndexes, Model, SECTION_NAMES, TABLE_NAMES } from './model/model.ts'
@@ -99,6 +100,11 @@ export class Environment {
   }
 
   /** Undefined when the environment says everything in the document's words (G48). */
+  /** The test that it was made for. */
+  get test(): TestLabel | undefined {
+    return this.model.tables.origins.get('origin')?.test
+  }
+
   get vocabulary(): Vocabulary | undefined {
     const words = this.#settings.vocabulary
     if (this.#vocabulary?.words !== words) this.#vocabulary = { words, vocabulary: vocabularyOf(words) }

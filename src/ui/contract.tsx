@@ -1,4 +1,5 @@
 import { Fragment } from 'preact'
+import { isViolation } from '../domain/finding.ts'
 import { plural } from '../domain/text.ts'
 import { download, type Schemas } from './api.ts'
 import { environments } from './live.ts'
@@ -9,8 +10,8 @@ import { ALL, environment, linkTo } from './hash-route.ts'
 import { useAction, useApi } from './use-api.ts'
 
 type Report = Schemas['ContractReport']
-type Findings = Report['environments'][number]
-type Finding = Findings['violations'][number]
+type EnvironmentRecord = Report['environments'][number]
+type Finding = Schemas['ReportFinding']
 type Coverage = Schemas['CoverageReport']['total']
 type Reach = Coverage['operations'][number]['reach']
 
@@ -56,108 +57,91 @@ export function ContractView() {
           <p>Run your tests against a mock, which then says whether they kept the contract:</p>
         </Empty>
       ) : (
-        report.environments.map((findings) => <EnvironmentFindings key={findings.name} findings={findings} />)
+        report.environments.map((record) => <EnvironmentFindings key={record.name} record={record} />)
       )}
       {coverage && <CoverageMatrix coverage={coverage.total} />}
     </div>
   )
 }
 
-function countsOf({ requests, injected, violations, unknown_paths, unfired_rules, warnings }: Report['total']): string {
+function countsOf({ requests, injected, findings }: Report['total']): string {
+  const violations = findings.filter(isViolation).length
   const counts: readonly (readonly [count: number, text: string])[] = [
-    [violations.length, plural(violations.length, 'violation')],
-    [unknown_paths.length, plural(unknown_paths.length, 'unknown path')],
-    [unfired_rules.length, `${plural(unfired_rules.length, 'rule')} never fired`],
-    [warnings.length, plural(warnings.length, 'warning')],
+    [violations, plural(violations, 'violation')],
+    [findings.length - violations, plural(findings.length - violations, 'warning')],
     [injected, `${injected} answered by a scenario`],
   ]
-  const found = counts.filter(([count]) => count > 0).map(([, text]) => text)
-  return [plural(requests, 'request'), ...found].join(' · ')
+  const shown = counts.filter(([count]) => count > 0).map(([, text]) => text)
+  return [plural(requests, 'request'), ...shown].join(' · ')
 }
 
 /** The findings of one environment. With the fixture for vitest, each test has its own environment. */
-function EnvironmentFindings({ findings }: Readonly<{ findings: Findings }>) {
-  const { name, violations, answer_violations, unknown_paths, warnings, unfired_rules, left_out } = findings
+function EnvironmentFindings({ record }: Readonly<{ record: EnvironmentRecord }>) {
+  const { name, findings, left_out } = record
   const label = environments.value.find((each) => each.name === name)?.label ?? null
-  const count = violations.length + answer_violations.length + unknown_paths.length + unfired_rules.length
-  if (count + warnings.length === 0 && environment.value === ALL) return null
+  const violations = findings.filter(isViolation)
+  const warnings = findings.filter((finding) => !isViolation(finding))
+  if (findings.length === 0 && environment.value === ALL) return null
   return (
     <Section
       level={2}
       title={label ?? name}
-      note={count === 0 ? <Tag tone="success">kept</Tag> : <Tag tone="error">{plural(count, 'finding')}</Tag>}
+      note={
+        violations.length === 0 ? (
+          <Tag tone="success">kept</Tag>
+        ) : (
+          <Tag tone="error">{plural(violations.length, 'violation')}</Tag>
+        )
+      }
     >
       <FindingTable title="Violations" tone="error" findings={violations} in={name} />
-      <FindingTable title="Defects of the mock" tone="error" findings={answer_violations} in={name} />
-      <FoundTable
-        caption="Unknown paths"
-        heads={[
-          ['Request', 'mono'],
-          ['Did you mean', 'mono'],
-          ['Times', 'number'],
-          ['Requests', 'number'],
-        ]}
-        rows={unknown_paths.map(({ method, path, did_you_mean, count: times, requests }) => [
-          `${method} ${path}`,
-          did_you_mean,
-          times,
-          <RequestLinks ids={requests} in={name} />,
-        ])}
-      />
-      <FoundTable
-        caption="Rules that must fire and did not"
-        heads={['Scenario', 'Rule', 'At', ['Matched', 'number']]}
-        rows={unfired_rules.map(({ scenario, rule, at, matched }) => [
-          <a href={linkTo('scenarios', scenario, { environment: name })}>{scenario}</a>,
-          rule,
-          at,
-          matched,
-        ])}
-      />
-      <FindingTable title="Sent without effect" tone="warning" rule="Effect" findings={warnings} in={name} />
-      {count + warnings.length === 0 && <p class="quiet">No finding.</p>}
+      <FindingTable title="Warnings" tone="warning" findings={warnings} in={name} />
+      {findings.length === 0 && <p class="quiet">No finding.</p>}
       {left_out > 0 && <p class="quiet">Left out: {plural(left_out, 'more finding')}.</p>}
     </Section>
   )
 }
 
-/** A table of what was found, if anything was. */
-function FoundTable(table: Parameters<typeof Table>[0]) {
-  return table.rows.length === 0 ? null : <Table {...table} class="findings" />
-}
-
 function FindingTable({
   title,
   tone,
-  rule = 'Rule',
   findings,
   in: name,
-}: Readonly<{ title: string; tone: string; rule?: string; findings: readonly Finding[]; in: string }>) {
+}: Readonly<{ title: string; tone: string; findings: readonly Finding[]; in: string }>) {
+  if (findings.length === 0) return null
   return (
-    <FoundTable
+    <Table
+      class="findings"
       caption={title}
       heads={[
         'Operation',
         ['Where', 'mono'],
         'Found',
-        [rule, 'wide'],
+        ['Rule', 'wide'],
         'Basis',
         ['Times', 'number'],
         ['Requests', 'number'],
       ]}
-      rows={findings.map(({ operation, path, found, allowed, constraint, basis, count, requests }) => [
-        operation,
-        <Path path={path} />,
-        found,
-        allowed,
-        <>
-          <Tag tone={tone}>{constraint}</Tag>
-          <br />
-          <small class="mono">{basis}</small>
-        </>,
-        count,
-        <RequestLinks ids={requests} in={name} />,
-      ])}
+      rows={findings.map((finding) => {
+        const { operation, field, found, allowed, did_you_mean: meant, code, basis, count, requests, rule } = finding
+        return [
+          operation,
+          rule ? (
+            <a href={linkTo('scenarios', rule.scenario, { environment: name })}>{field}</a>
+          ) : (
+            <Path path={field} />
+          ),
+          found,
+          meant === null ? allowed : `${allowed}: did you mean ${meant}?`,
+          <>
+            <Tag tone={tone}>{code}</Tag>
+            <br />
+            <small class="mono">{basis}</small>
+          </>,
+          count,
+          <RequestLinks ids={requests} in={name} />,
+        ]
+      })}
     />
   )
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { findingText, isViolation } from '../domain/finding.ts'
 import { plural } from '../domain/text.ts'
 import { call, type Explanation, type Request, saveAs, type Schemas, type TimelineEntry, serverUrl } from './api.ts'
 import { Comparison } from './compare.tsx'
@@ -51,9 +52,6 @@ function OneRequest({ id }: Readonly<{ id: string }>) {
 
 function LoadedRequest({ request, explanation }: Readonly<{ request: Request; explanation: Explanation | undefined }>) {
   const { account_state: account } = request
-  // A near miss of a known name is a violation (G6).
-  const nearMisses = request.warnings.filter(({ kind }) => kind === 'near_miss')
-  const warnings = request.warnings.filter((warning) => !nearMisses.includes(warning))
   const tab = isAnswered(request) ? (TABS.find(([name]) => name === route.value.parameters['tab'])?.[0] ?? '') : ''
   const success = lastSuccess(request)
   useEffect(() => {
@@ -92,24 +90,10 @@ function LoadedRequest({ request, explanation }: Readonly<{ request: Request; ex
             <EventsOf id={request.id} />
             {request.operation !== null && <NextTime request={request} />}
             {isAnswered(request) && !request.webhook && <SaveAsScenario request={request} />}
+            <Findings title="Violations" items={request.findings.filter(isViolation).map(findingItem)} />
             <Findings
-              title="Contract violations"
-              items={[
-                ...request.violations.map((violation) => <Violation {...violation} basis={explanation?.basis} />),
-                ...nearMisses.map((warning) => <Violation {...warning} constraint="unknown" basis="choice:G6" />),
-              ]}
-            />
-            <Findings
-              title="Sent without effect"
-              items={warnings.map((warning) => (
-                <Violation {...warning} />
-              ))}
-            />
-            <Findings
-              title="A defect of the mock: its answer breaks the contract"
-              items={request.response_violations.map((violation) => (
-                <Violation {...violation} />
-              ))}
+              title="Warnings"
+              items={request.findings.filter((finding) => !isViolation(finding)).map(findingItem)}
             />
             <Section title="Facts">
               <Facts
@@ -132,7 +116,6 @@ function LoadedRequest({ request, explanation }: Readonly<{ request: Request; ex
                   ],
                   ['Execution', request.execution && <Id id={request.execution} />],
                   ['Agent run', request.agent_run_id && <Id id={request.agent_run_id} />],
-                  ['Did you mean', request.did_you_mean && <code>{request.did_you_mean}</code>],
                   ['Failure', request.failure],
                   ['Event', request.webhook && <code>{request.webhook.event}</code>],
                   ['Webhook', request.webhook?.name],
@@ -145,6 +128,8 @@ function LoadedRequest({ request, explanation }: Readonly<{ request: Request; ex
                     ),
                   ],
                   ['Environment', request.environment],
+                  ['Test', request.test?.name],
+                  ['In', request.test?.file && <code>{placeOf(request.test)}</code>],
                 ]}
               />
             </Section>
@@ -235,22 +220,46 @@ function Message({ message }: Readonly<{ message: Request['request'] }>) {
 
 /** The explanation of the answer. Its facts are collapsed for a success. */
 function Why({ explanation, failed }: Readonly<{ explanation: Explanation; failed: boolean }>) {
-  const { summary, because, basis, facts, advice, decided_by } = explanation
+  const { cause, because, facts, actions } = explanation
+  const { busy, error, run } = useAction()
   return (
-    <Section title="Why" note={`decided by ${wordsOf(decided_by)}`}>
-      <p>{summary}</p>
-      <p>
-        {because} {basis !== null && <small class="mono">{basis}</small>}
-      </p>
+    <Section title="Why">
+      <p>{cause.map((part) => (part.ref === undefined ? part.text : <a href={hrefOf(part)}>{part.text}</a>))}</p>
+      {because !== null && <p>{because}</p>}
       {facts.length > 0 && (
         <details open={failed}>
           <summary class="quiet">{plural(facts.length, 'fact')} behind it</summary>
           <Items items={facts} />
         </details>
       )}
-      {advice.length > 0 && <Items items={advice} tone="info" label="What to do" />}
+      {actions.length > 0 && (
+        <Items
+          items={actions.map((action) => {
+            const done = callOf(action)
+            return done ? <SmallButton label={action.text} disabled={busy} onClick={() => run(done)} /> : action.text
+          })}
+          tone="info"
+          label="What to do"
+        />
+      )}
+      <Problem error={error} />
     </Section>
   )
+}
+
+const VIEW_OF_REF = { request: 'timeline', account: 'accounts', scenario: 'scenarios', rule: 'scenarios', test: 'contract' } as const
+
+function hrefOf({ ref = 'request', id = '' }: Explanation['cause'][number]): string {
+  return linkTo(VIEW_OF_REF[ref], ref === 'rule' ? (id.split('/')[0] ?? '') : id, inEnvironment())
+}
+
+/** The call of an action that a button can do. */
+function callOf({ action, target }: Explanation['actions'][number]): (() => Promise<unknown>) | undefined {
+  if (target === null) return undefined
+  if (action === 'stop_scenario') return () => change('POST', pathOf('scenarios', target, 'stop'))
+  if (action === 'approve_link')
+    return () => call('POST', pathOf('links', target, 'complete'), { body: { decision: 'approve' } })
+  return undefined
 }
 
 /** The attempts to send the events that a request caused. */
@@ -391,17 +400,17 @@ function Findings({ title, items }: Readonly<{ title: string; items: readonly Co
   )
 }
 
-/** What is wrong with a field; a field without effect breaks no constraint. */
-function Violation({
-  field,
-  description,
-  constraint,
-  basis,
-}: Readonly<{ field: string; description: string; constraint?: string; basis?: string | null | undefined }>) {
+function findingItem(finding: Request['findings'][number]) {
+  const { kind, code, error_code, basis } = finding
   return (
     <>
-      <code>{field}</code> {description} {constraint !== undefined && <Tag tone="error">{constraint}</Tag>}{' '}
+      {findingText(finding)} <Tag tone={kind === 'violation' ? 'error' : 'warning'}>{error_code ?? code}</Tag>{' '}
       <small class="mono">{basis}</small>
     </>
   )
+}
+
+/** `test/accounts.test.ts:12` */
+function placeOf({ file, line }: NonNullable<Request['test']>): string {
+  return [file, line].filter((part) => part !== null).join(':')
 }

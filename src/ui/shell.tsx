@@ -1,3 +1,4 @@
+import { isViolation } from '../domain/finding.ts'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { plural } from '../domain/text.ts'
@@ -148,7 +149,7 @@ function useCounts(): { readonly [Name in View]?: Counted } {
   return {
     links: [links?.length ?? 0, 'open', 'info'],
     scenarios: [scenarios?.filter(({ running, spent }) => running && !spent).length ?? 0, 'running', 'success'],
-    contract: [(total?.violations.length ?? 0) + (total?.unknown_paths.length ?? 0), 'violations', 'error'],
+    contract: [total?.findings.filter(isViolation).length ?? 0, 'violations', 'error'],
   }
 }
 

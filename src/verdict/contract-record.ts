@@ -6,28 +6,16 @@ import {
   QUERY_FIELDS,
 } from '../contract/generated/field-tables.ts'
 import { isJsonObject } from '../domain/json.ts'
-import { type ContractUseRecord, isBreach, type OperationUse, type RecordedUse } from '../contract/contract-use.ts'
+import type { ContractUseRecord, OperationUse } from '../contract/contract-use.ts'
 import type { Operation } from '../contract/shapes.ts'
-import type { NotedRule, RequestTrace } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
-import { isUnserved, pathOf } from '../request-journal/view.ts'
 import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
-import {
-  answerViolationsOf,
-  Findings,
-  type FoundIn,
-  foundInEntry,
-  MAX_PATH,
-  type NewFinding,
-  type NewWarning,
-  findingKey,
-  violationsOf,
-  warningsOf,
-} from './findings.ts'
+import { CountedFindings } from './counted-findings.ts'
 import { TokenRaces } from './token-races.ts'
 import { LinkFlows } from './link-flows.ts'
-import type { FindingOrigin, Reach, UnknownPath } from './report-types.ts'
+import type { Reach } from './report-types.ts'
 
 /** How many removed environments keep a record of their own; the records of older ones are added up. */
 const MAX_REMOVED = 200
@@ -107,39 +95,13 @@ export interface Times {
   injected: number
 }
 
-type FoundAt = Pick<RecordedUse, 'request' | 'method' | 'url' | 'clock' | 'body'>
-
-/** A mistake of an application with an event. */
-interface FoundAtWebhook extends Omit<FoundAt, 'method' | 'clock'> {
-  readonly environment: { readonly clock: { now(): number } }
-  readonly mistake: keyof typeof WEBHOOK_RULES
-  readonly found: string
-}
-
-const WEBHOOK_RULES = {
-  forged: {
-    path: 'webhook-signature',
-    allowed: 'must be verified: an event with a wrong signature must not be answered with 2xx',
-  },
-  stale: {
-    path: 'webhook-timestamp',
-    allowed: 'must be verified: an event that is ten minutes old must not be answered with 2xx',
-  },
-  treated_twice: { path: 'webhook-id', allowed: 'must be treated once: an event may be sent again' },
-} as const
-
-type UnservedPath = Omit<UnknownPath, keyof FindingOrigin>
-
 /** How clients used the contract in one environment, since its first request; a reset does not clear it. */
 export class EnvironmentContractRecord implements ContractUseRecord {
   requests = 0
   injected = 0
   /** When records of earlier requests were lost with the replica that had them. */
   incompleteSince: string | undefined
-  readonly violations = new Findings<NewFinding>(findingKey)
-  readonly answerViolations = new Findings<NewFinding>(findingKey)
-  readonly warnings = new Findings<NewWarning>(findingKey)
-  readonly unknownPaths = new Findings<UnservedPath>(({ method, path, status }) => `${method} ${path} ${status}`)
+  readonly findings = new CountedFindings()
   /** By operation, status and error code: `verify_user 404 AUTH_REQUEST_NOT_FOUND`. */
   readonly outcomes = new Map<string, Times>()
   /** By operation and part: how far each field was reached, by its number. */
@@ -164,36 +126,13 @@ export class EnvironmentContractRecord implements ContractUseRecord {
   }
 
   addUse(use: OperationUse): void {
-    const { operation, injected, status, error, authorization, answerViolations } = use
+    const { operation, injected, status } = use
     this.requests += 1
     if (injected) this.injected += 1
     if (status !== 0) count(this.outcomes, `${operation} ${status} ${use.errorCode ?? ''}`, injected)
     const level = injected ? INJECTED : DRIVEN
-    this.#addFindings(use)
-    if (error === undefined || !isBreach(error, authorization)) this.#reachRequest(use, level)
+    if (!use.isBreach) this.#reachRequest(use, level)
     if (status >= 200 && status < 300) this.#reach(operation, 'answer', use.answer, level)
-    if (answerViolations.length > 0) {
-      const found = { ...this.#foundIn(use), body: use.answer }
-      this.answerViolations.addAll(answerViolationsOf(operation, answerViolations), found)
-    }
-  }
-
-  addProxyUse(use: RecordedUse): void {
-    this.requests += 1
-    this.#addFindings(use)
-  }
-
-  /** Adds what an application does with an event that it must not do (G68). */
-  addWebhookFinding({ environment: { clock }, mistake, url, request, found, body }: FoundAtWebhook): void {
-    const finding = { operation: 'webhook', constraint: mistake, error_code: null, found, ...WEBHOOK_RULES[mistake] }
-    this.violations.add(finding, this.#foundIn({ request, method: 'POST', url, clock, body }))
-  }
-
-  #addFindings(use: RecordedUse): void {
-    const { error, checked, trace } = use
-    const hasWarnings = trace.warnings.length > 0 || (checked !== undefined && checked.warnings.length > 0)
-    if (error !== undefined || hasWarnings) this.violations.addAll(violationsOf(use), this.#foundIn(use))
-    if (hasWarnings) this.warnings.addAll(warningsOf(use), this.#foundIn(use))
   }
 
   /** Counts the transitions of accounts in a request, a page, or a control call. */
@@ -203,26 +142,11 @@ export class EnvironmentContractRecord implements ContractUseRecord {
     }
   }
 
-  /** A barrier opened by its time: what the scenario is for did not take place. */
-  addLateBarrier(
-    { scenario, rule, at, late: allowed }: Pick<NotedRule, 'scenario' | 'rule' | 'at'> & { readonly late: string },
-    entry: RecordedEntry,
-  ): void {
-    const kind = 'barrier_opened_late'
-    const path = `rule ${JSON.stringify(rule)} of scenario ${scenario}`
-    const operation = entry.operation ?? at
-    const item = { kind, constraint: kind, operation, path, error_code: null, found: 'fewer', allowed } as const
-    this.warnings.add(item, foundInEntry(entry, this.test))
-  }
-
   add(other: EnvironmentContractRecord): void {
     this.requests += other.requests
     this.incompleteSince = [this.incompleteSince, other.incompleteSince].filter(Boolean).sort().at(-1)
     this.injected += other.injected
-    this.violations.merge(other.violations)
-    this.answerViolations.merge(other.answerViolations)
-    this.warnings.merge(other.warnings)
-    this.unknownPaths.merge(other.unknownPaths)
+    this.findings.merge(other.findings)
     addTimes(this.outcomes, other.outcomes)
     addTimes(this.moves, other.moves)
     this.flows.add(other.flows)
@@ -232,11 +156,6 @@ export class EnvironmentContractRecord implements ContractUseRecord {
       const own = this.#reached(operation)
       for (const part of Object.keys(own) as Part[]) raise(own[part], parts[part])
     }
-  }
-
-  #foundIn({ request, method, url, clock, body }: Omit<FoundAt, 'body'> & { readonly body?: unknown }): FoundIn {
-    const { name: environment, test } = this
-    return { request, environment, method, url, at: clock?.now() ?? 0, body, test }
   }
 
   #reachRequest({ operation, checked, body }: OperationUse, level: Level): void {
@@ -274,32 +193,15 @@ function raise(to: Levels, from: Levels): void {
   for (const [at, level] of from.entries()) if (level && level > (to[at] ?? 0)) to[at] = level
 }
 
-/** Browsers request these from every server by themselves, and health checks request `/`: no client meant the service. */
-const REQUESTED_OF_EVERY_SERVER =
-  /^\/(|favicon\.ico|robots\.txt|apple-touch-icon[\w.-]*\.png|\.well-known\/appspecific\/.*)$/
-
-/** Adds what an entry of the journal has beside the operation: unserved paths, and transitions of accounts. */
+/** Adds what an entry of the journal has beside the operation: its findings, and transitions of accounts. */
 export function recordEntry(records: ContractRecords, entry: RecordedEntry): void {
-  const { operation, method, environment, trace } = entry
+  const { operation, environment, findings, trace } = entry
+  if (findings.length > 0) records.of(environment).findings.addEntry(entry)
   if (trace.due.length > 0 || trace.transitions.length > 0) records.of(environment).addMoves(trace)
-  if (trace.link || operation === 'verify_user' || trace.tokens.length > 0) {
-    const { flows, races, test } = records.of(environment)
-    flows.see(entry, test)
-    races.see(entry, test)
-  }
-  for (const { scenario, rule, at, late } of trace.rules)
-    if (late !== undefined) records.of(environment).addLateBarrier({ scenario, rule, at, late }, entry)
-  if (!isUnserved(entry)) return
-  const path = pathOf(entry)
-  if ((method === 'GET' || method === 'HEAD') && REQUESTED_OF_EVERY_SERVER.test(path)) return
-  const unserved = {
-    method,
-    path: path.slice(0, MAX_PATH),
-    status: entry.status,
-    did_you_mean: entry.didYouMean,
-  } as const
-  const { unknownPaths, test } = records.of(environment)
-  unknownPaths.add(unserved, foundInEntry(entry, test))
+  if (!trace.link && operation !== 'verify_user' && trace.tokens.length === 0) return
+  const { flows, races } = records.of(environment)
+  flows.see(entry)
+  races.see(entry)
 }
 
 /** How far a field was reached, as its number here; the higher one wins. */

@@ -1,7 +1,6 @@
-import type { TestLabel } from '../domain/test-label.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
-import { parsedBody, requestText } from '../request-journal/view.ts'
-import { type Counted, findingKey, Findings, type FoundIn, foundInEntry, type NewWarning } from './findings.ts'
+import { violation } from '../request-journal/findings.ts'
+import { CountedFindings, type CountedFinding, type FoundIn, foundIn } from './counted-findings.ts'
 
 /** How many links without a `user_verify_url`, and how many flows that ended so, a record keeps. */
 const MAX_LINKS = 1000
@@ -27,14 +26,13 @@ export class LinkFlows {
     return this.#ended.filter(({ client }) => ofAll || this.#verifying.has(client))
   }
 
-  see(entry: RecordedEntry, test: TestLabel | undefined): void {
+  see(entry: RecordedEntry): void {
     const { client, operation } = entry
     const { link } = entry.trace
     if (client !== null && (operation === 'verify_user' || link?.verified)) this.#verifying.add(client)
     if (!link || link.verified) return
     if (link.event === 'made' && client !== null && this.#open.size < MAX_LINKS) {
-      const body = parsedBody(requestText(entry))
-      this.#open.set(link.id, { client, found: { ...foundInEntry(entry, test), body } })
+      this.#open.set(link.id, { client, found: foundIn(entry) })
     }
     if (link.event === 'approved') {
       const flow = this.#open.get(link.id)
@@ -49,24 +47,23 @@ export class LinkFlows {
   }
 }
 
-/** Why a flow without verification matters, as a warning. */
-const UNVERIFIED_FLOW: NewWarning = {
-  kind: 'unverified_flow',
+/** Why a flow without verification matters. */
+const UNVERIFIED_FLOW = violation({
+  kind: 'warning',
   operation: 'create_magic_link',
-  path: 'user_verify_url',
-  constraint: 'unverified_flow',
-  error_code: null,
-  found: 'nothing',
+  code: 'unverified_flow',
+  field: 'user_verify_url',
+  found: null,
   allowed:
     'is missing although the client verifies its users elsewhere: there is no check that the person who gave consent is the user of the account',
-}
+})
 
 /**
  * The flows that ended without verification, of clients that verify their users elsewhere. An environment of a test has
  * clients of its own, so that of several environments each counts as elsewhere.
  */
-export function unverifiedFlows(environments: readonly LinkFlows[]): Iterable<Counted<NewWarning>> {
-  const found = new Findings<NewWarning>(findingKey)
+export function unverifiedFlows(environments: readonly LinkFlows[]): Iterable<CountedFinding> {
+  const found = new CountedFindings()
   for (const flows of environments) {
     const others = environments.some((other) => other !== flows && other.verifies)
     for (const flow of flows.unverified(others)) found.add(UNVERIFIED_FLOW, flow.found)

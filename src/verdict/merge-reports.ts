@@ -1,7 +1,7 @@
 import { controlSchemaCheck } from '../contract/control-schema.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
 import { isKept, type ReportPair, summaryOf } from './report-pair.ts'
-import type { ContractReport, Coverage, CoverageReport, Reach, UnfiredRule } from './report-types.ts'
+import type { ContractReport, Coverage, CoverageReport, Reach, ReportFinding } from './report-types.ts'
 
 /** The reports as `toolmock run --report FILE.json` writes them; undefined for any other value. */
 export async function reportPairIn(value: JsonValue | undefined): Promise<ReportPair | undefined> {
@@ -16,7 +16,7 @@ export async function reportPairIn(value: JsonValue | undefined): Promise<Report
 
 /** One report of several runs, such as the shards of a test suite: findings are joined, coverage is that of all together. */
 export function mergeReports(pairs: readonly [ReportPair, ...ReportPair[]]): ReportPair {
-  const rules = pairs.flatMap((pair) => pair.contract.total.unfired_rules)
+  const rules = pairs.flatMap((pair) => pair.contract.total.findings.filter(isOfAnyEnvironment))
   const contract = merged(pairs.map((pair) => withRulesOfOthers(pair, rules))) as unknown as ContractReport
   const coverage = merged(pairs.map((pair) => pair.coverage)) as unknown as CoverageReport
   const summarized = <Of extends Coverage>(of: Of): Of => ({ ...of, summary: summaryOf(of) })
@@ -31,12 +31,17 @@ export function mergeReports(pairs: readonly [ReportPair, ...ReportPair[]]): Rep
   }
 }
 
+/** A rule of `--scenario`, which has to fire in one of the runs. */
+function isOfAnyEnvironment({ rule }: Partial<ReportFinding>): boolean {
+  return rule?.environment === null
+}
+
 /** In a run without the scenario of a rule, the rule did not fire either. */
-function withRulesOfOthers({ contract, scenarios }: ReportPair, rules: readonly UnfiredRule[]): ContractReport {
-  const others = rules.filter((rule) => rule.environment === null && scenarios?.includes(rule.scenario) === false)
-  const missing = groupsOf(others, ['scenario', 'rule']).flatMap(([rule]) => (rule ? [{ ...rule, matched: 0 }] : []))
-  const unfired_rules = [...contract.total.unfired_rules, ...missing] as UnfiredRule[]
-  return { ...contract, total: { ...contract.total, unfired_rules } }
+function withRulesOfOthers({ contract, scenarios }: ReportPair, rules: readonly ReportFinding[]): ContractReport {
+  const others = rules.filter(({ rule }) => rule && scenarios?.includes(rule.scenario) === false)
+  const missing = groupsOf(others as unknown as JsonValue[], FINDING).flatMap(([rule]) => rule ?? [])
+  const findings = [...contract.total.findings, ...missing] as ReportFinding[]
+  return { ...contract, total: { ...contract.total, findings } }
 }
 
 /** Makes one value of those that several reports have in the same place. */
@@ -55,7 +60,7 @@ const joinedBy =
     groupsOf(lists.flat(), keys).map(merged)
 
 const REACHES: readonly Reach[] = ['driven', 'injected_only', 'never']
-const FINDING = ['operation', 'path', 'constraint', 'error_code']
+const FINDING = ['kind', 'operation', 'field', 'code', 'error_code']
 /** As many requests as one report lists of a finding. */
 const requests = upTo(20)
 
@@ -72,20 +77,17 @@ const MERGES: Readonly<Record<string, Merge>> = {
   injected: sum,
   left_out: sum,
   matched: sum,
+  rule: ([first, ...others]) => (typeof first === 'string' ? first : merged([first, ...others])),
   answers: sum,
   started: sum,
   rules: greatest,
   rules_fired: greatest,
   reach: (values) => REACHES.find((reach) => values.includes(reach)) ?? 'never',
   environments: joinedBy('name', 'test'),
-  violations: joinedBy(...FINDING),
-  answer_violations: joinedBy(...FINDING),
-  warnings: joinedBy('kind', ...FINDING),
-  unknown_paths: joinedBy('method', 'path', 'status'),
   // A rule of `--scenario` has to fire in one of the runs, one of a scenario that a test started in that test.
-  unfired_rules: (lists) =>
-    groupsOf(lists.flat(), ['environment', 'test', 'scenario', 'rule'])
-      .filter((same) => same[0]?.['environment'] !== null || same.length === lists.length)
+  findings: (lists) =>
+    groupsOf(lists.flat(), FINDING)
+      .filter((same) => !isOfAnyEnvironment(same[0] as Partial<ReportFinding>) || same.length === lists.length)
       .map(merged),
   operations: joinedBy('operation'),
   statuses: joinedBy('status'),

@@ -120,21 +120,21 @@ export function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
         headers: { ...requestHeadersOf(entry), ...(protocol === 'http' ? {} : { 'content-type': 'application/json' }) },
         body: request ? '' : sentBody(entry, operation),
       },
-      requestViolations: request ? undefined : inDocumentWords(entry),
+      requestViolations: request ? undefined : entry.checkViolations,
       response: {
         status: entry.status,
         headers: Object.fromEntries(responseHeadersOf(entry)),
         body: answer ? undefined : answeredBody(entry, operation),
       },
-      responseViolations: answer ? undefined : entry.responseViolations,
+      responseViolations: answer ? undefined : answerViolations(entry),
       ...(answer === 'injected' && { injected: true }),
     },
   }
 }
 
-function uncheckedRequest({ errorCode, violations, isRequestShortened }: RecordedEntry): Unchecked | undefined {
+function uncheckedRequest({ errorCode, checkViolations, isRequestShortened }: RecordedEntry): Unchecked | undefined {
   const isEarly = errorTraits(errorCode).early === true || errorCode === 'INTERNAL'
-  if (isEarly && violations.length === 0) return 'refused'
+  if (isEarly && checkViolations.length === 0) return 'refused'
   return isRequestShortened ? 'shortened' : undefined
 }
 
@@ -159,12 +159,9 @@ function answeredBody(entry: RecordedEntry, operation: Operation): unknown {
   return vocabulary ? answerInDocumentWords(operation, { status, body }, vocabulary) : body
 }
 
-/** The journal has them in the words of the wire. */
-function inDocumentWords({ violations, vocabulary }: RecordedEntry): readonly FieldViolation[] {
-  if (!vocabulary) return violations
-  return violations.map((violation) => {
-    return { ...violation, field: violation.field.replaceAll(/\w+/g, (word) => vocabulary.document(word)) }
-  })
+function answerViolations({ findings }: RecordedEntry): FieldViolation[] {
+  const ofMock = findings.filter(({ code }) => code === 'mock_answer')
+  return ofMock.map(({ field, allowed, code }) => ({ field, description: allowed, constraint: code }))
 }
 
 /** A request or answer in which either the contract check or Prism found violations, and the other found none. */

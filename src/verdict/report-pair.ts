@@ -1,34 +1,24 @@
+import type { Finding } from '../domain/finding.ts'
+import { isViolation } from '../domain/finding.ts'
+import { violation } from '../request-journal/findings.ts'
+import type { TestName } from '../request-journal/view.ts'
 import type {
   CaseResult,
   ContractRecord,
   ContractReport,
   Coverage,
   CoverageReport,
-  Finding,
   Reach,
+  ReportFinding,
   Tally,
-  Warning,
 } from './report-types.ts'
 
-/** A minimum of coverage that was not reached. */
-export interface Shortfall {
-  readonly of: 'operations' | 'statuses' | 'requests'
-  readonly sentence: string
-}
-
-export type ReasonKind =
-  | 'incomplete'
-  | 'violation'
-  | 'answer_violation'
-  | 'unknown_path'
-  | 'unfired_rule'
-  | 'coverage'
-  | 'no_requests'
-  | 'unused_allowance'
-
-/** A reason why a verdict failed, something it allowed, or a warning. */
-export interface VerdictItem<Kind> {
-  readonly kind: Kind
+/** A finding in words: why a verdict failed, what it allowed, or a warning. */
+export interface VerdictItem {
+  readonly kind: Finding['kind']
+  readonly code: string
+  /** The first request that had it; null for a finding about the run. */
+  readonly request: string | null
   readonly sentence: string
   /** Ids of the requests, for `GET /_mock/requests/{id}/explain`. */
   readonly requests: readonly string[]
@@ -36,14 +26,13 @@ export interface VerdictItem<Kind> {
   readonly details: readonly string[]
 }
 
-/** With reasons of more kinds where it is about cases. */
-export interface Verdict<Kind = ReasonKind> {
+export interface Verdict {
   readonly ok: boolean
-  readonly reasons: readonly VerdictItem<Kind>[]
+  readonly reasons: readonly VerdictItem[]
   /** What would be reasons, and was allowed. */
-  readonly allowed: readonly VerdictItem<ReasonKind>[]
+  readonly allowed: readonly VerdictItem[]
   /** Fields without effect, and allowances that no request needed; they fail a verdict only by `failOn`. */
-  readonly warnings: readonly VerdictItem<Warning['kind'] | 'unused_allowance'>[]
+  readonly warnings: readonly VerdictItem[]
   readonly requests: number
   readonly injected: number
   /** What was exercised, each kind by itself. */
@@ -59,12 +48,18 @@ export interface ReportPair {
   readonly cases?: readonly CaseResult[]
 }
 
-export function isKept(record: ContractRecord): ContractReport['ok'] {
-  const { violations, answer_violations, unknown_paths, unfired_rules } = record
-  return (
-    record.incomplete_since === undefined &&
-    [violations, answer_violations, unknown_paths, unfired_rules].every((list) => list.length === 0)
-  )
+export function isKept({ incomplete_since: since, findings }: ContractRecord): ContractReport['ok'] {
+  return since === undefined && !findings.some(isViolation)
+}
+
+type RunFinding = Pick<Finding, 'code' | 'field' | 'allowed' | 'found'> &
+  Partial<Pick<ReportFinding, 'kind' | 'rule'>> & { readonly test?: TestName | null }
+
+/** A finding about a whole run, which belongs to no request. */
+export function runFinding({ test = null, ...parts }: RunFinding): ReportFinding {
+  const tests = test === null ? [] : [test]
+  const origin = { request: null, count: 1, requests: [], examples: [], tests, test_count: tests.length }
+  return { ...violation({ operation: null, basis: 'choice', ...parts }), ...origin }
 }
 
 export function tallyOf(reached: readonly { readonly reach: Reach }[]): Tally {
@@ -74,31 +69,24 @@ export function tallyOf(reached: readonly { readonly reach: Reach }[]): Tally {
 }
 
 export interface OperationReport {
-  readonly operation: string
+  /** Null for findings about no operation: paths that are not served, and findings about the run. */
+  readonly operation: string | null
   readonly called: boolean
-  readonly violations: readonly Finding[]
-  readonly answerViolations: readonly Finding[]
-  readonly warnings: readonly Warning[]
+  readonly findings: readonly ReportFinding[]
 }
 
-/** Every operation of the service, in the order of its contract, and the proxy where there are findings about it. */
+/** Every operation of the service, in the order of its contract, and what else findings are about. */
 export function byOperation({ contract: { total }, coverage }: ReportPair): OperationReport[] {
   const { operations } = coverage.total
-  const others = new Set([...total.violations, ...total.warnings].map(({ operation }) => operation))
-  for (const { operation } of operations) others.delete(operation)
-  const uncovered = [...others].map((operation) => ({ operation, statuses: [] }))
-  return [...operations, ...uncovered].map(({ operation, statuses }) => {
-    const isAbout = (finding: Finding): boolean => finding.operation === operation
-    const violations = total.violations.filter(isAbout)
-    const warnings = total.warnings.filter(isAbout)
-    return {
-      operation,
-      called:
-        violations.length + warnings.length > 0 || statuses.some(({ answers, injected }) => answers + injected > 0),
-      violations,
-      answerViolations: total.answer_violations.filter(isAbout),
-      warnings,
-    }
+  const names = new Set<string | null>([
+    ...operations.map(({ operation }) => operation),
+    ...total.findings.map(({ operation }) => operation),
+  ])
+  return [...names].map((operation) => {
+    const statuses = operations.find((each) => each.operation === operation)?.statuses ?? []
+    const findings = total.findings.filter((finding) => finding.operation === operation)
+    const called = findings.length > 0 || statuses.some(({ answers, injected }) => answers + injected > 0)
+    return { operation, called, findings }
   })
 }
 

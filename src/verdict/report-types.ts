@@ -5,12 +5,8 @@ import type { components } from '../contract/generated/control-types.ts'
 type Schemas = components['schemas']
 export type ContractReport = Schemas['ContractReport']
 export type ContractRecord = Schemas['ContractRecord']
-export type Finding = Schemas['Finding']
-export type Warning = Schemas['ContractWarning']
-export type UnknownPath = Schemas['UnknownPath']
+export type ReportFinding = Schemas['ReportFinding']
 export type FindingOrigin = Schemas['FindingOrigin']
-export type TestName = Schemas['NamedTest']
-export type UnfiredRule = Schemas['UnfiredRule']
 export type PrismCheck = Schemas['PrismCheck']
 export type CoverageReport = Schemas['CoverageReport']
 export type Coverage = Schemas['Coverage']
@@ -19,4 +15,4 @@ export type Reach = Schemas['Reach']
 export type CaseResult = Schemas['CaseResult']
 
 /** Why a case failed beside its verdict: its command, what it expects, or a run that differs from the first one. */
-export type CaseReasonKind = 'command' | 'request' | 'never' | 'item' | 'account' | 'transcript'
+export type CaseReasonCode = 'command' | 'request' | 'never' | 'item' | 'account' | 'transcript'

@@ -1,30 +1,23 @@
 import { servedRoutes } from '../contract/route.ts'
-import type {
-  ContractRecord,
-  ContractReport,
-  CoverageReport,
-  Finding,
-  FindingOrigin,
-  PrismCheck,
-  TestName,
-  UnfiredRule,
-} from './report-types.ts'
+import { isViolation } from '../domain/finding.ts'
 import { instant } from '../domain/instant.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { lazyImport, once } from '../domain/once.ts'
+import { plural } from '../domain/text.ts'
 import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
-import { unfired } from '../scenarios/scenario-run.ts'
-import { basisOf } from './basis.ts'
+import { unfired, type UnfiredRule } from '../scenarios/scenario-run.ts'
 import { type ContractRecords, EnvironmentContractRecord } from './contract-record.ts'
 import { coverageOf, type CoverageSources } from './coverage.ts'
-import type { Counted, NewFinding } from './findings.ts'
+import type { CountedFinding } from './counted-findings.ts'
 import { render, type ReportFormat } from './formats/formats.ts'
 import { unverifiedFlows } from './link-flows.ts'
 import { tokenRaces } from './token-races.ts'
-import { isKept } from './report-pair.ts'
+import { isKept, runFinding } from './report-pair.ts'
+import type { ContractRecord, ContractReport, CoverageReport, PrismCheck, ReportFinding } from './report-types.ts'
 import type { EnvironmentRegistry } from '../state/environment-registry.ts'
 import { judge } from './verdict.ts'
 import type { Journals } from '../request-journal/journal.ts'
+import { testName } from '../request-journal/view.ts'
 
 /** The reports of a running server, of one environment or of all of them; each is made when it is asked for. */
 export interface Reports {
@@ -112,7 +105,7 @@ interface ReportSources extends CoverageSources {
   readonly counted: readonly EnvironmentContractRecord[]
 }
 
-const SCHEMA_VERSION = 1
+const SCHEMA_VERSION = 2
 
 /** Whether client and mock keep the contract: in total, and in each environment. */
 function contractReport({ head, environments, counted }: ReportSources): ContractReport {
@@ -141,71 +134,68 @@ function coverageReport({ head, environments, counted, ...sources }: ReportSourc
 /** What was found in these environments together. */
 function contractRecordOf(environments: readonly EnvironmentContractRecord[]): ContractRecord {
   const record = EnvironmentContractRecord.sum(environments)
-  const { violations, answerViolations, warnings, unknownPaths } = record
   const races = tokenRaces(environments.map((each) => each.races))
   const flows = unverifiedFlows(environments.map((each) => each.flows))
+  const findings = [...record.findings.list(), ...races, ...flows].map(findingOf)
+  const ofWarnings = findings.filter((finding) => !isViolation(finding))
   return {
     ...(record.incompleteSince !== undefined && { incomplete_since: record.incompleteSince }),
     requests: record.requests,
     injected: record.injected,
-    violations: [...violations.list(), ...races].map(findingOf),
-    answer_violations: [...answerViolations.list()].map(findingOf),
-    unknown_paths: [...unknownPaths.list()].map((counted) => ({ ...counted.item, ...originOf(counted) })),
-    warnings: [...warnings.list(), ...flows].map((counted) => {
-      return { ...findingOf(counted), kind: counted.item.kind }
-    }),
-    unfired_rules: unfiredRules(environments),
-    left_out: [violations, answerViolations, warnings, unknownPaths].reduce((sum, { leftOut }) => sum + leftOut, 0),
-  }
-}
-
-function findingOf(counted: Counted<NewFinding>): Finding {
-  const { operation, path, constraint, error_code, found, allowed } = counted.item
-  return {
-    operation,
-    path,
-    constraint,
-    error_code,
-    found,
-    allowed,
-    basis: basisOf(counted.item),
-    ...originOf(counted),
+    findings: [...findings.filter(isViolation), ...unfiredRules(environments), ...ofWarnings],
+    left_out: record.findings.leftOut,
   }
 }
 
 const MAX_TESTS = 100
 
-function originOf({ count, requests, tests }: Counted<object>): FindingOrigin {
+function findingOf({ finding, count, requests: examples, tests }: CountedFinding): ReportFinding {
+  const requests = examples.map(({ id }) => id)
   const named = [...tests.values()].slice(0, MAX_TESTS).flatMap((each) => testName(each) ?? [])
-  return { count, requests: requests.map(({ id }) => id), examples: requests, tests: named, test_count: tests.size }
-}
-
-function testName(test: TestLabel | undefined): TestName | null {
-  return test ? { label: test.label, file: test.file ?? null, line: test.line ?? null } : null
+  const origin = { request: requests[0] ?? null, count, requests, examples, tests: named, test_count: tests.size }
+  return { ...finding, ...origin }
 }
 
 /**
  * The rules with `must_fire` that never fired. A scenario that was started in one environment must fire there; a scenario of
  * `--scenario` runs in every environment and must fire in one of them.
  */
-function unfiredRules(environments: readonly EnvironmentContractRecord[]): UnfiredRule[] {
+function unfiredRules(environments: readonly EnvironmentContractRecord[]): ReportFinding[] {
   const startedManually = environments.flatMap(({ name, test, scenarios }) =>
-    unfired(scenarios.list().filter((scenario) => scenario.startedManually)).map((rule) => ({
-      environment: name,
-      test: testName(test),
-      ...rule,
-    })),
+    unfired(scenarios.list().filter((scenario) => scenario.startedManually)).map((rule) =>
+      unfiredFinding({ environment: name, ...rule }, test),
+    ),
   )
   const all = environments.flatMap(({ scenarios }) => scenarios.list())
   const fired = new Set(
     all.flatMap(({ name, rules }) => rules.filter(({ hits }) => hits > 0).map(({ rule }) => `${name}\n${rule}`)),
   )
-  const nowhere = new Map<string, UnfiredRule>()
+  const nowhere = new Map<string, UnfiredRule & { readonly environment: null }>()
   for (const rule of unfired(all.filter((scenario) => !scenario.startedManually))) {
     const key = `${rule.scenario}\n${rule.rule}`
     if (fired.has(key)) continue
     const matched = rule.matched + (nowhere.get(key)?.matched ?? 0)
-    nowhere.set(key, { environment: null, test: null, ...rule, matched })
+    nowhere.set(key, { environment: null, ...rule, matched })
   }
-  return [...startedManually, ...nowhere.values()]
+  return [...startedManually, ...[...nowhere.values()].map((rule) => unfiredFinding(rule))]
+}
+
+function unfiredFinding(
+  unfiredRule: UnfiredRule & { readonly environment: string | null },
+  test?: TestLabel,
+): ReportFinding {
+  const { environment, scenario, rule, at, matched, stopped } = unfiredRule
+  const where = environment === null ? '' : ` in environment ${environment}`
+  const requests =
+    matched === 0
+      ? 'no request that matches it'
+      : `${plural(matched, 'request')} that did not meet its conditions or were ended by another rule`
+  return runFinding({
+    code: 'must_fire',
+    field: `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at}${where}`,
+    allowed: 'must fire',
+    found: `${requests}${stopped ? ' before the scenario was stopped' : ''}`,
+    test: testName(test),
+    rule: { scenario, rule, environment, matched },
+  })
 }

@@ -1,52 +1,19 @@
-import { ruleAndFound } from '../domain/errors.ts'
-import type {
-  ContractRecord,
-  Finding,
-  FindingOrigin,
-  TestName,
-  UnfiredRule,
-  UnknownPath,
-  Warning,
-} from './report-types.ts'
+import { findingText } from '../domain/finding.ts'
 import { plural } from '../domain/text.ts'
+import type { TestName } from '../request-journal/view.ts'
+import type { ContractRecord, FindingOrigin, ReportFinding } from './report-types.ts'
 
-/** A violation by a client: `list_connected_accounts: page_size must be an integer; found "ten" (convention:G1), 2 times`. */
-export function violationSentence(finding: Finding): string {
-  return `${finding.operation}: ${ruleSentenceOf(finding)} (${finding.basis})${times(finding.count)}`
-}
-
-export function answerSentence(finding: Finding): string {
-  return `${finding.operation} was answered wrongly by the mock, please report this: ${ruleSentenceOf(finding)}${times(finding.count)}`
-}
-
-/** That nothing was found needs no mention: the rule then says that the field is required. */
-function ruleSentenceOf({ path, allowed, found }: Finding): string {
-  return `${path} ${found === 'nothing' ? allowed : ruleAndFound(allowed, found)}`
-}
-
-export function pathSentence({ method, path, status, did_you_mean, count }: UnknownPath): string {
-  const meant = did_you_mean === null ? '' : `; did you mean ${did_you_mean}?`
-  const what = status === 404 ? 'is not served' : 'is served, but not with this method'
-  return `${method} ${path} ${what}${meant}${times(count)}`
-}
-
-export function ruleSentence({ environment, test, scenario, rule, at, matched, stopped }: UnfiredRule): string {
-  const ofTest = test === null ? '' : `, test ${testText(test)}`
-  const where = environment === null ? 'in any environment' : `in environment ${environment}${ofTest}`
-  const why =
-    matched === 0
-      ? 'no request matched it'
-      : `${plural(matched, 'request')} matched it, but did not meet its conditions or were ended by another rule`
-  return `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at} never fired ${where}: ${why}${stopped ? ' before the scenario was stopped' : ''}`
-}
-
-export function warningSentence({ operation, path, kind, found, allowed, count }: Warning): string {
-  const value = kind === 'similar_identifier' ? ` ${found}` : ''
-  return `${operation}: ${path}${value} ${allowed}${times(count)}`
+/** A finding as every format writes it: `list_connected_accounts: page_size must be an integer; found "ten" (convention:G1), 2 times`. */
+export function findingSentence(finding: ReportFinding): string {
+  const { operation, code, basis, count, request } = finding
+  if (request === null) return findingText(finding).trim()
+  const about = operation === null ? '' : `${operation}: `
+  const report = code === 'mock_answer' ? ' Please report this: the mock is wrong, not its client.' : ''
+  return `${about}${findingText(finding)} (${basis})${count === 1 ? '' : `, ${count} times`}${report}`
 }
 
 export function leftOutSentence({ left_out: leftOut }: Pick<ContractRecord, 'left_out'>): string {
-  return `${leftOut} more findings are left out: a record keeps the first 1,000 of each kind`
+  return `${leftOut} more findings are left out: a record keeps the first 1,000 of each code`
 }
 
 /** How many tests and requests of a finding a person looks up; the JSON report has more. */
@@ -66,16 +33,12 @@ export function originLines({ count, examples, tests, test_count: testCount }: F
 }
 
 /** A test with its file: `accounts > lists them (test/accounts.test.ts:12)`. */
-export function testText({ label, file, line }: TestName): string {
-  return file === null ? label : `${label} (${file}${line === null ? '' : `:${line}`})`
+export function testText({ name, file, line }: TestName): string {
+  return file === null ? name : `${name} (${file}${line === null ? '' : `:${line}`})`
 }
 
 /** A request of a finding: `GET /api/v1/connections at 2026-01-31T12:00:00.000Z (req_1): ?page_size=101`. */
 function requestText({ id, environment, method, path, at, excerpt }: FindingOrigin['examples'][number]): string {
   const where = environment === 'default' || environment === '' ? '' : ` in ${environment}`
   return `${method} ${path} at ${at}${where} (${id})${excerpt === '' ? '' : `: ${excerpt}`}`
-}
-
-function times(count: number): string {
-  return count === 1 ? '' : `, ${count} times`
 }

@@ -1,12 +1,11 @@
 import { DECLARED_CODES } from '../contract/generated/field-tables.ts'
 import { type Route, ROUTES, type RouteSwitches, servedRoutes } from '../contract/route.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
+import type { Finding } from '../domain/finding.ts'
 import { nearest } from '../domain/suggestion.ts'
+import { UNKNOWN_PATH } from '../request-journal/findings.ts'
 
 export type { RouteSwitches }
-
-/** The name under which unknown paths are allowed. */
-export const UNKNOWN_PATH = 'unknown_path'
 
 /** A violation that a test suite provokes on purpose: `--allow-violation OPERATION[:FIELD]` or `unknown_path[:/PATH]`. */
 export interface Allowance {
@@ -39,10 +38,11 @@ export function readAllowance(text: string): Allowance | { readonly expected: st
 }
 
 /** Whether an allowance covers a violation at a field, or an unserved path. */
-export function allows({ operation, field }: Allowance, about: { operation: string; path: string }): boolean {
-  if (operation !== about.operation) return false
+export function allows({ operation, field }: Allowance, finding: Finding): boolean {
+  if (finding.code === 'mock_answer' || operation !== (finding.operation ?? finding.code)) return false
   if (field === null) return true
-  return operation === UNKNOWN_PATH ? isBelow(about.path, field) : isInside(anyItem(about.path), anyItem(field))
+  const [, path = ''] = finding.field.split(' ')
+  return operation === UNKNOWN_PATH ? isBelow(path, field) : isInside(anyItem(finding.field), anyItem(field))
 }
 
 function isBelow(path: string, allowed: string): boolean {

@@ -25,22 +25,8 @@ export interface DeliveryParts {
   readonly scenarios: ScenarioRegistry
   readonly pauses: Pauses
   readonly realTime: () => number
-  /** Told what an application has done that it must not do. */
-  readonly found: (finding: WebhookFinding) => void
   /** How long an answer is waited for, in real milliseconds. */
   readonly timeout: number
-}
-
-/** An application takes what it must refuse, or does twice what it must do once. */
-export interface WebhookFinding {
-  readonly environment: Environment
-  readonly mistake: 'forged' | 'stale' | 'treated_twice'
-  readonly url: string
-  /** The id of the attempt, or of the request that came for the second time. */
-  readonly request: string
-  readonly found: string
-  /** That of the event. */
-  readonly body: unknown
 }
 
 /** Attempts that are under way at one webhook. */
@@ -240,26 +226,30 @@ export class Deliveries {
     const started = journal.appended
     const isDone = await this.#attempt(webhook, row, rules, signal)
     if (!rules.plan.twice || rules.plan.lost || signal.aborted) return isDone
-    const repeated = journal.appended
-    const isRepeated = await this.#attempt(webhook, row, rules, signal)
-    const second = journal.since(repeated)
-    const both = journal.since(started)
-    const again = isDone && actedTwice(row, both.slice(0, both.length - second.length), second)
-    if (again)
-      this.#find('treated_twice', webhook, row, { request: again.id, found: `${String(again.operation)} twice` })
+    const first = journal.since(started)
+    const isRepeated = await this.#attempt(webhook, row, rules, signal, isDone ? first : [])
     return isDone || isRepeated
   }
 
-  async #attempt(webhook: Webhook, row: WebhookDelivery, rules: Rules, signal: AbortSignal): Promise<boolean> {
-    const { entries, timeout } = this.#parts
+  /** @param before what came with the first of two attempts */
+  async #attempt(
+    webhook: Webhook,
+    row: WebhookDelivery,
+    rules: Rules,
+    signal: AbortSignal,
+    before: readonly RecordedEntry[] = [],
+  ): Promise<boolean> {
+    const { entries, journals, timeout } = this.#parts
     const { plan, trace } = rules
     const entry = { ...entries.begin('webhook', 'control'), trace, environment: this.#environment }
+    const started = journals.of(this.#environment).appended
     const sending = { now: entry.startedAt / 1000, signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]) }
     const attempt = plan.lost ? LOST : await sendEvent(webhook, row, plan, sending)
     const { status, headers, answerHeaders, answer, failure } = attempt
     if (signal.aborted && status === 0) return false
     const isDone = status >= 200 && status < 300
-    const mistakes = (['forged', 'stale'] as const).filter((mistake) => isDone && plan[mistake])
+    const taken = (['forged', 'stale'] as const).filter((mistake) => isDone && plan[mistake])
+    const again = actedTwice(row, before, journals.of(this.#environment).since(started))
     await entries.end(entry, () => ({
       facts: {
         method: 'POST',
@@ -269,23 +259,17 @@ export class Deliveries {
         status,
         responseHeaders: answerHeaders,
         responseBody: answer,
-        isBreach: mistakes.length > 0,
+        eventMistakes: [
+          ...taken.map((mistake) => ({ mistake, found: String(status) })),
+          ...(again
+            ? [{ mistake: 'treated_twice', found: `${again.operation ?? ''} twice, again in ${again.id}` } as const]
+            : []),
+        ],
         failure,
         webhook: row,
       },
     }))
-    for (const mistake of mistakes)
-      this.#find(mistake, webhook, row, { request: entry.requestId, found: String(status) })
     return isDone
-  }
-
-  #find(
-    mistake: WebhookFinding['mistake'],
-    { url }: Webhook,
-    { body }: WebhookDelivery,
-    what: Pick<WebhookFinding, 'request' | 'found'>,
-  ): void {
-    this.#parts.found({ environment: this.#environment, mistake, url, body: parsedJson(body), ...what })
   }
 }
 

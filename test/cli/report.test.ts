@@ -11,7 +11,7 @@ const toolmock = ToolmockProcess.forThisFile()
 
 /** Where each format shows what a client did wrong. */
 const FORMATS: Readonly<Record<string, (text: string) => string>> = {
-  json: (text) => JSON.stringify(contractReportSchema.parse(JSON.parse(text)).total.violations),
+  json: (text) => JSON.stringify(contractReportSchema.parse(JSON.parse(text)).total.findings),
   junit: (text) => JSON.stringify(readXml(text)),
   sarif: (text) => JSON.stringify((JSON.parse(text) as { runs: [{ results: unknown }] }).runs[0].results),
   html: (text) => text.slice(text.indexOf('<h1>The verdict failed</h1>')),

@@ -84,7 +84,7 @@ describe('toolmock start prints a line for each request', () => {
         `^${AT} GET    get_connected_account_details 404 +\\d+ms mail zoe@example\\.com ACCOUNT_NOT_FOUND req_\\w+$`,
       ),
       expect.stringMatching(
-        `^${AT} GET    /api/v1/conected_accounts     404 +\\d+ms PATH_NOT_FOUND near miss: did you mean .*/api/v1/connected_accounts\\? req_\\w+$`,
+        `^${AT} GET    /api/v1/conected_accounts     404 +\\d+ms PATH_NOT_FOUND violation: GET /api/v1/conected_accounts is not served: did you mean GET /api/v1/connected_accounts\\? req_\\w+$`,
       ),
     ])
   })
@@ -121,7 +121,7 @@ describe('toolmock start prints a line for each request', () => {
     expect(lines).toEqual([
       expect.stringMatching(/ 400 +\d+ms no \\u\{1b\}\[31mthing VALIDATION_FAILED .*violation: identifier is required/),
     ])
-    expect(lines[0]).toMatch(/warning: page is ignored/)
+    expect(lines[0]).toMatch(/warning: page is not a field of create_connected_account req_\w+$/)
   })
 
   it('with the name of its environment, unless that is the default one', async () => {

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
+import { byKind } from '../verdict/reports.ts'
 import { contractReportSchema, coverageReportSchema } from '../verdict/report-schemas.ts'
 import { ToolmockProcess } from './toolmock-process.ts'
 
@@ -345,7 +346,7 @@ describe('the files that toolmock run writes', () => {
     expect(stderr).toContain(`everything in ${files.join(', ')}\n`)
     const [json = '', ...others] = files.map((file) => readFileSync(file, 'utf8').replaceAll('<wbr />', ''))
     const { contract, coverage } = JSON.parse(json) as Record<string, unknown>
-    expect(contractReportSchema.parse(contract).total.violations).toMatchObject([{ path: 'page_size', count: 1 }])
+    expect(contractReportSchema.parse(contract).total.findings).toMatchObject([{ field: 'page_size', count: 1 }])
     expect(coverageReportSchema.parse(coverage).total.summary.operations.driven).toBe(1)
     for (const text of others) expect(text).toContain('page_size')
   })
@@ -360,7 +361,7 @@ describe('the files that toolmock run writes', () => {
     expect(code).toBe(0)
     const [json = '', xml, sarif = '', page] = files.map((file) => readFileSync(file, 'utf8').replaceAll('<wbr />', ''))
     const { contract, verdict } = JSON.parse(json) as { contract: unknown; verdict: unknown }
-    expect(contractReportSchema.parse(contract).total.violations).toHaveLength(1)
+    expect(byKind(contractReportSchema.parse(contract).total).violations).toHaveLength(1)
     const sentences = [/^list_connected_accounts: page_size must be/, /^GET \/api\/v1\/conections is not served/]
     const allowed = sentences.map((sentence) => ({ sentence: expect.stringMatching(sentence) }))
     expect(verdict).toMatchObject({ ok: true, reasons: [], allowed })
@@ -445,23 +446,25 @@ describe('a client with eight mistakes', () => {
     expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('the verdict failed for 7 reasons') })
     expect(stderr).not.toMatch(/and \d+ more/)
     const { contract } = JSON.parse(readFileSync(file, 'utf8')) as { contract: unknown }
-    const { total } = contractReportSchema.parse(contract)
-    expect(total.violations.map(({ operation, path, constraint }) => `${operation} ${path} ${constraint}`)).toEqual([
+    const { findings, left_out } = contractReportSchema.parse(contract).total
+    const of = (wanted: string, isPath: boolean) =>
+      findings.filter(({ kind, operation }) => kind === wanted && (operation === null) === isPath)
+    expect(of('violation', false).map(({ operation, field, code }) => `${operation} ${field} ${code}`)).toEqual([
       'create_connected_account identifier required',
       'update_connected_account connected_account.api_config type',
       'list_connected_accounts page_size maximum',
       'get_connected_account_auth Authorization required',
       'create_custom_provider Content-Type content_type',
     ])
-    expect(total.unknown_paths.map(({ method, path, did_you_mean }) => [`${method} ${path}`, did_you_mean])).toEqual([
+    expect(of('violation', true).map(({ field, did_you_mean }) => [field, did_you_mean])).toEqual([
       ['GET /api/v1/connected_account/details', 'GET /api/v1/connected_accounts/details'],
       ['PUT /api/v1/connected_accounts/user/verify', 'POST /api/v1/connected_accounts/user/verify'],
     ])
-    expect(total.warnings.map(({ operation, path, kind }) => `${operation} ${path} ${kind}`)).toEqual([
+    expect(of('warning', false).map(({ operation, field, code }) => `${operation} ${field} ${code}`)).toEqual([
       'execute_tool params alias',
     ])
-    expect(total).toMatchObject({ answer_violations: [], unfired_rules: [], left_out: 0 })
-    for (const { count } of [...total.violations, ...total.unknown_paths, ...total.warnings]) expect(count).toBe(1)
+    expect([findings.length, left_out]).toEqual([8, 0])
+    for (const { count } of findings) expect(count).toBe(1)
   })
 })
 

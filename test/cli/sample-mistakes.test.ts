@@ -53,14 +53,9 @@ describe('a client with thirteen mistakes', () => {
     async (_how, command) => {
       const { code, stderr, total, verdict } = await judged(command, {})
       expect({ code, stderr }).toMatchObject({ code: 3 })
-      const found = [
-        ...[...total.violations, ...total.warnings].map((each) => ({
-          ...each,
-          where: `${each.operation} ${each.path}`,
-        })),
-        ...total.unknown_paths.map((each) => ({ ...each, where: `${each.method} ${each.path}` })),
-      ]
-      const named = found.map(({ where, tests }) => `${tests.map(({ label }) => label).join()}: ${where}`)
+      const named = total.findings.map(({ operation, field, tests }) => {
+        return `${tests.map(({ name }) => name).join()}: ${operation === null ? '' : `${operation} `}${field}`
+      })
       expect(named.sort()).toEqual(
         Object.entries(MISTAKES)
           .map(([test, [where]]) => `${test}: ${where}`)

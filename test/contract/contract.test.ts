@@ -96,7 +96,6 @@ describe('checkRequest on a query', () => {
     })
     expect(check('list_connections', 'colour=red', undefined, { strict: true })).toMatchObject({
       violations: [{ field: 'colour', constraint: 'unknown' }],
-      warnings: [],
     })
   })
 
@@ -112,16 +111,11 @@ describe('checkRequest on a query', () => {
     ['colour', undefined],
   ])('names the parameter that %s may mean', (name, meant) => {
     const { warnings } = check('list_connected_accounts', `${name}=1`)
-    const description = 'is ignored: this operation has no query parameter of that name'
+    const description = 'is no query parameter of list_connected_accounts'
     expect(warnings).toEqual([
       meant === undefined
         ? { field: name, description, kind: 'unknown' }
-        : {
-            field: name,
-            description: `${description} (did you mean ${meant}?)`,
-            kind: 'near_miss',
-            did_you_mean: meant,
-          },
+        : { field: name, description, kind: 'near_miss', did_you_mean: meant },
     ])
   })
 
@@ -134,7 +128,7 @@ describe('checkRequest on a query', () => {
   ])('names the field that %s may mean', (name, meant) => {
     const { warnings } = check('delete_connected_account', '', JSON.parse(`{"${name}":"x"}`))
     expect(warnings).toMatchObject([{ kind: meant === undefined ? 'unknown' : 'near_miss' }])
-    expect(warnings[0]?.description.includes(`(did you mean ${meant}?)`)).toBe(meant !== undefined)
+    expect(warnings[0]?.did_you_mean).toBe(meant)
   })
 
   it('names in strict mode what a near miss may mean', () => {
@@ -142,11 +136,10 @@ describe('checkRequest on a query', () => {
       violations: [
         {
           description:
-            'is unknown, which --strict refuses: this operation has no query parameter of that name (did you mean page_size?)',
+            'is no query parameter of list_connected_accounts, which --strict refuses (did you mean page_size?)',
           constraint: 'unknown',
         },
       ],
-      warnings: [],
     })
   })
 

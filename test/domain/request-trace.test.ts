@@ -12,6 +12,8 @@ const rule = (at: FiredRule['at']): FiredRule => ({
   sentence: '',
   do: [],
   off_spec: false,
+  matched: 1,
+  of: null,
 })
 
 describe('the trace of a request', () => {

@@ -508,7 +508,7 @@ describe('the proxy in the journal and in scenarios', () => {
           response: { body: { ok: true } },
         },
       ])
-      expect([...app.services.records.copyOf('default').unknownPaths.list()]).toEqual([])
+      expect([...app.services.records.copyOf('default').findings.list()]).toEqual([])
     }))
 
   it('is explained by the answer of the third party', () =>

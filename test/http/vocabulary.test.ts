@@ -199,8 +199,8 @@ describe('the document’s own word where the wire has another', () => {
       const answer = await api.post('/connected_accounts', sent)
       expect(answer.body.connected_account.authorization_details.acme_dwd.subject).toBe('ada@example.com')
       const entry = app.services.journals.of(environment).query().at(-1)
-      expect(entry?.warnings).toMatchObject([
-        { field: 'connected_account.authorization_details.workspace_dwd', kind: 'unknown' },
+      expect(entry?.findings).toMatchObject([
+        { field: 'connected_account.authorization_details.workspace_dwd', kind: 'warning', code: 'unread' },
       ])
     })
   })
@@ -242,7 +242,7 @@ describe('the document’s own word where the wire has another', () => {
       const other = { authorization_type: 'ACME_DWD' }
       const refused = await api.post('/connected_accounts', { app: 'mail', identifier: 'b', connected_account: other })
       expect(wrong.status).toBe(201)
-      expect(entry?.warnings).toMatchObject([{ field: 'connected_account.authorization_type', kind: 'ignored' }])
+      expect(entry?.findings).toMatchObject([{ field: 'connected_account.authorization_type', code: 'ignored' }])
       expect(refused.status).toBe(400)
       expect(refused.body.message).toContain('ACME_DWD')
     })

@@ -33,8 +33,8 @@ async function saidOf(mock: McpMock): Promise<Record<string, unknown>> {
     `/_mock/requests/${refused?.id ?? ''}/explain`,
   )
   const { total } = await mock.call<{ total: { operations: { operation: string }[] } }>('GET', '/_mock/coverage')
-  type Contract = { total: { violations: (Record<string, unknown> & { requests: string[] })[] } }
-  const { violations } = (await mock.call<Contract>('GET', '/_mock/contract')).total
+  type Contract = { total: { findings: (Record<string, unknown> & { requests: string[] })[] } }
+  const { findings } = (await mock.call<Contract>('GET', '/_mock/contract')).total
   return {
     counts: [
       await count({ operation }),
@@ -46,7 +46,10 @@ async function saidOf(mock: McpMock): Promise<Record<string, unknown>> {
     differs: (await mock.call('POST', '/_mock/requests/verify', { match: { operation }, times: 5 })).matched,
     explained: { because, basis, decided_by, advice, error_code },
     coverage: total.operations.filter((each) => each.operation === operation),
-    broken: violations.map(({ requests, examples: _, ...same }) => ({ ...same, requests: requests.length })),
+    broken: findings.map(({ requests, examples: _, request: _id, ...same }) => ({
+      ...same,
+      requests: requests.length,
+    })),
   }
 }
 
@@ -100,7 +103,7 @@ describe('what a client of MCP asks beside calls', () => {
       )
       expect(found.every(({ operation }) => operation === null)).toBe(true)
       expect(await covered()).toEqual(before)
-      expect(await mock.call('GET', '/_mock/contract')).toMatchObject({ ok: true, total: { unknown_paths: [] } })
+      expect(await mock.call('GET', '/_mock/contract')).toMatchObject({ ok: true, total: { findings: [] } })
       const { journals, defaultEnvironment } = mock.app.services
       const recorded = journals.of(defaultEnvironment()!).recorded()
       const marks = recorded.filter(({ protocol }) => protocol === 'mcp').map((entry) => timelineEntry(entry, 1).marks)

@@ -115,12 +115,12 @@ describe('an entry of the journal contains', () => {
   it('ignored fields and violations of the contract', () =>
     withToolmock({}, async (mock) => {
       await createAccount(mock, { colour: 'red', connected_account: { authorization_type: 'MAGIC' } })
-      expect(last(mock).warnings.map(({ field, kind }) => [field, kind])).toEqual([
-        ['colour', 'unknown'],
+      expect(last(mock).findings.map(({ field, code }) => [field, code])).toEqual([
+        ['colour', 'unread'],
         ['connected_account.authorization_type', 'ignored'],
       ])
       await mock.api.post('/connected_accounts', { connector: 1 })
-      expect(last(mock).violations.map(({ field }) => field)).toEqual(['identifier', 'connector'])
+      expect(last(mock).findings.map(({ field }) => field)).toEqual(['identifier', 'connector'])
     }))
 
   it('pages and redirects of a link, each with its request id', () =>
@@ -149,17 +149,17 @@ describe('an entry of the journal contains', () => {
         operation: null,
         error_code: 'PATH_NOT_FOUND',
         client: 'test_client',
-        did_you_mean: 'GET /api/v1/connected_accounts',
+        findings: [{ code: 'unknown_path', did_you_mean: 'GET /api/v1/connected_accounts' }],
       })
       await mock.api.post('/connections', {})
-      expect(last(mock)).toMatchObject({ status: 405, did_you_mean: 'GET /api/v1/connections' })
+      expect(last(mock)).toMatchObject({ status: 405, findings: [{ did_you_mean: 'GET /api/v1/connections' }] })
     }))
 
   it('no suggestion of a path that --documented-only refuses', () =>
     withToolmock({ documentedOnly: true }, async (mock) => {
       for (const path of ['/tools', '/tolls', '/v1/tools', '/provider']) {
         await mock.api.get(path)
-        expect(last(mock)).toMatchObject({ status: 404, did_you_mean: null })
+        expect(last(mock)).toMatchObject({ status: 404, findings: [{ did_you_mean: null }] })
       }
     }))
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ERROR_CATALOGUE } from '../../src/domain/errors.ts'
 import { type Explanation, explain } from '../../src/request-journal/explain.ts'
-import { EXPLANATIONS } from '../../src/request-journal/explanations.ts'
+import { REMEDIES } from '../../src/request-journal/remedies.ts'
 import { Journal } from '../../src/request-journal/journal.ts'
 import { RequestTrace } from '../../src/domain/request-trace.ts'
 import { applyDueEvents } from '../../src/state/account-events.ts'
@@ -19,6 +19,8 @@ function explainLast({ app, environment }: TestToolmock): Explanation {
   return explanation
 }
 
+const textOf = ({ cause }: Explanation): string => cause.map(({ text }) => text).join('')
+
 describe('explaining an answer', () => {
   it('names the status of the account, the event that led to it, and what to do', () =>
     withToolmock({}, async (mock) => {
@@ -28,24 +30,32 @@ describe('explaining an answer', () => {
       const explanation = explainLast(mock)
       expect(explanation).toMatchObject({
         at: '2026-01-01T02:00:00.000Z',
-        decided_by: 'service',
-        error_code: 'ACCOUNT_NOT_ACTIVE',
-        because: 'Tools run only with ACTIVE accounts; this one was EXPIRED.',
-        basis: '3.1, G44, G46',
+        cause: [
+          { text: 'Account ' },
+          { ref: 'account', id, text: `${id} ("ada@example.com" at mail)` },
+          { text: ' ' },
+          { text: 'was EXPIRED' },
+          { text: '.' },
+        ],
+        because: 'Tools run only with ACTIVE accounts (3.1, G44, G46).',
+        actions: [
+          { action: 'create_link', target: id },
+          { action: 'store_credentials', target: id },
+        ],
       })
-      expect(explanation.summary).toContain('execute_tool')
       expect(explanation.text).toContain('It went from ACTIVE to EXPIRED at 2026-01-01T01:00:00.000Z by token_expired')
       expect(explanation.text).toContain(
         'had expired at 2026-01-01T01:00:00.000Z; the clock said 2026-01-01T02:00:00.000Z',
       )
-      expect(explanation.advice.join()).toContain('magic link')
     }))
 
   it('has a line for each field of an accepted request that has no effect', () =>
     withToolmock({}, async (mock) => {
       const body = { connector: 'mail', identifier: ADA.identifier, user_verify_ulr: 'http://localhost:3000/verify' }
       await mock.api.post('/connected_accounts/magic_link', body)
-      expect(explainLast(mock).text).toContain('\n- user_verify_ulr is ignored: the contract has no field of that name')
+      expect(explainLast(mock).text).toContain(
+        'violation: user_verify_ulr is not a field of create_magic_link: did you mean user_verify_url?',
+      )
     }))
 
   it('has a line for each call to a third party, also for two that took equally long', () =>
@@ -65,7 +75,6 @@ describe('explaining an answer', () => {
       const first = await verify(mock, request)
       await verify(mock, request)
       const explanation = explainLast(mock)
-      expect(explanation.error_code).toBe('AUTH_REQUEST_NOT_FOUND')
       expect(explanation.text).toContain(
         `It was consumed by POST /api/v1/connected_accounts/user/verify (${first.headers['x-request-id']})`,
       )
@@ -118,7 +127,7 @@ describe('explaining an answer', () => {
       await createAccount(mock)
       await verify(mock, await pendingRequest(mock), 'eve@example.com')
       expect(explainLast(mock).text).toContain(
-        'Sent: "eve@example.com"; stored with the auth request: "ada@example.com".',
+        'The identifier "eve@example.com" is not "ada@example.com", for which the magic link was created.',
       )
     }))
 
@@ -128,7 +137,7 @@ describe('explaining an answer', () => {
       const made = await mock.api.post('/connected_accounts', { connector: 'mail', user_name: 'ada@example.com' })
       expect(made.status).toBe(201)
       await mock.api.get('/connected_accounts/details', { connector: 'mail', user_name: 'adda@example.com' })
-      expect(explainLast(mock).text).toContain('Did you mean the account with the identifier "ada@example.com"?')
+      expect(explainLast(mock).text).toContain('Send it again with identifier "ada@example.com".')
       await mock.api.post('/connected_accounts', { connector: 'mail', user_name: 'ada@example.com' })
       expect(explainLast(mock).text).toContain(`was created by POST /api/v1/connected_accounts (`)
 
@@ -138,7 +147,7 @@ describe('explaining an answer', () => {
       const flow = new URL(back.headers['location'] ?? '').searchParams.get('flow') ?? ''
       await mock.api.post('/connected_accounts/user/verify', { flow, user_name: 'eve@example.com' })
       expect(explainLast(mock).text).toContain(
-        'Sent: "eve@example.com"; stored with the auth request: "ada@example.com".',
+        'The identifier "eve@example.com" is not "ada@example.com", for which the magic link was created.',
       )
       const right = { flow, user_name: 'ada@example.com' }
       await mock.api.post('/connected_accounts/user/verify', right)
@@ -153,11 +162,9 @@ describe('explaining an answer', () => {
       mock.time.advance('25h')
       await mock.api.get('/connected_accounts')
       const explanation = explainLast(mock)
-      expect(explanation).toMatchObject({ error_code: 'UNAUTHENTICATED', basis: '5.3, 5.4, G15' })
+      expect(textOf(explanation)).toMatch(/^The access token expired at 2026-01-01T23:59:59.000Z/)
       expect(explanation.text).toMatch(/It was issued by POST \/oauth\/token \(req_\w+\) at 2026-01-01T00:00:00.000Z/)
-      expect(explanation.text).toContain(
-        'It expired at 2026-01-01T23:59:59.000Z; the clock said 2026-01-02T01:00:00.000Z.',
-      )
+      expect(explanation.text).toContain(', for 86399 seconds.')
     }))
 
   it('names the request that deleted an account', () =>
@@ -173,10 +180,10 @@ describe('explaining an answer', () => {
       const { id } = await createAccount(mock, { user_id: 'u1' })
       await mock.api.get('/connected_accounts/details', { ...ADA, user_id: 'u2' })
       expect(explainLast(mock).text).toContain(
-        `"ada@example.com" exists at mail as ${id}, organization_id "", user_id "u1".`,
+        `Send it again with id "${id}": "ada@example.com" at mail, organization_id "", user_id "u1".`,
       )
       await mock.api.get('/connected_accounts/details', { ...ADA, identifier: 'adda@example.com' })
-      expect(explainLast(mock).text).toContain('Did you mean the account with the identifier "ada@example.com"?')
+      expect(explainLast(mock).text).toContain('Send it again with identifier "ada@example.com".')
     }))
 
   it('names the existing account of a conflict, and the request that created it', () =>
@@ -198,7 +205,7 @@ describe('explaining an answer', () => {
       }
       await mock.api.post('/execute_tool', call)
       const explanation = explainLast(mock)
-      expect(explanation).toMatchObject({ decided_by: 'third_party', error_code: 'TOOL_ERROR' })
+      expect(textOf(explanation)).toMatch(/^The third party mail answered 404 to GET http/)
       expect(explanation.text).toMatch(/The call to the API of the third party, GET http:\S+, was answered with 404/)
     }))
 
@@ -206,11 +213,12 @@ describe('explaining an answer', () => {
     withToolmock({}, async (mock) => {
       const { id } = await createActive(mock)
       await mock.api.post('/execute_tool', { connected_account_id: id, tool_name: 'mail_list_mesages' })
-      expect(explainLast(mock).advice).toContain('Did you mean mail_list_messages?')
+      const meant = () => explainLast(mock).actions.map(({ action, value }) => [action, value])
+      expect(meant()).toEqual([['send_again_with', 'mail_list_messages']])
       await mock.api.post('/connected_accounts', { ...ADA, connector: 'maill' })
-      expect(explainLast(mock).advice).toContain('Did you mean "mail"?')
+      expect(meant()).toEqual([['send_again_with', 'mail']])
       await mock.api.get('/conections')
-      expect(explainLast(mock).advice).toContain('Did you mean GET /api/v1/connections?')
+      expect(meant()).toEqual([['send_again_with', 'GET /api/v1/connections']])
     }))
 
   it('names the request that created a link, and when the link expired', () =>
@@ -219,7 +227,7 @@ describe('explaining an answer', () => {
       mock.time.advance('16m')
       await mock.follow(link)
       const explanation = explainLast(mock)
-      expect(explanation.error_code).toBe('LINK_EXPIRED')
+      expect(explanation.because).toBe('The link has expired (2.3, G28).')
       expect(explanation.text).toContain('The link was created by POST /api/v1/connected_accounts/magic_link (')
       expect(explanation.text).toContain(
         'It is valid until 2026-01-01T00:15:00.000Z; the clock said 2026-01-01T00:16:00.000Z.',
@@ -230,8 +238,8 @@ describe('explaining an answer', () => {
     withToolmock({}, async (mock) => {
       await mock.api.post('/connected_accounts', { connector: 1 })
       const explanation = explainLast(mock)
-      expect(explanation).toMatchObject({ decided_by: 'contract', error_code: 'VALIDATION_FAILED' })
-      expect(explanation.facts).toContain('connector must be a string; found 1')
+      expect(textOf(explanation)).toBe('Identifier is required.')
+      expect(explanation.text).toContain('violation: connector must be a string; found 1')
     }))
 
   it('names the token refresh that a success needed', () =>
@@ -240,7 +248,7 @@ describe('explaining an answer', () => {
       mock.time.advance('2h')
       await mock.api.post('/execute_tool', { connected_account_id: id, ...LIST })
       const explanation = explainLast(mock)
-      expect(explanation.because).toBe('It succeeded after a refresh of the account’s token.')
+      expect(textOf(explanation)).toBe('It succeeded after a refresh of the account’s token.')
       expect(explanation.text).toContain('The call to the token endpoint (refresh_token) of the third party')
     }))
 })
@@ -256,17 +264,18 @@ describe('explaining an entry without its environment', () => {
     'explains %s even when the environment was removed',
     (errorCode, { status }) => {
       const explanation = explain(journal({ errorCode, status }), 'req_1', undefined)
-      expect(EXPLANATIONS.has(errorCode)).toBe(true)
-      expect(explanation?.because).not.toBe('')
-      expect(explanation?.advice.length).toBeGreaterThan(0)
+      expect(REMEDIES.get(errorCode)?.advice.length).toBeGreaterThan(0)
+      expect(explanation?.cause.length).toBeGreaterThan(0)
+      expect(explanation?.text).toContain('\n→ ')
     },
   )
 
   it.each([null, 'ACCOUNT_NOT_FOUND'])('says why an answer (%s) was not sent', (errorCode) => {
     const failure = 'its deadline of 300 ms passed'
     expect(explain(journal({ status: 0, errorCode, failure }), 'req_1', undefined)).toMatchObject({
-      summary: 'POST /api/v1/execute_tool (execute_tool) by client test_client got no answer.',
-      because: 'No answer was sent: its deadline of 300 ms passed.',
+      text: expect.stringMatching(
+        /^POST \/api\/v1\/execute_tool \(execute_tool\) by client test_client got no answer\.\nNo answer was sent: its deadline of 300 ms passed\./,
+      ),
     })
   })
 
@@ -274,21 +283,20 @@ describe('explaining an entry without its environment', () => {
     const entry = recorded({ status: 429, errorCode: 'TOOL_ERROR' })
     const sentence = 'answers 429 the third time'
     entry.trace.fired(
-      { scenario: 'slow-down', rule: 'too many', at: 'service', sentence, do: [], off_spec: false },
+      { scenario: 'slow-down', rule: 'too many', at: 'service', sentence, do: [], off_spec: false, matched: 1, of: 2 },
       true,
     )
     const made = new Journal({ capacity: 10, maxBytes: 1e6 })
     made.append(entry)
-    expect(explain(made, 'req_1', undefined)).toMatchObject({
-      decided_by: 'scenario',
-      because: `Rule "too many" of scenario slow-down answered: ${sentence}.`,
-    })
+    const explanation = explain(made, 'req_1', undefined)!
+    expect(textOf(explanation)).toBe('Scenario slow-down answered 429, call 1 of 2 (rule too many).')
+    expect(explanation.cause).toContainEqual({ ref: 'scenario', id: 'slow-down', text: 'slow-down' })
   })
 
   it('falls back to the message of the answer for an unknown error code', () => {
     const responseBody = JSON.stringify({ code: 3, message: 'no such luck' })
-    expect(explain(journal({ status: 418, errorCode: 'TEAPOT', responseBody }), 'req_1', undefined)?.because).toBe(
-      'no such luck.',
+    expect(textOf(explain(journal({ status: 418, errorCode: 'TEAPOT', responseBody }), 'req_1', undefined)!)).toBe(
+      'No such luck.',
     )
   })
 

@@ -179,7 +179,7 @@ describe('the timeline of a journal', () => {
 describe('querying a journal', () => {
   const injected = new RequestTrace()
   injected.rules = ['first', 'second'].map((rule) => ({
-    ...{ scenario: 'outage', rule, at: 'service', sentence: '', off_spec: false },
+    ...{ scenario: 'outage', rule, at: 'service', sentence: '', off_spec: false, matched: 1, of: null },
     ...{ do: [], injected: true, call: null },
   }))
   const journal = journalOf([

@@ -53,11 +53,9 @@ describe('recording', () => {
       mcpClient: null,
       trace: new RequestTrace(),
       vocabulary: undefined,
-      isBreach: false,
-      violations: [],
-      warnings: [],
-      responseViolations: [],
-      didYouMean: null,
+      findings: [],
+      checkViolations: [],
+      test: undefined,
       failure: null,
       webhook: null,
     })
@@ -75,10 +73,6 @@ describe('recording', () => {
       responseBody: Buffer.from('answer'),
       client: 'ci',
       trace: new RequestTrace(),
-      violations: [{ field: 'a', description: 'b', constraint: 'required' }],
-      warnings: [{ kind: 'ignored', field: 'a', description: 'b' }],
-      responseViolations: [{ field: 'c', description: 'd', constraint: 'type' }],
-      didYouMean: '/x',
       failure: 'a stack',
     } satisfies Partial<EntryInput>
     const entry = recordedBy(journalsWith(), { ...known, environment: OTHER, startedAt: 70 })

@@ -78,7 +78,7 @@ describe('hold_until', () => {
       ])
       const { ok, total } = await contractOf(mock)
       expect(ok).toBe(true)
-      expect(total.warnings).toMatchObject([{ kind: 'barrier_opened_late', allowed: late, count: 2 }])
+      expect(total.findings).toMatchObject([{ code: 'barrier_opened_late', allowed: late, count: 2 }])
     }))
 
   it('lets the next request go on when one has been answered that met at another barrier since', () => {

@@ -1,3 +1,4 @@
+import type { Explanation } from '../../src/request-journal/explain.ts'
 import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { pretty } from '../../.build/generate/pretty.ts'
@@ -174,7 +175,9 @@ const UNREAD: Readonly<Record<string, string>> = {
 async function recordOf({ http }: TestToolmock, { body, status, headers }: Response): Promise<JsonValue> {
   const at = `/_mock/requests/${headers['x-request-id']}`
   const { method, path, query, request: sent, operation } = (await http('get', at)).body.request
-  const { because, basis, advice, facts } = (await http('get', `${at}/explain`)).body
+  const { cause, because, actions, facts } = (await http('get', `${at}/explain`)).body as Explanation
+  const said = [cause.map((part) => part.text).join(''), ...(because === null ? [] : [because])].join('\n')
+  const advice = actions.map((action) => action.text)
   const request = {
     method,
     path,
@@ -183,7 +186,7 @@ async function recordOf({ http }: TestToolmock, { body, status, headers }: Respo
     body: sent.body ?? UNREAD[body.details?.[0]?.error_code] ?? null,
     operation,
   }
-  return withoutRandomValues({ request, status, answer: body, because, basis, facts: facts.slice(0, -1), advice })
+  return withoutRandomValues({ request, status, answer: body, because: said, facts: facts.slice(0, -1), advice })
 }
 
 /** The headers that decide about an error: whether there is a token, and the type of the body. */

@@ -34,7 +34,7 @@ async function store(mock: ScenarioMock, { body }: Renewed): Promise<number> {
 
 async function violations({ url }: ScenarioMock): Promise<string[]> {
   const { total } = (await (await fetch(`${url}/_mock/contract`)).json()) as ContractReport
-  return total.violations.map(({ constraint }) => constraint)
+  return total.findings.flatMap(({ kind, code }) => (kind === 'violation' ? [code] : []))
 }
 
 describe('POST /third-party/{connector}/oauth/token', () => {

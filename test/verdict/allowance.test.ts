@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import { violation } from '../../src/request-journal/findings.ts'
 import { allows, readAllowance, readVerdictOptions } from '../../src/verdict/verdict-options.ts'
 
 function allowed(text: string, operation: string, path: string): boolean {
   const allowance = readAllowance(text)
   if ('expected' in allowance) throw new Error(allowance.expected)
-  return allows(allowance, { operation, path })
+  const isPath = operation === 'unknown_path'
+  const where = isPath
+    ? { operation: null, code: operation, field: `GET ${path}` }
+    : { operation, code: 'type', field: path }
+  return allows(allowance, violation({ ...where, found: null, allowed: '' }))
 }
 
 describe('an allowance', () => {

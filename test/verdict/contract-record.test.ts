@@ -7,7 +7,7 @@ import { createApp } from '../../src/app/app.ts'
 import supertest from 'supertest'
 import { ADA, createAccount, createActive } from '../support/accounts.ts'
 import { withToolmock } from '../support/toolmock.ts'
-import { ruleSentence } from '../../src/verdict/sentences.ts'
+import { findingSentence } from '../../src/verdict/sentences.ts'
 import { contractOf, control, coverageOf, RULE_429 } from './reports.ts'
 
 describe('GET /_mock/contract', () => {
@@ -15,8 +15,8 @@ describe('GET /_mock/contract', () => {
     await withToolmock({}, async (mock) => {
       await createAccount(mock)
       const report = await contractOf(mock)
-      expect(report).toMatchObject({ schema_version: 1, ok: true })
-      expect(report.total).toMatchObject({ requests: 2, injected: 0, violations: [], unknown_paths: [], warnings: [] })
+      expect(report).toMatchObject({ schema_version: 2, ok: true })
+      expect(report.total).toMatchObject({ requests: 2, injected: 0, findings: [] })
     })
   })
 
@@ -25,7 +25,7 @@ describe('GET /_mock/contract', () => {
       await mock.api.post('/connected_accounts', { connector: 'mail', nickname: 'x' })
       await mock.api.get('/connected_acounts')
       for (const [name, report] of [
-        ['contract', await contractOf(mock)],
+        ['contract', (await control(mock, 'get', '/contract')).body],
         ['coverage', await coverageOf(mock)],
       ] as const) {
         const check = new Ajv2020().compile(
@@ -44,13 +44,16 @@ describe('GET /_mock/contract', () => {
       expect(ok).toBe(false)
       expect(total.violations).toEqual([
         {
+          kind: 'violation',
           operation: 'list_connected_accounts',
-          path: 'page_size',
-          constraint: 'type',
+          field: 'page_size',
+          code: 'type',
           error_code: 'VALIDATION_FAILED',
           found: '"ten"',
           allowed: 'must be an integer',
+          did_you_mean: null,
           basis: 'convention:G1',
+          request: first.headers['x-request-id'],
           count: 2,
           requests: [first.headers['x-request-id'], expect.any(String)],
           examples: [
@@ -86,7 +89,7 @@ describe('GET /_mock/contract', () => {
       await mock.http('get', '/api/v1/connections')
       await mock.http('get', '/api/v1/connections').set('Authorization', 'Basic YTpi')
       const { violations } = (await contractOf(mock)).total
-      expect(violations.map(({ path, constraint, basis }) => [path, constraint, basis])).toEqual([
+      expect(violations.map(({ field, code, basis }) => [field, code, basis])).toEqual([
         ['Authorization', 'required', 'document:5.3'],
         ['Authorization', 'scheme', 'document:5.3'],
       ])
@@ -120,7 +123,7 @@ describe('GET /_mock/contract', () => {
       await mock.api.post('/execute_tool', { ...ADA, tool_name: 'mail_list_messages', params: {} })
       const { ok, total } = await contractOf(mock)
       expect(ok).toBe(true)
-      expect(total.warnings.map(({ kind, operation, path, basis }) => [kind, operation, path, basis])).toEqual([
+      expect(total.warnings.map(({ code, operation, field, basis }) => [code, operation, field, basis])).toEqual([
         ['unread', 'list_connected_accounts', 'page', 'choice:G6'],
         ['unread', 'update_connected_account', 'nickname', 'choice:G6'],
         [
@@ -142,19 +145,25 @@ describe('GET /_mock/contract', () => {
       await mock.http('get', '/robots.txt')
       const { ok, total } = await contractOf(mock)
       expect(ok).toBe(false)
-      expect(total.unknown_paths).toEqual([
+      expect(total.findings).toEqual([
         {
-          method: 'GET',
-          path: '/api/v1/connected_acounts',
-          status: 404,
+          kind: 'violation',
+          code: 'unknown_path',
+          error_code: 'PATH_NOT_FOUND',
+          operation: null,
+          field: 'GET /api/v1/connected_acounts',
+          found: null,
+          allowed: 'is not served',
           did_you_mean: 'GET /api/v1/connected_accounts',
+          basis: 'choice:G8',
+          request: expect.any(String),
           count: 1,
           requests: [expect.any(String)],
           examples: [expect.objectContaining({ path: '/api/v1/connected_acounts', excerpt: '' })],
           tests: [],
           test_count: 0,
         },
-        expect.objectContaining({ method: 'PATCH', status: 405, did_you_mean: 'GET /api/v1/connections' }),
+        expect.objectContaining({ field: 'PATCH /api/v1/connections', did_you_mean: 'GET /api/v1/connections' }),
       ])
     })
   })
@@ -165,23 +174,24 @@ describe('GET /_mock/contract', () => {
       await control(mock, 'put', '/scenarios/limited', RULE_429)
       await control(mock, 'post', '/scenarios/limited/start')
       const before = await contractOf(mock)
-      const unfired = { environment: 'default', test: null, scenario: 'limited', rule: 'too many', at: 'service' }
-      expect(before.total.unfired_rules).toEqual([{ ...unfired, matched: 0, stopped: false }])
+      const rule = { scenario: 'limited', rule: 'too many', environment: 'default', matched: 0 }
+      const unfired = { kind: 'violation', code: 'must_fire', request: null, operation: null, requests: [], rule }
+      expect(before.total.findings).toMatchObject([unfired])
       expect(before.ok).toBe(false)
       await control(mock, 'post', '/scenarios/limited/stop')
-      const [stopped] = (await contractOf(mock)).total.unfired_rules
-      expect(stopped && ruleSentence(stopped)).toBe(
-        'rule "too many" of scenario limited at service never fired in environment default: ' +
-          'no request matched it before the scenario was stopped',
+      const [stopped] = (await contractOf(mock)).total.findings
+      expect(stopped && findingSentence(stopped)).toBe(
+        'rule "too many" of scenario limited at service in environment default must fire; ' +
+          'found no request that matches it before the scenario was stopped',
       )
       await control(mock, 'post', '/reset')
-      expect((await contractOf(mock)).total.unfired_rules).toEqual([{ ...unfired, matched: 0, stopped: true }])
+      expect((await contractOf(mock)).total.findings).toMatchObject([unfired])
       await control(mock, 'post', '/scenarios/limited/start')
       await mock.api.post('/execute_tool', { ...ADA, tool_name: 'mail_list_messages', tool_input: {} })
       const { ok, total } = await contractOf(mock)
-      expect({ ok, unfired: total.unfired_rules, injected: total.injected }).toEqual({
+      expect({ ok, findings: total.findings, injected: total.injected }).toEqual({
         ok: true,
-        unfired: [],
+        findings: [],
         injected: 1,
       })
     })
@@ -202,20 +212,19 @@ describe('GET /_mock/contract', () => {
         .set('Authorization', `Bearer ${String(token.body.access_token)}`)
       const { body } = await supertest(app.listener).get('/_mock/contract')
       expect(body.ok).toBe(false)
-      expect(body.total.violations).toEqual([])
-      expect(body.total.answer_violations).toContainEqual(
-        expect.objectContaining({ operation: 'list_connections', path: expect.stringContaining('connections[0]') }),
-      )
+      const where = { operation: 'list_connections', field: expect.stringContaining('connections[0]') }
+      expect(body.total.findings).toContainEqual(expect.objectContaining({ code: 'mock_answer', ...where }))
+      expect(body.total.findings).not.toContainEqual(expect.objectContaining({ error_code: expect.any(String) }))
     } finally {
       await app.close()
     }
   })
 
-  it('has the document’s words where the wire has others (G48)', async () => {
+  it('has the words that the client sent where the wire has others than the document (G48)', async () => {
     await withToolmock({ seed: { settings: { vocabulary: { connector: 'app' } } } }, async (mock) => {
       await mock.api.post('/connected_accounts', { app: 7, identifier: 'ada@example.com', connector: 'mail' })
       const { violations } = (await contractOf(mock)).total
-      expect(violations.map(({ path }) => path)).toEqual(['connector'])
+      expect(violations.map(({ field }) => field)).toEqual(['app'])
     })
   })
 })

@@ -143,10 +143,10 @@ describe('GET /_mock/coverage', () => {
       await mock.api.get('/connections')
       const ofIt = async () => (await coverageOf(mock)).total.scenarios.find(({ name }) => name === 'rate-limited')
       expect(await ofIt()).toMatchObject({ reach: 'never', rules: 2, rules_fired: 1 })
-      expect((await contractOf(mock)).total.unfired_rules.map((each) => each.rule)).toEqual(['open'])
+      expect((await contractOf(mock)).total.findings.map(({ rule }) => rule?.rule)).toEqual(['open'])
       await mock.api.get('/providers')
       expect(await ofIt()).toMatchObject({ reach: 'driven', rules_fired: 2 })
-      expect((await contractOf(mock)).total.unfired_rules).toEqual([])
+      expect((await contractOf(mock)).total.findings).toEqual([])
     })
   })
 

@@ -21,7 +21,7 @@ describe('reports of several environments', () => {
       await createAccount(mock)
       await mock.api.get('/connected_accounts', { page_size: 'ten' })
       const contract = await contractOf(mock)
-      expect(contract.total.violations).toMatchObject([{ path: 'page_size', count: 2 }])
+      expect(contract.total.violations).toMatchObject([{ field: 'page_size', count: 2 }])
       expect(
         contract.environments.map(({ name, requests, violations }) => [name, requests, violations[0]?.count]),
       ).toEqual([
@@ -70,8 +70,10 @@ describe('reports of several environments', () => {
       await control(mock, 'delete', '/environments/worker-2')
       const { total, environments } = await contractOf(mock)
       expect(environments.map(({ name }) => name)).toEqual(['default', 'worker-2'])
-      expect(total.violations).toMatchObject([{ path: 'page_size', count: 1 }])
-      expect(total.unfired_rules).toMatchObject([{ environment: 'worker-2', scenario: 'limited', rule: 'too many' }])
+      expect(total.violations).toMatchObject([
+        { field: 'page_size', count: 1 },
+        { code: 'must_fire', rule: { environment: 'worker-2', scenario: 'limited', rule: 'too many' } },
+      ])
     })
   })
 
@@ -97,7 +99,7 @@ describe('reports of several environments', () => {
         await control(mock, 'delete', `/environments/worker-${nth}`)
       }
       const { total, environments } = await contractOf(mock)
-      expect(total.violations).toMatchObject([{ path: 'page_size', count: 203 }])
+      expect(total.violations).toMatchObject([{ field: 'page_size', count: 203 }])
       expect(total.violations[0]?.requests).toHaveLength(20)
       expect(environments).toHaveLength(201)
       expect(environments.some(({ name }) => name === 'worker-2')).toBe(false)

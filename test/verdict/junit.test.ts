@@ -45,7 +45,7 @@ describe('a report as JUnit XML', () => {
         const failure = elements(each, 'failure').map(textOf).join('')
         expect(elements(each, 'failure')).toHaveLength(Math.min(1, wrong.length))
         for (const { found, requests } of wrong) {
-          expect(failure).toContain(found)
+          expect(failure).toContain(found ?? 'is required')
           expect(failure).toContain(requests[0])
         }
         const noted = warnings.filter(({ operation }) => operation === each.attributes.name)
@@ -62,14 +62,15 @@ describe('a report as JUnit XML', () => {
   it('has a failure for each unknown path and unfired rule, as they were sent', async () => {
     await withViolations(async (mock) => {
       const contract = suiteOf(await read(mock), 'contract')
-      const shown = HOSTILE.replace('\u0000', '\ufffd').replace('\u001b', '\ufffd')
-      expect(cases(contract, 'contract.unknown paths').map(({ attributes }) => attributes.name)).toEqual([
+      expect(cases(contract, 'contract.unknown_path').map(({ attributes }) => attributes.name)).toEqual([
         `GET /api/v1/${encodeURIComponent(HOSTILE)}`,
         "GET /api/v1/%3Cscript%3E]]%3E&amp;%22'",
       ])
-      const [rule] = cases(contract, 'contract.rules that must fire')
-      expect(rule?.attributes.name).toBe(`unmet: ${shown} (default)`)
-      expect(elements(rule!, 'failure')[0]?.attributes.message).toContain('no request matched it')
+      const [rule] = cases(contract, 'contract.must_fire')
+      expect(rule?.attributes.name).toBe(
+        `rule ${JSON.stringify(HOSTILE)} of scenario unmet at service in environment default`,
+      )
+      expect(elements(rule!, 'failure')[0]?.attributes.message).toContain('no request that matches it')
     })
   })
 

@@ -5,12 +5,12 @@ import { recorded } from '../request-journal/recorded.ts'
 /** The records of an environment whose client verifies elsewhere, with flows that ended without verification. */
 function withFlows(count: number, name: string): LinkFlows {
   const flows = new LinkFlows()
-  flows.see(recorded({ operation: 'verify_user' }), undefined)
+  flows.see(recorded({ operation: 'verify_user' }))
   for (let at = 0; at < count; at++) {
     for (const event of ['made', 'approved'] as const) {
       const entry = recorded({ id: `${name}_${at}_${event}`, operation: 'create_magic_link' })
       entry.trace.link = { id: `${name}_${at}`, event, verified: false }
-      flows.see(entry, undefined)
+      flows.see(entry)
     }
   }
   return flows
@@ -35,7 +35,7 @@ it('at most 1,000 links whose flow is open are kept, and a flow that ends makes 
   const see = (id: string, event: 'made' | 'approved') => {
     const entry = recorded({ id: `${id}_${event}`, operation: 'create_magic_link' })
     entry.trace.link = { id, event, verified: false }
-    flows.see(entry, undefined)
+    flows.see(entry)
   }
   for (let at = 0; at <= 1000; at++) see(`l${at}`, 'made')
   see('l1000', 'approved')

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { mergeReports } from '../../src/verdict/merge-reports.ts'
-import type { ReportPair } from '../../src/verdict/report-pair.ts'
+import { type ReportPair, runFinding } from '../../src/verdict/report-pair.ts'
 import { type ControlMock, withControl } from '../control/control-mock.ts'
 
 async function pairOf({ call }: ControlMock, environment?: string): Promise<ReportPair> {
@@ -31,40 +31,31 @@ it('reports of two environments merge into the report of both', async () => {
     const counts = ({ contract: { ok, total } }: ReportPair) => ({
       ok,
       requests: total.requests,
-      violations: total.violations.map(({ operation, path, count, requests }) => ({
-        operation,
-        path,
-        count,
-        requests,
-      })),
-      unknown: total.unknown_paths.map(({ path, count }) => ({ path, count })),
-      unfired: total.unfired_rules,
+      findings: total.findings.map(({ operation, field, count, requests, rule }) => [
+        ...[operation, field, count, requests, rule],
+      ]),
     })
     expect(counts(merged)).toEqual(counts(whole))
-    expect(merged.contract.total.violations.length).toBeGreaterThan(0)
+    expect(merged.contract.total.findings.length).toBeGreaterThan(0)
     expect(merged.coverage.total).toEqual(whole.coverage.total)
     expect(merged.contract.environments.map(({ name }) => name)).toEqual(['a', 'b'])
   })
 })
 
 it('a rule of the start that fired in one run is not unfired, one that fired in none is', async () => {
-  const rule = (name: string) => ({
-    environment: null,
-    test: null,
-    scenario: 'down',
-    rule: name,
-    at: 'service',
-    matched: 1,
-    stopped: false,
-  })
+  const rule = (name: string) =>
+    runFinding({
+      ...{ code: 'must_fire', field: `rule ${name}`, allowed: 'must fire', found: null },
+      rule: { scenario: 'down', rule: name, environment: null, matched: 1 },
+    })
   await withControl({}, async (mock) => {
     const pair = await pairOf(mock)
     const withRules = (...names: string[]): ReportPair => ({
       ...pair,
-      contract: { ...pair.contract, total: { ...pair.contract.total, unfired_rules: names.map(rule) } },
+      contract: { ...pair.contract, total: { ...pair.contract.total, findings: names.map(rule) } },
     })
     const { contract } = mergeReports([withRules('first', 'second'), withRules('second')])
-    expect(contract.total.unfired_rules).toEqual([{ ...rule('second'), matched: 2 }])
+    expect(contract.total.findings).toMatchObject([{ field: 'rule second', rule: { rule: 'second', matched: 2 } }])
     expect(contract.ok).toBe(false)
   })
 })

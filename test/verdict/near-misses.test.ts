@@ -26,10 +26,10 @@ const proxy =
     const token = await mock.signIn()
     await mock.http('get', '/proxy/v1/messages').set('Authorization', `Bearer ${token}`).set(headers)
   }
-const nearMiss = (what: string, meant: string): string => `names no ${what} (did you mean ${meant}?)`
+const nearMiss = (what: string, did_you_mean: string) => ({ allowed: `names no ${what}`, did_you_mean })
 
 describe('a near miss of a known name is a violation', () => {
-  it.each<[string, Ask, string, string, string]>([
+  it.each<[string, Ask, string, string, object]>([
     [
       'a tool',
       execute({ tool_name: 'mail_send_mesage' }),
@@ -121,17 +121,17 @@ describe('a near miss of a known name is a violation', () => {
       '"mial"',
       nearMiss('connector', 'mail'),
     ],
-  ])('%s', async (_what, ask, where, found, allowed) => {
+  ])('%s', async (_what, ask, where, found, meant) => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
       await ask(mock)
       const { ok, total } = await contractOf(mock)
       expect(ok).toBe(false)
-      expect(total.violations.map((each) => `${each.operation} ${each.path}`)).toEqual([where])
+      expect(total.violations.map((each) => `${each.operation} ${each.field}`)).toEqual([where])
       expect(total.violations[0]).toMatchObject({
-        constraint: 'near_miss',
+        code: 'near_miss',
         found,
-        allowed,
+        ...meant,
         basis: 'choice:G6',
         count: 1,
       })
@@ -166,7 +166,7 @@ describe('a near miss of a known name is a violation', () => {
       await control(mock, 'put', '/scenarios/limited', RULE_429)
       await control(mock, 'post', '/scenarios/limited/start')
       await execute({ tool_name: 'mail_send_mesage' })(mock)
-      expect((await contractOf(mock)).total.violations).toMatchObject([{ path: 'tool_name', constraint: 'near_miss' }])
+      expect((await contractOf(mock)).total.violations).toMatchObject([{ field: 'tool_name', code: 'near_miss' }])
     })
   })
 
@@ -175,9 +175,7 @@ describe('a near miss of a known name is a violation', () => {
       await createActive(mock)
       await execute({ tool_input: { ...MESSAGE, bodi: 'x' } })(mock)
       const { violations, warnings } = (await contractOf(mock)).total
-      expect(violations).toMatchObject([
-        { path: 'tool_input.bodi', allowed: expect.stringContaining('did you mean body?') },
-      ])
+      expect(violations).toMatchObject([{ field: 'tool_input.bodi', did_you_mean: 'body' }])
       expect(warnings).toEqual([])
     })
   })
@@ -227,7 +225,7 @@ describe('a near miss of a known name is a violation', () => {
       await createActive(mock)
       await ask(mock)
       const { violations } = (await contractOf(mock)).total
-      expect(violations.map((each) => `${each.operation} ${each.path} ${String(each.error_code)}`)).toEqual([expected])
+      expect(violations.map((each) => `${each.operation} ${each.field} ${String(each.error_code)}`)).toEqual([expected])
     })
   })
 
@@ -244,12 +242,17 @@ describe('a near miss of a known name is a violation', () => {
       await createActive(mock)
       await execute({ tool_name: 'mail_send_mesage' })(mock)
       const { requests } = (await control(mock, 'get', '/requests?operation=execute_tool')).body
-      expect(requests[0].warnings).toEqual([
+      expect(requests[0].findings).toEqual([
         {
+          kind: 'violation',
+          code: 'near_miss',
+          error_code: null,
+          operation: 'execute_tool',
           field: 'tool_name',
-          description: 'names no tool (did you mean mail_send_message?); found "mail_send_mesage"',
-          kind: 'near_miss',
+          found: '"mail_send_mesage"',
+          allowed: 'names no tool',
           did_you_mean: 'mail_send_message',
+          basis: 'choice:G6',
         },
       ])
     })
@@ -300,9 +303,9 @@ describe('an identifier that differs from a known one only by case or blanks is 
       await ask(mock)
       const { ok, total } = await contractOf(mock)
       expect(ok).toBe(true)
-      expect(total.warnings.map((each) => `${each.operation} ${each.path}`)).toEqual([where])
+      expect(total.warnings.map((each) => `${each.operation} ${each.field}`)).toEqual([where])
       const allowed = 'differs from the known "ada@example.com" by case or blanks alone'
-      expect(total.warnings[0]).toMatchObject({ kind: 'similar_identifier', found, allowed, basis: 'choice:G6' })
+      expect(total.warnings[0]).toMatchObject({ code: 'similar_identifier', found, allowed, basis: 'choice:G6' })
     })
   })
 
@@ -341,10 +344,10 @@ describe('a flow that ends without verification is a warning', () => {
       await linkFor(mock, { ...ADA, user_verify_url: 'http://localhost/verify' })
       expect(await warningsOf(mock)).toMatchObject([
         {
-          kind: 'unverified_flow',
+          code: 'unverified_flow',
           operation: 'create_magic_link',
-          path: 'user_verify_url',
-          found: 'nothing',
+          field: 'user_verify_url',
+          found: null,
           allowed: expect.stringContaining(
             'there is no check that the person who gave consent is the user of the account',
           ),
@@ -362,7 +365,7 @@ describe('a flow that ends without verification is a warning', () => {
       const opened = await linkFor(mock, { connector: 'weather', identifier: 'grace@example.com' })
       const id = opened.split('/').at(-1)!
       expect((await control(mock, 'post', `/links/${id}/complete`, { decision: 'approve' })).status).toBe(200)
-      expect(await warningsOf(mock)).toMatchObject([{ kind: 'unverified_flow', count: 1 }])
+      expect(await warningsOf(mock)).toMatchObject([{ code: 'unverified_flow', count: 1 }])
     })
   })
 
@@ -392,7 +395,7 @@ describe('a flow that ends without verification is a warning', () => {
         .http('post', '/api/v1/connected_accounts/magic_link')
         .set('Authorization', `Bearer ${access_token}`)
       expect((await asked.send({ ...ADA, user_verify_url: 'http://localhost/verify' })).status).toBe(200)
-      expect(await warningsOf(mock)).toMatchObject([{ kind: 'unverified_flow', count: 1 }])
+      expect(await warningsOf(mock)).toMatchObject([{ code: 'unverified_flow', count: 1 }])
     })
   })
 })
@@ -424,7 +427,7 @@ describe('--fail-on', () => {
       const unneeded = { operation: 'verify_user', field: null }
       expect(verdictOf(pair, { failOn: 'warning', allow: [nickname, unneeded] })).toMatchObject({
         ok: false,
-        reasons: [{ kind: 'unused_allowance' }],
+        reasons: [{ code: 'unused_allowance' }],
       })
     })
   })

@@ -114,7 +114,7 @@ describe('a check by Prism', () => {
       recorded({
         ...good,
         id: 'invented',
-        violations: [{ field: 'identifier', description: 'found it', constraint: 'type' }],
+        checkViolations: [{ field: 'identifier', description: 'found it', constraint: 'type' }],
         responseBody: done,
       }),
       recorded({ ...good, id: 'answered', responseBody: '{"post_user_verify_redirect_url":7}' }),

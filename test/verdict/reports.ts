@@ -10,8 +10,16 @@ export async function control(mock: TestToolmock, method: Method, path: string, 
   return body === undefined ? request : request.send(body)
 }
 
-export async function contractOf(mock: TestToolmock, query = ''): Promise<ContractReport> {
-  return (await control(mock, 'get', `/contract${query}`)).body as ContractReport
+/** The report, its findings also by their kinds. */
+export async function contractOf(mock: TestToolmock, query = '') {
+  const report = (await control(mock, 'get', `/contract${query}`)).body as ContractReport
+  return { ...report, total: byKind(report.total), environments: report.environments.map(byKind) }
+}
+
+/** A record with its findings also by their kinds. */
+export function byKind<Of extends ContractReport['total']>(record: Of) {
+  const of = (kind: string) => record.findings.filter((finding) => finding.kind === kind)
+  return { ...record, violations: of('violation'), warnings: of('warning') }
 }
 
 export async function coverageOf(mock: TestToolmock, query = ''): Promise<CoverageReport> {
@@ -93,7 +101,7 @@ async function breakContract(mock: TestToolmock): Promise<void> {
 
 /** Runs `look` on the report of a client that breaks every kind of rule. */
 export async function withViolations(
-  look: (mock: TestToolmock, total: ContractReport['total']) => Promise<void>,
+  look: (mock: TestToolmock, total: Awaited<ReturnType<typeof contractOf>>['total']) => Promise<void>,
 ): Promise<void> {
   await withToolmock({}, async (mock) => {
     await breakContract(mock)

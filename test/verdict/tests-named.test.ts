@@ -6,6 +6,7 @@ import { type Element, readXml } from './xml.ts'
 
 const LISTS = { label: 'accounts > lists them, 100%', file: 'test/accounts.test.ts', line: 12 }
 const SENDS = { label: 'messages > sends one' }
+const NAMED = { name: LISTS.label, file: LISTS.file, line: LISTS.line }
 const SENTENCE = 'list_connected_accounts: page_size must be at most 100; found 101'
 
 /** Runs `work` after two tests with the same mistake and one without. */
@@ -35,7 +36,7 @@ describe('a finding names its tests', () => {
       expect(total.violations).toMatchObject([
         {
           count: 2,
-          tests: [LISTS, { ...SENDS, file: null, line: null }],
+          tests: [NAMED, { name: SENDS.label, file: null, line: null }],
           test_count: 2,
           examples: [
             { environment: 'lists', method: 'GET', path: '/api/v1/connected_accounts', excerpt: '?page_size=101' },
@@ -43,7 +44,7 @@ describe('a finding names its tests', () => {
           ],
         },
       ])
-      expect(environments.map(({ name, test }) => [name, test?.label])).toEqual([
+      expect(environments.map(({ name, test }) => [name, test?.name])).toEqual([
         ['default', undefined],
         ['keeps', 'connections > keeps to the contract'],
         ['lists', LISTS.label],
@@ -75,7 +76,7 @@ describe('a finding names its tests', () => {
       await control(mock, 'delete', '/environments/lists')
       await listing
       const { environments } = await contractOf(mock)
-      expect(environments.map(({ name, test }) => [name, test?.label])).toEqual([
+      expect(environments.map(({ name, test }) => [name, test?.name])).toEqual([
         ['default', undefined],
         ['lists', LISTS.label],
       ])

@@ -8,8 +8,10 @@ const KINDS = ['operations', 'statuses', 'error_codes', 'request_fields', 'respo
 const summary = Object.fromEntries([...KINDS, 'scenarios'].map((kind) => [kind, TALLY])) as Verdict['summary']
 const GOOD: Verdict = { ok: true, reasons: [], allowed: [], warnings: [], requests: 7, injected: 2, summary }
 
-const reason = (sentence: string): VerdictItem<'violation'> => ({
+const reason = (sentence: string): VerdictItem => ({
   kind: 'violation',
+  code: 'type',
+  request: 'req_1',
   sentence,
   requests: ['req_1'],
   details: [],
@@ -44,19 +46,17 @@ describe('a verdict as text', () => {
     expect(lines[11]).toBe('  and 11 more')
   })
 
-  it('shows one reason of each kind, also with many of another kind', () => {
+  it('shows one reason of each code, also with many of another', () => {
     const violations = Array.from({ length: 500 }, (_, nth) => reason(`a violation, the ${nth}th`))
-    const paths = violations.map((each) => ({ ...each, kind: 'unknown_path' as const }))
+    const paths = violations.map((each) => ({ ...each, code: 'unknown_path' }))
     const others = [
-      { kind: 'unfired_rule' as const, sentence: 'rule "hang" never fired', requests: [], details: [] },
-      { kind: 'coverage' as const, sentence: '2 of 19 operations were driven', requests: [], details: [] },
+      { ...reason('rule "hang" must fire'), code: 'must_fire' },
+      { ...reason('2 of 19 operations were driven'), code: 'coverage' },
     ]
     const text = verdictText({ ...GOOD, ok: false, reasons: [...violations, ...paths, ...others] }, 120)
-    expect(text).toContain('\n  violation     a violation, the 8th\n  unknown path  a violation, the 0th\n')
-    expect(text).toContain(
-      '\n  unfired rule  rule "hang" never fired\n  coverage      2 of 19 operations were driven\n',
-    )
-    expect(text).toContain('\n  and 990 more (violation 491, unknown path 499)\n')
+    expect(text).toContain('\n  violation  a violation, the 8th\n  violation  a violation, the 0th\n')
+    expect(text).toContain('\n  violation  rule "hang" must fire\n  violation  2 of 19 operations were driven\n')
+    expect(text).toContain('\n  and 990 more (type 491, unknown path 499)\n')
   })
 
   it('is complete where there is no terminal, with the tests and requests of each reason', () => {
@@ -82,7 +82,7 @@ describe('a verdict as text', () => {
     (columns) => {
       const width = Math.max(80, columns)
       const wide = Array.from({ length: 500 }, (_, nth) => reason(`${nth} ${'wide '.repeat(24)}`))
-      const warnings = wide.map((each) => ({ ...each, kind: 'unread' as const }))
+      const warnings = wide.map((each) => ({ ...each, kind: 'warning' as const, code: 'unread' }))
       for (const full of [
         { allowed: wide, warnings },
         { allowed: [], warnings },
@@ -105,7 +105,7 @@ describe('a verdict as text', () => {
 describe('a verdict as Markdown', () => {
   it('has the same, with coverage as a table', () => {
     const allowed = [reason('provoked')]
-    const warnings = [{ kind: 'unread' as const, sentence: 'colour', requests: [], details: [] }]
+    const warnings = [{ ...reason('colour'), kind: 'warning' as const, code: 'unread' }]
     expect(verdictMarkdown({ ...broken('wrong'), allowed, warnings })).toBe(
       [
         '### toolmock: the verdict failed for 1 reason',
@@ -118,7 +118,7 @@ describe('a verdict as Markdown', () => {
         '',
         'Warnings, which do not fail the verdict:',
         '',
-        '- unread: `colour`',
+        '- warning: `colour`',
         '',
         '7 requests, 2 of them answered or changed by a scenario',
         '',

@@ -13,23 +13,23 @@ async function rule({ call }: WebhookMock, fault: object, more: object = {}): Pr
 
 async function findings({
   call,
-}: WebhookMock): Promise<{ path: string; constraint: string; found: string; requests: string[] }[]> {
+}: WebhookMock): Promise<{ field: string; code: string; found: string; requests: string[] }[]> {
   const { body } = await call('get', '/contract')
   const { total } = body as {
     total: {
-      violations: {
+      findings: {
         operation: string
-        path: string
-        constraint: string
+        field: string
+        code: string
         found: string
         basis: string
         requests: string[]
       }[]
     }
   }
-  return total.violations
+  return total.findings
     .filter(({ operation }) => operation === 'webhook')
-    .map(({ path, constraint, found, requests }) => ({ path, constraint, found, requests }))
+    .map(({ field, code, found, requests }) => ({ field, code, found, requests }))
 }
 
 const FIRST = { when: { first: 1 } }
@@ -87,7 +87,7 @@ describe('faults at webhook', () => {
       await service('post', '/connected_accounts', account('ada'))
       await attempted(1)
       const [attempt] = await attempts()
-      expect(await findings(mock)).toEqual([{ path, constraint, found: '204', requests: [attempt?.id] }])
+      expect(await findings(mock)).toEqual([{ field: path, constraint, found: '204', requests: [attempt?.id] }])
       const { body: journal } = await mock.http('get', '/_mock/requests?short=true&kind=webhook')
       const { entries } = journal as { entries: { id: string; marks: string[] }[] }
       expect(entries.map(({ id, marks }) => [id, marks.includes('violation')])).toEqual([[attempt?.id, true]])
@@ -120,7 +120,7 @@ describe('faults at webhook', () => {
       await service('post', '/connected_accounts', account('grace'))
       await receiver.answered(6)
       expect(await findings(mock)).toMatchObject([
-        { path: 'webhook-id', constraint: 'treated_twice', found: 'create_magic_link twice' },
+        { field: 'webhook-id', code: 'treated_twice', found: expect.stringMatching(/^create_magic_link twice, again in req_/) },
       ])
     })
   })

@@ -22,8 +22,9 @@ const COMMANDS = { error: 'error', warning: 'warning', note: 'notice' } as const
 
 function annotation({ ruleId = '', level, message, locations }: Result): string {
   const { artifactLocation, region } = locations?.[0]?.physicalLocation ?? {}
+  const line = region?.startLine === undefined ? '' : `line=${region.startLine},`
   const isTest = artifactLocation?.uriBaseId === SOURCE_ROOT
-  const place = isTest ? `file=${property(decodeURI(artifactLocation.uri ?? ''))},line=${region?.startLine ?? 1},` : ''
+  const place = isTest ? `file=${property(decodeURI(artifactLocation.uri ?? ''))},${line}` : ''
   const command = COMMANDS[level === 'warning' || level === 'note' ? level : 'error']
   return `::${command} ${place}title=${property(`toolmock: ${ruleId}`)}::${data(message.text ?? '')}`
 }

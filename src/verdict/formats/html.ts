@@ -1,11 +1,12 @@
-import type { Coverage, Finding, FindingOrigin, Reach, Tally, Warning } from '../report-types.ts'
+import { isViolation } from '../../domain/finding.ts'
+import type { Coverage, FindingOrigin, Reach, ReportFinding, Tally } from '../report-types.ts'
 import { breakable, capitalised, plural } from '../../domain/text.ts'
 import { html, type Html, type HtmlValue } from '../../pages/html.ts'
 import { htmlDocument } from '../../pages/layout.ts'
 import { REPORT_STYLE } from '../../pages/style.ts'
-import { byOperation, type OperationReport, type Shortfall, tallyOf } from '../report-pair.ts'
+import { byOperation, tallyOf } from '../report-pair.ts'
 import type { JudgedReports } from '../verdict.ts'
-import { leftOutSentence, SHOWN, testText } from '../sentences.ts'
+import { findingSentence, leftOutSentence, SHOWN, testText } from '../sentences.ts'
 import { coverageRows } from './text.ts'
 
 /** Both reports as one HTML page without scripts, images or fonts from elsewhere. */
@@ -84,14 +85,15 @@ function section({ id, title, parts }: Section): Html {
 /** What was found, in the order of the list at the top. A section without parts is left out: that list says so. */
 function findingSections(reports: JudgedReports): Section[] {
   const { allowed = [], shortfalls } = reports
-  const {
-    violations,
-    unknown_paths: paths,
-    unfired_rules: rules,
-    answer_violations: answers,
-    warnings,
-  } = reports.contract.total
   const operations = byOperation(reports)
+  const all = reports.contract.total.findings
+  const sectionOf = (id: string, title: string, noun: string, isIn: (finding: ReportFinding) => boolean): Section => ({
+    ...{ id, title, counted: [all.filter(isIn).length, noun] },
+    parts: operations.flatMap(({ operation, findings }) =>
+      findingTable(operation ?? 'No operation', findings.filter(isIn), noun),
+    ),
+  })
+  const isDefect = ({ code }: ReportFinding): boolean => code === 'mock_answer'
   const failed = failedOf(reports.cases)
   return [
     {
@@ -107,52 +109,9 @@ function findingSections(reports: JudgedReports): Section[] {
         ]),
       ),
     },
-    {
-      id: 'violations',
-      title: 'Violations by clients',
-      counted: [violations.length, 'violation by clients', 'violations by clients'],
-      parts: findingTables(operations, (operation) => operation.violations),
-    },
-    {
-      id: 'paths',
-      title: 'Unknown paths',
-      counted: [paths.length, 'unknown path'],
-      parts: table(
-        'Requested paths and methods that are not served',
-        ['Method and path', 'Status', 'Did you mean', ['Times', 'number'], ['Tests and requests', 'wide']],
-        paths.map((unknown) => {
-          const { method, path, status, did_you_mean: meant, count } = unknown
-          return [
-            inCode(`${method} ${path}`),
-            status,
-            meant === null ? null : inCode(meant),
-            count,
-            originCell(unknown),
-          ]
-        }),
-        'findings',
-      ),
-    },
+    sectionOf('violations', 'Violations', 'violation', (finding) => isViolation(finding) && !isDefect(finding)),
     { id: 'allowed', title: 'Allowed', parts: list(allowed) },
-    {
-      id: 'rules',
-      title: 'Rules that must fire and never fired',
-      counted: [rules.length, 'rule that must fire and never fired', 'rules that must fire and never fired'],
-      parts: table(
-        'Rules with must_fire that never fired',
-        ['Rule', 'Scenario', 'At', 'Environment', ['Requests that matched all but its when', 'number']],
-        rules.map(({ rule, scenario, at, environment, test, matched }) => {
-          const where = html`${environment ?? 'any'}${test && html`<br /><small>${testText(test)}</small>`}`
-          return [rule, inCode(scenario), at, where, matched]
-        }),
-      ),
-    },
-    {
-      id: 'answers',
-      title: 'Violations by the mock',
-      counted: [answers.length, 'violation by the mock', 'violations by the mock'],
-      parts: findingTables(operations, (operation) => operation.answerViolations),
-    },
+    sectionOf('answers', 'Defects of the mock', 'defect of the mock', isDefect),
     {
       // The section of all coverage has them.
       id: 'coverage',
@@ -164,12 +123,7 @@ function findingSections(reports: JudgedReports): Section[] {
       ],
       parts: [],
     },
-    {
-      id: 'warnings',
-      title: 'Warnings',
-      counted: [warnings.length, 'warning'],
-      parts: findingTables(operations, (operation) => operation.warnings, 'Effect', 'fields without effect'),
-    },
+    sectionOf('warnings', 'Warnings', 'warning', (finding) => !isViolation(finding)),
   ]
 }
 
@@ -182,30 +136,22 @@ function list(items: readonly HtmlValue[]): Html[] {
   ]
 }
 
-/** A table for each operation that has any. */
-function findingTables(
-  operations: readonly OperationReport[],
-  findingsOf: (operation: OperationReport) => readonly (Finding | Warning)[],
-  ruleTitle = 'Rule',
-  caption = 'violations',
-): Html[] {
+function findingTable(title: string, findings: readonly ReportFinding[], noun: string): Html[] {
   const heads: Head[] = [
     'Where',
     'Found',
-    [ruleTitle, 'wide'],
+    ['Rule', 'wide'],
     'Basis',
     ['Times', 'number'],
     ['Tests and requests', 'wide'],
   ]
-  return operations.flatMap((operation) => {
-    const rows = findingsOf(operation).map((finding) => {
-      const { path, found, allowed, constraint, error_code: code, basis, count } = finding
-      const name = 'kind' in finding ? finding.kind : (code ?? constraint)
-      const cited = html`${inCode(name)}<br /><small class="short">${basis}</small>`
-      return [inCode(path), found, allowed, cited, count, originCell(finding)]
-    })
-    return table(`${operation.operation}: ${caption}`, heads, rows, 'findings')
+  const rows = findings.map((finding) => {
+    const { field, found, allowed, code, error_code, basis, count, did_you_mean: meant } = finding
+    const cited = html`${inCode(error_code ?? code)}<br /><small class="short">${basis}</small>`
+    const rule = html`${allowed}${meant !== null && html`: did you mean ${inCode(meant)}?`}`
+    return [inCode(field), found, rule, cited, count, originCell(finding)]
   })
+  return table(`${title}: ${noun}s`, heads, rows, 'findings')
 }
 
 /** What leads back from a finding to its tests and requests. */
@@ -231,17 +177,15 @@ function originCell({ count, examples, tests, test_count: testCount }: FindingOr
 
 function environmentsSection({ contract, coverage }: JudgedReports): Section {
   const covered = new Map(coverage.environments.map(({ name, summary }) => [name, summary]))
-  const counts = ['Requests', 'Injected', 'Violations', 'Unknown paths', 'Unfired rules', 'Warnings'] as const
+  const counts = ['Requests', 'Injected', 'Violations', 'Warnings'] as const
   const rows = contract.environments.map((each) => {
     const summary = covered.get(each.name)
     return [
       each.test === null ? inCode(each.name) : html`${inCode(each.name)}<br /><small>${testText(each.test)}</small>`,
       each.requests,
       each.injected,
-      each.violations.length,
-      each.unknown_paths.length,
-      each.unfired_rules.length,
-      each.warnings.length,
+      each.findings.filter(isViolation).length,
+      each.findings.filter((finding) => !isViolation(finding)).length,
       summary && share(summary.operations),
       summary && share(summary.statuses),
     ]
@@ -263,7 +207,7 @@ const REACHES: Readonly<Record<Reach, string>> = { driven: 'driven', injected_on
 const REACH_NAMES = Object.keys(REACHES) as Reach[]
 
 /** The coverage at a glance: each kind with its counts, and each operation with its statuses. */
-function coverageSection(coverage: Coverage, shortfalls: readonly Shortfall[]): Section {
+function coverageSection(coverage: Coverage, shortfalls: readonly ReportFinding[]): Section {
   const rows = coverageRows(coverage).map(([kind, tally]) => {
     const { driven, injected_only: injected, never, total } = tally
     return [capitalised(kind), driven, injected, never, total, bar(tally)]
@@ -277,7 +221,7 @@ function coverageSection(coverage: Coverage, shortfalls: readonly Shortfall[]): 
         Driven means: shown by an answer of the mock itself. What only a scenario or the control API caused proves
         nothing about the client and is counted separately.
       </p>`,
-      ...shortfalls.map(({ sentence }) => html`<p><strong>${sentence}.</strong></p>`),
+      ...shortfalls.map((finding) => html`<p><strong>${findingSentence(finding)}.</strong></p>`),
       ...table('Coverage of each kind', ['Kind', ...counts, 'Share'], rows),
       matrix(coverage.operations),
     ],

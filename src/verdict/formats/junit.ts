@@ -1,14 +1,8 @@
-import type { CaseResult, ContractRecord, FindingOrigin, TestName } from '../report-types.ts'
+import { isViolation } from '../../domain/finding.ts'
 import { type JunitCase, type JunitSuite, junitXml } from '../../domain/junit.ts'
-import {
-  answerSentence,
-  leftOutSentence,
-  originLines,
-  pathSentence,
-  ruleSentence,
-  violationSentence,
-  warningSentence,
-} from '../sentences.ts'
+import type { TestName } from '../../request-journal/view.ts'
+import type { CaseResult, ContractRecord, ReportFinding } from '../report-types.ts'
+import { findingSentence, leftOutSentence, originLines } from '../sentences.ts'
 import { byOperation, type OperationReport } from '../report-pair.ts'
 import type { JudgedReports } from '../verdict.ts'
 import { coverageRows } from './text.ts'
@@ -35,60 +29,54 @@ function casesSuite(cases: readonly CaseResult[]): JunitSuite {
 
 /** The tests that environments were made for, by their own names: each fails by the findings that it had. None without labels. */
 function testSuites({ contract: { total, environments } }: JudgedReports): JunitSuite[] {
-  const found = [
-    ...total.violations.map((finding) => ({ ...finding, sentence: violationSentence(finding) })),
-    ...total.unknown_paths.map((path) => ({ ...path, sentence: pathSentence(path) })),
-    ...total.unfired_rules.map((rule) => ({ tests: rule.test ? [rule.test] : [], sentence: ruleSentence(rule) })),
-  ]
   const tests = new Map<string, { test: TestName; texts: string[] }>()
   const of = (test: TestName) => {
-    const key = `${test.file ?? ''}\n${test.label}`
+    const key = `${test.file ?? ''}\n${test.name}`
     const known = tests.get(key) ?? { test, texts: [] }
     tests.set(key, known)
     return known
   }
   for (const { test } of environments) if (test) of(test)
-  for (const { tests: named, sentence } of found) for (const test of named) of(test).texts.push(sentence)
+  for (const finding of total.findings.filter(isViolation))
+    for (const test of finding.tests) of(test).texts.push(findingSentence(finding))
   if (tests.size === 0) return []
-  const cases = [...tests.values()].map(({ test: { label, file, line }, texts }): JunitCase => {
-    return { className: file ?? 'tests.tests', name: label, ...(file !== null && { file, line }), texts }
+  const cases = [...tests.values()].map(({ test: { name, file, line }, texts }): JunitCase => {
+    return { className: file ?? 'tests.tests', name, ...(file !== null && { file, line }), texts }
   })
   return [{ name: 'tests', cases }]
 }
 
+/** Of the defects of the mock an operation has a case of its own: they are an error, and no failure. */
 function contractSuite(reports: JudgedReports): JunitSuite {
   const { total } = reports.contract
-  const operations = byOperation(reports)
-  return {
-    name: 'contract',
-    cases: [
-      ...operations.filter(({ called }) => called).map(operationCase),
-      ...operations.filter(({ answerViolations }) => answerViolations.length > 0).map(answerCase),
-      ...total.unknown_paths.map((path): JunitCase => {
-        const texts = [withRequests(pathSentence(path), path)]
-        return { className: 'contract.unknown paths', name: `${path.method} ${path.path}`, texts }
-      }),
-      ...total.unfired_rules.map((rule): JunitCase => {
-        const name = `${rule.scenario}: ${rule.rule}${rule.environment === null ? '' : ` (${rule.environment})`}`
-        return { className: 'contract.rules that must fire', name, texts: [ruleSentence(rule)] }
-      }),
-    ],
-    out: [...countsLines(total), ...(reports.allowed ?? []).map((sentence) => `allowed: ${sentence}`)],
-  }
-}
-
-function operationCase({ operation, violations, warnings }: OperationReport): JunitCase {
-  return {
-    className: 'contract.operations',
-    name: operation,
-    texts: violations.map((finding) => withRequests(violationSentence(finding), finding)),
-    out: warnings.map((warning) => withRequests(`warning: ${warningSentence(warning)}`, warning)),
-  }
-}
-
-function answerCase({ operation, answerViolations }: OperationReport): JunitCase {
-  const texts = answerViolations.map((finding) => withRequests(answerSentence(finding), finding))
-  return { className: 'contract.answers of the mock', name: operation, outcome: 'error', texts }
+  const isDefect = ({ code }: ReportFinding): boolean => code === 'mock_answer'
+  const cases = byOperation(reports).flatMap(({ operation, called, findings }): JunitCase[] => {
+    const violations = findings.filter((finding) => isViolation(finding) && !isDefect(finding))
+    const warnings = findings.filter((finding) => !isViolation(finding)).map((each) => `warning: ${withRequests(each)}`)
+    if (operation === null)
+      return violations.map((each) => ({
+        className: `contract.${each.code}`,
+        name: each.field,
+        texts: [withRequests(each)],
+      }))
+    if (!called) return []
+    const defects = findings.filter(isDefect).map(withRequests)
+    const own = {
+      className: 'contract.operations',
+      name: operation,
+      texts: violations.map(withRequests),
+      out: warnings,
+    }
+    const ofMock = {
+      className: 'contract.answers of the mock',
+      name: operation,
+      texts: defects,
+      outcome: 'error',
+    } as const
+    return defects.length === 0 ? [own] : [own, ofMock]
+  })
+  const allowed = (reports.allowed ?? []).map((sentence) => `allowed: ${sentence}`)
+  return { name: 'contract', cases, out: [...countsLines(total), ...allowed] }
 }
 
 const NOT_DRIVEN = {
@@ -104,8 +92,8 @@ function coverageSuite(reports: JudgedReports): JunitSuite {
         const about = { className: 'coverage.operations', name: operation }
         return reach === 'driven' ? about : { ...about, outcome: 'skipped', texts: [NOT_DRIVEN[reach]] }
       }),
-      ...reports.shortfalls.map(({ of, sentence }): JunitCase => {
-        return { className: 'coverage.minima', name: of, texts: [sentence] }
+      ...reports.shortfalls.map((finding): JunitCase => {
+        return { className: 'coverage.minima', name: finding.code, texts: [findingSentence(finding)] }
       }),
     ],
     out: coverageRows(reports.verdict).map(([kind, { total, driven, injected_only: injected, never }]) => {
@@ -119,6 +107,7 @@ function countsLines(total: ContractRecord): string[] {
   return total.left_out > 0 ? [line, leftOutSentence(total)] : [line]
 }
 
-function withRequests(sentence: string, origin: FindingOrigin): string {
-  return [sentence, ...originLines(origin), `requests: ${origin.requests.join(', ')}`].join('\n  ')
+function withRequests(finding: ReportFinding): string {
+  const ids = finding.request === null ? [] : [`requests: ${finding.requests.join(', ')}`]
+  return [findingSentence(finding), ...originLines(finding), ...ids].join('\n  ')
 }

@@ -6,7 +6,7 @@ import { coverageRows, inWords, requestsLine, titleOf } from './text.ts'
 const SHOWN = 100
 
 /** A verdict as Markdown. Sentences quote clients, so they are code spans, in which nothing is markup. */
-export function verdictMarkdown(verdict: Verdict<string>): string {
+export function verdictMarkdown(verdict: Verdict): string {
   const { reasons, allowed, warnings } = verdict
   return [
     `### toolmock: ${titleOf(verdict)}`,
@@ -24,12 +24,12 @@ export function verdictMarkdown(verdict: Verdict<string>): string {
   ].join('\n')
 }
 
-function itemLines(title: string, list: readonly VerdictItem<string>[]): string[] {
+function itemLines(title: string, list: readonly VerdictItem[]): string[] {
   if (list.length === 0) return []
   const items = list
     .slice(0, SHOWN)
     .flatMap(({ kind, sentence, details }) => [
-      `- ${inWords(kind)}: ${code(sentence)}`,
+      `- ${kind}: ${code(sentence)}`,
       ...details.map((line) => `  - ${code(line)}`),
     ])
   const more = list.length > SHOWN ? [`- and ${list.length - SHOWN} more`] : []

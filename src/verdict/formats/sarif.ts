@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Location, Log, ReportingDescriptor, Result, Run } from 'sarif'
 import { OPERATION_LINES } from '../../contract/generated/operation-lines.ts'
-import type { CaseResult, Finding, FindingOrigin, TestName } from '../report-types.ts'
-import {
-  answerSentence,
-  originLines,
-  pathSentence,
-  ruleSentence,
-  violationSentence,
-  warningSentence,
-} from '../sentences.ts'
-import type { Shortfall } from '../report-pair.ts'
+import { isViolation } from '../../domain/finding.ts'
+import { UNKNOWN_PATH } from '../../request-journal/findings.ts'
+import type { TestName } from '../../request-journal/view.ts'
+import type { CaseResult, ReportFinding } from '../report-types.ts'
+import { findingSentence, originLines } from '../sentences.ts'
+import { runFinding } from '../report-pair.ts'
 import { type JudgedReports, ownReasons } from '../verdict.ts'
 
 /** Addresses of files are relative to the folder of the package, which the reader of a log does not know. */
@@ -57,99 +53,83 @@ export function sarifLog(
 /** The findings of both reports and the minima that were not reached. */
 export function resultsOf({ contract: { total }, coverage, shortfalls, cases = [] }: JudgedReports): Result[] {
   const bundled = new Set(coverage.total.scenarios.map(({ name }) => name))
-  return [
-    ...total.violations.map((finding) => ofFinding('contract-violation', violationSentence(finding), finding)),
-    ...total.unknown_paths.map((unknown) => {
-      const { method, path, status, did_you_mean } = unknown
-      return result('unknown-path', {
-        sentence: pathSentence(unknown),
-        location: placed(SPEC, 1, { name: path, fullyQualifiedName: `${method} ${path}`, kind: 'resource' }),
-        origin: unknown,
-        properties: { status, did_you_mean },
-      })
-    }),
-    ...total.unfired_rules.map((rule) => {
-      const file = bundled.has(rule.scenario) ? `scenarios/${rule.scenario}.yaml` : SPEC
-      const fullyQualifiedName = `${rule.scenario}/${rule.rule}`
-      return result('unfired-rule', {
-        sentence: ruleSentence(rule),
-        tests: rule.test ? [rule.test] : [],
-        location: placed(file, 1, { name: rule.rule, fullyQualifiedName, kind: 'resource' }),
-        properties: { environment: rule.environment, at: rule.at, matched: rule.matched },
-      })
-    }),
-    ...total.answer_violations.map((finding) => ofFinding('answer-violation', answerSentence(finding), finding)),
-    ...total.warnings.map((warning) => ofFinding(warning.kind, warningSentence(warning), warning)),
-    ...shortfalls.map(ofShortfall),
-    ...cases.flatMap(ofCase),
-  ]
+  const all = [...total.findings.filter(isViolation), ...shortfalls, ...cases.flatMap(caseFindings)]
+  return [...all, ...total.findings.filter((finding) => !isViolation(finding))].map((finding) =>
+    resultOf(finding, bundled),
+  )
 }
 
-function ofCase(each: CaseResult): Result[] {
+function caseFindings(each: CaseResult): ReportFinding[] {
   const { name, file, line } = each
-  const location = placed(SPEC, 1, { name, fullyQualifiedName: `cases/${name}`, kind: 'function' })
-  const tests = [{ label: name, file, line }]
-  return ownReasons(each).map(({ kind, sentence, requests, details }) => {
-    const text = [sentence, ...details].join('\n')
-    return result('case-failed', { sentence: text, location, tests, properties: { kind, sentence, requests } })
-  })
+  return ownReasons(each).map(({ kind, code, sentence, requests, details }) => ({
+    ...runFinding({
+      kind,
+      code,
+      field: [sentence, ...details].join('\n'),
+      allowed: '',
+      found: null,
+      test: { name, file, line },
+    }),
+    requests: [...requests],
+  }))
 }
 
-function ofShortfall({ of, sentence }: Shortfall): Result {
-  const location = placed(SPEC, 1, { name: of, fullyQualifiedName: `coverage/${of}`, kind: 'resource' })
-  return result('too-little-driven', { sentence, location, properties: {} })
-}
-
-function ofFinding(ruleId: RuleId, sentence: string, finding: Finding): Result {
-  const { operation, path, constraint, error_code, found, allowed, basis } = finding
-  const fullyQualifiedName = `${operation}/${path}`
-  return result(ruleId, {
-    sentence,
-    location: inOperation(operation, path, fullyQualifiedName),
-    origin: finding,
-    properties: { constraint, error_code, found, allowed, basis },
-  })
-}
-
-interface ResultParts {
-  readonly sentence: string
-  /** The part of the contract, or the scenario. */
-  readonly location: Location
-  /** Absent for a finding without requests. */
-  readonly origin?: FindingOrigin
-  readonly tests?: readonly TestName[]
-  readonly properties: NonNullable<Result['properties']>
-}
-
-function result(
-  ruleId: RuleId,
-  { sentence, location, origin, tests = origin?.tests ?? [], properties }: ResultParts,
-): Result {
+function resultOf(finding: ReportFinding, bundled: ReadonlySet<string>): Result {
+  const { tests, count, requests, examples, rule, ...properties } = finding
+  const location = locationOf(finding, bundled)
+  const ruleId = ruleOf(finding)
   // Where the finding can be fixed: in the test that is known by its file, else beside the contract.
   const places = tests.flatMap(placeOfTest)
   return {
     ruleId,
     ruleIndex: RULE_IDS.indexOf(ruleId),
-    level: RULES[ruleId].level,
-    message: { text: plainMessage([sentence, ...(origin ? originLines(origin) : [])].join('\n')) },
+    level: isViolation(finding) ? 'error' : RULES[ruleId].level,
+    message: { text: plainMessage([findingSentence(finding), ...originLines(finding)].join('\n')) },
     locations: [places[0] ?? location],
     ...(places.length === 0 ? {} : { relatedLocations: [...places.slice(1), location] }),
-    ...(origin ? { occurrenceCount: origin.count } : {}),
-    partialFingerprints: fingerprints(identityOf(ruleId, location, properties)),
-    properties: origin ? { ...properties, requests: origin.requests, tests, examples: origin.examples } : properties,
+    ...(finding.request === null ? {} : { occurrenceCount: count }),
+    partialFingerprints: fingerprints(identityOf(ruleId, location, finding)),
+    properties: { ...properties, ...(rule && { rule }), requests, tests, examples },
   }
+}
+
+/** The part of the contract, or the scenario. */
+function locationOf({ operation, field, code, rule }: ReportFinding, bundled: ReadonlySet<string>): Location {
+  if (operation !== null) return inOperation(operation, field, `${operation}/${field}`)
+  if (rule) {
+    const file = bundled.has(rule.scenario) ? `scenarios/${rule.scenario}.yaml` : SPEC
+    return placed(file, 1, { name: rule.rule, fullyQualifiedName: `${rule.scenario}/${rule.rule}`, kind: 'resource' })
+  }
+  const fullyQualifiedName = code === UNKNOWN_PATH ? field : code
+  return placed(SPEC, 1, { name: fullyQualifiedName, fullyQualifiedName, kind: 'resource' })
+}
+
+const RULE_OF_CODE: ReadonlyMap<string, RuleId> = new Map(
+  Object.entries({
+    [UNKNOWN_PATH]: 'unknown-path',
+    must_fire: 'unfired-rule',
+    coverage: 'too-little-driven',
+    no_requests: 'too-little-driven',
+    mock_answer: 'answer-violation',
+  } as const),
+)
+
+/** A warning has a rule of its own code; the violations of fields have one together. */
+function ruleOf({ code, operation }: ReportFinding): RuleId {
+  const rule = RULE_OF_CODE.get(code) ?? RULE_IDS.find((id) => id === code)
+  return rule ?? (operation === null ? 'case-failed' : 'contract-violation')
 }
 
 /** The folder of the repository, in the words of GitHub. */
 export const SOURCE_ROOT = '%SRCROOT%'
 
-function placeOfTest({ label, file, line }: TestName): Location[] {
+function placeOfTest({ name, file, line }: TestName): Location[] {
   if (file === null) return []
   const artifactLocation = { uri: encodeURI(file.toWellFormed()), uriBaseId: SOURCE_ROOT }
   return [
     {
-      physicalLocation: { artifactLocation, region: { startLine: line ?? 1 } },
-      logicalLocations: [{ name: label, fullyQualifiedName: label, kind: 'function' }],
+      physicalLocation: { artifactLocation, ...(line !== null && { region: { startLine: line } }) },
+      logicalLocations: [{ name, fullyQualifiedName: name, kind: 'function' }],
     },
   ]
 }
@@ -172,14 +152,11 @@ export function fingerprints(identity: string): NonNullable<Result['partialFinge
 }
 
 /** Equal for the same finding in every run; does not depend on what was sent, nor on how often. */
-function identityOf(
-  ruleId: RuleId,
-  { logicalLocations = [] }: Location,
-  properties: ResultParts['properties'],
-): string {
+function identityOf(ruleId: RuleId, { logicalLocations = [] }: Location, finding: ReportFinding): string {
   const names = logicalLocations.map(({ fullyQualifiedName = '' }) => fullyQualifiedName.replace(/\[\d+\]/g, '[]'))
-  const { constraint = null, error_code = null, status = null, environment = null } = properties
-  return JSON.stringify([ruleId, ...names, constraint, error_code, status, environment])
+  const { code, error_code, tests, rule } = finding
+  const ofCase = ruleId === 'case-failed' ? tests.map(({ name }) => name) : []
+  return JSON.stringify([ruleId, ...names, ...ofCase, code, error_code, rule?.environment])
 }
 
 /** In a message `[text](target)` would be a link; text from clients must not make one. */

@@ -14,7 +14,7 @@ export function reportText({ verdict }: JudgedReports): string {
 }
 
 /** A verdict with everything; on a terminal of so many columns what fits on one screen. Some terminals report zero columns. */
-export function verdictText(verdict: Verdict<string>, wide?: number): string {
+export function verdictText(verdict: Verdict, wide?: number): string {
   const { reasons, allowed, warnings, requests } = verdict
   const last = requests === 0 ? ['no operation was called'] : [requestsLine(verdict), drivenLine(verdict)]
   const isScreen = wide !== undefined
@@ -30,7 +30,7 @@ export function verdictText(verdict: Verdict<string>, wide?: number): string {
   return [`toolmock: ${titleOf(verdict)}`, ...first, ...others, ...last].join('\n')
 }
 
-function drivenLine(verdict: Verdict<string>): string {
+function drivenLine(verdict: Verdict): string {
   const parts = coverageRows(verdict).map(([kind, { driven, total, injected_only: injected }]) => {
     return `${driven} of ${total} ${kind}${injected === 0 ? '' : ` (${injected} more only by injection)`}`
   })
@@ -44,7 +44,7 @@ interface Space {
   readonly length: number | undefined
 }
 
-function titled(title: string, list: readonly VerdictItem<string>[], space: Space): string[] {
+function titled(title: string, list: readonly VerdictItem[], space: Space): string[] {
   if (list.length === 0) return []
   return [title, ...itemLines(list, { ...space, rows: space.rows - 1 }, list.slice(0, 1))]
 }
@@ -54,14 +54,13 @@ const MAX_LENGTH = 2000
 
 /** As many items as fit, with their details where all of them fit; those of `always` in any case. */
 function itemLines(
-  list: readonly VerdictItem<string>[],
+  list: readonly VerdictItem[],
   { rows, columns, length }: Space,
-  always: readonly VerdictItem<string>[],
+  always: readonly VerdictItem[],
 ): string[] {
-  const width = Math.max(...list.map(({ kind }) => kind.length))
-  const lineOf = ({ kind, sentence }: VerdictItem<string>): string =>
-    `  ${inWords(kind).padEnd(width)}  ${oneLine(sentence, length)}`
-  const detailsOf = ({ details }: VerdictItem<string>): string[] =>
+  const width = 'violation'.length
+  const lineOf = ({ kind, sentence }: VerdictItem): string => `  ${kind.padEnd(width)}  ${oneLine(sentence, length)}`
+  const detailsOf = ({ details }: VerdictItem): string[] =>
     details.map((line) => `${' '.repeat(width + 4)}${oneLine(line, length)}`)
   const whole = list.flatMap((each) => [lineOf(each), ...detailsOf(each)])
   if (rowsOf(whole, columns) <= rows) return whole
@@ -79,16 +78,16 @@ function itemLines(
   return [...lines.map(lineOf), ...(hidden.length === 0 ? [] : [`  and ${hidden.length} more${kindsOf(hidden)}`])]
 }
 
-/** The first of each kind, so that many reasons of one kind hide no other. */
-function oneOfEachKind(list: readonly VerdictItem<string>[]): VerdictItem<string>[] {
-  return list.filter(({ kind }, at) => list.findIndex((other) => other.kind === kind) === at)
+/** The first of each code, so that many reasons of one hide no other. */
+function oneOfEachKind(list: readonly VerdictItem[]): VerdictItem[] {
+  return list.filter(({ code }, at) => list.findIndex((other) => other.code === code) === at)
 }
 
-/** How many of each kind are not shown; nothing for a single kind, which is shown above. */
-function kindsOf(hidden: readonly VerdictItem<string>[]): string {
+/** How many of each code are not shown; nothing for a single one, which is shown above. */
+function kindsOf(hidden: readonly VerdictItem[]): string {
   const counts = new Map<string, number>()
-  for (const { kind } of hidden) counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  return counts.size < 2 ? '' : ` (${[...counts].map(([kind, count]) => `${inWords(kind)} ${count}`).join(', ')})`
+  for (const { code } of hidden) counts.set(code, (counts.get(code) ?? 0) + 1)
+  return counts.size < 2 ? '' : ` (${[...counts].map(([code, count]) => `${inWords(code)} ${count}`).join(', ')})`
 }
 
 export function inWords(kind: string): string {
@@ -99,12 +98,12 @@ function rowsOf(lines: readonly string[], columns: number): number {
   return lines.reduce((rows, line) => rows + Math.ceil(line.length / columns), 0)
 }
 
-export function titleOf({ ok, reasons, requests }: Verdict<string>): string {
+export function titleOf({ ok, reasons, requests }: Verdict): string {
   if (!ok) return `the verdict failed for ${plural(reasons.length, 'reason')}`
   return requests === 0 ? 'there is nothing to check' : 'the contract was kept'
 }
 
-export function requestsLine({ requests, injected }: Verdict<string>): string {
+export function requestsLine({ requests, injected }: Verdict): string {
   const marked = injected === 0 ? '' : `, ${injected} of them answered or changed by a scenario`
   return `${plural(requests, 'request')}${marked}`
 }

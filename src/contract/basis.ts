@@ -1,5 +1,5 @@
-import { FIELD_BASIS } from '../contract/generated/basis-table.ts'
-import type { NewFinding } from './findings.ts'
+import { FIELD_BASIS } from './generated/basis-table.ts'
+import type { Finding } from '../domain/finding.ts'
 
 /** The basis of rules that belong to no field of the contract, by constraint and by error code (docs/fidelity.md). */
 const OF_CONSTRAINT: Readonly<Record<string, string>> = {
@@ -54,10 +54,10 @@ const OF_RULE: Readonly<Record<string, string>> = {
   '* * authorization_type': 'choice:G23',
 }
 
-type Broken = Pick<NewFinding, 'operation' | 'path' | 'constraint' | 'error_code'>
+type Broken = Pick<Finding, 'operation' | 'field' | 'code' | 'error_code'>
 
 /** What the rule that a finding is about rests on. */
-export function basisOf({ operation, path, constraint, error_code }: Broken): string {
+export function basisOf({ operation, field: path, code: constraint, error_code }: Broken): string {
   const rules = [`${operation} ${path}`, `* ${path}`, `${operation} *`, '* *']
   const [ofRule] = rules.flatMap((rule) => OF_RULE[`${rule} ${constraint}`] ?? [])
   const known = ofRule ?? OF_CONSTRAINT[constraint] ?? OF_CODE[error_code ?? '']
@@ -69,6 +69,6 @@ export function basisOf({ operation, path, constraint, error_code }: Broken): st
   // The deepest part of the path that has a basis of its own.
   const inside = parts.map((_, at) => parts.slice(0, parts.length - at).join('.'))
   const names = [...(constraint === 'required' ? [`${path} required`] : []), path, ...inside, '']
-  const fields = FIELD_BASIS.get(operation)
+  const fields = FIELD_BASIS.get(operation ?? '')
   return names.flatMap((name) => fields?.get(name) ?? [])[0] ?? 'choice'
 }
