@@ -44,11 +44,13 @@ const TYPE = `export interface Rule {
 async function errorRows(): Promise<Row[]> {
   const { ERROR_CATALOGUE } = await import('../../src/domain/errors.ts')
   const statuses: Readonly<Record<string, { readonly status: number }>> = ERROR_CATALOGUE
-  return [...(await import('../../src/request-journal/remedies.ts')).REMEDIES].map(([code, { because, basis, advice }]) => {
-    const status = statuses[code]?.status
-    const point = status === undefined ? '' : String(status)
-    return { ids: [code], section: 'Errors', point, rule: [because, ...advice].join(' '), basis }
-  })
+  return [...(await import('../../src/request-journal/remedies.ts')).REMEDIES].map(
+    ([code, { because, basis, advice }]) => {
+      const status = statuses[code]?.status
+      const point = status === undefined ? '' : String(status)
+      return { ids: [code], section: 'Errors', point, rule: [because, ...advice].join(' '), basis }
+    },
+  )
 }
 
 /** The rows of the tables whose last column is `basis`, and of the table that explains `x-basis`. */

@@ -4,6 +4,7 @@ import { findingText, isViolation } from '../domain/finding.ts'
 import { instant } from '../domain/instant.ts'
 import { objectAt, textAt } from '../domain/json.ts'
 import { maskText, maskUrl } from '../domain/masking.ts'
+import { capitalised } from '../domain/text.ts'
 import { RETRY_AFTER, type WebhookDelivery } from '../domain/webhook.ts'
 import type { Environment } from '../state/environment.ts'
 import type { RecordedEntry } from './entry.ts'
@@ -28,10 +29,14 @@ export function explain(journal: Journal, id: string, environment: Environment |
   const facts = [...general, ...(details.facts?.(evidence) ?? []), `The clock said ${instant(entry.at)}.`].map(maskText)
   const actions = [...generalActions(evidence), ...(details.actions?.(evidence) ?? [])]
   const [first, ...others] = cause.map((part) => ({ ...part, text: maskText(part.text) }))
-  const parts = first ? [{ ...first, text: first.text.replace(/^[a-z]/, (letter) => letter.toUpperCase()) }, ...others] : []
+  // The name of a field stays as it was sent.
+  const start = first && (isBroken(entry) ? first : { ...first, text: capitalised(first.text) })
+  const parts = start ? [start, ...others] : []
   const causeText = parts.map(({ text }) => text).join('')
   // The cause is the first violation.
-  const findings = entry.findings.map((finding) => `${finding.kind}: ${findingText(finding)}`).slice(isBroken(entry) ? 1 : 0)
+  const findings = entry.findings
+    .map((finding) => `${finding.kind}: ${findingText(finding)}`)
+    .slice(isBroken(entry) ? 1 : 0)
   const lines = [summaryOf(entry), causeText, ...(because === undefined ? [] : [because]), ...findings]
   const advice = actions.length > 0 ? actions.map(({ text }) => text) : (remedy?.advice ?? [])
   return {
@@ -66,10 +71,14 @@ function reasonOf(evidence: Evidence): Reason {
   const remedy = REMEDIES.get(errorCode ?? '')
   const details = DETAILS.get(keyOf(entry)) ?? {}
   const [first] = findings
-  if (first && isBroken(entry)) return { cause: say`${findingText(first)}.`, remedy, details }
+  if (first && isBroken(entry)) return { cause: say`${findingText(first).replace(/[^?]$/, '$&.')}`, remedy, details }
   if (entry.status < 400) return { cause: successCause(entry), details: { facts: successFacts } }
   const otherwise = message === '' ? (remedy?.because.replace(/\.$/, '') ?? 'The service refused the request') : message
-  return { cause: details.cause?.(evidence) ?? say`${otherwise}.`, remedy, details: { facts: accountFacts, ...details } }
+  return {
+    cause: details.cause?.(evidence) ?? say`${otherwise}.`,
+    remedy,
+    details: { facts: accountFacts, ...details },
+  }
 }
 
 function keyOf(entry: RecordedEntry): string {
@@ -104,8 +113,13 @@ function eventReason({ status, failure }: RecordedEntry, { attempts, cause, type
       ? say`The application acknowledged the event.`
       : say`The event was not acknowledged, ${last}: ${answer}.`,
     details: {
-      facts: () => [`Attempt ${attempts + 1} of ${type}, caused by ${cause === null ? 'the clock' : `request ${cause}`}.`],
-      actions: () => (isDone ? [] : [{ action: 'advance_clock', target: null, value: null, text: 'Move the clock to the next attempt.' }]),
+      facts: () => [
+        `Attempt ${attempts + 1} of ${type}, caused by ${cause === null ? 'the clock' : `request ${cause}`}.`,
+      ],
+      actions: () =>
+        isDone
+          ? []
+          : [{ action: 'advance_clock', target: null, value: null, text: 'Move the clock to the next attempt.' }],
     },
   }
 }
@@ -113,7 +127,8 @@ function eventReason({ status, failure }: RecordedEntry, { attempts, cause, type
 function successCause({ status, failure, trace, kind, url }: RecordedEntry): CausePart[] {
   if (status === 0 && failure !== null) return say`No answer was sent: ${failure}.`
   if (kind === 'clock' || kind === 'control') return say`${url}.`
-  if (trace.refreshes.some(({ outcome }) => outcome === 'renewed')) return say`It succeeded after a refresh of the account’s token.`
+  if (trace.refreshes.some(({ outcome }) => outcome === 'renewed'))
+    return say`It succeeded after a refresh of the account’s token.`
   return say`No check refused it.`
 }
 
@@ -167,4 +182,3 @@ function messageOf(entry: RecordedEntry): string {
     textAt(answer, 'message') || textAt(answer, 'error_description') || textAt(objectAt(answer, 'error'), 'message')
   )
 }
-

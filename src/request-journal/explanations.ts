@@ -43,7 +43,12 @@ export function accountRef({ id, identifier, connector }: Account): CausePart {
   return { ref: 'account', id, text: `${id} (${quote(identifier)} at ${connector})` }
 }
 
-function action(name: Action['action'], text: string, target: string | null = null, value: string | null = null): Action {
+function action(
+  name: Action['action'],
+  text: string,
+  target: string | null = null,
+  value: string | null = null,
+): Action {
   return { action: name, target, value, text }
 }
 
@@ -58,7 +63,9 @@ export function generalActions({ entry, environment }: Evidence): Action[] {
   const running = [...scenarios].filter((name) => environment?.model.tables.scenario_runs.get(name)?.running === true)
   return [
     ...running.map((name) => action('stop_scenario', `Stop scenario ${name}.`, name)),
-    ...entry.findings.flatMap(({ field, did_you_mean: meant }) => (meant === null ? [] : [sendAgainWith(field, meant)])),
+    ...entry.findings.flatMap(({ field, did_you_mean: meant }) =>
+      meant === null ? [] : [sendAgainWith(field, meant)],
+    ),
   ]
 }
 
@@ -109,7 +116,11 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
     UNAUTHENTICATED: {
       facts: tokenFacts,
       actions: ({ environment }) => [
-        action('get_token', 'Get a token: POST /oauth/token with grant_type=client_credentials.', environment?.name ?? null),
+        action(
+          'get_token',
+          'Get a token: POST /oauth/token with grant_type=client_credentials.',
+          environment?.name ?? null,
+        ),
       ],
     },
     invalid_client: {
@@ -134,7 +145,9 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
       facts: ({ entry, earlier }) => {
         const existing = textOf(valueAt(answerOf(entry), 'details.0.resource_info.resource_name'))
         const maker = latestWith(earlier, ({ from, account_id }) => from === 'none' && account_id === existing)
-        const origin = maker ? `was created by ${named(maker)}` : 'is older than this journal; it may come from the seed'
+        const origin = maker
+          ? `was created by ${named(maker)}`
+          : 'is older than this journal; it may come from the seed'
         return existing === '' ? [] : [`The existing account ${existing} ${origin}.`]
       },
     },
@@ -144,7 +157,12 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
         // A request that names no connector was for a tool of any of them (G21).
         const all = [...(environment?.model.tables.connectors.values() ?? [])]
         const connectors = connector === undefined ? all : all.filter((each) => each.connector === connector)
-        return meantBy(entry, 'tool_name', toolOf(entry), connectors.flatMap(({ tools }) => tools.map(({ name }) => name)))
+        return meantBy(
+          entry,
+          'tool_name',
+          toolOf(entry),
+          connectors.flatMap(({ tools }) => tools.map(({ name }) => name)),
+        )
       },
     },
     INVALID_CONNECTOR: {
@@ -158,15 +176,22 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
 )
 
 /** The nearest of the names that there are now, unless a finding of the entry names it already. */
-function meantBy(entry: RecordedEntry, field: string, sent: string | null | undefined, names: readonly string[]): Action[] {
-  if (entry.findings.some((finding) => finding.field === field && isViolation(finding) && finding.did_you_mean)) return []
+function meantBy(
+  entry: RecordedEntry,
+  field: string,
+  sent: string | null | undefined,
+  names: readonly string[],
+): Action[] {
+  if (entry.findings.some((finding) => finding.field === field && isViolation(finding) && finding.did_you_mean))
+    return []
   const meant = nearest(sent ?? '', names)
   return meant === undefined ? [] : [sendAgainWith(field, meant)]
 }
 
 function upstreamCause({ entry: { trace }, message }: Evidence): CausePart[] {
   const refusal = trace.refreshes.find(({ outcome }) => outcome !== 'renewed')
-  if (refusal) return say`The refresh of the account’s token ${refusal.outcome === 'refused' ? 'was refused' : 'got no usable answer'}: ${refusal.reason}.`
+  if (refusal)
+    return say`The refresh of the account’s token ${refusal.outcome === 'refused' ? 'was refused' : 'got no usable answer'}: ${refusal.reason}.`
   const call = trace.upstream.at(-1)
   if (!call) return say`${message === '' ? 'The third party was not reached' : message}.`
   const answer = call.status === null ? `did not answer (${message})` : `answered ${call.status}`
@@ -178,7 +203,12 @@ function notActiveCause({ entry: { trace }, message }: Evidence): CausePart[] {
   if (!account) return say`${message}.`
   // An event that is due, or a refused refresh, changes the status while the request is handled.
   const left = transitions.findLast(({ account_id, to }) => account_id === account.id && to !== 'none')?.to
-  const state = account.status !== 'ACTIVE' ? `was ${account.status}` : left === undefined ? 'was no longer ACTIVE' : `became ${left}`
+  const state =
+    account.status !== 'ACTIVE'
+      ? `was ${account.status}`
+      : left === undefined
+        ? 'was no longer ACTIVE'
+        : `became ${left}`
   return say`Account ${accountRef(account)} ${state}.`
 }
 
@@ -207,7 +237,10 @@ function similarAccounts({ entry, environment }: Evidence): Action[] {
       return action('send_again_with', text, 'id', id)
     })
   }
-  const meant = nearest(identifier, accounts.slice(0, 2000).map((each) => each.identifier))
+  const meant = nearest(
+    identifier,
+    accounts.slice(0, 2000).map((each) => each.identifier),
+  )
   return meant === undefined ? [] : [sendAgainWith('identifier', meant)]
 }
 
@@ -297,7 +330,6 @@ function linkFacts({ entry, earlier }: Evidence): string[] {
     ...(link.completed_at === undefined ? [] : [`Its flow was completed at ${link.completed_at}.`]),
   ]
 }
-
 
 /** 401: which token was sent, which request issued it, and for how long (5.4, G15). */
 function tokenFacts({ entry, earlier }: Evidence): string[] {

@@ -198,7 +198,12 @@ function accountState({ account }: RequestTrace): AccountState | null {
   return { id, connector, identifier, organization_id, user_id, status, token_expires_at }
 }
 
-export function shownRule({ late: _late, matched: _matched, of: _of, ...rule }: NotedRule): JournalEntry['rules'][number] {
+export function shownRule({
+  late: _late,
+  matched: _matched,
+  of: _of,
+  ...rule
+}: NotedRule): JournalEntry['rules'][number] {
   return { ...rule, sentence: maskText(rule.sentence), do: rule.do.map(faultDocument) }
 }
 

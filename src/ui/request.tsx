@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { findingText, isViolation } from '../domain/finding.ts'
+import { findingText } from '../domain/finding.ts'
 import { plural } from '../domain/text.ts'
 import { call, type Explanation, type Request, saveAs, type Schemas, type TimelineEntry, serverUrl } from './api.ts'
 import { Comparison } from './compare.tsx'
@@ -90,11 +90,7 @@ function LoadedRequest({ request, explanation }: Readonly<{ request: Request; ex
             <EventsOf id={request.id} />
             {request.operation !== null && <NextTime request={request} />}
             {isAnswered(request) && !request.webhook && <SaveAsScenario request={request} />}
-            <Findings title="Violations" items={request.findings.filter(isViolation).map(findingItem)} />
-            <Findings
-              title="Warnings"
-              items={request.findings.filter((finding) => !isViolation(finding)).map(findingItem)}
-            />
+            <Findings title="Findings" items={request.findings.map(findingItem)} />
             <Section title="Facts">
               <Facts
                 facts={[
@@ -128,8 +124,7 @@ function LoadedRequest({ request, explanation }: Readonly<{ request: Request; ex
                     ),
                   ],
                   ['Environment', request.environment],
-                  ['Test', request.test?.name],
-                  ['In', request.test?.file && <code>{placeOf(request.test)}</code>],
+                  ['Test', request.test && textOfTest(request.test)],
                 ]}
               />
             </Section>
@@ -247,10 +242,9 @@ function Why({ explanation, failed }: Readonly<{ explanation: Explanation; faile
   )
 }
 
-const VIEW_OF_REF = { request: 'timeline', account: 'accounts', scenario: 'scenarios', rule: 'scenarios', test: 'contract' } as const
-
-function hrefOf({ ref = 'request', id = '' }: Explanation['cause'][number]): string {
-  return linkTo(VIEW_OF_REF[ref], ref === 'rule' ? (id.split('/')[0] ?? '') : id, inEnvironment())
+function hrefOf({ ref, id = '' }: Explanation['cause'][number]): string {
+  const view = ref === 'account' ? 'accounts' : ref === 'request' ? 'timeline' : 'scenarios'
+  return linkTo(view, id.split('/', 1).join(), inEnvironment())
 }
 
 /** The call of an action that a button can do. */
@@ -404,13 +398,13 @@ function findingItem(finding: Request['findings'][number]) {
   const { kind, code, error_code, basis } = finding
   return (
     <>
-      {findingText(finding)} <Tag tone={kind === 'violation' ? 'error' : 'warning'}>{error_code ?? code}</Tag>{' '}
+      {kind}: {findingText(finding)} <Tag tone={kind === 'violation' ? 'error' : 'warning'}>{error_code ?? code}</Tag>{' '}
       <small class="mono">{basis}</small>
     </>
   )
 }
 
-/** `test/accounts.test.ts:12` */
-function placeOf({ file, line }: NonNullable<Request['test']>): string {
-  return [file, line].filter((part) => part !== null).join(':')
+/** `accounts > lists them test/accounts.test.ts:12` */
+function textOfTest({ name, file, line }: NonNullable<Request['test']>): string {
+  return [name, file && [file, line].join(':')].join(' ')
 }

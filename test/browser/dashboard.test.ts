@@ -474,8 +474,8 @@ describeInBrowser('the dashboard', (open) => {
     const headsOf = (table: string) =>
       page.getByRole('region', { name: table }).getByRole('columnheader').allInnerTexts()
     expect(await headsOf('Violations')).toEqual(expect.arrayContaining(['Found', 'Rule', 'Basis']))
-    const heads = ['Operation', 'Where', 'Found', 'Effect', 'Basis', 'Times', 'Requests']
-    expect(await headsOf('Sent without effect')).toEqual(heads)
+    const heads = ['Operation', 'Where', 'Found', 'Rule', 'Basis', 'Times', 'Requests']
+    expect(await headsOf('Warnings')).toEqual(heads)
     const saved = page.waitForEvent('download')
     await page.getByRole('button', { name: 'JUnit' }).click()
     expect((await saved).suggestedFilename()).toBe('toolmock-junit.xml')

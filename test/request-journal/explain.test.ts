@@ -54,7 +54,7 @@ describe('explaining an answer', () => {
       const body = { connector: 'mail', identifier: ADA.identifier, user_verify_ulr: 'http://localhost:3000/verify' }
       await mock.api.post('/connected_accounts/magic_link', body)
       expect(explainLast(mock).text).toContain(
-        'violation: user_verify_ulr is not a field of create_magic_link: did you mean user_verify_url?',
+        '\nuser_verify_ulr is not a field of create_magic_link: did you mean user_verify_url?\n',
       )
     }))
 
@@ -238,7 +238,7 @@ describe('explaining an answer', () => {
     withToolmock({}, async (mock) => {
       await mock.api.post('/connected_accounts', { connector: 1 })
       const explanation = explainLast(mock)
-      expect(textOf(explanation)).toBe('Identifier is required.')
+      expect(textOf(explanation)).toBe('identifier is required.')
       expect(explanation.text).toContain('violation: connector must be a string; found 1')
     }))
 

@@ -38,10 +38,9 @@ const REQUEST: Request = {
   transitions: [],
   request: { headers: {}, body: null },
   response: { headers: {}, body: null },
-  violations: [],
-  warnings: [],
-  response_violations: [],
-  did_you_mean: null,
+  findings: [],
+  refused_by_check: false,
+  test: null,
   failure: null,
   webhook: null,
 }

@@ -464,7 +464,8 @@ describe('response fields', () => {
   })
 })
 
-const at = (field: string) => violation({ operation: 'o', code: 'required', field, found: null, allowed: 'is required' })
+const at = (field: string) =>
+  violation({ operation: 'o', code: 'required', field, found: null, allowed: 'is required' })
 const entry = (parts: Partial<FoundIn>): FoundIn => {
   const known = { id: 'r', environment: 'default', method: 'GET', url: '/x', at: 0, requestBody: '', test: undefined }
   return { ...known, ...parts }

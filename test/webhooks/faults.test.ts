@@ -87,7 +87,7 @@ describe('faults at webhook', () => {
       await service('post', '/connected_accounts', account('ada'))
       await attempted(1)
       const [attempt] = await attempts()
-      expect(await findings(mock)).toEqual([{ field: path, constraint, found: '204', requests: [attempt?.id] }])
+      expect(await findings(mock)).toEqual([{ field: path, code: constraint, found: '204', requests: [attempt?.id] }])
       const { body: journal } = await mock.http('get', '/_mock/requests?short=true&kind=webhook')
       const { entries } = journal as { entries: { id: string; marks: string[] }[] }
       expect(entries.map(({ id, marks }) => [id, marks.includes('violation')])).toEqual([[attempt?.id, true]])
@@ -120,7 +120,11 @@ describe('faults at webhook', () => {
       await service('post', '/connected_accounts', account('grace'))
       await receiver.answered(6)
       expect(await findings(mock)).toMatchObject([
-        { field: 'webhook-id', code: 'treated_twice', found: expect.stringMatching(/^create_magic_link twice, again in req_/) },
+        {
+          field: 'webhook-id',
+          code: 'treated_twice',
+          found: expect.stringMatching(/^create_magic_link twice, again in req_/),
+        },
       ])
     })
   })
