@@ -10,7 +10,7 @@ import { bearerToken } from '../domain/request-headers.ts'
 import type { Transition } from '../domain/request-trace.ts'
 import { isSessionToken } from '../domain/session-token.ts'
 import { nearest } from '../domain/suggestion.ts'
-import { plural, quote } from '../domain/text.ts'
+import { quote } from '../domain/text.ts'
 import { valueAt } from '../domain/value-match.ts'
 import type { RecordedEntry } from './entry.ts'
 import { accountFacts, answerOf, type Evidence, named, upstreamFacts } from './evidence.ts'
@@ -115,13 +115,11 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
     },
     UNAUTHENTICATED: {
       facts: tokenFacts,
-      actions: ({ environment }) => [
-        action(
-          'get_token',
-          'Get a token: POST /oauth/token with grant_type=client_credentials.',
-          environment?.name ?? null,
-        ),
-      ],
+      actions: ({ entry, environment }) => {
+        const token = sentToken(entry)
+        const how = token !== undefined && isSessionToken(token) ? MINT : GET_TOKEN
+        return [action('get_token', how, environment?.name ?? null)]
+      },
     },
     invalid_client: {
       cause: ({ entry: { client }, message }) =>
@@ -331,17 +329,25 @@ function linkFacts({ entry, earlier }: Evidence): string[] {
   ]
 }
 
+const GET_TOKEN = 'Get a token: POST /oauth/token with grant_type=client_credentials.'
+const MINT =
+  'Make a session token for this server: POST /api/v1/mcp/connections/{key_id}/tokens, or POST /api/v1/mcp/configs/{id}/tokens for the server of a config.'
+
+function sentToken(entry: RecordedEntry): string | undefined {
+  return bearerToken(requestHeadersOf(entry)['authorization'])
+}
+
 /** 401: which token was sent, which request issued it, and for how long (5.4, G15). */
 function tokenFacts({ entry, earlier }: Evidence): string[] {
-  const token = bearerToken(requestHeadersOf(entry)['authorization'])
+  const token = sentToken(entry)
   if (token === undefined || isSessionToken(token)) return []
   const issuer = earlier.findLast(
     (each) => each.operation === 'create_token' && own(answerOf(each), 'access_token') === token,
   )
   const seconds = issuer && own(answerOf(issuer), 'expires_in')
-  const lifetime = typeof seconds === 'number' ? `, for ${plural(seconds, 'second')}` : ''
+  const end = issuer && typeof seconds === 'number' ? `, good until ${instant(issuer.at + seconds * 1000)}` : ''
   return [
     `The token of the request is ${masked(token)}.`,
-    issuer ? `It was issued by ${named(issuer)}${lifetime}.` : 'No request in this journal issued it.',
+    issuer ? `It was issued by ${named(issuer)}${end}.` : 'No request in this journal issued it.',
   ]
 }

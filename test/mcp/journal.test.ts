@@ -28,10 +28,7 @@ const byMcp =
 async function saidOf(mock: McpMock): Promise<Record<string, unknown>> {
   const count = async (match: object) => (await mock.call('POST', '/_mock/requests/count', { match })).count
   const [, refused] = await mock.journal(`operation=${operation}`)
-  const { because, basis, decided_by, advice, error_code } = await mock.call(
-    'GET',
-    `/_mock/requests/${refused?.id ?? ''}/explain`,
-  )
+  const { cause, because, actions } = await mock.call('GET', `/_mock/requests/${refused?.id ?? ''}/explain`)
   const { total } = await mock.call<{ total: { operations: { operation: string }[] } }>('GET', '/_mock/coverage')
   type Contract = { total: { findings: (Record<string, unknown> & { requests: string[] })[] } }
   const { findings } = (await mock.call<Contract>('GET', '/_mock/contract')).total
@@ -44,7 +41,7 @@ async function saidOf(mock: McpMock): Promise<Record<string, unknown>> {
     ],
     verified: await mock.call('POST', '/_mock/requests/verify', { match: { operation, status: 200 }, times: 1 }),
     differs: (await mock.call('POST', '/_mock/requests/verify', { match: { operation }, times: 5 })).matched,
-    explained: { because, basis, decided_by, advice, error_code },
+    explained: { cause, because, actions },
     coverage: total.operations.filter((each) => each.operation === operation),
     broken: findings.map(({ requests, examples: _, request: _id, ...same }) => ({
       ...same,
@@ -121,8 +118,8 @@ describe('what a client of MCP asks beside calls', () => {
       })
       const id = answer.headers.get('x-request-id') ?? ''
       expect(await mock.call('GET', `/_mock/requests/${id}/explain`)).toMatchObject({
-        summary: 'tools/list /mcp/v3/connections/mail by client test_client was answered with 403.',
-        because: 'Invalid Origin: evil.example.',
+        cause: [{ text: 'Invalid Origin: evil.example' }, { text: '.' }],
+        because: null,
       })
     })
   })
@@ -148,13 +145,11 @@ describe('a session token that is refused', () => {
       })
       expect(answer.status).toBe(401)
       const id = answer.headers.get('x-request-id') ?? ''
-      const { because, basis, facts, advice } = await mock.call('GET', `/_mock/requests/${id}/explain`)
-      expect(because).toMatch(/^the session token is for another server/)
-      expect([basis, facts, advice]).toEqual([
-        'G61, G67',
-        [expect.stringMatching(/^The clock said/)],
-        [expect.stringContaining('POST /api/v1/mcp/connections/{key_id}/tokens')],
-      ])
+      const { cause, facts, actions } = await mock.call('GET', `/_mock/requests/${id}/explain`)
+      expect(cause).toMatchObject([{ text: expect.stringMatching(/^The session token is for another server/) }, {}])
+      expect(facts).toEqual([expect.stringMatching(/^The clock said/)])
+      const text = expect.stringContaining('POST /api/v1/mcp/connections/{key_id}/tokens')
+      expect(actions).toMatchObject([{ action: 'get_token', text }])
     })
   })
 })
