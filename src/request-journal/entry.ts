@@ -1,12 +1,12 @@
+import type { CheckedRequest } from '../contract/contract.ts'
 import type { components } from '../contract/generated/control-types.ts'
-import type { ServedOperation } from '../contract/shapes.ts'
+import type { Operation, ServedOperation } from '../contract/shapes.ts'
 import type { FieldViolation } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { WebhookDelivery } from '../domain/webhook.ts'
-import type { FindingFacts } from './findings.ts'
 
 /**
  * A request to the API (or to a path that is not served), a page for a browser, a call of a third party's API by another program
@@ -80,6 +80,25 @@ export interface EntryInput
   /** When the request came in, in real milliseconds; now when it is left out. */
   readonly startedAt?: number | undefined
 }
+
+/** What the steps of a request know of its mistakes when its entry ends, in the document's words (G48). */
+export interface FindingFacts {
+  /** What it was refused with. */
+  readonly error?: unknown
+  /** Absent when it was refused before the contract check. */
+  readonly checked?: Pick<CheckedRequest<Operation>, 'query' | 'warnings'> | undefined
+  readonly documentQuery?: string | undefined
+  readonly documentBody?: unknown
+  /** Where the mock's own answer broke the contract: a defect of the mock. */
+  readonly answerViolations?: readonly FieldViolation[] | undefined
+  /** The served method and path that was most likely meant. */
+  readonly didYouMean?: string | null | undefined
+  /** What an application did with an event that it must not do, and how it answered (G68). */
+  readonly eventMistakes?: readonly { readonly mistake: EventMistake; readonly found: string }[] | undefined
+}
+
+/** What an application does with an event that it must not do (G68). */
+export type EventMistake = 'forged' | 'stale' | 'treated_twice'
 
 export interface EntryEnvironment {
   readonly name: string

@@ -39,7 +39,7 @@ export function say(texts: TemplateStringsArray, ...values: readonly (string | n
   return parts.filter(({ text }) => text !== '')
 }
 
-export function accountRef({ id, identifier, connector }: Account): CausePart {
+function accountRef({ id, identifier, connector }: Account): CausePart {
   return { ref: 'account', id, text: `${id} (${quote(identifier)} at ${connector})` }
 }
 

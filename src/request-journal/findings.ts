@@ -1,7 +1,6 @@
 import { basisOf } from '../contract/basis.ts'
-import type { CheckedRequest } from '../contract/contract.ts'
 import { isOperation } from '../contract/route.ts'
-import { type Operation, PROXY_REQUEST } from '../contract/shapes.ts'
+import { PROXY_REQUEST } from '../contract/shapes.ts'
 import { foundValue, valueOfField } from '../contract/violation.ts'
 import { violationsInWireWords } from '../contract/vocabulary.ts'
 import { errorCodeOf, errorTraits, type FieldViolation, partsOf, violationsIn } from '../domain/errors.ts'
@@ -9,32 +8,14 @@ import type { Finding } from '../domain/finding.ts'
 import { maskText } from '../domain/masking.ts'
 import { bearerToken } from '../domain/request-headers.ts'
 import type { RequestWarning } from '../domain/request-trace.ts'
-import type { RecordedEntry } from './entry.ts'
+import type { EventMistake, FindingFacts, RecordedEntry } from './entry.ts'
 import { isUnserved, pathOf, requestHeadersOf } from './view.ts'
-
-/** What the steps of a request know of its mistakes when its entry ends, in the document's words (G48). */
-export interface FindingFacts {
-  /** What it was refused with. */
-  readonly error?: unknown
-  /** Absent when it was refused before the contract check. */
-  readonly checked?: Pick<CheckedRequest<Operation>, 'query' | 'warnings'> | undefined
-  readonly documentQuery?: string | undefined
-  readonly documentBody?: unknown
-  /** Where the mock's own answer broke the contract: a defect of the mock. */
-  readonly answerViolations?: readonly FieldViolation[] | undefined
-  /** The served method and path that was most likely meant. */
-  readonly didYouMean?: string | null | undefined
-  /** What an application did with an event that it must not do, and how it answered (G68). */
-  readonly eventMistakes?: readonly { readonly mistake: EventMistake; readonly found: string }[] | undefined
-}
-
-export type EventMistake = keyof typeof EVENT_RULES
 
 const EVENT_RULES = {
   forged: ['webhook-signature', 'must be verified: an event with a wrong signature must not be answered with 2xx'],
   stale: ['webhook-timestamp', 'must be verified: an event that is ten minutes old must not be answered with 2xx'],
   treated_twice: ['webhook-id', 'must be treated once: an event may be sent again'],
-} as const
+} as const satisfies Record<EventMistake, readonly [field: string, allowed: string]>
 
 const NOTHING: readonly never[] = Object.freeze([])
 
