@@ -2,6 +2,8 @@ import type { _ as template, Ajv2020 } from 'ajv/dist/2020.js'
 import { isMultipleOf } from '../domain/decimal.ts'
 import { DATE_TIME } from '../domain/instant.ts'
 
+type Validators = Pick<Ajv2020, 'removeKeyword' | 'addKeyword' | 'formats' | 'addFormat'>
+
 interface TextFormat {
   readonly validate: (text: string) => boolean
 }
@@ -21,7 +23,7 @@ const NARROWED: readonly (readonly [format: string, pattern: RegExp])[] = [
 ]
 
 /** Corrects where Ajv differs from JSON Schema: `multipleOf` of decimals, and formats. `_` is Ajv's. */
-export function asJsonSchemaSays(ajv: Ajv2020, _: typeof template): void {
+export function asJsonSchemaSays(ajv: Validators, _: typeof template): void {
   ajv.removeKeyword('multipleOf')
   ajv.addKeyword({
     keyword: 'multipleOf',

@@ -1,4 +1,3 @@
-import type { Request, Response } from 'express'
 import type { ControlCall } from '../contract/control-call.ts'
 import { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
 import type { JsonObject } from '../domain/json.ts'

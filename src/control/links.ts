@@ -30,7 +30,7 @@ export const linkHandlers = {
 
   /** As the operation does it (4.6), without a bearer token. */
   create_link: async (call) => {
-    const { services, environment, body, trace, request } = call
+    const { services, environment, body, request } = call
     const baseUrl = baseUrlOf(request, services.baseUrl)
     const reply = await runOperation('create_magic_link', call, present(body)).catch((error: unknown) => {
       throw refusalOf(error)

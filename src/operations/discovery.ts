@@ -1,5 +1,4 @@
 import { foldCase } from '../domain/fold-case.ts'
-import type { Account } from '../domain/account.ts'
 import { type Connector, providerOf, type Tool } from '../domain/connector.ts'
 import { providerView } from '../domain/provider.ts'
 import { instant } from '../domain/instant.ts'

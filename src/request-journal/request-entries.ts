@@ -34,7 +34,7 @@ export interface EntryFacts extends Omit<EntryInput, 'kind' | 'id' | 'startedAt'
 export interface EndedEntry {
   /** Undefined for what has no entry: a control call that changes nothing. */
   readonly facts: EntryFacts | undefined
-  readonly send?: () => Promise<void> | undefined | void
+  readonly send?: (() => Promise<void> | undefined) | (() => void)
 }
 
 interface EntryParts {
@@ -74,16 +74,17 @@ export class RequestEntries {
     if (!pending) return this.#finish(entry, finish())
     return pending.then(
       () => this.#finish(entry, finish()),
-      (refused: Error) => {
+      (refused: unknown) => {
         entry.trace.markRolledBack()
-        return this.#finish(entry, finish(refused))
+        return this.#finish(entry, finish(refused as Error))
       },
     )
   }
 
   #finish({ kind, requestId: id, startedAt, trace, environment, client }: OpenEntry, { facts, send }: EndedEntry) {
     if (facts) this.#parts.journals.record({ kind, ...facts, id, startedAt, trace, environment, client: client?.id })
-    return send?.() ?? undefined
+    const sending = send?.()
+    return sending instanceof Promise ? sending : undefined
   }
 }
 

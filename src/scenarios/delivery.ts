@@ -48,7 +48,7 @@ export function encoded({ status, headers, body }: InjectedAnswer): EncodedAnswe
   const [type, text] = typeof body === 'string' ? ['text/plain', body] : ['application/json', JSON.stringify(body)]
   const ownType = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]
   if (ownType === undefined) return { status, headers: { 'Content-Type': type, ...headers }, body: text }
-  return { status, headers, body: encodeText(text, String(ownType)) ?? text }
+  return { status, headers, body: encodeText(text, ownType) ?? text }
 }
 
 /** Sends the head of an answer, unless it is the rest of one that has begun. */

@@ -150,12 +150,14 @@ async function respond(
   const fault = options.intercept?.(received)
   // Before the call has any effect, as a slow network would.
   if (kind === 'api' && connector.latency) await options.wait?.(latencyOf(connector.latency, environment), response)
-  const plain = async (): Promise<ThirdPartyAnswer> => {
-    if (environment.isRemoved) return noEnvironment(environment.name)
+  const plain = (): Promise<ThirdPartyAnswer> => {
+    if (environment.isRemoved) return Promise.resolve(noEnvironment(environment.name))
     const call = calls.get(ticket)
-    return kind === 'api'
-      ? answerApi({ environment, connector, templates }, request)
-      : answerAsTokenEndpoint(received, call)
+    return Promise.resolve(
+      kind === 'api'
+        ? answerApi({ environment, connector, templates }, request)
+        : answerAsTokenEndpoint(received, call),
+    )
   }
   return fault ? fault(response, plain) : { answer: await plain() }
 }
