@@ -123,7 +123,7 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
     },
     invalid_client: {
       cause: ({ entry: { client }, message }) =>
-        client === null ? say`${message}.` : say`The client_secret that was sent for client ${client} is wrong.`,
+        client === null ? say`${message}.` : say`The client_secret that was sent for client ${quote(client)} is wrong.`,
       actions: ({ environment }) => {
         const ids = [...(environment?.model.tables.clients.values() ?? [])].map(({ id }) => id)
         return [action('get_token', `Use a client of the environment: ${ids.slice(0, 10).join(', ')}.`)]

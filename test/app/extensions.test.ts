@@ -262,9 +262,11 @@ describe('a request that an extension answers', () => {
       await send('post', '/api/v1/notes', { id: 'a' })
       await send('get', '/api/v1/notes/none')
       const clean = await http('get', '/_mock/contract')
-      expect([clean.body.total.violations, clean.body.total.unknown_paths]).toEqual([[], []])
+      expect(clean.body.total.findings).toEqual([])
       await send('get', '/api/v1/note')
-      expect((await http('get', '/_mock/contract')).body.total.unknown_paths).toMatchObject([{ path: '/api/v1/note' }])
+      expect((await http('get', '/_mock/contract')).body.total.findings).toMatchObject([
+        { code: 'unknown_path', field: expect.stringMatching(/ \/api\/v1\/note$/) },
+      ])
     })
   })
 

@@ -237,7 +237,10 @@ describe('the journal', () => {
       const id = requests[0]?.id ?? ''
       expect(id).toBe(failed.headers['x-request-id'])
       expect((await call('get', `/requests/${id}`)).body).toMatchObject({ request: { id, status: 404 } })
-      expect((await call('get', `/requests/${id}/explain`)).body).toMatchObject({ id, error_code: 'ACCOUNT_NOT_FOUND' })
+      expect((await call('get', `/requests/${id}/explain`)).body).toMatchObject({
+        id,
+        because: expect.stringContaining('No account matches the locator'),
+      })
       expect((await call('post', '/requests/count', { match })).body).toEqual({ count: 1 })
       expect((await call('post', '/requests/verify', { match, times: 1 })).body).toMatchObject({ ok: true, matched: 1 })
       const missed = (await call('post', '/requests/verify', { match: { ...match, status: 200 } })).body as {

@@ -138,9 +138,9 @@ describe('a 401', () => {
   const REVOKE = { name: 'r', at: 'service', on: { operation: 'list_connections' }, do: [{ revoke_bearer_tokens: {} }] }
 
   it.each([
-    ['expired', /the access token expired at/],
-    ['revoked', /the access token was revoked at/],
-    ['unknown', /the access token is unknown/],
+    ['expired', /The access token expired at/],
+    ['revoked', /The access token was revoked at/],
+    ['unknown', /The access token is unknown/],
     ['secret', /client_secret that was sent for client "second" is wrong/],
   ])('is in the journal of the environment that the client belongs to: %s', async (what, because) => {
     await withToolmock({}, async ({ http }) => {

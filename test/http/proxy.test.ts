@@ -517,9 +517,7 @@ describe('the proxy in the journal and in scenarios', () => {
       const { body } = await http('get', `/_mock/requests/${String(answer.headers['x-request-id'])}/explain`)
 
       expect(body).toMatchObject({
-        decided_by: 'third_party',
-        because:
-          'The third party answered this, and the proxy passes it on. The answer says: no responder answers GET /nowhere.',
+        text: expect.stringMatching(/\nThe third party app answered 404 to GET http\S+\/nowhere\./),
       })
     }))
 

@@ -67,7 +67,9 @@ describe('the MCP server of a connection', () => {
         message:
           'POST /mcp/v3/connections/mail is not served without --mcp, because the service document does not list it',
       })
-      expect((await journal('path=/mcp/*'))[0]).toMatchObject({ did_you_mean: null })
+      expect((await journal('path=/mcp/*'))[0]).toMatchObject({
+        findings: [{ code: 'unknown_path', did_you_mean: null }],
+      })
       app.services.defaultEnvironment()?.configure({ virtual_mcp: true })
       expect((await mail())[0]?.mcp_server_url).not.toBe('')
       expect((await (await connect()).listTools()).tools).not.toEqual([])
@@ -168,8 +170,8 @@ describe('the MCP server of a connection', () => {
       expect(message).toMatch(
         /^there is no MCP server "\/mcp\/v3\/connections\/mial" \(did you mean mail\?\); the connections are .*mail/,
       )
-      const { total } = await call<{ total: { unknown_paths: object[] } }>('GET', '/_mock/contract')
-      expect(total.unknown_paths).toMatchObject([{ method: 'POST', path: '/mcp/v3/connections/mial', status: 404 }])
+      const { total } = await call<{ total: { findings: object[] } }>('GET', '/_mock/contract')
+      expect(total.findings).toMatchObject([{ code: 'unknown_path', field: 'POST /mcp/v3/connections/mial' }])
     })
   })
 

@@ -138,7 +138,7 @@ describe('POST /execute_tool with an identifier and no connector (G21)', () => {
         const id = String((await run(mock, body)).headers['x-request-id'])
         return JSON.stringify((await mock.http('get', `/_mock/requests/${id}/explain`)).body)
       }
-      expect(await explain({ tool_name: 'app_onyl' })).toContain('Did you mean app_only?')
-      expect(await explain({})).toMatch(/exists at other as ca_\w+/)
+      expect(await explain({ tool_name: 'app_onyl' })).toContain('did you mean app_only?')
+      expect(await explain({})).toMatch(/id \\"ca_\w+\\": .* at other/)
     }))
 })

@@ -54,7 +54,7 @@ describe('an attempt to send an event', () => {
         `ada@example.com connected_account.created ${attempt!.webhook.event}`,
       )
       const explained = await call('get', `/requests/${String(attempt?.id)}/explain`)
-      expect((explained.body as { because: string }).because).toContain('the application answered 418')
+      expect((explained.body as { text: string }).text).toContain('the application answered 418')
       // What the mock sends is no part of a scenario that reproduces a run.
       const exported = await call('post', `/requests/${cause}/scenario`)
       expect([exported.status, exported.text.includes('/events')]).toEqual([200, false])
