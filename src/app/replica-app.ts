@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/json.ts'
 import { createHmac } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -127,7 +128,7 @@ async function settingsOf(options: AppOptions, secret: string): Promise<Record<s
   }
   const digest = (value: unknown): string =>
     createHmac('sha256', secret)
-      .update(JSON.stringify(value ?? null))
+      .update(jsonText(value ?? null))
       .digest('hex')
       .slice(0, 16)
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, digest(value)]))

@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/json.ts'
 import { existsSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { openapiConnector } from '../app/openapi-connector.ts'
@@ -39,7 +40,7 @@ export const connector: Run<'connector'> = async ({ values, operands }, context)
   err('Next:')
   if (target === undefined) err('  write it to a file by --out FILE, with a seed that has an account')
   else for (const line of await nextSteps(target, seed)) err(`  ${line}`)
-  err(`  POST /api/v1/execute_tool ${JSON.stringify(firstCall)}`)
+  err(`  POST /api/v1/execute_tool ${jsonText(firstCall)}`)
 }
 
 /** Writes the seed, unless there is one, and says how to serve it. */

@@ -1,3 +1,4 @@
+import { jsonText, parseJson } from '../domain/json.ts'
 import type { Readable } from 'node:stream'
 import { StartError } from '../domain/start-error.ts'
 import { systemCode } from '../domain/system-error.ts'
@@ -54,8 +55,7 @@ export function controlSession<Name extends ControlCommandName>(
     })
     return entriesOf(stream)
   }
-  const print = (answer: unknown, text: () => string): void =>
-    context.out(json ? JSON.stringify(answer, null, 2) : text())
+  const print = (answer: unknown, text: () => string): void => context.out(json ? jsonText(answer, 2) : text())
   const printTable: ControlSession<Name>['printTable'] = (
     { answer, rows, empty, before = '', after = '' },
     columns,
@@ -111,7 +111,7 @@ async function* entriesOf(stream: Readable): AsyncIterable<JournalEntry> {
 
 function entryIn(event: string): JournalEntry[] {
   const data = /^event: entry\n(?:.*\n)?data: (.*)$/.exec(event)?.[1]
-  return data === undefined ? [] : [JSON.parse(data) as JournalEntry]
+  return data === undefined ? [] : [parseJson(data) as unknown as JournalEntry]
 }
 
 function failureOf(error: unknown, server: Server): unknown {

@@ -9,7 +9,7 @@ import { located } from '../documents/read.ts'
 import { readTextFile } from '../documents/text-files.ts'
 import { SourceText } from '../documents/source-text.ts'
 import { mayBeCalled } from '../domain/base-url.ts'
-import { type JsonObject, parsedJson } from '../domain/json.ts'
+import { type JsonObject, jsonText, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import { type Exchange, exchangesOf, harSchema } from '../drift/har.ts'
 import { settingsThatFix } from '../drift/remedies.ts'
@@ -78,7 +78,7 @@ async function withMock<Result>(
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-drift-'))
   try {
     const own = join(folder, 'seed.json')
-    await writeFile(own, JSON.stringify({ clients: [{ client_id, client_secret }], settings, ...seed }))
+    await writeFile(own, jsonText({ clients: [{ client_id, client_secret }], settings, ...seed }))
     const options = {
       state: null,
       seeds: seed ? [own] : [...(paths ?? ['bundled']), own],
@@ -121,7 +121,7 @@ function settingsText(report: DriftReport): string {
   const lines = [
     'What toolmock drift has found to fix: a seed, for --seed bundled --seed THIS_FILE.',
     ...(configuration ? ['In toolmock.config.yaml:'] : []),
-    ...Object.entries(configuration ?? {}).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`),
+    ...Object.entries(configuration ?? {}).map(([name, value]) => `  ${name}: ${jsonText(value)}`),
   ]
   return documentText({ settings: settings ?? {} }, lines.join('\n'))
 }

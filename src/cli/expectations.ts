@@ -1,6 +1,6 @@
 import type { App } from '../app/app.ts'
 import { collectionNamed, conditionsOf, meeting } from '../domain/collection.ts'
-import type { JsonObject } from '../domain/json.ts'
+import { type JsonObject, jsonText } from '../domain/json.ts'
 import { maskJson } from '../domain/masking.ts'
 import { RequestTrace } from '../domain/request-trace.ts'
 import { plural, thereAre } from '../domain/text.ts'
@@ -70,8 +70,8 @@ async function unmetItems(
   })
   const matched = items.filter(meeting(conditionsOf(where))).length
   if (times === undefined ? matched > 0 : matched === times) return []
-  const sentence = `${plural(matched, 'item')} of ${subject} with ${JSON.stringify(where)}; wanted: ${wanted(times)}`
-  const near = items.slice(-3).map((item) => `there is ${JSON.stringify(maskJson(item))}`)
+  const sentence = `${plural(matched, 'item')} of ${subject} with ${jsonText(where)}; wanted: ${wanted(times)}`
+  const near = items.slice(-3).map((item) => `there is ${jsonText(maskJson(item))}`)
   return [reasonOf('item', sentence, near)]
 }
 

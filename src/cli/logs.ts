@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/json.ts'
 import { matchesValue } from '../domain/value-match.ts'
 import type { JournalEntry } from '../library/types.ts'
 import type { Run } from './command.ts'
@@ -13,7 +14,7 @@ export const logs: Run<'logs'> = async (given, context) => {
   const events = follow ? await session.events() : undefined
   const { requests } = await call('GET /requests', { query: { operation, status, limit, kind: '*' } })
   const show = (entry: JournalEntry): void => {
-    session.out(values.json ? JSON.stringify(entry) : requestLine(entryFacts(entry), session.terminal))
+    session.out(values.json ? jsonText(entry) : requestLine(entryFacts(entry), session.terminal))
   }
   for (const entry of requests) show(entry)
   if (!events) return 0

@@ -6,7 +6,7 @@ import { Answer } from '../conform/answer.ts'
 import { ControlApi } from '../conform/control-api.ts'
 import { Api, Target } from '../conform/target.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
-import type { JsonObject } from '../domain/json.ts'
+import { type JsonObject, jsonText } from '../domain/json.ts'
 import { plural, shellQuote } from '../domain/text.ts'
 import { Replayed } from '../drift/replay.ts'
 import { driftText, reportOf } from '../drift/report.ts'
@@ -84,7 +84,7 @@ async function writeFiles(recording: Recording, staging: string, progress: (note
   const writing: Writing = { exchanges: ofService, secrets, document }
   progress('writing recording.har')
   const har = harOf(exchanges, { upstream, version: VERSION, secrets })
-  await write('recording.har', `${JSON.stringify(har, null, 2)}\n`)
+  await write('recording.har', `${jsonText(har, 2)}\n`)
   const masked = [...secrets.summary()].sort().map(([name, count]) => `${name} ${count}`)
   const lines = [
     `wrote ${plural(exchanges.length, 'request')} to ${folder}`,

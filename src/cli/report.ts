@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parsedJson } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, parsedJson } from '../domain/json.ts'
 import { readTextFile } from '../documents/text-files.ts'
 import { StartError } from '../domain/start-error.ts'
 import { HttpClient } from '../http-client.ts'
@@ -30,7 +30,7 @@ export const report: Run<'report'> = async (given, context) => {
   const format = values.format ?? (isCoverage || judge !== undefined ? 'json' : 'text')
   const name = reportName(operands, format, judge)
   const text = await fetchReport(given, `${name}?format=${format}${judge === undefined ? '' : `&judge=${judge}`}`)
-  const content = format === 'json' ? `${JSON.stringify(readJson(text), null, 2)}\n` : checked(text, format)
+  const content = format === 'json' ? `${jsonText(readJson(text), 2)}\n` : checked(text, format)
   if (output === undefined) out(content.replace(/\n$/, ''))
   else {
     await writeOver(output, content, `the report ${output}`)

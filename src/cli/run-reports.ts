@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/json.ts'
 import { dirname } from 'node:path'
 import { writeText } from '../disk/append.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
@@ -44,7 +45,7 @@ export async function writeReports(files: readonly ReportFile[], judged: JudgedR
     try {
       // JSON has everything and the verdict on it; the other formats list apart what was allowed.
       const { given, verdict } = judged
-      const json = (): string => `${JSON.stringify({ ...given, verdict }, null, 2)}\n`
+      const json = (): string => `${jsonText({ ...given, verdict }, 2)}\n`
       await writeText(file, format === 'json' ? json() : (await render(format, judged)).text, 'replace')
     } catch (error) {
       problems.push(notWritten(`the report ${file}`, error))

@@ -1,6 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
-import { isJsonObject, type JsonObject, type JsonValue, parsedJson, textOf } from '../domain/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  jsonText,
+  type JsonValue,
+  parsedJson,
+  parseJson,
+  textOf,
+} from '../domain/json.ts'
 import { valueAt } from '../domain/value-match.ts'
 
 /** The expectation does not hold. */
@@ -136,11 +144,11 @@ export async function everyPage(ask: (page_token: string | undefined) => Promise
 
 /** JSON without prototypes, so that only values are compared. */
 function plain(value: unknown): unknown {
-  return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown)
+  return value === undefined ? undefined : (parseJson(jsonText(value)) as unknown)
 }
 
 function shown(value: unknown): string {
-  return value === undefined ? 'nothing' : excerpt(JSON.stringify(value))
+  return value === undefined ? 'nothing' : excerpt(jsonText(value))
 }
 
 /** Tokens of a live service are masked, because many people can read a report. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../domain/json.ts'
+import { jsonText, type JsonValue } from '../domain/json.ts'
 import { once } from '../domain/once.ts'
 import { HttpClient, type HttpRequest } from '../http-client.ts'
 import { Answer } from './answer.ts'
@@ -74,11 +74,11 @@ export class Api {
   }
 
   post(path: string, body: JsonValue): Promise<Answer> {
-    return this.send('POST', path, JSON.stringify(body))
+    return this.send('POST', path, jsonText(body))
   }
 
   put(path: string, body: JsonValue): Promise<Answer> {
-    return this.send('PUT', path, JSON.stringify(body))
+    return this.send('PUT', path, jsonText(body))
   }
 
   delete(path: string): Promise<Answer> {

@@ -6,6 +6,7 @@ const OF_CONSTRAINT: Readonly<Record<string, string>> = {
   unknown: 'choice:G6',
   unread: 'choice:G6',
   near_miss: 'choice:G6',
+  duplicate_member: 'choice:G76',
   similar_identifier: 'choice:G6',
   unverified_flow: 'document:4.7',
   barrier_opened_late: 'choice',

@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import type { Tool } from '../domain/connector.ts'
 import type { FieldViolation } from '../domain/errors.ts'
-import type { JsonObject, JsonValue } from '../domain/json.ts'
+import { type JsonObject, type JsonValue, withDoubles } from '../domain/json.ts'
 import { patternsIn, withoutPatterns } from '../domain/schema-patterns.ts'
 import { quote } from '../domain/text.ts'
 import { lazyImport } from '../domain/once.ts'
@@ -40,7 +40,9 @@ export class ToolSchemas {
     const validator = this.#compiled.get(tool.input_schema)
     if (!validator) throw new Error(`the schema of ${tool.name} was not prepared`)
     try {
-      if (validator(input)) return []
+      // A number that no double holds passes where it has no bound: it is checked as more, and as less, than any.
+      const highest = withDoubles(input, () => Infinity)
+      if (validator(highest) && (highest === input || validator(withDoubles(input, () => -Infinity)))) return []
     } catch (error) {
       // The input leads into a `$ref` cycle, which compiles and never ends, or is too long for the patterns of the schema.
       if (!(error instanceof RangeError)) throw error
@@ -78,11 +80,18 @@ async function compile(given: JsonObject, leftOut: (pattern: string, reason: str
   const schema = unsupported.length > 0 ? withoutPatterns(given, unsupported) : given
   // One instance for each schema, because schemas of different tools may use the same $id. The schema was checked when its file
   // was read; compiling the meta schema again would cost more than all the rest.
-  const options = { strict: false, allErrors: true, logger: false, validateSchema: false } as const
+  const options = {
+    strict: false,
+    allErrors: true,
+    logger: false,
+    validateSchema: false,
+    strictNumbers: false,
+  } as const
   const ajv = addFormats.default(
     new ajv2020.Ajv2020({ ...options, ...(engine && { code: { regExp: engine.regExp } }) }),
   )
   asJsonSchemaSays(ajv, ajv2020._)
+  ajv.addFormat('int64', { type: 'number', validate: (value) => Number.isInteger(value) || !Number.isFinite(value) })
   const validate: ValidateFunction = ajv.compile(schema)
   if (!engine) return validate as Validator
   const check: Validator = (value) => {

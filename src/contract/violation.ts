@@ -1,5 +1,5 @@
 import { type FieldViolation, ruleAndFound } from '../domain/errors.ts'
-import { pointerParts } from '../domain/json.ts'
+import { jsonText, pointerParts } from '../domain/json.ts'
 import { maskText } from '../domain/masking.ts'
 import { isSecretAt, isTextAsName } from '../domain/secret.ts'
 import { plural, quote, shorten } from '../domain/text.ts'
@@ -35,7 +35,7 @@ function describe(error: ValidatorError, root: unknown, name: (path: FieldPath) 
   const key = ownKey(error)
   const field = name(key === undefined ? at : [...at, key])
   const constraint = error.keyword
-  const rule = ruleOf(error)
+  const rule = typeof value === 'bigint' ? exactRule(error) : ruleOf(error)
   if (error.propertyName !== undefined) {
     const found = `the key ${quote(maskText(error.propertyName), SHOWN_TEXT)}${measure(error, error.propertyName)}`
     return { field, description: ruleAndFound(rule, found), constraint }
@@ -43,6 +43,14 @@ function describe(error: ValidatorError, root: unknown, name: (path: FieldPath) 
   // An error about a key that is missing or too much: there is no value to show.
   if (key !== undefined) return { field, description: rule, constraint }
   return { field, description: ruleAndFound(rule, `${foundValue(value, at)}${measure(error, value)}`), constraint }
+}
+
+/** Of a number that no double holds: only that it is a number can be checked (G75). */
+function exactRule(error: ValidatorError): string {
+  const isComputed = !['type', 'format'].includes(error.keyword)
+  return isComputed
+    ? `must be a number that a double holds, because the schema has the rule "${error.keyword}"`
+    : ruleOf(error)
 }
 
 /** The key that an error is about, where it is reported at the object around it. */
@@ -60,7 +68,7 @@ export function foundValue(value: unknown, path: FieldPath): string {
   const type = typeof value
   if (type === 'object') return 'an object'
   if (isSecretAt(path)) return `a ${type}`
-  return typeof value === 'string' ? quote(maskText(value), SHOWN_TEXT) : JSON.stringify(value)
+  return typeof value === 'string' ? quote(maskText(value), SHOWN_TEXT) : jsonText(value)
 }
 
 /** The size that a limit is about, where the value does not show it. */
@@ -81,7 +89,7 @@ const RULES: Readonly<Record<string, (params: ValidatorError['params']) => strin
   unevaluatedProperties: () => 'is not a known field',
   type: ({ type }) => `must be ${typesInWords([type].flat().join(',').split(','))}`,
   enum: ({ allowedValues }) => `must be ${allowedInWords(allowedValues)}`,
-  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  const: ({ allowedValue }) => `must be ${jsonText(allowedValue)}`,
   minLength: ({ limit }) => `must have at least ${plural(Number(limit), 'character')}`,
   maxLength: ({ limit }) => `must have at most ${plural(Number(limit), 'character')}`,
   minItems: ({ limit }) => `must have at least ${plural(Number(limit), 'item')}`,
@@ -189,7 +197,7 @@ export function fieldName(path: FieldPath): string {
     if (typeof part === 'number') name += `[${part}]`
     // It may hold a secret.
     else if (isTextAsName(part)) name += '["…"]'
-    else if (!IDENTIFIER.test(part) || part.length > MAX_KEY) name += `[${JSON.stringify(shorten(part, MAX_KEY))}]`
+    else if (!IDENTIFIER.test(part) || part.length > MAX_KEY) name += `[${jsonText(shorten(part, MAX_KEY))}]`
     else name += name === '' ? part : `.${part}`
   }
   return name === '' ? 'body' : name

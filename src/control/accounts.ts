@@ -1,7 +1,7 @@
 import type { Account, AccountStatus } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import { ServiceError } from '../domain/errors.ts'
-import type { JsonObject } from '../domain/json.ts'
+import { type JsonObject, jsonText } from '../domain/json.ts'
 import { maskJson } from '../domain/masking.ts'
 import { quote } from '../domain/text.ts'
 import { errorReply } from '../http/answer.ts'
@@ -63,8 +63,8 @@ export const accountHandlers = {
     const entry = {
       url: `the tool ${path.tool} was tried on account ${account.id}: ${reply.status}`,
       status: reply.status,
-      requestBody: JSON.stringify(sent),
-      responseBody: reply.body === undefined ? '' : JSON.stringify(reply.body),
+      requestBody: jsonText(sent),
+      responseBody: reply.body === undefined ? '' : jsonText(reply.body),
     }
     return { body: { status: reply.status, body: reply.body ?? null, request }, entry }
   },

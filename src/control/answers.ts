@@ -1,6 +1,6 @@
 import type { ControlCall } from '../contract/control-call.ts'
 import { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
-import type { JsonObject } from '../domain/json.ts'
+import { type JsonObject, jsonText } from '../domain/json.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import { accountHandlers } from './accounts.ts'
 import type { AppServices } from './app-services.ts'
@@ -74,7 +74,7 @@ function callFrom({ services, request, response, query: { environment } }: Serve
     const given = Object.entries(parameters).flatMap(([key, value]): [string, string][] =>
       value === undefined ? [] : [[key, String(value)]],
     )
-    const document = body && ({ text: JSON.stringify(body), format: 'json' } as const)
+    const document = body && ({ text: jsonText(body), format: 'json' } as const)
     const entry = services.entries.begin('control', 'control')
     const answering = async (): Promise<ControlReply> => {
       const called = {

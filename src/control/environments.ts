@@ -2,7 +2,7 @@ import { isAbsolute, relative } from 'node:path'
 import { DocumentError } from '../documents/problem.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { Environment } from '../state/environment.ts'
-import type { JsonObject } from '../domain/json.ts'
+import { type JsonObject, jsonText } from '../domain/json.ts'
 import type { SeedBundle } from '../domain/seed.ts'
 import { bundledScenario } from '../documents/load.ts'
 import { bundledNames } from '../documents/package-files.ts'
@@ -91,7 +91,7 @@ export async function seedOf(
   const own = ['connectors', 'connections'].some((part) => Object.hasOwn(seed, part))
   const connectors = own ? new Map<string, Connector>() : connectorsIn(await services.environments.serverSeed())
   try {
-    return await parseSeed({ file: 'seed', text: JSON.stringify(seed) }, services.documentChecks, connectors)
+    return await parseSeed({ file: 'seed', text: jsonText(seed) }, services.documentChecks, connectors)
   } catch (error) {
     throw documentProblems(error, 'seed')
   }
@@ -118,7 +118,7 @@ async function scenariosOf(
     throw invalidInput('INVALID_BODY', [problem])
   }
   const parsed = (document: JsonObject, at: number): Promise<Scenario> => {
-    const source = { file: 'scenario', text: JSON.stringify(document) }
+    const source = { file: 'scenario', text: jsonText(document) }
     return parseScenario(source, context.checks, context.connectors).catch((error: unknown) => {
       throw documentProblems(error, `scenarios[${at}]`)
     })

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
-import { excessOf, extentOf } from '../domain/json.ts'
+import { excessOf, extentOf, type JsonValue, parseJson } from '../domain/json.ts'
+import { membersIn, repeatedMembers } from '../domain/repeated-members.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
 import { type Times, timesRange } from '../domain/times.ts'
 import { hasBody, readBody as readBytes } from '../http/body.ts'
-import { type Problem, problemsOf } from '../schema/problems.ts'
+import { type Problem, problemsOf, shown } from '../schema/problems.ts'
 import { webhookSchema } from '../schema/seed-values.ts'
 import { lazyImport } from '../domain/once.ts'
 import { ControlError, type ControlErrorCode, invalidInput } from './errors.ts'
@@ -151,8 +152,18 @@ async function valueOf(route: ControlRoute, { text, format }: SentDocument): Pro
     return new SourceText(text, 'body').value
   }
   checkExtent(route, text)
+  const value = jsonValue(text)
+  if (route.operation === 'put_state' || extentOf(text).keys === membersIn(value)) return value
+  const problems = repeatedMembers(text).map(({ path, first, last }) => {
+    const found = `${shown(first, path)} and ${shown(last, path)}`
+    return { path: [...path], found, allowed: 'each member of an object once' }
+  })
+  throw invalidInput('INVALID_BODY', problems)
+}
+
+function jsonValue(text: string): JsonValue {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (error) {
     const found = error instanceof Error ? error.message.slice(0, 150) : ''
     throw new ControlError('MALFORMED_BODY', `the body is not valid JSON: ${found}`)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { AppServices } from './app-services.ts'
-import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, own } from '../domain/json.ts'
 import { maskJson } from '../domain/masking.ts'
 import type { Provider } from '../domain/provider.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings.ts'
@@ -110,7 +110,7 @@ export const requestHandlers = {
       const seen = new WeakMap<Journal, { appended: number; cleared: number }>()
       let revision = -1
       let first = true
-      const send = (event: string, data: object): void => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+      const send = (event: string, data: object): void => write(`event: ${event}\ndata: ${jsonText(data)}\n\n`)
       /** @returns whether there were any entries */
       const sendNew = (most: number): boolean => {
         const environments = only ? [only] : registry.environments()
@@ -236,7 +236,7 @@ const MAX_AT_ONCE = 1000
 
 /** JSON has no line breaks outside of strings, and escapes those inside. */
 function serverSentEvent(event: JournalEvent): string {
-  if (event.event === 'entry') return `event: entry\nid: ${event.entry.id}\ndata: ${JSON.stringify(event.entry)}\n\n`
+  if (event.event === 'entry') return `event: entry\nid: ${event.entry.id}\ndata: ${jsonText(event.entry)}\n\n`
   const { environment, entry, transition } = event
-  return `event: transition\ndata: ${JSON.stringify({ environment, entry, transition })}\n\n`
+  return `event: transition\ndata: ${jsonText({ environment, entry, transition })}\n\n`
 }

@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/json.ts'
 import type { ServerResponse } from 'node:http'
 import type { Request, RequestHandler, Response } from 'express'
 import { CONTROL_ROUTES } from '../contract/generated/control-routes.ts'
@@ -103,7 +104,7 @@ export function sendReply(response: ServerResponse, reply: ControlReply): void {
     return
   }
   const [text, type] =
-    'text' in reply ? [reply.text, reply.type] : [`${JSON.stringify(reply.body)}\n`, 'application/json']
+    'text' in reply ? [reply.text, reply.type] : [`${jsonText(reply.body)}\n`, 'application/json']
   const status = reply.status ?? 200
   const headers = {
     'Content-Type': type,

@@ -1,5 +1,5 @@
 import type { components } from '../contract/generated/control-types.ts'
-import { isJsonObject, type JsonValue } from '../domain/json.ts'
+import { isJsonObject, jsonText, type JsonValue } from '../domain/json.ts'
 import { maskAt, masked } from '../domain/masking.ts'
 import { ownValue } from '../domain/value-match.ts'
 import { inColumnOrder, type TableName, TABLE_NAMES } from '../state/model/model.ts'
@@ -66,7 +66,7 @@ function changesBetween(
     const [from, to] = [ownValue(before, name), ownValue(after, name)]
     const path = [...base, name]
     if (isJsonObject(from) && isJsonObject(to)) return changesBetween(from, to, show, path)
-    if (JSON.stringify(from) === JSON.stringify(to)) return []
+    if (jsonText(from) === jsonText(to)) return []
     const sides = {
       ...(from !== undefined && { before: show(path, from) }),
       ...(to !== undefined && { after: show(path, to) }),

@@ -2,7 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ErrorObject, Options } from 'ajv/dist/2020.js'
 import { isHttpUrl, mayBeCalled } from '../domain/base-url.ts'
 import { COLLECTION_NAME } from '../domain/collection.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own, pointerParts } from '../domain/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  jsonText,
+  type JsonValue,
+  own,
+  pointerParts,
+  withDoubles,
+} from '../domain/json.ts'
 import { patternsIn } from '../domain/schema-patterns.ts'
 import { lazyImport, once } from '../domain/once.ts'
 import { templatePlaces } from './collections.ts'
@@ -111,7 +119,8 @@ export async function schemaProblems(
 
 const OPTIONS: Options = { strict: false, allErrors: true, logger: false, validateFormats: false }
 
-async function problemsOfSchema(schema: JsonObject, path: Path, code: Options['code']): Promise<Problem[]> {
+async function problemsOfSchema(exact: JsonObject, path: Path, code: Options['code']): Promise<Problem[]> {
+  const schema = withDoubles(exact) as JsonObject
   const type = own(schema, 'type')
   if (type !== undefined && type !== 'object') {
     return [
@@ -130,7 +139,7 @@ async function problemsOfSchema(schema: JsonObject, path: Path, code: Options['c
   try {
     if (meta.validateSchema(schema) !== true) return metaSchemaProblems(meta.errors ?? [], schema, path)
     // In an instance of its own, because schemas of different tools may use the same $id.
-    const mentionsMeta = JSON.stringify(schema).includes('json-schema.org')
+    const mentionsMeta = jsonText(schema).includes('json-schema.org')
     const options = { ...OPTIONS, validateSchema: false, meta: mentionsMeta, ...(code && { code }) }
     const validate = new Ajv(options).compile(schema)
     // A `$ref` cycle compiles, and overflows the stack when it is entered.

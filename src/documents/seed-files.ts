@@ -1,5 +1,5 @@
 import { basename, dirname, parse, resolve } from 'node:path'
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../domain/json.ts'
 import { emptyBundle, mergeBundles, type SeedBundle } from '../domain/seed.ts'
 import { plural } from '../domain/text.ts'
 import { repeated } from '../schema/parts.ts'
@@ -187,7 +187,7 @@ function notSeeds(documents: readonly ReadDocument[]): FileProblem[] {
 function repeatedConnectors(connectors: readonly Read<'connector'>[]): FileProblem[] {
   const names = connectors.map(({ source }) => namesIn(source.value)[0])
   return repeated(names).flatMap(({ name, index, before }) => {
-    const found = `${JSON.stringify(name)}, which ${connectors[before]?.file ?? ''} describes already`
+    const found = `${jsonText(name)}, which ${connectors[before]?.file ?? ''} describes already`
     const problem = { path: ['connector'], found, allowed: 'one file for each connector' }
     return connectors[index]?.source.problem(problem) ?? []
   })
@@ -200,14 +200,14 @@ function repeatedIds(sources: readonly SeedSource[]): FileProblem[] {
   const seeds = sources.flatMap(({ documents }) => ofKind(documents, 'seed'))
   return seeds.flatMap(({ source, file, document }) =>
     (document?.accounts ?? []).flatMap(({ id, connector, identifier, organization_id, user_id }, at): FileProblem[] => {
-      const place = JSON.stringify([connector, identifier, organization_id, user_id])
+      const place = jsonText([connector, identifier, organization_id, user_id])
       // An account that is there keeps its id.
       if (places.has(place)) return []
       places.add(place)
       const owner = id === undefined ? undefined : owners.get(id)
       if (id !== undefined && owner === undefined) owners.set(id, file)
       if (owner === undefined) return []
-      const found = `${JSON.stringify(id)}, the id of another account in ${owner}`
+      const found = `${jsonText(id)}, the id of another account in ${owner}`
       return [source.problem({ path: ['accounts', at, 'id'], found, allowed: 'an id that no other account has' })]
     }),
   )

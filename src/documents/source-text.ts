@@ -17,7 +17,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import { excessOf, extentOf, type JsonValue, valuesIn } from '../domain/json.ts'
+import { exactNumber, excessOf, extentOf, type JsonValue, parseJson, valuesIn } from '../domain/json.ts'
 import { type Problem, type Path, shown } from '../schema/problems.ts'
 import { DocumentError, type FileProblem, problemAt } from './problem.ts'
 
@@ -124,7 +124,7 @@ function jsonTree(text: string): Tree | undefined {
   const root = parseTree(text, errors, { disallowComments: true })
   if (!root) return undefined
   return {
-    value: () => JSON.parse(text) as JsonValue,
+    value: () => parseJson(text) as JsonValue,
     offsetOf: (path, atKey) => {
       const node = findNodeAtLocation(root, [...path])
       return atKey ? (node?.parent?.children?.[0]?.offset ?? node?.offset) : node?.offset
@@ -225,6 +225,7 @@ function nodeProblems(document: Document, text: string): { problems: SyntaxProbl
   const targets = new Map<Alias, Anchored>()
   visit(document, {
     Node: (_key, node, ancestors) => {
+      if (isScalar(node) && typeof node.value === 'number') node.value = exactNumber(node.source ?? '') || node.value
       if (!isAlias(node)) {
         if (node.anchor !== undefined) anchors.set(node.anchor, node)
         if (isMap(node)) problems.push(...keyProblems(node.items, text))

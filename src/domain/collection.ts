@@ -1,6 +1,6 @@
 import { foldCase } from './fold-case.ts'
 import type { Collection, CollectionItem } from './generated/tables.ts'
-import { isBlank, isJsonObject, type JsonObject, type JsonValue } from './json.ts'
+import { isBlank, isJsonObject, isNumber, type JsonObject, jsonText, type JsonValue } from './json.ts'
 import { valueAt } from './value-match.ts'
 
 export type { Collection, CollectionItem, ListPage, Step } from './generated/tables.ts'
@@ -36,7 +36,7 @@ export function itemId(place: CollectionPlace, key: string): string {
 /** The text of an item's key; undefined when it has none. */
 export function keyOf({ key }: Pick<Collection, 'key'>, item: JsonObject): string | undefined {
   const value = valueAt(item, key)
-  return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : undefined
+  return (typeof value === 'string' && value !== '') || isNumber(value) ? String(value) : undefined
 }
 
 export const STEP_ACTIONS = ['create', 'get', 'list', 'update', 'delete', 'refuse'] as const
@@ -110,17 +110,17 @@ function testOf(operator: Operator, wanted: JsonValue): Test {
 /** A value as a text: empty for a missing one, JSON for lists and objects. */
 export function plainText(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return ''
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'object' ? jsonText(value) : String(value)
 }
 
 /** A text that is no number, such as `soon`, is neither more nor less than a number. */
 const ordered =
   (isMet: (order: number) => boolean) =>
   (wanted: JsonValue): Test => {
-    const [key, number, isNumber] = [sortKey(wanted), Number(wanted), typeof wanted === 'number']
+    const [key, number, isOrdered] = [sortKey(wanted), Number(wanted), isNumber(wanted)]
     return (found) => {
       if (isBlank(found)) return false
-      return isMet(isNumber || typeof found === 'number' ? Number(found) - number : compareKeys(sortKey(found), key))
+      return isMet(isOrdered || isNumber(found) ? Number(found) - number : compareKeys(sortKey(found), key))
     }
   }
 
@@ -153,7 +153,7 @@ const INSTANT = /^\d{4}-\d\d-\d\d(?:T|$)/
 /** Dates and instants become instants in UTC, so that those of different zones sort by time. */
 export function sortKey(value: JsonValue | undefined): SortKey {
   if (isBlank(value)) return null
-  if (typeof value === 'number') return value
+  if (isNumber(value)) return Number(value)
   const text = plainText(value)
   const isInUtc = text.length === 24 && text.endsWith('Z')
   if (isInUtc || !INSTANT.test(text)) return text

@@ -6,6 +6,7 @@ interface Decimal {
 
 /** Whether a number is a multiple of another, as decimals: 19.99 is one of 0.01, though the double nearest to it is not. */
 export function isMultipleOf(value: number, step: number): boolean {
+  if (!Number.isFinite(value)) return false
   if (Number.isSafeInteger(value) && Number.isSafeInteger(step)) return value % step === 0
   const [a, b] = [decimal(value), decimal(step)]
   const least = Math.min(a.exponent, b.exponent)
@@ -13,7 +14,7 @@ export function isMultipleOf(value: number, step: number): boolean {
   return (dividend ?? 0n) % (divisor ?? 1n) === 0n
 }
 
-function decimal(value: number): Decimal {
+export function decimal(value: number): Decimal {
   const [coefficient = '', power = '0'] = String(value).split('e')
   const [whole = '', fraction = ''] = coefficient.split('.')
   return { digits: BigInt(whole + fraction), exponent: Number(power) - fraction.length }

@@ -1,5 +1,8 @@
+import { decimal } from './decimal.ts'
+
 /** Values of JSON. Objects may be null-prototype; never read through their prototype. */
-export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
+/** A bigint is a number that a double cannot hold ({@link parseJson}). */
+export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject
 export interface JsonObject {
   [key: string]: JsonValue
 }
@@ -49,6 +52,7 @@ export function pointerParts(pointer: string): string[] {
 /** The type of a value in the words of JSON Schema. */
 export function jsonType(value: JsonValue | undefined): string {
   if (value === null) return 'null'
+  if (typeof value === 'bigint') return 'number'
   return Array.isArray(value) ? 'array' : typeof value
 }
 
@@ -66,10 +70,123 @@ export function fieldsOf(
   return fields
 }
 
+/*
+ * JSON as text. A number that a double cannot hold, an integer beyond ±(2^53−1) or one that overflows, is a bigint, so that it
+ * keeps its value wherever it is only passed on (G75). `JSON.stringify` throws for one.
+ */
+
+/** A number of sixteen characters or more, or with an exponent. Most texts have none, and pay only for this. */
+const LONG_NUMBER = /(?:^|[[:,\s])-?\d(?:[\d.]{15}|[\d.]*e)/i
+/** A text, with the colon after it where it is a key. */
+export const TEXT_WITH_COLON = /"(?:[^"\\]|\\.)*"(\s*:)?/g
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*/gi
+
+/** Of a number beyond doubles. Each more costs the time of its square. */
+const MAX_DIGITS = 1000
+
+/** @throws SyntaxError for what is no JSON, and for a number of more than 1,000 digits */
+export function parseJson(text: string): JsonValue {
+  const value = JSON.parse(text) as JsonValue
+  if (!LONG_NUMBER.test(text)) return value
+  let isMarked = false
+  const marked = text.replace(TEXT_OR_NUMBER, (token) => {
+    const digits = token.length < 4 || token.startsWith('"') ? undefined : digitsBeyondDouble(token)
+    isMarked ||= digits !== undefined
+    return digits === undefined ? token : `"${digits}"`
+  })
+  return isMarked ? withBigints(value, JSON.parse(marked) as JsonValue) : value
+}
+
+/** A number of the first is a text in the second where it is beyond doubles. */
+function withBigints(value: JsonValue, marked: JsonValue): JsonValue {
+  if (typeof value === 'number') return typeof marked === 'string' ? BigInt(marked) : value
+  if (typeof value !== 'object' || value === null) return value
+  const members = value as Record<string, JsonValue>
+  for (const [key, each] of Object.entries(marked as typeof members)) {
+    setOwn(members, key, withBigints(members[key] as JsonValue, each))
+  }
+  return value
+}
+
+/** The value of a number as JSON or YAML writes it. */
+export function exactNumber(text: string): number | bigint {
+  const digits = NUMBER.test(text) ? digitsBeyondDouble(text) : undefined
+  return digits === undefined ? Number(text) : BigInt(digits)
+}
+
+export function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
+}
+
+/** A value with doubles in place of bigints; the same where it has none. */
+export function withDoubles(value: JsonValue, double = nearestDouble): JsonValue {
+  if (typeof value === 'bigint') return double(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const items = value.map((each) => withDoubles(each, double))
+    return items.every((each, at) => each === value[at]) ? value : items
+  }
+  let copy: JsonObject | undefined
+  for (const [key, each] of Object.entries(value)) {
+    const changed = withDoubles(each, double)
+    if (changed !== each) setOwn((copy ??= { ...value }), key, changed)
+  }
+  return copy ?? value
+}
+
+function nearestDouble(value: bigint): number {
+  return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(value)))
+}
+
+/** The digits of an integer of JSON that no double holds; of a fraction that overflows those before the point. */
+function digitsBeyondDouble(token: string): string | undefined {
+  const value = Number(token)
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined
+  const [, sign = '', whole = '', fraction = '', power = '0'] = NUMBER.exec(token) ?? []
+  let places = fraction.length
+  while (fraction[places - 1] === '0') places--
+  const zeros = Number(power) - places
+  if (zeros < 0 && Number.isFinite(value)) return undefined
+  const digits = whole + fraction.slice(0, places)
+  if (digits.length + zeros > MAX_DIGITS) throw new SyntaxError(`a number has more than ${MAX_DIGITS} digits`)
+  const integer = zeros < 0 ? digits.slice(0, zeros) : digits.padEnd(digits.length + zeros, '0')
+  if (!Number.isFinite(value)) return sign + integer
+  const double = decimal(value)
+  const isHeld = BigInt(sign + integer) === double.digits * 10n ** BigInt(double.exponent)
+  return isHeld ? undefined : sign + integer
+}
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:e(.+))?$/i
+
+/** The JSON text of a value, with `space` as `JSON.stringify` takes it. */
+export function jsonText(value: unknown, space?: number): string {
+  try {
+    return JSON.stringify(value, null, space)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    // A letter before each text tells bigints from texts that look like one. A text before a colon is a key.
+    const mark = (_key: string, each: unknown): unknown =>
+      typeof each === 'bigint' ? `n${each}` : typeof each === 'string' ? `s${each}` : each
+    const marked = JSON.stringify(value, mark, space)
+    return marked.replace(TEXT_WITH_COLON, (token, colon?: string) => {
+      if (colon !== undefined) return token
+      return token.startsWith('"n') ? token.slice(2, -1) : `"${token.slice(2)}`
+    })
+  }
+}
+
+/** The value of a JSON text with doubles alone, as the dashboard has it; undefined for any other text. */
+export function jsonOfDoubles(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
 /** The value of a JSON text; undefined for any other text. */
 export function parsedJson(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue
+    return parseJson(text)
   } catch {
     return undefined
   }

@@ -73,9 +73,11 @@ export interface RequestWarning {
   readonly description: string
   /**
    * `ignored`: a value without effect; `near_miss`: an unknown name that most likely is a slip in a known one;
+   * `duplicate_member`: a member of a JSON object that was sent more than once (G76);
    * `similar_identifier`: an identifier that nearly is an account's.
    */
-  readonly kind: 'unknown' | 'output_only' | 'alias' | 'ignored' | 'near_miss' | 'similar_identifier'
+  readonly kind:
+    'unknown' | 'output_only' | 'alias' | 'ignored' | 'near_miss' | 'duplicate_member' | 'similar_identifier'
   /** The known name that a near miss most likely means. */
   readonly did_you_mean?: string
 }

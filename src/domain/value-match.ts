@@ -1,5 +1,5 @@
 import { indexOfText, plural } from './text.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
+import { isJsonObject, type JsonObject, jsonText, type JsonValue } from './json.ts'
 
 /** The value at a dotted path (`to.0.address`), by own properties only; undefined when there is none. */
 export function valueAt(value: JsonValue | undefined, dottedPath: string): JsonValue | undefined {
@@ -51,7 +51,7 @@ export function matchesTexts(
 ): boolean {
   if (globs === undefined) return true
   const fits = (glob: string, value: JsonValue): boolean =>
-    matchesGlob(glob, typeof value === 'string' ? value : JSON.stringify(value))
+    matchesGlob(glob, typeof value === 'string' ? value : jsonText(value))
   return Object.keys(globs).every((name) => [valueOf(name) ?? []].flat().some((text) => fits(globs[name] ?? '', text)))
 }
 
@@ -69,7 +69,7 @@ export function matchedText(
   match: object,
   wanted: string,
 ): string {
-  const found = `${plural(matched, 'request matches', 'requests match')} ${JSON.stringify(match)}; wanted: ${wanted}`
+  const found = `${plural(matched, 'request matches', 'requests match')} ${jsonText(match)}; wanted: ${wanted}`
   return since === undefined ? found : `${found}; the journal lacks requests before ${since}, so it cannot tell`
 }
 
@@ -78,9 +78,7 @@ export function matchedText(
  * request, such as an event of the control API, has no method.
  */
 export function nearMissText({ id, method, path, status, differences }: Close): string {
-  const texts = differences.map(
-    ({ field, wanted, found }) => `${field} is ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`,
-  )
+  const texts = differences.map(({ field, wanted, found }) => `${field} is ${jsonText(found)}, not ${jsonText(wanted)}`)
   return `close: ${[method, path, status].join(' ').trim()} (${id}): ${texts.join('; ')}`
 }
 

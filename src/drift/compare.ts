@@ -1,7 +1,16 @@
 import type { Answer } from '../conform/answer.ts'
 import { isErrorCode } from '../domain/errors.ts'
 import { DATE_TIME } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, jsonType, type JsonValue, own, parsedJson, textOf } from '../domain/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  jsonText,
+  jsonType,
+  type JsonValue,
+  own,
+  parsedJson,
+  textOf,
+} from '../domain/json.ts'
 import { parseUrl } from '../domain/parse-url.ts'
 import { valueAt } from '../domain/value-match.ts'
 import type { AnswerNode, AnswerSchemas } from './answer-schema.ts'
@@ -163,8 +172,7 @@ export class Comparison {
         continue
       }
       const required = [own(node?.schema ?? {}, 'required') ?? []].flat().includes(name)
-      const isZero =
-        (required && ZERO.has(JSON.stringify(ours ?? other))) || (other === null && member?.schema !== OPEN)
+      const isZero = (required && ZERO.has(jsonText(ours ?? other))) || (other === null && member?.schema !== OPEN)
       const stated = required ? member?.presence : member?.valueBasis
       const basis = isZero ? 'choice:G53' : (stated ?? node?.basis ?? 'choice')
       const behaviour = member !== undefined && !required
@@ -242,7 +250,7 @@ export class Comparison {
   #parameters(url: URL): string {
     const { sent } = this.#context
     const pairs = [...url.searchParams].map(([name, value]) => [name, value === '' || sent.has(value) ? value : '*'])
-    return JSON.stringify(pairs)
+    return jsonText(pairs)
   }
 
   /** A text that is none of the words, or has not the form, that the contract declares. */

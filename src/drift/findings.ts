@@ -3,7 +3,7 @@ import type { Check } from '../conform/check.ts'
 import { readDocument } from '../contract/generated/document.js'
 import { RULES } from '../contract/generated/rules.ts'
 import { operationAt } from '../contract/route.ts'
-import { isJsonObject, type JsonObject, type JsonValue, parsedJson, textOf } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, type JsonValue, parsedJson, textOf } from '../domain/json.ts'
 import { maskAt } from '../domain/masking.ts'
 import { percentDecoded } from '../domain/text.ts'
 import { valueAt } from '../domain/value-match.ts'
@@ -219,7 +219,7 @@ function shown(place: string, value: JsonValue | undefined): JsonValue {
     path.map((part) => part.replace('[]', '')),
     value,
   )
-  const text = JSON.stringify(masked)
+  const text = jsonText(masked)
   return text.length > 300 ? `${text.slice(0, 300)}…` : masked
 }
 

@@ -1,7 +1,7 @@
 import { Api, type ClientCredentials, type Target } from '../conform/target.ts'
 import { CONNECTION_TYPES, TRAITS } from '../domain/authorization-type.ts'
 import { DEFAULT_PEOPLE, typeOfConnection } from '../domain/connector-defaults.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own, textAt, textOf } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, type JsonValue, own, textAt, textOf } from '../domain/json.ts'
 
 /** A seed with the connectors and tools that a service lists; undefined where a mock has the same ones already. */
 export async function mirrorOf(api: Api, mock: Api): Promise<JsonObject | undefined> {
@@ -79,7 +79,7 @@ export async function holdSame(both: readonly Target[], client: ClientCredential
       const providers = await objectsAt(api, '/providers?page_size=1000', 'providers')
       const accounts = await api.get('/connected_accounts')
       const names = [...connections.map(({ key_id }) => key_id), ...providers.map(({ identifier }) => identifier)]
-      return JSON.stringify([names, accounts.status === 200 ? accounts.at('total_size') : null])
+      return jsonText([names, accounts.status === 200 ? accounts.at('total_size') : null])
     }),
   )
   return mine === theirs

@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/json.ts'
 import type { Result } from 'sarif'
 import { chosen } from '../conform/run.ts'
 import { isOperation } from '../contract/route.ts'
@@ -34,14 +35,14 @@ export function driftText({ findings, gaps, summary }: DriftReport): string {
 
 function lines(finding: Finding): string[] {
   const { id, class: of, gap, basis, title, settings } = finding
-  const fix = settings && `fix: ${JSON.stringify(settings)}`
+  const fix = settings && `fix: ${jsonText(settings)}`
   const below = [title, answersOf(finding), fix].filter((each) => each !== undefined)
   return [`${of.padEnd(9)}${id} (${gap ?? basis})`, ...below.map((each) => `         ${each}`), '']
 }
 
 /** Undefined for an entry of `--accept`, which has none. */
 function answersOf({ kind, service, mock }: Finding): string | undefined {
-  return kind === 'accepted' ? undefined : `service ${JSON.stringify(service)}, mock ${JSON.stringify(mock)}`
+  return kind === 'accepted' ? undefined : `service ${jsonText(service)}, mock ${jsonText(mock)}`
 }
 
 /** A finding that is known. */
@@ -94,7 +95,7 @@ export function driftIn(format: 'text' | 'json' | 'junit' | 'sarif', report: Dri
     case 'text':
       return driftText(report)
     case 'json':
-      return JSON.stringify(report, undefined, 2)
+      return jsonText(report, 2)
     case 'junit':
       return junit(report)
     case 'sarif':
@@ -148,7 +149,7 @@ function resultOf(finding: Finding): Result {
 
 function sentence(finding: Finding): string {
   const { id, gap, basis, title, settings } = finding
-  const fix = settings ? `; fix: ${JSON.stringify(settings)}` : ''
+  const fix = settings ? `; fix: ${jsonText(settings)}` : ''
   const about = [id, title, answersOf(finding)].filter((each) => each !== undefined)
   return `${about.join(': ')} (${gap ?? basis})${fix}`
 }

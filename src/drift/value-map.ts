@@ -1,5 +1,5 @@
 import { Skipped } from '../conform/answer.ts'
-import { isJsonObject, type JsonValue, nestsDeeper, own, parsedJson } from '../domain/json.ts'
+import { isJsonObject, jsonText, type JsonValue, nestsDeeper, own, parsedJson } from '../domain/json.ts'
 import { parseUrl } from '../domain/parse-url.ts'
 import { percentDecoded } from '../domain/text.ts'
 import type { HttpRequest } from '../http-client.ts'
@@ -147,7 +147,7 @@ export class ValueMap {
     const value = bodyValue(text)
     if (value === undefined) return text
     const mapped = this.#mapped(value)
-    return mapped === value ? text : JSON.stringify(mapped)
+    return mapped === value ? text : jsonText(mapped)
   }
 
   #mapped(value: JsonValue): JsonValue {

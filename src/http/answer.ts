@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/json.ts'
 import type { ServerResponse } from 'node:http'
 import type { ContractUseRecord } from '../contract/contract-use.ts'
 import type { Operation } from '../contract/shapes.ts'
@@ -7,7 +8,7 @@ import { type ErrorContent, ServiceError, TokenError } from '../domain/errors.ts
 import type { Reply } from '../operations/operation.ts'
 
 export function wireAnswer({ status, body, headers }: Reply, requestId: string, cached?: CachedBody): EncodedAnswer {
-  const text = cached?.text ?? (body === undefined ? '' : JSON.stringify(body))
+  const text = cached?.text ?? (body === undefined ? '' : jsonText(body))
   const length = cached?.length ?? String(Buffer.byteLength(text))
   const own: Record<string, string> =
     body === undefined
@@ -63,7 +64,7 @@ export class ResponseCache {
 }
 
 function asText(body: object): CachedBody {
-  const text = JSON.stringify(body)
+  const text = jsonText(body)
   return { text, length: String(Buffer.byteLength(text)), checkedAs: undefined, recordedAs: undefined }
 }
 

@@ -4,7 +4,8 @@ import { quote } from '../domain/text.ts'
 import { type Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
-import { nestsDeeper } from '../domain/json.ts'
+import { extentOf, isJsonObject, type JsonObject, type JsonValue, parseJson } from '../domain/json.ts'
+import { membersIn, type RepeatedMember, repeatedMembers } from '../domain/repeated-members.ts'
 
 /** How deep a body may nest. Serializing a deeper one later could overflow the stack. */
 const MAX_DEPTH = 100
@@ -170,19 +171,25 @@ export function checkContentType(headers: IncomingHttpHeaders, wanted: string): 
   throw invalidField('Content-Type', description, 'content_type', 'UNSUPPORTED_CONTENT_TYPE')
 }
 
+interface ParsedObject {
+  readonly value: JsonObject
+  readonly repeated: readonly RepeatedMember[]
+}
+
 /** @throws ServiceError MALFORMED_BODY: not UTF-8, not JSON, no object, or nested too deeply (G7) */
-export function parseJsonObject(text: string): object {
-  if (nestsDeeper(text, MAX_DEPTH))
+export function parseJsonObject(text: string): ParsedObject {
+  const { depth, keys } = extentOf(text)
+  if (depth > MAX_DEPTH)
     throw malformed(ruleAndFound(`must nest at most ${MAX_DEPTH} levels deep`, 'more levels'), 'max_depth')
   const value = parse(text)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  if (isJsonObject(value)) return { value, repeated: keys > membersIn(value) ? repeatedMembers(text) : [] }
   const found = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`
   throw malformed(ruleAndFound('must be a JSON object', found), 'json_object')
 }
 
-function parse(text: string): unknown {
+function parse(text: string): JsonValue {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (error) {
     throw malformed(
       ruleAndFound('must be valid JSON', 'other text'),

@@ -2,10 +2,13 @@ import { type CheckedRequest, checkRequest, checkResponse } from '../contract/co
 import { routeOf } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import type { NamedSchema } from '../contract/tool-schemas.ts'
-import { errorCodeOf, invalidFields, ServiceError } from '../domain/errors.ts'
+import { fieldName, foundValue, MAX_VIOLATIONS } from '../contract/violation.ts'
+import { errorCodeOf, invalidFields, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import type { ExtensionAnswer, ExtensionResponder } from '../domain/extension.ts'
 import { isJsonObject, type JsonValue } from '../domain/json.ts'
+import type { RepeatedMember } from '../domain/repeated-members.ts'
 import { bearerToken } from '../domain/request-headers.ts'
+import type { RequestWarning } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { EntryFacts } from '../request-journal/request-entries.ts'
 import { applyDueEvents } from '../state/account-events.ts'
@@ -182,8 +185,17 @@ function readBody(context: OperationContext, { bodyLimit }: ServiceParts): Promi
     const text = decodeText(bytes)
     // The journal keeps it: a text is less work for the garbage collector than a buffer.
     context.rawBody = text
-    context.body = parseJsonObject(text)
+    const { value, repeated } = parseJsonObject(text)
+    context.body = value
+    for (const each of repeated.slice(0, MAX_VIOLATIONS)) context.trace.warn(duplicateMember(each))
   })
+}
+
+/** The last member of a name counts, and none should have to (G76). */
+function duplicateMember({ path, first, last }: RepeatedMember): RequestWarning {
+  const found = `${foundValue(first, path)} and ${foundValue(last, path)}`
+  const description = ruleAndFound('must be in its object once; the last one counts', found)
+  return { field: fieldName(path), description, kind: 'duplicate_member' }
 }
 
 /** The body of a request to an extension, whatever its type. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { EncodedAnswer } from '../domain/encoded-answer.ts'
-import type { JsonValue } from '../domain/json.ts'
+import { jsonText, type JsonValue } from '../domain/json.ts'
 import type { Deliver, RemoteCall, SentRequest } from './request-context.ts'
 
 /** A call of another protocol and its response. */
@@ -54,7 +54,7 @@ export class RemoteRequest implements SentRequest {
 
   /** The size of what was sent was checked when it came in. */
   readBody(): Promise<Buffer> {
-    return Promise.resolve(Buffer.from(JSON.stringify(this.#body)))
+    return Promise.resolve(Buffer.from(jsonText(this.#body)))
   }
 
   get response(): ServerResponse {

@@ -1,5 +1,5 @@
 import type { ControlAnswer, ControlCallRoute, ControlInput } from '../contract/control-call.ts'
-import { parsedJson } from '../domain/json.ts'
+import { jsonText, parsedJson } from '../domain/json.ts'
 import { failureReason, HttpClient, type HttpResponse } from '../http-client.ts'
 import { checkArgument, TEXT } from './arguments.ts'
 import { type ErrorDetail, ToolmockError } from './toolmock-error.ts'
@@ -63,7 +63,7 @@ export class ControlClient {
         ...(adminToken === undefined ? {} : { 'X-Toolmock-Admin-Token': adminToken }),
         ...(body === undefined ? {} : { 'Content-Type': `application/${typeof body === 'string' ? 'yaml' : 'json'}` }),
       },
-      body: typeof body === 'object' ? JSON.stringify(body) : body,
+      body: typeof body === 'object' ? jsonText(body) : body,
     }
     const response = await this.#http.send(request).catch((error: unknown) => {
       throw unreachable(url, error)

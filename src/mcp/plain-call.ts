@@ -7,7 +7,7 @@ import {
   SERVER_INFO_META_KEY,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server'
-import { isJsonObject, type JsonObject } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText } from '../domain/json.ts'
 import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import type { McpExchange } from './mcp-exchange.ts'
 import type { ServerTool } from './server-tools.ts'
@@ -54,7 +54,7 @@ export async function answerPlainCall(
   if (!called) return undefined
   const _meta = { ...called._meta, [SERVER_INFO_META_KEY]: serverInfo(services) }
   const result = isModern ? { resultType: 'complete', ...called, _meta } : called
-  const body = JSON.stringify({ result, jsonrpc: '2.0', id })
+  const body = jsonText({ result, jsonrpc: '2.0', id })
   return isModern
     ? { status: 200, headers: { 'content-type': 'application/json' }, body }
     : { status: 200, headers: EVENTS, body: `event: message\ndata: ${body}\n\n` }

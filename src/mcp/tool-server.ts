@@ -10,7 +10,7 @@ import {
 import { routeOf } from '../contract/route.ts'
 import type { Tool } from '../domain/connector.ts'
 import { ServiceError } from '../domain/errors.ts'
-import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, own, parseJson } from '../domain/json.ts'
 import { maskText } from '../domain/masking.ts'
 import { targetOf } from '../domain/request-headers.ts'
 import { quote } from '../domain/text.ts'
@@ -227,10 +227,10 @@ function endedToken({ caller }: McpExchange): Error | undefined {
 /** A result has the data of a tool as it is, and as text. A scenario can answer anything else. */
 function resultOf(answer: EncodedAnswer, data: string): CallToolResult {
   const text = answer.body.toString()
-  const body: unknown = answer.headers['Content-Type'] === 'application/json' ? JSON.parse(text) : undefined
+  const body: unknown = answer.headers['Content-Type'] === 'application/json' ? parseJson(text) : undefined
   const structuredContent = isJsonObject(body) ? own(body, data) : undefined
   if (!isJsonObject(structuredContent)) return { content: [{ type: 'text', text }] }
-  return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
+  return { content: [{ type: 'text', text: jsonText(structuredContent) }], structuredContent }
 }
 
 /** Whether a client has declared in this request that it can open a link for its user. */

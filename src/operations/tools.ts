@@ -3,7 +3,7 @@ import { fieldName } from '../contract/violation.ts'
 import type { Account } from '../domain/account.ts'
 import type { Connector, Tool } from '../domain/connector.ts'
 import { invalidField, invalidFields, ServiceError } from '../domain/errors.ts'
-import { isJsonObject, type JsonObject } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText } from '../domain/json.ts'
 import { locate, locateForTool, type Locator, type LocatorNames } from '../domain/locator.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { nearMiss } from '../domain/suggestion.ts'
@@ -98,7 +98,7 @@ function noteUnreadInput(tool: Tool, input: JsonObject, trace: RequestTrace): vo
   if (!isJsonObject(properties)) return
   const unknown = Object.keys(input).filter((name) => !Object.hasOwn(properties, name))
   if (unknown.length === 0 || !Object.keys(schema).every((keyword) => PLAIN_KEYWORDS.has(keyword))) return
-  const templates = JSON.stringify([tool.call, tool.result])
+  const templates = jsonText([tool.call, tool.result])
   // The call reads the input as a whole, or a member in another notation.
   if (/\binput\b(?!\.\w)/.test(templates)) return
   const read = new Set([...templates.matchAll(INPUT_READ)].map(([, name]) => name))

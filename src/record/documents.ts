@@ -17,6 +17,7 @@ import { SEED_ACCOUNT_FIELDS } from '../domain/generated/tables.ts'
 import {
   isJsonObject,
   type JsonObject,
+  jsonText,
   jsonType,
   type JsonValue,
   listAt,
@@ -270,7 +271,7 @@ class Seen {
         account: secrets.json(caller),
         ...(Object.keys(body).length > 0 && { body }),
       }
-      const key = JSON.stringify(on)
+      const key = jsonText(on)
       const group = groups.get(key) ?? { on, answers: [] }
       const answer = literal(secrets.json(call.answer)) as JsonObject
       if (!size.fits([on, answer])) {
@@ -320,7 +321,7 @@ function responseOf(answered: JsonValue | undefined, status: number, wait: strin
 
 /** The answers in their order; one for all where they are alike. */
 function inSequence(answers: readonly JsonObject[]): JsonObject {
-  const distinct = new Set(answers.map((answer) => JSON.stringify(answer)))
+  const distinct = new Set(answers.map((answer) => jsonText(answer)))
   return distinct.size === 1 ? { respond: answers[0] ?? {} } : { sequence: [...answers] }
 }
 
@@ -333,7 +334,7 @@ function matched(input: JsonObject): JsonObject {
       return Object.keys(inner).length > 0 ? [[key, inner]] : []
     }
     if (typeof value === 'string') return [[key, value.replaceAll(/\*\*\*[\da-f]{4}/g, '*')]]
-    return /\*\*\*[\da-f]{4}/.test(JSON.stringify(value)) ? [[key, '*']] : [[key, value]]
+    return /\*\*\*[\da-f]{4}/.test(jsonText(value)) ? [[key, '*']] : [[key, value]]
   })
   return Object.fromEntries(entries)
 }
@@ -368,7 +369,7 @@ function isWithin(value: JsonValue | undefined, asked: string | undefined): bool
 }
 
 function nameOf({ connector = '', identifier = '' }: Texts): string {
-  return JSON.stringify([connector, identifier])
+  return jsonText([connector, identifier])
 }
 
 function textsOf(object: Record<string, unknown>): Record<string, string> {

@@ -2,7 +2,7 @@ import { Answer, Skipped } from '../conform/answer.ts'
 import { isDeclared } from '../contract/route.ts'
 import type { Operation } from '../contract/shapes.ts'
 import { codesOfStatus, isToolErrorStatus, TOKEN_ERRORS } from '../domain/errors.ts'
-import { isJsonObject, type JsonObject, own, parsedJson, textOf } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, own, parsedJson, textOf } from '../domain/json.ts'
 import { parseUrl } from '../domain/parse-url.ts'
 import { valueAt } from '../domain/value-match.ts'
 import { Findings } from '../drift/findings.ts'
@@ -243,7 +243,7 @@ function outcomeOf({ status, text }: Answer, isWhole = true): Outcome {
 
 /** What a tool answered; undefined where it was refused. */
 function dataOf({ status, text }: Answer): string | undefined {
-  return status === 200 ? JSON.stringify(valueAt(parsedJson(text), 'data')) : undefined
+  return status === 200 ? jsonText(valueAt(parsedJson(text), 'data')) : undefined
 }
 
 function noAnswer(): Answer {

@@ -1,5 +1,5 @@
 import { readDocument } from '../contract/generated/document.js'
-import { isJsonObject, type JsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
+import { isJsonObject, isNumber, type JsonObject, jsonText, type JsonValue, parsedJson } from '../domain/json.ts'
 import { masked, Masking } from '../domain/masking.ts'
 import { parseUrl } from '../domain/parse-url.ts'
 import { isSecretParameter } from '../domain/secret.ts'
@@ -90,7 +90,7 @@ export class Secrets {
   /** A body as it is written: JSON by its fields, everything else as text. */
   body(text: string): string {
     const json = parsedJson(text)
-    if (json !== undefined && typeof json === 'object') return JSON.stringify(this.json(json))
+    if (json !== undefined && typeof json === 'object') return jsonText(this.json(json))
     return this.text(this.#showing.text(text))
   }
 
@@ -103,7 +103,7 @@ export class Secrets {
   hide<Value extends JsonValue>(value: Value): Value
   hide(value: JsonValue): JsonValue {
     if (typeof value === 'string') return this.text(value)
-    if (typeof value === 'number') return this.text(String(value)) === String(value) ? value : this.text(String(value))
+    if (isNumber(value)) return this.text(String(value)) === String(value) ? value : this.text(String(value))
     if (Array.isArray(value)) return value.map((item) => this.hide(item))
     if (!isJsonObject(value)) return value
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.text(key), this.hide(item)]))
@@ -146,7 +146,7 @@ export class Secrets {
   }
 
   #index(): void {
-    const said = grams(JSON.stringify(readDocument()))
+    const said = grams(jsonText(readDocument()))
     for (const secret of this.#names.keys()) {
       const isShort = secret.length < LEAST
       if (isShort || (this.#withoutSecretName.has(secret) && this.#identifying.has(secret))) continue

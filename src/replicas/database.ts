@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/json.ts'
 import pg from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
 import { StartError } from '../domain/start-error.ts'
@@ -113,7 +114,7 @@ export class Database {
       `with seen as (insert into $s.replicas values ($1, $2, $3, $4, clock_timestamp()) on conflict (id) do update
          set url = excluded.url, settings = excluded.settings, seen_at = excluded.seen_at),
        gone as (delete from $s.replicas where id <> $1 and seen_at < clock_timestamp() - ${SEEN_WITHIN})`,
-      [id, url, version, JSON.stringify(settings)],
+      [id, url, version, jsonText(settings)],
     )
   }
 

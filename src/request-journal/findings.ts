@@ -63,7 +63,10 @@ function fieldFindings(entry: Omit<RecordedEntry, 'findings'>, facts: FindingFac
     }),
     ...broken.filter((finding) => !misses.some((miss) => isCausedBy(miss, finding))),
     ...noted
-      .filter(({ kind, field }) => kind !== 'near_miss' && !broken.some((finding) => finding.field === field))
+      .filter(
+        ({ kind, field }) =>
+          kind !== 'near_miss' && (kind === 'duplicate_member' || !broken.some((finding) => finding.field === field)),
+      )
       .map((warning) => notedFinding(operation, warning)),
   ]
   if (!vocabulary || operation === null) return findings
@@ -89,18 +92,17 @@ function sibling(field: string, name = ''): string {
   return field.slice(0, field.lastIndexOf('.') + 1) + name
 }
 
-/** A near miss of a known name is a violation, everything else that is said in vain a warning (G6). */
+/** A near miss of a known name and a member that is sent twice are violations, everything else that is said in vain a warning (G6, G76). */
 function notedFinding(
   operation: string | null,
   { field, description, kind, did_you_mean }: RequestWarning,
   error_code: string | null = null,
 ): Finding {
   const { rule, found = null } = partsOf(description)
-  const isMiss = kind === 'near_miss'
   // A name and a value that nearly are known ones differ in whether there is a value.
-  const code = kind === 'unknown' ? 'unread' : isMiss && found === null ? 'unknown' : kind
+  const code = kind === 'unknown' ? 'unread' : kind === 'near_miss' && found === null ? 'unknown' : kind
   return violation({
-    kind: isMiss ? 'violation' : 'warning',
+    kind: kind === 'near_miss' || kind === 'duplicate_member' ? 'violation' : 'warning',
     ...{ operation, code, error_code, field, did_you_mean: did_you_mean ?? null },
     found: found === null ? null : maskText(found),
     allowed: maskText(rule),

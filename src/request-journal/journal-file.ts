@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openForWriting, writeAll } from '../disk/append.ts'
 import { makeDirectory } from '../disk/make-directory.ts'
-import { isJsonObject, parsedJson } from '../domain/json.ts'
+import { isJsonObject, jsonText, parsedJson } from '../domain/json.ts'
 import { StartError } from '../domain/start-error.ts'
 import { systemReason } from '../domain/system-error.ts'
 import { plural } from '../domain/text.ts'
@@ -107,7 +107,7 @@ interface Waiting {
 }
 
 function lineOf({ entry, explain }: Waiting): string {
-  return `${JSON.stringify({ ...viewOf(entry), explanation: explain?.() })}\n`
+  return `${jsonText({ ...viewOf(entry), explanation: explain?.() })}\n`
 }
 
 export interface FiledEntry extends JournalEntry {

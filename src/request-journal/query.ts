@@ -1,7 +1,7 @@
 import { ROUTES } from '../contract/route.ts'
 import { PROXY_REQUEST } from '../contract/shapes.ts'
 import { instantOf, milliseconds } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { isJsonObject, isNumber, type JsonObject, jsonText, type JsonValue } from '../domain/json.ts'
 import { maskText } from '../domain/masking.ts'
 import { nearest } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
@@ -115,7 +115,7 @@ function checkValue(key: string, value: JsonValue, extensions: readonly string[]
 const STATUSES = [0, ...Array.from({ length: 500 }, (_, at) => 100 + at)]
 
 function wrongValue(key: string, allowed: string, found: JsonValue): JournalQueryError {
-  const shown = quote(maskText(typeof found === 'string' ? found : JSON.stringify(found)), 60)
+  const shown = quote(maskText(typeof found === 'string' ? found : jsonText(found)), 60)
   return new JournalQueryError(`${key} must be ${allowed}; found ${shown}`, key, [], allowed)
 }
 
@@ -143,7 +143,7 @@ function fits(wanted: JsonValue, found: JsonValue): boolean {
   if (Array.isArray(wanted)) return wanted.some((each) => fits(each, found))
   if (Array.isArray(found)) return found.some((each) => fits(wanted, each))
   if (wanted === null) return found === null
-  if (typeof wanted === 'string' && typeof found === 'number') return matchesValue(wanted, String(found))
+  if (typeof wanted === 'string' && isNumber(found)) return matchesValue(wanted, String(found))
   return matchesValue(wanted, found === null ? undefined : found)
 }
 

@@ -2,7 +2,7 @@ import type { components } from '../contract/generated/control-types.ts'
 import { errorTraits } from '../domain/errors.ts'
 import { SEED_ACCOUNT_FIELDS } from '../domain/generated/tables.ts'
 import { milliseconds } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue, textAt } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, type JsonValue, textAt } from '../domain/json.ts'
 import { plural } from '../domain/text.ts'
 import type { AccountState, JournalEntry } from './entry.ts'
 
@@ -179,12 +179,12 @@ class ReplayRecorder {
       const call = calls[rule.call ?? -1]
       if (rule.at !== 'third_party' && rule.at !== 'token_refresh') continue
       if (call) this.#rule({ at: call.at, on: call.on, when: { nth: call.nth }, ...effectsOf(rule) }, rule.rule)
-      else this.#notes.push(`rule ${JSON.stringify(rule.rule)} fired on a call that the journal does not have`)
+      else this.#notes.push(`rule ${jsonText(rule.rule)} fired on a call that the journal does not have`)
     }
   }
 
   #count(at: string, on: JsonObject): number {
-    const key = JSON.stringify([at, on])
+    const key = jsonText([at, on])
     const count = (this.#counts.get(key) ?? 0) + 1
     this.#counts.set(key, count)
     return count

@@ -1,4 +1,5 @@
 import { foldCase } from '../domain/fold-case.ts'
+import { jsonText } from '../domain/json.ts'
 import type { JournalEntry, RecordedEntry } from './entry.ts'
 import { requestText, responseText, viewOf } from './view.ts'
 
@@ -43,7 +44,7 @@ function shownText({ request, response, ...view }: JournalEntry): string {
 function textsIn(value: unknown): string {
   if (Array.isArray(value)) return value.map(textsIn).join(' ')
   if (typeof value === 'string') return value
-  if (typeof value !== 'object' || value === null) return value === undefined ? '' : JSON.stringify(value)
+  if (typeof value !== 'object' || value === null) return value === undefined ? '' : jsonText(value)
   return Object.entries(value)
     .map(([name, inside]) => `${name} ${textsIn(inside)}`)
     .join(' ')

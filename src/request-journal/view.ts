@@ -2,7 +2,15 @@ import type { components } from '../contract/generated/control-types.ts'
 import { bodyInDocumentWords, queryInDocumentWords } from '../contract/vocabulary.ts'
 import { decodeBody } from '../body-text.ts'
 import { instant } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue, nestsDeeper, own, parsedJson } from '../domain/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  jsonText,
+  type JsonValue,
+  nestsDeeper,
+  own,
+  parsedJson,
+} from '../domain/json.ts'
 import { isViolation } from '../domain/finding.ts'
 import { headerPairs, headersByName } from '../domain/request-headers.ts'
 import type { NotedRule, RequestTrace, UpstreamCall } from '../domain/request-trace.ts'
@@ -258,7 +266,7 @@ function upstreamView(call: UpstreamCall): UpstreamCall {
     ...call,
     url: maskUrl(call.url),
     ms: Math.round(call.ms * 100) / 100,
-    answer: typeof answer === 'string' ? answer : JSON.stringify(answer),
+    answer: typeof answer === 'string' ? answer : jsonText(answer),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { DescMessage, Registry } from '@bufbuild/protobuf'
 import { Code, ConnectError } from '@connectrpc/connect'
 import { codeOf, codesOfStatus } from '../domain/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue, parsedJson, textOf } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, type JsonValue, parsedJson, textOf } from '../domain/json.ts'
 import { ErrorInfoSchema } from './generated/google/rpc/error_details_pb.ts'
 import { type MessageContext, messageOf } from './transcoding.ts'
 
@@ -49,7 +49,7 @@ function googleErrorInfo(info: JsonObject) {
   const { '@type': _, error_code: reason, ...rest } = info
   const texts = Object.values(rest).flatMap((part) => (isJsonObject(part) ? Object.entries(part) : []))
   const metadata = texts.flatMap(([name, value]): [string, string][] =>
-    value === null ? [] : [[name, typeof value === 'string' ? value : JSON.stringify(value)]],
+    value === null ? [] : [[name, typeof value === 'string' ? value : jsonText(value)]],
   )
   return { reason: textOf(reason), domain: 'toolmock', metadata: Object.fromEntries(metadata) }
 }

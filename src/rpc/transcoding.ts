@@ -3,6 +3,7 @@ import {
   type DescField,
   type DescMessage,
   fromJson,
+  type JsonValue as ProtobufJson,
   type Message,
   type Registry,
   ScalarType,
@@ -11,7 +12,7 @@ import {
 import { Code, ConnectError } from '@connectrpc/connect'
 import { pathPattern } from '../contract/route.ts'
 import { invalidField } from '../domain/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own, withDoubles } from '../domain/json.ts'
 import { fieldOf } from './descriptors.ts'
 import type { Binding, RpcMethod, ServedRoute, TemplatePart } from './http-rule.ts'
 
@@ -205,15 +206,16 @@ export function answerMessage(
 /** The same for any message, such as the details of an error. */
 export function messageOf(message: DescMessage, json: JsonValue, { registry, differences }: MessageContext): Message {
   const options = { ignoreUnknownFields: true, registry }
-  const fitting = withKnownWords(message, json, differences)
+  // The numbers of messages are doubles, or texts.
+  const fitting = withKnownWords(message, withDoubles(json), differences) as ProtobufJson
   try {
     return fromJson(message, fitting, options)
   } catch (error) {
     // Which field it is, is found only where one does not fit, which is rare.
     const reason = error instanceof Error ? error.message : String(error)
-    const read: Read = (part, value) => fromJson(part, value, options)
+    const read: Read = (part, value) => fromJson(part, value as ProtobufJson, options)
     const kept = fittingFields(message, fitting, read, (field) => differences.field(field, reason))
-    return fromJson(message, kept, options)
+    return fromJson(message, kept as ProtobufJson, options)
   }
 }
 

@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/json.ts'
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
 import { encodeText } from '../body-text.ts'
@@ -45,7 +46,7 @@ export function deliveryOf(
 
 export function encoded({ status, headers, body }: InjectedAnswer): EncodedAnswer {
   if (body === undefined) return { status, headers, body: '' }
-  const [type, text] = typeof body === 'string' ? ['text/plain', body] : ['application/json', JSON.stringify(body)]
+  const [type, text] = typeof body === 'string' ? ['text/plain', body] : ['application/json', jsonText(body)]
   const ownType = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]
   if (ownType === undefined) return { status, headers: { 'Content-Type': type, ...headers }, body: text }
   return { status, headers, body: encodeText(text, ownType) ?? text }

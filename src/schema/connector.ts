@@ -11,6 +11,7 @@ import {
   duration,
   headerMap,
   jsonObject,
+  jsonSchema,
   nonEmpty,
   readBy,
   type Report,
@@ -122,7 +123,7 @@ export const namedResponder = withRule(
   strict({
     name: nonEmpty.describe('A unique name in the file; messages name the responder by it.'),
     ...responderShape,
-    body_schema: jsonObject
+    body_schema: jsonSchema
       .optional()
       .describe('JSON Schema 2020-12 of the body. One that does not fit is refused with 400 before any step.'),
   }),
@@ -171,7 +172,7 @@ export const tool = strict({
   description: text.default('').describe('What tool lists show.'),
   tags: z.array(text).default([]).describe('What tool lists show.'),
   is_default: z.boolean().default(true).describe('Whether tool lists mark it as one of the default tools.'),
-  input_schema: jsonObject
+  input_schema: jsonSchema
     .default({ type: 'object', properties: {} })
     .describe(
       'JSON Schema 2020-12 of tool_input. An input that does not fit is refused before the third party is called.',

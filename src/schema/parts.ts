@@ -10,7 +10,7 @@ import {
   isClockTime,
   isStorableInstant,
 } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own, withDoubles } from '../domain/json.ts'
 import { isOwnHeader, quote } from '../domain/text.ts'
 import type { Problem, Path } from './problems.ts'
 
@@ -95,6 +95,8 @@ export const anyJson = accepted<JsonValue>((value) => value !== undefined, 'any 
 })
 
 export const jsonObject = accepted<JsonObject>(isJsonObject, 'an object').meta({ type: 'object' })
+/** A validator computes with its numbers (G75). */
+export const jsonSchema = jsonObject.transform((schema) => withDoubles(schema) as JsonObject).meta({ type: 'object' })
 
 /** Texts by name, as headers and query parameters are; numbers and booleans count as texts. */
 export const textMap = accepted<Record<string, string | number | boolean>>(

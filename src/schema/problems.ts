@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isJsonObject, type JsonValue, own } from '../domain/json.ts'
+import { isJsonObject, jsonText, type JsonValue, own } from '../domain/json.ts'
 import { maskText } from '../domain/masking.ts'
 import { isSecretAt } from '../domain/secret.ts'
 import { didYouMean } from '../domain/suggestion.ts'
@@ -39,7 +39,7 @@ export function pathText(path: Path): string {
   return path
     .map((part, index) => {
       if (typeof part === 'number') return `[${part}]`
-      if (!/^[\w$-]+$/.test(part)) return `[${JSON.stringify(part)}]`
+      if (!/^[\w$-]+$/.test(part)) return `[${jsonText(part)}]`
       return index === 0 ? part : `.${part}`
     })
     .join('')
@@ -51,7 +51,7 @@ export function shown(value: unknown, path: Path = []): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
   if (value !== null && isSecretAt(path)) return `a ${typeof value === 'string' ? 'text' : typeof value}`
-  return typeof value === 'string' ? quote(maskText(value), 80) : JSON.stringify(value)
+  return typeof value === 'string' ? quote(maskText(value), 80) : jsonText(value)
 }
 
 /** What kind of value it is, where any text may be a secret. */

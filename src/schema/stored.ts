@@ -8,6 +8,7 @@ import {
   headerMap,
   instantText,
   jsonObject as givenObject,
+  jsonSchema,
   strict,
   text,
   textMap as givenTexts,
@@ -43,6 +44,7 @@ const ROWS = new Map<unknown, z.ZodType>(
     [
       [anyGiven, anyJson],
       [givenObject, jsonObject],
+      [jsonSchema, jsonObject],
       [conditions, jsonObject],
       [authPattern, jsonObject],
       [givenTexts, textMap],

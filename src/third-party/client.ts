@@ -1,3 +1,4 @@
+import { InexactNumber } from './template-error.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Account } from '../domain/account.ts'
 import { decodeBody } from '../body-text.ts'
@@ -11,6 +12,7 @@ import { CLOCK_RANGE } from '../domain/instant.ts'
 import {
   isJsonObject,
   type JsonObject,
+  jsonText,
   type JsonValue,
   nestsDeeper,
   objectAt,
@@ -165,7 +167,8 @@ class ThirdPartyClient implements ThirdParty {
       return { kind: 'result', data: data as JsonObject }
     } catch (error) {
       if (error instanceof ServiceError) throw error
-      if (error instanceof UnsendablePath) return { kind: 'unsendable', message: error.message }
+      if (error instanceof UnsendablePath || error instanceof InexactNumber)
+        return { kind: 'unsendable', message: error.message }
       const message = `the call of ${tool.name} could not be made: ${error instanceof Error ? error.message : 'unknown'}`
       return { kind: 'failed', status: null, message, arrived }
     }
@@ -361,7 +364,7 @@ function toolRequest(
   const { templates } = context
   const { call } = tool
   const [path, query] = pathOf(templates.renderText(call.path, scope, encodePart))
-  const body = call.body === null ? '' : JSON.stringify(templates.render(call.body, scope))
+  const body = call.body === null ? '' : jsonText(templates.render(call.body, scope))
   const headers: Record<string, string> = { Accept: 'application/json' }
   if (body !== '') headers['Content-Type'] = 'application/json'
   for (const [name, template] of Object.entries(call.headers)) {

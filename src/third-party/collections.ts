@@ -19,7 +19,17 @@ import {
 } from '../domain/collection.ts'
 import type { CollectionOwner, Connector, Responder } from '../domain/connector.ts'
 import { ruleAndFound } from '../domain/errors.ts'
-import { isBlank, isJsonObject, type JsonObject, type JsonValue, own, parsedJson, setOwn } from '../domain/json.ts'
+import {
+  isBlank,
+  isJsonObject,
+  type JsonObject,
+  jsonText,
+  type JsonValue,
+  own,
+  parsedJson,
+  parseJson,
+  setOwn,
+} from '../domain/json.ts'
 import { quote, shorten } from '../domain/text.ts'
 import { equalValues } from '../domain/value-match.ts'
 import type { Environment } from '../state/environment.ts'
@@ -316,7 +326,7 @@ function withDefaults(
 
 /** A default can be the item (`{{item}}`) or contain it, and an item must not contain itself. */
 function copyOf(value: JsonValue): JsonValue {
-  return typeof value === 'object' && value !== null ? (JSON.parse(JSON.stringify(value)) as JsonValue) : value
+  return typeof value === 'object' && value !== null ? (parseJson(jsonText(value)) as JsonValue) : value
 }
 
 /** A value that is null changes nothing: that is what a template of a missing input comes to. */
@@ -431,12 +441,12 @@ function withParameter({ request: { url, query } }: StepScope, name: string, val
 }
 
 function queryHash(parts: unknown): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 10)
+  return createHash('sha256').update(jsonText(parts)).digest('base64url').slice(0, 10)
 }
 
 function tokenAfter(row: CollectionItem, sort: readonly SortField[], hash: string): string {
   const { keys, sequence } = positionOf(row, sort)
-  return Buffer.from(JSON.stringify([hash, sequence, ...keys])).toString('base64url')
+  return Buffer.from(jsonText([hash, sequence, ...keys])).toString('base64url')
 }
 
 /** The position that a token names; undefined for one of another query, and for any other text. */

@@ -1,5 +1,5 @@
 import type { Faker, Randomizer } from '@faker-js/faker'
-import type { JsonValue } from '../domain/json.ts'
+import { jsonText, type JsonValue, parseJson } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
 import { seededRandom } from '../domain/seeded-random.ts'
 import { didYouMean } from '../domain/suggestion.ts'
@@ -155,7 +155,7 @@ function isFakeModule(name: string): name is FakeModule {
 function plain(value: unknown): JsonValue {
   if (typeof value === 'string') return value
   if (typeof value === 'bigint') return value.toString()
-  return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as JsonValue)
+  return value === undefined ? null : (parseJson(jsonText(value)) as JsonValue)
 }
 
 /** The library's own generator computes 624 words for each seed, of which one value needs a few: a tenth of a tool call. */

@@ -1,3 +1,4 @@
+import { jsonText } from '../domain/json.ts'
 import {
   Agent,
   type ClientRequest,
@@ -109,7 +110,7 @@ export function encodePart(value: string): string {
 const PLAIN_PART = /^[\w.~-]*$/
 
 export function jsonAnswer(status: number, body: object, headers: Record<string, string> = {}): ThirdPartyAnswer {
-  return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) }
+  return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: jsonText(body) }
 }
 
 /** Adds `Content-Length` to the headers of the answer. */

@@ -13,7 +13,7 @@ import type { Environment } from '../state/environment.ts'
 import { StorageError } from '../state/wal/state-errors.ts'
 import { answerApi } from './api.ts'
 import type { Templates } from './template.ts'
-import { TemplateError } from './template-error.ts'
+import { InexactNumber, TemplateError } from './template-error.ts'
 import { answerToken } from './tokens.ts'
 import {
   ACCOUNT_HEADER,
@@ -134,6 +134,7 @@ export async function replyOf(
 
 /** The answer when the connector file or the disk causes the error; undefined for a defect of the mock. */
 function failureAnswer(error: unknown): ThirdPartyAnswer | undefined {
+  if (error instanceof InexactNumber) return jsonAnswer(400, { error: 'inexact_number', message: error.message })
   if (error instanceof TemplateError) return jsonAnswer(422, { error: 'unusable_template', message: error.message })
   return error instanceof StorageError ? jsonAnswer(503, { error: 'unavailable', message: error.message }) : undefined
 }

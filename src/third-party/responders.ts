@@ -1,7 +1,7 @@
 import { decodeBody, charsetOf, encodeText } from '../body-text.ts'
 import { plainText, type Step } from '../domain/collection.ts'
 import type { Responder, ResponderAnswer, ResponderMatch } from '../domain/connector.ts'
-import { fieldsOf, nestsDeeper, type JsonObject, type JsonValue, own, parsedJson } from '../domain/json.ts'
+import { fieldsOf, type JsonObject, jsonText, type JsonValue, nestsDeeper, own, parsedJson } from '../domain/json.ts'
 import { matchPath, NO_CAPTURES } from '../domain/path-pattern.ts'
 import { matchesAt, matchesGlob, matchesTexts } from '../domain/value-match.ts'
 import { sequenceCounterOf } from '../state/collections.ts'
@@ -151,7 +151,7 @@ function rendered(
     const body = templates.render(answer.body, scope)
     const isText = typeof body === 'string' && hasOwnType
     const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]
-    const encoded = encodeText(isText ? body : JSON.stringify(body), type)
+    const encoded = encodeText(isText ? body : jsonText(body), type)
     if (encoded === undefined)
       throw new TemplateError(
         `the charset of Content-Type is ${String(charsetOf(type))}, allowed are utf-8, utf-16le and those of one byte a character`,

@@ -6,7 +6,7 @@ import { areLive, type Credentials, type StoredByCallers } from '../domain/crede
 import { ServiceError } from '../domain/errors.ts'
 import type { Grant } from '../domain/generated/tables.ts'
 import { type Instant, instant } from '../domain/instant.ts'
-import type { JsonValue } from '../domain/json.ts'
+import { isNumber, jsonText, type JsonValue } from '../domain/json.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { type Environment, now } from '../state/environment.ts'
 import { revoked } from '../state/grants.ts'
@@ -172,12 +172,12 @@ function staticValues(credentials: Credentials, { environment, connector, templa
     throw new ServiceError('INVALID_AUTHORIZATION_DETAILS', what)
   }
   if (values.length > 0) return values
-  return [`Credentials ${createHash('sha256').update(JSON.stringify(details)).digest('base64url')}`]
+  return [`Credentials ${createHash('sha256').update(jsonText(details)).digest('base64url')}`]
 }
 
 /** One string for the whole credential, so that one look-up finds it; undefined when every part is empty. */
 function accessOf(values: readonly string[]): string | undefined {
-  return values.every((value) => value === '') ? undefined : JSON.stringify(values)
+  return values.every((value) => value === '') ? undefined : jsonText(values)
 }
 
 function challengeName({ authorization_type: type }: Connector): string {
@@ -408,7 +408,7 @@ function isRejected(connector: Connector, { oauth_token, static_auth }: Credenti
 
 function texts(value: JsonValue): string[] {
   if (typeof value === 'string') return [value]
-  if (typeof value === 'number') return [String(value)]
+  if (isNumber(value)) return [String(value)]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : []
 }
 

@@ -3,12 +3,12 @@ import { type Account, TEMPLATE_FIELDS } from '../domain/generated/tables.ts'
 import { plainText } from '../domain/collection.ts'
 import { DURATION_FORMS, parseDuration } from '../domain/duration.ts'
 import { type Instant, instant } from '../domain/instant.ts'
-import { isBlank, isJsonObject, type JsonObject, type JsonValue, setOwn } from '../domain/json.ts'
+import { isBlank, isJsonObject, type JsonObject, jsonText, type JsonValue, setOwn } from '../domain/json.ts'
 import type { Clock, Ids } from '../domain/ports.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
 import { FakeData, fakeNameProblem } from './fake-data.ts'
-import { TemplateError } from './template-error.ts'
+import { InexactNumber, TemplateError } from './template-error.ts'
 
 // Handlebars templates, evaluated without ever running code: the table of helpers, the table of blocks, parsing, checks of
 // files, evaluation, and the cache of a server.
@@ -98,7 +98,7 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
       gives: 'the value as JSON text',
       run: ([value], { budget }) => {
         budget.value(value)
-        return JSON.stringify(value ?? null)
+        return jsonText(value ?? null)
       },
     },
     default: {
@@ -150,6 +150,9 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
 
 /** Rounded to six decimals, so that 0.1 and 0.2 are 0.3; what is no number counts as 0. */
 function sum(terms: HelperArguments): number {
+  const inexact = terms.find((term) => typeof term === 'bigint')
+  if (inexact !== undefined)
+    throw new InexactNumber(`sum takes numbers that a double holds; found ${quote(String(inexact), 80)}`)
   const numbers = terms.map((term) => (isBlank(term) || typeof term === 'object' ? 0 : Number(term)))
   const total = numbers.reduce((before, number) => before + (Number.isFinite(number) ? number : 0), 0)
   return Number(total.toFixed(6))

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { components } from '../contract/generated/control-types.ts'
-import { parsedJson } from '../domain/json.ts'
+import { jsonOfDoubles } from '../domain/json.ts'
 import { inEnvironment } from './hash-route.ts'
 
 export type Schemas = components['schemas']
@@ -97,6 +97,6 @@ export async function download(path: string, name: string, query: Query = {}): P
 }
 
 async function errorOf(response: Response): Promise<ApiError> {
-  const answer = parsedJson(await response.text()) as Partial<Schemas['Error']> | undefined
+  const answer = jsonOfDoubles(await response.text()) as Partial<Schemas['Error']> | undefined
   return new ApiError(response.status, answer?.error?.message ?? `The server answered ${response.status}.`)
 }

@@ -1,6 +1,6 @@
 import type { Finding } from '../domain/finding.ts'
 import { instant } from '../domain/instant.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../domain/json.ts'
 import { maskAt, maskParameters } from '../domain/masking.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { shorten } from '../domain/text.ts'
@@ -123,7 +123,7 @@ function excerptOf(place: string, entry: FoundIn): string {
   const first = Object.hasOwn(around, last) ? { [last]: around[last] ?? null, ...around } : around
   const way = names.slice(0, inside)
   const parent = way.length === 0 ? '' : `${way.join('.')}: `
-  return shorten(`${parent}${JSON.stringify(maskAt(way, first))}`, MAX_EXCERPT)
+  return shorten(`${parent}${jsonText(maskAt(way, first))}`, MAX_EXCERPT)
 }
 
 /** The object of a JSON body, or the fields of a form. */

@@ -2,7 +2,7 @@ import type { Account } from '../domain/account.ts'
 import { TRAITS } from '../domain/authorization-type.ts'
 import type { Instant } from '../domain/instant.ts'
 import { equalValues } from '../domain/value-match.ts'
-import type { JsonValue } from '../domain/json.ts'
+import { jsonText, type JsonValue } from '../domain/json.ts'
 import type { MagicLink } from '../domain/generated/tables.ts'
 import { wireWord } from '../domain/vocabulary.ts'
 import type { EventType } from '../domain/webhook.ts'
@@ -76,7 +76,7 @@ export function eventBody(
     last_used_at: account.last_used_at,
     ...(old_status && { old_status: word(old_status) }),
   }
-  return JSON.stringify({
+  return jsonText({
     spec_version: '1',
     id,
     type,

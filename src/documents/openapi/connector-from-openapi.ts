@@ -2,6 +2,7 @@ import {
   extentOf,
   isJsonObject,
   type JsonObject,
+  jsonText,
   type JsonValue,
   listAt,
   MAX_KEYS,
@@ -134,7 +135,7 @@ export class FileSize {
 
   /** Counts a part more, and returns whether all of them fit into one file; a part that does not is not counted. */
   fits(part: JsonValue): boolean {
-    const text = JSON.stringify(part)
+    const text = jsonText(part)
     const extent = extentOf(text)
     const [keys, values] = [this.#keys + extent.keys, this.#values + extent.values]
     const characters = this.#characters + text.length
@@ -404,7 +405,7 @@ class Draft {
         if (!content || !isJsonType(content.mediaType)) continue
         const given = { bounds, values: errorValue }
         const body = makeValue(inlineSchema(content.schema, document.follow, given).schema)
-        if (isJsonObject(body) && JSON.stringify(body).includes('{{error.')) return body
+        if (isJsonObject(body) && jsonText(body).includes('{{error.')) return body
       }
     }
     return undefined

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, listAt, objectAt, own } from '../../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, type JsonValue, listAt, objectAt, own } from '../../domain/json.ts'
 import { type Follow, isNumberType, typeOf } from './api-document.ts'
 import { valueOfItem } from './generated-values.ts'
 import { fits, isAllowed, positionsOf, typesOf } from './inline-schema.ts'
@@ -162,10 +162,10 @@ function differing(
   list: readonly JsonValue[],
   isNeeded: boolean,
 ): JsonValue | undefined {
-  const texts = new Set(list.map((each) => JSON.stringify(each)))
+  const texts = new Set(list.map((each) => jsonText(each)))
   for (let at = 0; at <= (isNeeded ? list.length + 1 : 0); at++) {
     const variant = isJsonObject(schema) ? variantOf(value, schema, at) : value
-    const text = JSON.stringify(variant)
+    const text = jsonText(variant)
     const isNew = !texts.has(text) || RANDOM.test(text)
     if (isNew && (at === 0 || !isJsonObject(schema) || isAllowed(schema, variant))) return variant
   }
@@ -176,7 +176,7 @@ function variantOf(value: JsonValue, schema: JsonObject, at: number): JsonValue 
   const varied = valueOfItem('', value, schema, at)
   if (isJsonObject(varied)) {
     const [first] = Object.keys(varied)
-    const isSame = at > 0 && first !== undefined && JSON.stringify(varied) === JSON.stringify(value)
+    const isSame = at > 0 && first !== undefined && jsonText(varied) === jsonText(value)
     const inside = isSame ? objectAt(objectAt(schema, 'properties'), first) : {}
     return isSame ? { ...varied, [first]: variantOf(varied[first] ?? null, inside, at) } : varied
   }

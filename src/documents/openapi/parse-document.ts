@@ -1,5 +1,5 @@
 import { parseDocument, visit } from 'yaml'
-import { extentOf, type JsonValue, parsedJson, valuesIn } from '../../domain/json.ts'
+import { exactNumber, extentOf, type JsonValue, parsedJson, valuesIn } from '../../domain/json.ts'
 import { OpenapiError } from './connector-from-openapi.ts'
 
 /** Documents of 2,000 operations are larger than files that a server reads again and again may be. */
@@ -39,9 +39,10 @@ function yamlValue(text: string): JsonValue {
   let aliases = 0
   visit(document, {
     Alias: () => void (aliases += 1),
-    Scalar: (_key, { value }) => {
-      if (typeof value !== 'number' || Number.isFinite(value)) return
-      throw new OpenapiError(`has the number ${value}, which JSON does not have`)
+    Scalar: (_key, node) => {
+      if (typeof node.value === 'number') node.value = exactNumber(node.source ?? '') || node.value
+      if (typeof node.value !== 'number' || Number.isFinite(node.value)) return
+      throw new OpenapiError(`has the number ${node.value}, which JSON does not have`)
     },
   })
   if (aliases > MAX_ALIASES) throw new OpenapiError(`has ${aliases} aliases; allowed are ${MAX_ALIASES}`)

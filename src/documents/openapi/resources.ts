@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '../../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, type JsonValue, objectAt, own } from '../../domain/json.ts'
 import { isNumberType, trimmedAt, typeOf } from './api-document.ts'
 import { snakeCase, valueOfItem } from './generated-values.ts'
 import { listBody, listStep, type SentParameter } from './list-query.ts'
@@ -216,7 +216,7 @@ function collectionOf({ item, key, parents, list, create }: Resource): JsonObjec
         .map(([name, value]) => [name, valueOfItem(name, value, objectAt(described, name), at)] as const)
         .filter(([name, value]) => name !== key && fields[name] !== value),
     )
-  const items = [itemAt(0), itemAt(1)].slice(0, JSON.stringify(itemAt(0)).length < LARGE_ITEM ? 2 : 1)
+  const items = [itemAt(0), itemAt(1)].slice(0, jsonText(itemAt(0)).length < LARGE_ITEM ? 2 : 1)
   const seed = parents.length > 0 ? [] : (listed?.examples ?? items)
   const taken = Math.max(0, ...seed.map((each) => own(each, key)).filter((each) => typeof each === 'number'))
   if (taken > 0 && fields[key] === '{{sequence}}') fields[key] = `{{sum sequence ${String(taken)}}}`

@@ -1,3 +1,4 @@
+import { jsonText } from '../../domain/json.ts'
 import { isAscii } from 'node:buffer'
 import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
 import { inColumnOrder, type Snapshot, type TableName } from './model.ts'
@@ -11,11 +12,11 @@ import { type EnvironmentImage, STATE_VERSION, type StateImage } from './state-i
 /** The text of a value. `margin` is the indentation of its first line. */
 type Part<T = unknown> = (value: T, margin: string, name: string) => string
 
-const line: Part = (value) => JSON.stringify(value)
+const line: Part = (value) => jsonText(value)
 
 function rowsOf(order: (row: object, name: string) => object): Part<readonly object[]> {
   return (all, margin, name) => {
-    const texts = all.map((row) => `\n${margin}  ${JSON.stringify(order(row, name))}`)
+    const texts = all.map((row) => `\n${margin}  ${jsonText(order(row, name))}`)
     return all.length > 0 ? `[${texts.join(',')}\n${margin}]` : '[]'
   }
 }
@@ -30,7 +31,7 @@ function members(parts: Readonly<Record<string, Part>>, other: Part = line): Par
     const texts = (Object.entries(value as object) as [string, unknown][])
       .filter(([, member]) => member !== undefined)
       .map(([name, member]) => {
-        const key = start === '{' ? `${JSON.stringify(name)}: ` : ''
+        const key = start === '{' ? `${jsonText(name)}: ` : ''
         const part = Object.hasOwn(parts, name) ? (parts[name] ?? other) : other
         return `\n${inside}${key}${part(member, inside, name)}`
       })

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { isJsonObject, type JsonObject } from '../../domain/json.ts'
+import { isJsonObject, type JsonObject, jsonText, parseJson } from '../../domain/json.ts'
 import { isStateDocument } from '../../schema/generated/checks.ts'
 import { sentence } from '../../schema/problems.ts'
 import { contradictions } from './contradictions.ts'
@@ -15,7 +15,7 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
   const state = await readDocument(bytes, path)
   const { version = null } = state
   if (version !== STATE_VERSION) {
-    const found = `of version ${JSON.stringify(version).slice(0, 40)}`
+    const found = `of version ${jsonText(version).slice(0, 40)}`
     throw new StateError(
       `${path}: it is ${found}, and this toolmock reads state files of version ${STATE_VERSION} only; nothing was changed, and --fresh replaces it`,
     )
@@ -33,7 +33,7 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
 
 /** A state of any version. @throws StateError when the bytes are none */
 async function readDocument(bytes: Buffer, path: string): Promise<JsonObject> {
-  const state = await parseJson(bytes, path)
+  const state = await parseBytes(bytes, path)
   if (isJsonObject(state) && Object.hasOwn(state, 'version') && isJsonObject(state['environments'])) return state
   if (isJsonObject(state) && isJsonObject(state['tables'])) {
     const what = 'it is the state of one environment, as GET /_mock/state answers it, and no state file'
@@ -42,12 +42,12 @@ async function readDocument(bytes: Buffer, path: string): Promise<JsonObject> {
   throw refused(path, 'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected')
 }
 
-async function parseJson(bytes: Buffer, path: string): Promise<unknown> {
+async function parseBytes(bytes: Buffer, path: string): Promise<unknown> {
   if (bytes.length === 0) throw refused(path, 'it is empty')
   if (!isUtf8(bytes)) throw refused(`${path}:${lineOfOtherText(bytes)}`, 'it is not a text in UTF-8')
   const text = decode(bytes)
   try {
-    return JSON.parse(text) as unknown
+    return parseJson(text) as unknown
   } catch {
     const { findSyntaxError } = await import('./json-position.ts')
     const problem = findSyntaxError(text)

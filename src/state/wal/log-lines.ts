@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { type JsonValue, parsedJson } from '../../domain/json.ts'
+import { jsonText, type JsonValue, parsedJson } from '../../domain/json.ts'
 import type { Snapshot, TableName } from '../model/model.ts'
 import type { EnvironmentRecord } from '../model/state-image.ts'
 import type { Change, Row } from '../model/table.ts'
@@ -47,7 +47,7 @@ export type LoggedCommit =
   | RequestIdsChange
 
 export function headerLine(header: LogHeader): string {
-  const json = JSON.stringify(header)
+  const json = jsonText(header)
   return `${frame(crc32(json))}${json}}\n`
 }
 
@@ -56,7 +56,7 @@ export function batchLine(entries: readonly CommitEntry[]): string {
   const logged = entries.map((entry) =>
     'changes' in entry ? { ...entry, changes: entry.changes.map(walChange) } : entry,
   )
-  const json = JSON.stringify(logged)
+  const json = jsonText(logged)
   return `${frame(crc32(json))}${json}}\n`
 }
 
