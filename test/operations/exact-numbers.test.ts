@@ -136,6 +136,6 @@ describe('a member that is in a JSON object twice (G76)', () => {
     withToolmock(SEED, async (mock) => {
       expect((await execute(mock, 'echo', '{"a":{"a":1},"b":{"a":1}}')).status).toBe(200)
       const { body: report } = await mock.http('get', '/_mock/contract')
-      expect(report.total.violations).toEqual([])
+      expect(report.total.findings).toEqual([])
     }))
 })
