@@ -37,6 +37,7 @@ export function asJsonSchemaSays(ajv: Validators, _: typeof template): void {
   })
   for (const [name, pattern] of NARROWED) {
     const format = ajv.formats[name]
+    if (format === undefined) continue
     if (format instanceof RegExp) {
       ajv.addFormat(name, new RegExp(`(?=${pattern.source})${format.source}`, format.flags))
       continue

@@ -81,7 +81,6 @@ describe('a journal file', () => {
         status: 401,
         explanation: {
           id: 'mine',
-          error_code: 'UNAUTHENTICATED',
           text: expect.stringMatching(/was answered with 401/),
         },
       })

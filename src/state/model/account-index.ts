@@ -23,6 +23,9 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   readonly #find: (id: string) => Account | undefined
   readonly #rows = new RowsInOrder<Account>()
   readonly #byIdentifier = new Lookup<Account>(({ identifier }) => identifier)
+  readonly #byPlainIdentifier = new Lookup<Account>(({ identifier }) => withoutCaseAndBlanks(identifier))
+  /** Folding takes longer than the rest of a search. */
+  readonly #foldedTexts = new WeakMap<Account, readonly string[]>()
 
   constructor(find: (id: string) => Account | undefined) {
     this.#find = find
@@ -31,6 +34,7 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   update(before: Account | undefined, after: Account | undefined): void {
     this.#rows.update(before, after)
     this.#byIdentifier.update(before, after)
+    this.#byPlainIdentifier.update(before, after)
   }
 
   byId(id: string): Account | undefined {
@@ -52,7 +56,11 @@ export class AccountIndex implements Index<Account>, AccountFinder {
 
   /** The accounts that meet a filter, in creation order. */
   where(filter: AccountFilter): readonly Account[] {
-    return this.#rows.all.filter(meets(filter))
+    const { query, ...exact } = filter
+    const rows = this.#rows.all.filter(meets(exact))
+    if (query === undefined) return rows
+    const text = foldCase(query)
+    return rows.filter((account) => this.#foldedTextsOf(account).some((each) => each.includes(text)))
   }
 
   ofConnector(connector: string): readonly Account[] {
@@ -63,8 +71,17 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   similar(identifier: string): string | undefined {
     if (this.#byIdentifier.get(identifier).length > 0) return undefined
     const plain = withoutCaseAndBlanks(identifier)
-    const found = this.#rows.all.filter((row) => withoutCaseAndBlanks(row.identifier) === plain)
-    return (found.find((row) => row.identifier === plain) ?? found[0])?.identifier
+    const similar = this.#byPlainIdentifier.get(plain).toSorted((a, b) => a.sequence - b.sequence)
+    return (similar.find((row) => row.identifier === plain) ?? similar[0])?.identifier
+  }
+
+  #foldedTextsOf(account: Account): readonly string[] {
+    let texts = this.#foldedTexts.get(account)
+    if (!texts) {
+      texts = [account.identifier, account.connector, account.provider].map(foldCase)
+      this.#foldedTexts.set(account, texts)
+    }
+    return texts
   }
 
   #named(identifier: string, filter: AccountFilter): readonly Account[] {
@@ -73,14 +90,11 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   }
 }
 
-function meets({ connectors, query, ...exact }: AccountFilter): (account: Account) => boolean {
+function meets({ connectors, ...exact }: Omit<AccountFilter, 'query'>): (account: Account) => boolean {
   const fields = Object.entries(exact).filter(([, wanted]) => wanted !== undefined) as [keyof Account, string][]
-  const text = query === undefined ? undefined : foldCase(query)
   return (account) =>
     fields.every(([field, wanted]) => account[field] === wanted) &&
-    (connectors?.includes(account.connector) ?? true) &&
-    (text === undefined ||
-      [account.identifier, account.connector, account.provider].some((each) => foldCase(each).includes(text)))
+    (connectors?.includes(account.connector) ?? true)
 }
 
 function withoutCaseAndBlanks(identifier: string): string {
