@@ -93,8 +93,7 @@ export class AccountIndex implements Index<Account>, AccountFinder {
 function meets({ connectors, ...exact }: Omit<AccountFilter, 'query'>): (account: Account) => boolean {
   const fields = Object.entries(exact).filter(([, wanted]) => wanted !== undefined) as [keyof Account, string][]
   return (account) =>
-    fields.every(([field, wanted]) => account[field] === wanted) &&
-    (connectors?.includes(account.connector) ?? true)
+    fields.every(([field, wanted]) => account[field] === wanted) && (connectors?.includes(account.connector) ?? true)
 }
 
 function withoutCaseAndBlanks(identifier: string): string {
