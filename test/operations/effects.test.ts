@@ -24,7 +24,7 @@ interface Entry {
   due: object[]
   account_state: { status: string } | null
   transitions: { event: string; from: string; to: string }[]
-  warnings: { field: string; description: string; kind: string }[]
+  findings: { kind: string; code: string; field: string; allowed: string; did_you_mean: string | null }[]
 }
 
 /** The last request in the request journal. */
@@ -113,8 +113,8 @@ describe('the request journal records', () => {
   ])('a warning of %s, which has no effect', (field, body, description) =>
     withToolmock({}, async (mock) => {
       await createAccount(mock, body)
-      const { warnings } = await lastEntry(mock)
-      expect(warnings.filter((each) => each.field === field)).toMatchObject([{ description }])
+      const { findings } = await lastEntry(mock)
+      expect(findings.filter((each) => each.field === field)).toMatchObject([{ kind: 'warning', allowed: description }])
     }),
   )
 })
@@ -264,9 +264,9 @@ describe('the call of a tool', () => {
     withToolmock({ seed: send({ input_schema: TO, call: { body } }) }, async (mock) => {
       await run(mock, 'send', { to: 'x', tp: 'y', remark: 'z' })
       const rule = 'is ignored: the tool send has no input of that name'
-      expect((await lastEntry(mock)).warnings).toMatchObject([
-        { field: 'tool_input.tp', description: `${rule} (did you mean to?)`, kind: 'near_miss' },
-        { field: 'tool_input.remark', description: rule, kind: 'ignored' },
+      expect((await lastEntry(mock)).findings).toMatchObject([
+        { kind: 'violation', field: 'tool_input.tp', allowed: rule, did_you_mean: 'to' },
+        { kind: 'warning', field: 'tool_input.remark', allowed: rule },
       ])
     }))
 
@@ -274,19 +274,19 @@ describe('the call of a tool', () => {
     withToolmock({ seed: send({ input_schema: TO, call: { body } }) }, async (mock) => {
       await mock.http('post', `/_mock/accounts/${(await ada(mock)).id as string}/expire`)
       expect((await run(mock, 'send', { tp: 'y' })).body.code).toBe(9)
-      expect((await lastEntry(mock)).warnings).toMatchObject([{ field: 'tool_input.tp', kind: 'near_miss' }])
+      expect((await lastEntry(mock)).findings).toMatchObject([{ field: 'tool_input.tp', kind: 'violation' }])
     }))
 
   it('records an input whose name is a prefix of one that the call reads', () =>
     withToolmock({ seed: send({ input_schema: TO, call: { body } }) }, async (mock) => {
       await run(mock, 'send', { t: 'x' })
-      expect((await lastEntry(mock)).warnings).toMatchObject([{ field: 'tool_input.t', kind: 'ignored' }])
+      expect((await lastEntry(mock)).findings).toMatchObject([{ field: 'tool_input.t', kind: 'warning' }])
     }))
 
   it('records at most twenty of them', () =>
     withToolmock({ seed: send({ input_schema: TO, call: { body } }) }, async (mock) => {
       await run(mock, 'send', Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`remark_${at}`, ''])))
-      expect((await lastEntry(mock)).warnings).toHaveLength(20)
+      expect((await lastEntry(mock)).findings).toHaveLength(20)
     }))
 
   it.each<[string, Partial<AppTool>]>([
@@ -300,7 +300,7 @@ describe('the call of a tool', () => {
   ])('records no inputs where %s', (_why, tool) =>
     withToolmock({ seed: send(tool) }, async (mock) => {
       await run(mock, 'send', { to: 'x', remark: 'z' })
-      expect((await lastEntry(mock)).warnings).toEqual([])
+      expect((await lastEntry(mock)).findings).toEqual([])
     }),
   )
 
@@ -348,11 +348,12 @@ describe('a request of the proxy', () => {
       const token = await mock.signIn()
       const headers = { connection_name: 'mail', identifer: 'ada', organisation_id: 'org_1', userid: 'usr_1' }
       await mock.http('get', '/proxy/v1/messages').set('Authorization', `Bearer ${token}`).set(headers)
-      const { warnings } = await lastEntry(mock)
-      expect(warnings.map(({ field, description }) => `${field} ${description}`).sort()).toEqual([
-        'identifer names no account (did you mean identifier?)',
-        'organisation_id names no account (did you mean organization_id?)',
-        'userid names no account (did you mean user_id?)',
+      const { findings } = await lastEntry(mock)
+      const misspelt = findings.filter(({ did_you_mean }) => did_you_mean !== null)
+      expect(misspelt.map((each) => `${each.field} ${each.allowed}: ${each.did_you_mean ?? ''}`).sort()).toEqual([
+        'identifer names no account: identifier',
+        'organisation_id names no account: organization_id',
+        'userid names no account: user_id',
       ])
     }))
 })

@@ -475,6 +475,8 @@ describe('the effects of rules on the model', () => {
         sentence: 'On request 1 that matches, goes to state x',
         do: [],
         off_spec: true,
+        matched: 1,
+        of: null,
       },
     ])
   })
