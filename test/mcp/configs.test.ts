@@ -350,7 +350,7 @@ describe('the calls of MCP', () => {
         expect((await api[method](path.replace('/api/v1', ''), large)).status).toBe(413)
       }
       const other = await http('patch', '/api/v1/mcp/configs/cfg_1')
-      expect([other.status, other.headers['allow']]).toEqual([405, 'GET, PUT, DELETE'])
+      expect([other.status, other.headers['allow']]).toEqual([405, 'GET, HEAD, PUT, DELETE'])
     })
   })
 

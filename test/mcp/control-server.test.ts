@@ -161,7 +161,7 @@ describe('the control server', () => {
         const { id } = await program('/execute_tool', ADA)
         const verdict = await ask('contract_verdict')
         expect(verdict).toMatch(/^the verdict failed: 2 requests, /)
-        expect(verdict).toMatch(new RegExp(`- execute_tool: tool_name .* \\[${id}\\]`))
+        expect(verdict).toMatch(new RegExp(`- violation: execute_tool: tool_name .* \\[${id}\\]`))
       })
     })
 
