@@ -11,7 +11,7 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
       const client = await clientOf(mock)
       await client.account({ connected_account: TOKENS })
       expect(await mock.contract.verify({ minOperations: 2 })).toMatchObject({ ok: true, reasons: [], requests: 2 })
-      expect(await mock.contract.report()).toMatchObject({ ok: true, total: { requests: 2, violations: [] } })
+      expect(await mock.contract.report()).toMatchObject({ ok: true, total: { requests: 2, findings: [] } })
       const { total } = await mock.contract.coverage()
       expect(total.summary.operations).toMatchObject({ total: 20, driven: 2 })
       const created = total.operations.find(({ operation }) => operation === 'create_connected_account')
@@ -34,8 +34,8 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
         details: [
           { kind: 'violation', sentence: expect.stringMatching(/^execute_tool: tool_input\.subject/) },
           { kind: 'violation', sentence: expect.stringMatching(/^execute_tool: tool_input\.to/) },
-          { kind: 'unknown_path', sentence: expect.stringContaining('GET /api/v1/connections?') },
-          { kind: 'coverage', sentence: '2 of 20 operations were driven; the minimum is 50% (10)' },
+          { kind: 'violation', code: 'unknown_path', sentence: expect.stringContaining('GET /api/v1/connections?') },
+          { kind: 'violation', code: 'coverage', sentence: '2 of 20 operations were driven; the minimum is 50% (10)' },
         ],
       })
       expect(await mock.contract.verdict()).toMatchObject({ ok: false, reasons: { length: 3 } })
@@ -52,7 +52,9 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
       expect(await contract.verify({ allow })).toMatchObject({
         ok: true,
         allowed: { length: 3 },
-        warnings: [{ kind: 'unused_allowance', sentence: 'verify_user is allowed, but no request needed it' }],
+        warnings: [
+          { kind: 'warning', code: 'unused_allowance', sentence: 'verify_user is allowed, but no request needed it' },
+        ],
       })
       expect(
         (await contract.verdict({ allow: ['execute_tool:tool_input.to', 'unknown_path:/v'] })).reasons,
@@ -103,7 +105,11 @@ describe.each(ACCESSES)('the contract verdict of the library, %s', (access) => {
       expect(await rejection(contract.verify())).toMatchObject({
         code: 'CONTRACT_BROKEN',
         details: [
-          { kind: 'no_requests', sentence: expect.stringMatching(/^no operation was called, .*allowNoRequests: true/) },
+          {
+            kind: 'violation',
+            code: 'no_requests',
+            sentence: expect.stringMatching(/^no operation was called, .*allowNoRequests: true/),
+          },
         ],
       })
       expect(await contract.verify({ allowNoRequests: true })).toMatchObject({ ok: true, requests: 0 })
@@ -115,7 +121,7 @@ describe('the contract verdict of a scenario', () => {
   it('fails until every rule has fired', async () => {
     await using mock = await createToolmock({ scenario: 'token-dies-mid-run' })
     const { reasons } = await mock.contract.verdict()
-    expect(reasons.map(({ kind }) => kind)).toEqual(['unfired_rule', 'unfired_rule', 'no_requests'])
+    expect(reasons.map(({ code }) => code)).toEqual(['must_fire', 'must_fire', 'no_requests'])
     const client = await clientOf(mock)
     await client.account({ ...ADA, connected_account: TOKENS })
     for (let nth = 1; nth <= 3; nth++) await client.post('/execute_tool', MESSAGE)
