@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pretty } from './pretty.ts'
 import { operationsOf, readSpec, SPEC, type SpecOperation } from './spec-document.ts'
-import type { Evidence } from '../../src/request-journal/evidence.ts'
 import type { Step } from './step.ts'
 
 const PAGE = 'docs/errors.md'

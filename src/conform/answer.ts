@@ -144,7 +144,7 @@ export async function everyPage(ask: (page_token: string | undefined) => Promise
 
 /** JSON without prototypes, so that only values are compared. */
 function plain(value: unknown): unknown {
-  return value === undefined ? undefined : (parseJson(jsonText(value)) as unknown)
+  return value === undefined ? undefined : parseJson(jsonText(value))
 }
 
 function shown(value: unknown): string {

@@ -124,7 +124,7 @@ function jsonTree(text: string): Tree | undefined {
   const root = parseTree(text, errors, { disallowComments: true })
   if (!root) return undefined
   return {
-    value: () => parseJson(text) as JsonValue,
+    value: () => parseJson(text),
     offsetOf: (path, atKey) => {
       const node = findNodeAtLocation(root, [...path])
       return atKey ? (node?.parent?.children?.[0]?.offset ?? node?.offset) : node?.offset

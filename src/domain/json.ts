@@ -88,13 +88,14 @@ const MAX_DIGITS = 1000
 export function parseJson(text: string): JsonValue {
   const value = JSON.parse(text) as JsonValue
   if (!LONG_NUMBER.test(text)) return value
-  let isMarked = false
+  let marks = 0
   const marked = text.replace(TEXT_OR_NUMBER, (token) => {
     const digits = token.length < 4 || token.startsWith('"') ? undefined : digitsBeyondDouble(token)
-    isMarked ||= digits !== undefined
-    return digits === undefined ? token : `"${digits}"`
+    if (digits === undefined) return token
+    marks++
+    return `"${digits}"`
   })
-  return isMarked ? withBigints(value, JSON.parse(marked) as JsonValue) : value
+  return marks > 0 ? withBigints(value, JSON.parse(marked) as JsonValue) : value
 }
 
 /** A number of the first is a text in the second where it is beyond doubles. */

@@ -326,7 +326,7 @@ function withDefaults(
 
 /** A default can be the item (`{{item}}`) or contain it, and an item must not contain itself. */
 function copyOf(value: JsonValue): JsonValue {
-  return typeof value === 'object' && value !== null ? (parseJson(jsonText(value)) as JsonValue) : value
+  return typeof value === 'object' && value !== null ? parseJson(jsonText(value)) : value
 }
 
 /** A value that is null changes nothing: that is what a template of a missing input comes to. */

@@ -155,7 +155,7 @@ function isFakeModule(name: string): name is FakeModule {
 function plain(value: unknown): JsonValue {
   if (typeof value === 'string') return value
   if (typeof value === 'bigint') return value.toString()
-  return value === undefined ? null : (parseJson(jsonText(value)) as JsonValue)
+  return value === undefined ? null : parseJson(jsonText(value))
 }
 
 /** The library's own generator computes 624 words for each seed, of which one value needs a few: a tenth of a tool call. */

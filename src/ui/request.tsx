@@ -6,7 +6,7 @@ import { call, type Explanation, type Request, saveAs, type Schemas, type Timeli
 import { Comparison } from './compare.tsx'
 import { close, compare, isAnswered, titleOf } from './entry.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
-import { momentOf, timeOf, tookOf, wordsOf } from './format.ts'
+import { momentOf, timeOf, tookOf } from './format.ts'
 import { Facts, Id, Items, Json, Status, Tag } from './content.tsx'
 import { Button, SmallButton } from './controls.tsx'
 import { Detail, Loading, Problem, Section } from './layout.tsx'

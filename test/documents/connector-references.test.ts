@@ -68,7 +68,7 @@ describe('a wrong reference inside a connector file is reported with its place',
     [
       'a field of the account that there is not',
       `${HEAD}responders: [{ on: {}, respond: { body: "{{account.email}}" } }]\n`,
-      'allowed: fields of account (id, identifier,',
+      'allowed: fields of account (id, organization_id, user_id, connector, identifier,',
     ],
     [
       'a field of a page that there is not',

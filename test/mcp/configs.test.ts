@@ -162,7 +162,7 @@ describe('MCP configs', () => {
         minting.isOver = true
       })
       while (!minting.isOver) {
-        await restoreSnapshot(environment, before)
+        restoreSnapshot(environment, before)
         await nextTurn()
       }
       expect((await answer).status).toBe(200)

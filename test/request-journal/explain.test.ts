@@ -114,7 +114,7 @@ describe('explaining an answer', () => {
       await createAccount(mock)
       const snapshot = takeSnapshot(mock.environment, 'before')
       const request = await pendingRequest(mock)
-      await restoreSnapshot(mock.environment, snapshot)
+      restoreSnapshot(mock.environment, snapshot)
       await verify(mock, request)
       const { text } = explainLast(mock)
       expect(text).toContain('The state no longer has it')

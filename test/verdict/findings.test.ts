@@ -490,7 +490,7 @@ describe('findings', () => {
     ['Authorization', '', undefined, ''],
   ])('show what was sent at %s, secrets masked', (path, query, body, excerpt) => {
     const findings = new CountedFindings()
-    findings.add(at(path), entry({ url: `/x?${query}`, requestBody: JSON.stringify(body) ?? '' }))
+    findings.add(at(path), entry({ url: `/x?${query}`, requestBody: body === undefined ? '' : JSON.stringify(body) }))
     const [found] = findings.list()
     expect(found?.requests).toEqual([
       {

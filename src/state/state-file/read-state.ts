@@ -47,7 +47,7 @@ async function parseBytes(bytes: Buffer, path: string): Promise<unknown> {
   if (!isUtf8(bytes)) throw refused(`${path}:${lineOfOtherText(bytes)}`, 'it is not a text in UTF-8')
   const text = decode(bytes)
   try {
-    return parseJson(text) as unknown
+    return parseJson(text)
   } catch {
     const { findSyntaxError } = await import('./json-position.ts')
     const problem = findSyntaxError(text)

@@ -3,7 +3,7 @@ import { type JunitCase, type JunitSuite, junitXml } from '../../domain/junit.ts
 import type { TestName } from '../../request-journal/view.ts'
 import type { CaseResult, ContractRecord, ReportFinding } from '../report-types.ts'
 import { findingSentence, leftOutSentence, originLines } from '../sentences.ts'
-import { byOperation, type OperationReport } from '../report-pair.ts'
+import { byOperation } from '../report-pair.ts'
 import type { JudgedReports } from '../verdict.ts'
 import { coverageRows } from './text.ts'
 

@@ -1,6 +1,6 @@
 import type { Verdict, VerdictItem } from '../report-pair.ts'
 import { oneLine } from '../../domain/text.ts'
-import { coverageRows, inWords, requestsLine, titleOf } from './text.ts'
+import { coverageRows, requestsLine, titleOf } from './text.ts'
 
 /** GitHub refuses a summary of more than a megabyte. */
 const SHOWN = 100
