@@ -64,7 +64,7 @@ describe('the receiver of docs/webhooks.md', () => {
         expect(await next()).toBe('connected_account.created åda@example.com PENDING_AUTH')
         await call('post', '/webhook-events', { type: 'connected_account.deleted' })
         expect(await next()).toBe('connected_account.deleted åda@example.com PENDING_AUTH')
-        expect((await call('get', '/contract')).body).toMatchObject({ total: { violations: [] } })
+        expect((await call('get', '/contract')).body).toMatchObject({ total: { findings: [] } })
       })
     })
   })
