@@ -17,6 +17,8 @@ export function transcriptOf({ journals, defaultEnvironment }: App['services']):
         path,
         request,
         response,
+        // Two equal cases have different names.
+        test: _test,
         ...others
       } = entry
       const members = {

@@ -332,7 +332,9 @@ describe('a command about a running server', () => {
       // The first request may arrive before the list is read, or after: it is shown once.
       const ask = () => fetch(`${own.url}/api/v1/connections`)
       await ask()
-      expect(await lines.next()).toMatch(/ list_connections +401 .*UNAUTHENTICATED req_\w+$/)
+      expect(await lines.next()).toMatch(
+        / list_connections +401 .*UNAUTHENTICATED violation: Authorization is required req_\w+$/,
+      )
       await fetch(`${own.url}/api/v1/nothing`)
       await ask()
       expect(await lines.next()).toMatch(/ list_connections +401 /)
@@ -362,7 +364,7 @@ describe('a command about a running server', () => {
     expect(await ok('explain', id)).toMatch(
       /^GET \/api\/v1\/connected_accounts\/details\S* \(get_connected_account_details\) .* 404 ACCOUNT_NOT_FOUND\.\n/,
     )
-    expect(await json('explain', id)).toMatchObject({ id, error_code: 'ACCOUNT_NOT_FOUND' })
+    expect(await json('explain', id)).toMatchObject({ id, cause: expect.any(Array) as unknown[], findings: [] })
     expect(await run('explain', 'req_nothing')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^toolmock: the request journal has no request "req_nothing"/) as string,
@@ -426,9 +428,12 @@ describe('a command about a running server', () => {
   it.each([
     [
       'ACCOUNT_NOT_ACTIVE',
-      /^ACCOUNT_NOT_ACTIVE, Errors\n- 400: Tools run only with `ACTIVE` accounts[\s\S]* new magic link/,
+      /^ACCOUNT_NOT_ACTIVE, Errors\n- 400: Tools run only with ACTIVE accounts[\s\S]* new magic link/,
     ],
-    ['invalid_client', /^invalid_client, Errors\n- .*client credentials are wrong/],
+    [
+      'invalid_client',
+      /^invalid_client, Errors\n- The client id chooses the environment, and the secret must be its own/,
+    ],
     ['link_expired', /^LINK_EXPIRED, Errors\n- /],
   ])('explain %s says what the error means, without a server', async (code, text) => {
     expect(await toolmock.run(['explain', code])).toMatchObject({ code: 0, stdout: expect.stringMatching(text) })

@@ -231,7 +231,7 @@ describeWith('terminal', 'at a terminal', () => {
   }
   const plain = (output: string): string[] => stripVTControlCharacters(output.trimEnd()).split('\r\n')
 
-  it.each([80, 200, 0])(
+  it.each([80, 300, 0])(
     'of %d columns, where 0 is no size, no line is longer, and the rest is indented below the method',
     async (columns) => {
       const output = await shown(columns)
@@ -240,7 +240,7 @@ describeWith('terminal', 'at a terminal', () => {
       expect(first).toMatch(/^2026-01-31 12:00:00 GET {4}\/api\/v1\/conected_accounts +404 /)
       for (const line of [first, ...more]) expect(line.length).toBeLessThanOrEqual(columns || 80)
       for (const line of more) expect(line).toMatch(/^ {20}\S/)
-      expect(more.length > 0).toBe(columns !== 200)
+      expect(more.length > 0).toBe(columns !== 300)
     },
   )
 

@@ -69,15 +69,15 @@ describe('toolmock run --cases', () => {
     const { code, stderr } = await run(file, ['--report', json, '--report', xml])
     expect(code).toBe(3)
     const lines = [
-      /^ {2}request +request: 0 requests match \{.*"tool_input.to":"bob"\}\}; wanted: at least 1\n +close: POST \/api\/v1\/execute_tool 200 \(req_\w+\): body.tool_input.to is "grace@example.com", not "bob"$/m,
-      /^ {2}request +times: 1 request matches \{"tool":"mail_send_message"\}; wanted: exactly 2$/m,
-      /^ {2}never +never: 1 request matches \{"tool":"mail_send_message"\}; wanted: none$/m,
-      /^ {2}item +item: 0 items of mail\/messages of ada@example.com with \{"to":"bob"\}; wanted: at least 1\n +there is \{/m,
-      /^ {2}account +account: ada@example.com of mail: ca_\w+ is ACTIVE; wanted: EXPIRED$/m,
-      /^ {2}account +nobody: bob of mail: no such account; there is only ada@example.com; wanted: ACTIVE$/m,
-      /^ {2}command +command: the command failed with exit code 7$/m,
+      /^ {2}violation +request: 0 requests match \{.*"tool_input.to":"bob"\}\}; wanted: at least 1\n +close: POST \/api\/v1\/execute_tool 200 \(req_\w+\): body.tool_input.to is "grace@example.com", not "bob"$/m,
+      /^ {2}violation +times: 1 request matches \{"tool":"mail_send_message"\}; wanted: exactly 2$/m,
+      /^ {2}violation +never: 1 request matches \{"tool":"mail_send_message"\}; wanted: none$/m,
+      /^ {2}violation +item: 0 items of mail\/messages of ada@example.com with \{"to":"bob"\}; wanted: at least 1\n +there is \{/m,
+      /^ {2}violation +account: ada@example.com of mail: ca_\w+ is ACTIVE; wanted: EXPIRED$/m,
+      /^ {2}violation +nobody: bob of mail: no such account; there is only ada@example.com; wanted: ACTIVE$/m,
+      /^ {2}violation +command: the command failed with exit code 7$/m,
       /^ {2}violation +list_connected_accounts: page_size must be .*\n +in the test violation \(failing\/cases.yaml:10\)$/m,
-      /^ {2}unfired rule +rule: rule "token expires" of scenario token-dies-mid-run at service never fired /m,
+      /^ {2}violation +rule: rule "token expires" of scenario token-dies-mid-run at service must fire; /m,
       /^10 cases: 1 passed, 9 failed$/m,
       /^request: to explain a request: npx toolmock explain req_\w+ --journal \S+$/m,
     ]
@@ -85,7 +85,7 @@ describe('toolmock run --cases', () => {
 
     const report = JSON.parse(readFileSync(toolmock.path(json), 'utf8')) as { cases: CaseResult[]; verdict: object }
     const { cases } = report
-    expect(cases.map(({ name, reasons }) => [name, ...reasons.map(({ kind }) => kind)])).toEqual([
+    expect(cases.map(({ name, reasons }) => [name, ...reasons.map(({ code }) => code)])).toEqual([
       ['sends'],
       ['request', 'request'],
       ['times', 'request'],
@@ -94,8 +94,8 @@ describe('toolmock run --cases', () => {
       ['account', 'account'],
       ['nobody', 'account'],
       ['command', 'command'],
-      ['violation', 'violation'],
-      ['rule', 'unfired_rule', 'unfired_rule'],
+      ['violation', 'maximum'],
+      ['rule', 'must_fire', 'must_fire'],
     ])
     expect(report.verdict).toMatchObject({ ok: false })
 
@@ -105,10 +105,10 @@ describe('toolmock run --cases', () => {
       /<testcase classname="failing\/cases.yaml" name="sends" file="failing\/cases.yaml" line="2" time="[\d.]+"\/>/,
     )
     expect(junit).toMatch(
-      /name="never" file="\S+" line="5" time="[\d.]+"><failure type="contract" message="never: 1 request matches /,
+      /name="never" file="\S+" line="5" time="[\d.]+"><failure type="contract" message="violation: 1 request matches /,
     )
     const merged = await toolmock.run(['report', 'merge', json])
-    expect(merged).toMatchObject({ code: 3, stdout: expect.stringMatching(/ {2}never +never: 1 request matches /) })
+    expect(merged).toMatchObject({ code: 3, stdout: expect.stringMatching(/ {2}violation +never: 1 request matches /) })
   })
 
   it('gives each case a mock of its own: equal ids, a frozen clock, and what the case says in place of flags', async () => {
@@ -173,10 +173,10 @@ describe('toolmock run --cases', () => {
     const { code, stderr } = await run(file, ['--repeat', '3'])
     expect(code).toBe(3)
     expect(stderr).toMatch(
-      /^ {2}transcript +random: run 2 differs from run 1 at request 3, POST \/api\/v1\/execute_tool: request_body\n +run 1: ….*"q0\.\d+"\}\}\n +run 2: ….*"q0\.\d+"\}\}$/m,
+      /^ {2}violation +random: run 2 differs from run 1 at request 3, POST \/api\/v1\/execute_tool: request_body\n +run 1: ….*"q0\.\d+"\}\}\n +run 2: ….*"q0\.\d+"\}\}$/m,
     )
     expect(stderr).toMatch(
-      /^ {2}transcript +more: run 2 differs from run 1 at request 3, POST .*\n +run 1: nothing: it has ended\n +run 2: request 3, POST /m,
+      /^ {2}violation +more: run 2 differs from run 1 at request 3, POST .*\n +run 1: nothing: it has ended\n +run 2: request 3, POST /m,
     )
     expect(stderr).toContain('\n3 cases, 3 times each: 1 passed, 2 failed\n')
   })
@@ -186,7 +186,7 @@ describe('toolmock run --cases', () => {
     const silent = agent(`process.exit()`)
     expect(await run(file, [], silent)).toMatchObject({
       code: 3,
-      stderr: expect.stringMatching(/failed for 1 reason\n {2}no requests {2}a: no operation was called/),
+      stderr: expect.stringMatching(/failed for 1 reason\n {2}violation {2}a: no operation was called/),
     })
     expect(await run(file, ['--allow-no-requests'], silent)).toMatchObject({ code: 0 })
   })
