@@ -37,7 +37,7 @@ describe('the verdict of toolmock run', () => {
       [],
       WARNING,
       0,
-      /the contract was kept\nwarnings, which do not fail the verdict:\n {2}unread {2}.*colour/,
+      /the contract was kept\nwarnings, which do not fail the verdict:\n {2}warning {4}.*colour/,
     ],
     [
       'a violation',
@@ -46,8 +46,8 @@ describe('the verdict of toolmock run', () => {
       3,
       /failed for 1 reason\n {2}violation {2}list_connected_accounts: page_size must be/,
     ],
-    ['an unknown path', [], UNKNOWN_PATH, 3, /unknown path {2}GET \/api\/v1\/conections is not served; did you mean/],
-    ['a rule that never fired', ['--scenario', 'token-dies-mid-run'], CLEAN, 3, /unfired rule {2}rule "token expires"/],
+    ['an unknown path', [], UNKNOWN_PATH, 3, /violation {2}GET \/api\/v1\/conections is not served: did you mean/],
+    ['a rule that never fired', ['--scenario', 'token-dies-mid-run'], CLEAN, 3, /violation {2}rule "token expires"/],
     ['too few operations', ['--min-operations', '3'], CLEAN, 3, /2 of 20 operations were driven; the minimum is 3/],
     ['too few of a hundred', ['--min-operations', '11%'], CLEAN, 3, /2 of 20 operations .* the minimum is 11% \(3\)/],
     ['too few statuses', ['--min-statuses', '3'], CLEAN, 3, /2 of \d+ statuses were driven; the minimum is 3/],
@@ -62,7 +62,7 @@ describe('the verdict of toolmock run', () => {
       ],
       `${VIOLATION}; ${UNKNOWN_PATH}`,
       0,
-      /the contract was kept\nallowed by --allow-violation:\n {2}violation .* page_size must be .*\n.*\n {2}unknown path /,
+      /the contract was kept\nallowed by --allow-violation:\n {2}violation .* page_size must be .*\n.*\n {2}violation {2}GET \/api\/v1\/conections /,
     ],
     ['a command that fails', [], 'process.exit(7)', 7, /^\ntoolmock: the command failed with exit code 7, which/],
     [
@@ -84,7 +84,7 @@ describe('the verdict of toolmock run', () => {
       ['--', 'true'],
       '',
       3,
-      /failed for 1 reason\n {2}no requests {2}no operation was called, so nothing was judged: let the program use TOOLMOCK_URL.*--allow-no-requests/,
+      /failed for 1 reason\n {2}violation {2}no operation was called, so nothing was judged: let the program use TOOLMOCK_URL.*--allow-no-requests/,
     ],
     [
       'a command that calls nothing, as it may',
@@ -104,7 +104,9 @@ describe('the verdict of toolmock run', () => {
     const { code, stderr } = await run(program(work))
     expect(code).toBe(3)
     expect(
-      stderr.match(/^ {2}unknown path {2}GET \/nowhere\/\d+ is not served\n {16}GET \S+ at \S+ \(req_\w+\)$/gm),
+      stderr.match(
+        /^ {2}violation {2}GET \/nowhere\/\d+ is not served \(choice:G8\)\n {13}GET \S+ at \S+ \(req_\w+\)$/gm,
+      ),
     ).toHaveLength(50)
     const [, id = '', journal = ''] =
       /\nto explain a request: npx toolmock explain (\S+) --journal (\S+)\n$/.exec(stderr) ?? []
@@ -114,7 +116,10 @@ describe('the verdict of toolmock run', () => {
       stdout: expect.stringMatching(/^GET \/nowhere\/0 was answered with 404/),
     })
     const asJson = await toolmock.run(['explain', id, '--journal', journal, '--json'])
-    expect(JSON.parse(asJson.stdout)).toMatchObject({ id, error_code: 'PATH_NOT_FOUND' })
+    expect(JSON.parse(asJson.stdout)).toMatchObject({
+      id,
+      findings: [{ kind: 'violation', error_code: 'PATH_NOT_FOUND' }],
+    })
     rmSync(dirname(journal), { recursive: true })
   })
 
@@ -361,7 +366,7 @@ describe('the files that toolmock run writes', () => {
     expect(code).toBe(0)
     const [json = '', xml, sarif = '', page] = files.map((file) => readFileSync(file, 'utf8').replaceAll('<wbr />', ''))
     const { contract, verdict } = JSON.parse(json) as { contract: unknown; verdict: unknown }
-    expect(byKind(contractReportSchema.parse(contract).total).violations).toHaveLength(1)
+    expect(byKind(contractReportSchema.parse(contract).total).violations).toHaveLength(2)
     const sentences = [/^list_connected_accounts: page_size must be/, /^GET \/api\/v1\/conections is not served/]
     const allowed = sentences.map((sentence) => ({ sentence: expect.stringMatching(sentence) }))
     expect(verdict).toMatchObject({ ok: true, reasons: [], allowed })

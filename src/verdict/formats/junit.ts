@@ -93,7 +93,7 @@ function coverageSuite(reports: JudgedReports): JunitSuite {
         return reach === 'driven' ? about : { ...about, outcome: 'skipped', texts: [NOT_DRIVEN[reach]] }
       }),
       ...reports.shortfalls.map((finding): JunitCase => {
-        return { className: 'coverage.minima', name: finding.code, texts: [findingSentence(finding)] }
+        return { className: 'coverage.minima', name: shortfallName(finding), texts: [findingSentence(finding)] }
       }),
     ],
     out: coverageRows(reports.verdict).map(([kind, { total, driven, injected_only: injected, never }]) => {
@@ -110,4 +110,9 @@ function countsLines(total: ContractRecord): string[] {
 function withRequests(finding: ReportFinding): string {
   const ids = finding.request === null ? [] : [`requests: ${finding.requests.join(', ')}`]
   return [findingSentence(finding), ...originLines(finding), ...ids].join('\n  ')
+}
+
+/** Of minima what there is too little of, `operations` or `statuses`: there may be several. */
+function shortfallName({ code, field }: ReportFinding): string {
+  return code === 'coverage' ? field.slice(field.lastIndexOf(' ') + 1) : code
 }
