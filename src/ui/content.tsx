@@ -11,16 +11,25 @@ export function Tag({ children, tone = '' }: Readonly<{ children: ComponentChild
   return <span class={`tag ${tone}`}>{children}</span>
 }
 
-/** A path into a document, which breaks after its parts. */
-export function Path({ path }: Readonly<{ path: string }>) {
+/** A long name, which breaks after its parts. */
+export function Name({ name }: Readonly<{ name: string }>) {
   return (
-    <code>
-      {breakable(path).map((part, at) => (
+    <>
+      {breakable(name).map((part, at) => (
         <Fragment key={at}>
           {at > 0 && <wbr />}
           {part}
         </Fragment>
       ))}
+    </>
+  )
+}
+
+/** A path into a document, which breaks after its parts. */
+export function Path({ path }: Readonly<{ path: string }>) {
+  return (
+    <code>
+      <Name name={path} />
     </code>
   )
 }

@@ -3,7 +3,7 @@ import { isViolation } from '../domain/finding.ts'
 import { plural } from '../domain/text.ts'
 import { download, type Schemas } from './api.ts'
 import { environments } from './live.ts'
-import { Path, Table, Tag } from './content.tsx'
+import { Name, Path, Table, Tag } from './content.tsx'
 import { SmallButton } from './controls.tsx'
 import { Empty, Loading, Problem, Section } from './layout.tsx'
 import { ALL, environment, linkTo } from './hash-route.ts'
@@ -125,7 +125,7 @@ function FindingTable({
       rows={findings.map((finding) => {
         const { operation, field, found, allowed, did_you_mean: meant, code, basis, count, requests, rule } = finding
         return [
-          operation,
+          <Name name={operation ?? 'No operation'} />,
           rule ? (
             <a href={linkTo('scenarios', rule.scenario, { environment: name })}>{field}</a>
           ) : (
