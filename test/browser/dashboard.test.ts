@@ -100,7 +100,10 @@ describeInBrowser('the dashboard', (open) => {
     await page.getByText('No request matches.').waitFor()
     await page.getByRole('button', { name: 'Show all' }).click()
     await page.getByLabel('Mark', { exact: true }).selectOption('violation')
-    await expect.poll(() => lines.count()).toBe(2)
+    await expect.poll(() => lines.count()).toBe(3)
+    await page.getByLabel('Mark', { exact: true }).selectOption('unserved')
+    await expect.poll(() => lines.count()).toBe(1)
+    expect(await lines.innerText()).toContain('violation')
     await page.getByLabel('Mark', { exact: true }).selectOption('')
     await page.getByLabel('Status', { exact: true }).selectOption('4')
     expect((await lines.locator('.status').allInnerTexts()).every((text) => text.startsWith('4'))).toBe(true)
@@ -534,7 +537,8 @@ describeInBrowser('the dashboard', (open) => {
     await listed.click()
     await detail(page).getByRole('heading', { name: 'tools/list /mcp/v3/connections/mail' }).waitFor()
     await page.locator('.line').filter({ hasText: 'mail_get_message' }).first().click()
-    await detail(page).getByText('tools/call /mcp/v3/connections/mail (execute_tool)').waitFor()
+    const call = detail(page).locator('.step').filter({ hasText: 'tools/call /mcp/v3/connections/mail' })
+    await call.getByText('execute_tool · mail_get_message').waitFor()
     const facts = detail(page).locator('dl').filter({ hasText: 'Request id' })
     expect((await facts.innerText()).replaceAll(/\s+/g, ' ')).toContain(
       'Protocol mcp Client test_client MCP client test-client 1.2.3',
