@@ -44,7 +44,9 @@ export async function createTestApp(options: AppOptions): Promise<App> {
     const hasLeft = once(left, 'left')
     await Promise.race([hasLeft, close()])
     if (state) return
-    await (admin ??= adminOf(url)).query(`delete from ${schema}.files; delete from ${schema}.replicas`)
+    await (admin ??= adminOf(url)).query(
+      `delete from ${schema}.files; delete from ${schema}.replicas; update ${schema}.leader set clock_offset = null`,
+    )
     free.push(schema)
   }
   try {
