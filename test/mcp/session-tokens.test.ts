@@ -420,11 +420,14 @@ describe('a session token that has ended', () => {
     })
   })
 
-  it('with an account that it names, also when the account is made again', async () => {
+  it('with any account that it names, also when the account is made again', async () => {
     await withMcp({}, async (mock) => {
       const { token } = await mint(mock)
+      const { id, path } = await twoConnected(mock)
+      const ofTwo = await mock.call<Minted>('POST', `/mcp/configs/${id}/tokens`, ADA)
       await mock.call('POST', '/connected_accounts:delete', { connector: 'mail', ...ADA })
-      expect(await listed(mock, token)).toEqual([401, expect.stringContaining('an account that it names')])
+      const refused = [401, expect.stringContaining('an account that it names')]
+      expect([await listed(mock, token), await listed(mock, ofTwo.token, path)]).toEqual([refused, refused])
       await mock.call('POST', '/connected_accounts', { connector: 'mail', ...ADA })
       expect((await listed(mock, token))[0]).toBe(401)
     })
@@ -465,6 +468,9 @@ describe('a session token of others', () => {
       expect(await listed(mock, token, '/mcp/v3/connections/weather')).toEqual(other)
       expect(await listed(mock, token, '/mcp/v3/servers/nothing')).toEqual(other)
       expect(await listed(mock, ofConfig)).toEqual(other)
+      const body = { name: 'another', connection_tool_mappings: TWO }
+      const { config } = await mock.call<{ config: Config }>('POST', '/mcp/configs', body)
+      expect(await listed(mock, ofConfig, config.mcp_server_url.slice(mock.url.length))).toEqual(other)
       const answer = await fetch(`${mock.url}/api/v1/connected_accounts`, { headers: bearer(token) })
       expect(answer.status).toBe(401)
     })

@@ -156,7 +156,7 @@ export class Fixture implements AsyncDisposable {
   }
 }
 
-const CALLBACK = 'http://127.0.0.1:8665/connect/callback'
+export const CALLBACK = 'http://127.0.0.1:8665/connect/callback'
 export type Granted = TokenAnswer & { granted: true }
 
 export function granted(answer: TokenAnswer): Granted {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import type { Account } from '../../src/domain/account.ts'
 import type { JournalEntry } from '../../src/request-journal/entry.ts'
 import type { ContractReport } from '../../src/verdict/report-types.ts'
+import { revokeGrants } from '../../src/state/grants.ts'
+import { ACCOUNT_HEADER } from '../../src/third-party/http-messages.ts'
+import { applicationOf } from '../../src/third-party/schemes.ts'
+import { answerToken } from '../../src/third-party/tokens.ts'
 import { type ScenarioMock, withScenarios } from '../scenarios/scenario-mock.ts'
+import { CALLBACK, connectorOf, Fixture } from './fixture.ts'
 
 const OWN = { client_id: 'test_client', client_secret: 'test_secret' }
 
@@ -107,6 +113,75 @@ describe('POST /third-party/{connector}/oauth/token', () => {
     })
   })
 })
+
+describe('what happens between the decision on a token request and its commit', () => {
+  const redeeming = (code: string) => ({ grant_type: 'authorization_code', code, redirect_uri: CALLBACK })
+  const renewing = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token })
+
+  it.each<[string, (codes: string[], token: string) => Record<string, string>[], (run: Between) => unknown, string[]]>([
+    [
+      'another request redeems the code: the second grant is revoked, and nothing else',
+      ([code = '']) => [redeeming(code), redeeming(code)],
+      () => undefined,
+      ['ada valid', 'grace valid', 'ada valid', 'ada revoked'],
+    ],
+    [
+      'another person redeems a code: both grants are valid',
+      ([ofAda = '', ofGrace = '']) => [redeeming(ofAda), redeeming(ofGrace)],
+      () => undefined,
+      ['ada valid', 'grace valid', 'ada valid', 'grace valid'],
+    ],
+    [
+      'another request uses the refresh token: everything of that person is revoked',
+      (_codes, token) => [renewing(token), renewing(token)],
+      () => undefined,
+      ['ada revoked', 'grace valid', 'ada revoked', 'ada revoked'],
+    ],
+    [
+      'the account is disconnected, and its user consents again: only that consent is valid',
+      (_codes, token) => [renewing(token)],
+      ({ fixture, account, codes: [code = ''] }) => {
+        fixture.environment.model.transact(() => revokeGrants(fixture.environment, account))
+        return fixture.redeem(account, code)
+      },
+      ['ada revoked', 'grace revoked', 'ada valid', 'ada revoked'],
+    ],
+  ])('%s', async (_title, formsOf, meanwhile, expected) => {
+    const connector = connectorOf('OAUTH')
+    await using fixture = await Fixture.start(connector)
+    const { environment } = fixture
+    const account = await fixture.consented('ada')
+    await fixture.redeem(account, fixture.code('grace'))
+    const codes = ['ada', 'grace'].map((person) => fixture.code(person))
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', [ACCOUNT_HEADER]: account.id }
+    const { refresh_token = '' } = account.credentials.oauth_token ?? {}
+    const replies = formsOf(codes, refresh_token).map((form) => {
+      const body = new URLSearchParams({ ...applicationOf(environment, 'app'), ...form }).toString()
+      return answerToken(environment, connector, { method: 'POST', headers, body: Buffer.from(body) })
+    })
+    await meanwhile({ fixture, account, codes })
+    environment.model.transact(() => replies.forEach(({ apply }) => apply?.()))
+    const grants = [...environment.model.tables.grants.values()]
+    expect(grants.map(({ person, revoked }) => `${person} ${revoked ? 'revoked' : 'valid'}`)).toEqual(expected)
+  })
+
+  it.each([
+    [599_999, true],
+    [600_000, false],
+  ])('a code is redeemed %d ms after it was issued: %s', async (after, granted) => {
+    await using fixture = await Fixture.start(connectorOf('OAUTH'))
+    const account = await fixture.consented()
+    const code = fixture.code()
+    fixture.environment.clock.advance(after)
+    expect(await fixture.redeem(account, code)).toMatchObject({ granted })
+  })
+})
+
+interface Between {
+  readonly fixture: Fixture
+  readonly account: Account
+  readonly codes: string[]
+}
 
 describe('the verdict on clients that renew tokens', () => {
   it('names a token that the client presents after the service has spent it', () =>
