@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readCases } from '../../src/cli/cases.ts'
+import { unmetExpectations } from '../../src/cli/expectations.ts'
+import { withToolmock } from '../support/toolmock.ts'
 import { SourceText } from '../../src/documents/source-text.ts'
 
 const problemsOf = async (text: string): Promise<readonly string[]> => {
@@ -151,4 +153,34 @@ describe('a file of cases', () => {
     )
     expect(await problemsOf(text)).toEqual([])
   })
+})
+
+describe('what a case expects, of a program that creates two accounts', () => {
+  const CREATE = 'create_connected_account'
+  const threads = { connector: 'mail', collection: 'threads', where: { id: ['thr_lunch', 'thr_offer'] } }
+  it.each<[object, string[]]>([
+    [{ requests: [{ operation: CREATE }, { operation: CREATE, times: 2 }] }, []],
+    [{ requests: [{ operation: CREATE, times: 1 }] }, ['request wanted: exactly 1']],
+    [{ requests: [{ operation: CREATE, times: 3 }] }, ['request wanted: exactly 3']],
+    [{ requests: [{ operation: CREATE, times: 0 }] }, ['request wanted: none']],
+    [{ requests: [{ operation: 'verify_user' }] }, ['request wanted: at least 1']],
+    [{ requests: [{ operation: 'verify_user', times: 0 }], never: [{ operation: 'verify_user' }] }, []],
+    [{ never: [{ operation: 'verify_user' }, { operation: CREATE }] }, ['never wanted: none']],
+    [{ items: [{ ...threads, account: 'ada', times: 2 }, threads, { ...threads, times: 4 }] }, []],
+    [{ items: [{ ...threads, times: 3 }] }, ['item wanted: exactly 3']],
+    [{ items: [{ ...threads, times: 5 }] }, ['item wanted: exactly 5']],
+    [{ items: [{ ...threads, times: 0 }] }, ['item wanted: none']],
+    [{ accounts: [{ identifier: 'ada', connector: 'mail', status: 'PENDING_AUTH' }] }, []],
+    [{ accounts: [{ identifier: 'ada', connector: 'mail', status: 'ACTIVE' }] }, ['account wanted: ACTIVE']],
+  ])('%j is unmet by %j', (expected, unmet) =>
+    withToolmock({}, async ({ app, api }) => {
+      for (const identifier of ['ada', 'grace'])
+        await api.post('/connected_accounts', { connector: 'mail', identifier })
+      const expectations = { requests: [], never: [], items: [], accounts: [], ...expected }
+      const reasons = await unmetExpectations(expectations, app.services)
+      expect(reasons.map(({ code, sentence }) => `${code} ${/wanted: .*/.exec(sentence)?.[0] ?? sentence}`)).toEqual(
+        unmet,
+      )
+    }),
+  )
 })

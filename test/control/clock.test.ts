@@ -40,6 +40,26 @@ describe('PUT /_mock/clock', () => {
     })
   })
 
+  it('no longer lists an auth request that is over', async () => {
+    await withControl({}, async ({ call, api, token }) => {
+      const bearer = await token('test_client', 'test_secret')
+      const due = async () => ((await call('get', '/clock/due')).body as { due: { kind: string }[] }).due
+      const ids: string[] = []
+      for (const identifier of ['ada', 'linus']) {
+        const url = { connector: 'mail', identifier, user_verify_url: 'http://localhost:3000/verify' }
+        const { link } = (await api(bearer, 'post', '/connected_accounts/magic_link', url)).body as { link: string }
+        const path = `/links/${link.split('/').at(-1) ?? ''}/complete`
+        const { redirect_url } = (await call('post', path, { decision: 'approve' })).body as { redirect_url: string }
+        ids.push(new URL(redirect_url).searchParams.get('auth_request_id') ?? '')
+      }
+      const pending = { kind: 'auth_request', effect: 'its auth request expires unverified' }
+      expect((await due()).filter(({ kind }) => kind === pending.kind)).toMatchObject([pending, pending])
+      const verified = { auth_request_id: ids[0], identifier: 'ada' }
+      expect((await api(bearer, 'post', '/connected_accounts/user/verify', verified)).status).toBe(200)
+      expect((await due()).filter(({ kind }) => kind === pending.kind)).toMatchObject([{ subject: 'linus at mail' }])
+    })
+  })
+
   it('lists the earliest events only, in their order, of a model that has many', async () => {
     const seed = { generate: [{ accounts: 300, connector: 'mail' }] }
     await withControl({}, async ({ call }) => {

@@ -224,9 +224,12 @@ describe('snapshots', () => {
   })
 
   it('list the rows that were added and removed, with secrets masked', async () => {
-    await withControl({}, async ({ call, api, token }) => {
+    await withControl({}, async ({ app, call, api, token }) => {
       const bearer = await token('test_client', 'test_secret')
       await call('put', '/snapshots/before')
+      const { model } = app.services.defaultEnvironment()!
+      const code = { connector: 'mail', person: 'ada', scopes: [], redirect_uri: 'http://a', expires_at: START }
+      model.transact(() => model.tables.authorization_codes.put({ ...code, id: 'code-secret' }))
       const created = async (connector: string, connected_account: object): Promise<void> => {
         const { status } = await api(bearer, 'post', '/connected_accounts', { ...ada, connector, connected_account })
         expect(status).toBe(201)
@@ -252,6 +255,7 @@ describe('snapshots', () => {
         },
         { row: { connector: 'weather', api_config: {} } },
       ])
+      expect(added.added).toContainEqual(expect.objectContaining({ table: 'authorization_codes' }))
       expect(removed.removed).toEqual(added.added)
     })
   })

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import type { Recorded } from '../../src/record/recorded.ts'
+import { masked } from '../../src/domain/masking.ts'
 import { Secrets } from '../../src/record/secrets.ts'
 import { harProblems, problemsIn, withRecording } from './recording.ts'
 
@@ -192,6 +193,31 @@ it.each([
   expect(secrets.text(`the value (${text}) came back`)).toMatch(/^the value \(\*\*\*[\da-f]{4}\) came back$/)
 })
 
+it.each<[string, Recorded, unknown]>([
+  ['of a second cookie', messageOf({}, [['Cookie', 'a=1; b=second-cookie']]), 'second-cookie'],
+  ['that is a number', messageOf({ password: 4711471147 }), 4711471147],
+])('a secret %s is hidden where it comes again', (_title, message, secret) => {
+  const secrets = new Secrets({ names: [], maskIdentifiers: false })
+  secrets.learn(message)
+  expect(secrets.json({ note: `it is ${String(secret)}`, again: secret as string })).toEqual({
+    note: expect.stringMatching(/^it is \*\*\*[\da-f]{4}$/),
+    again: expect.stringMatching(/^\*\*\*[\da-f]{4}$/),
+  })
+})
+
+it('two secrets whose masks are the same have placeholders that differ', () => {
+  const byMask = new Map<string, string>()
+  let secret = 'secret_0'
+  for (let at = 1; !byMask.has(masked(secret)); at++) {
+    byMask.set(masked(secret), secret)
+    secret = `secret_${at}`
+  }
+  const secrets = new Secrets({ names: [], maskIdentifiers: false })
+  const first = secrets.placeholder(byMask.get(masked(secret)) ?? '')
+  expect(secrets.placeholder(secret)).not.toBe(first)
+  expect(secrets.placeholder(secret)).toBe(secrets.placeholder(secret))
+})
+
 it.each([
   ['a form', '<form><input value="hunter2hunter2" type=hidden name="password"></form>', 'hunter2hunter2'],
   ['a meta element', '<meta name="csrf-token" content="abcdefgh12345">', 'abcdefgh12345'],
@@ -222,8 +248,8 @@ it('reads a long text without an object for each of its characters', () => {
   expect(after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers).toBeLessThan(300_000_000)
 })
 
-function messageOf(body: object): Recorded {
+function messageOf(body: object, headers: [string, string][] = []): Recorded {
   const bytes = Buffer.from(JSON.stringify(body))
-  const request = { headers: [], body: { bytes, size: bytes.length } }
+  const request = { headers, body: { bytes, size: bytes.length } }
   return { startedAt: 0, durationMs: 1, method: 'POST', target: '/', request, answer: undefined }
 }

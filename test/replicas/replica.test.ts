@@ -8,6 +8,7 @@ import { StreamWriter } from '../../src/http/stream-writer.ts'
 import { Database, type Leader } from '../../src/replicas/database.ts'
 import { NOT_ACTIVE } from '../../src/domain/request-headers.ts'
 import { Forwarder } from '../../src/replicas/forwarder.ts'
+import { Lease } from '../../src/replicas/lease.ts'
 import { Replica, type Term, type TermParts } from '../../src/replicas/replica.ts'
 import { systemTime } from '../../src/state/model/time-and-ids.ts'
 import { freePort } from '../support/free-port.ts'
@@ -76,6 +77,48 @@ it('a lease that ends while the database does not answer ends what its term keep
   void replica.start()
   await vi.waitFor(() => expect(endWaits).toHaveBeenCalled(), 20_000)
   ends.splice(0)
+})
+
+describe('a lease', () => {
+  const databaseOf = (leader: Partial<Database>) => ({ release: () => Promise.resolve(), ...leader }) as Database
+
+  it('ends by the time before it was asked for, and so does a renewal', async () => {
+    let [now, renewals] = [0, 0]
+    vi.spyOn(performance, 'now').mockImplementation(() => now)
+    const after = <T>(ms: number, answer: T): Promise<T> => ((now += ms), Promise.resolve(answer))
+    const renew = () => (renewals++ === 0 ? after(200, true) : NEVER)
+    const database = databaseOf({ takeOver: () => after(240, { epoch: 1, ahead: 0 }), renew })
+    const lease = await Lease.take(database, SELF, 1000)
+    expect(lease?.isHeld).toBe(true)
+    await vi.waitFor(() => expect(renewals).toBe(2))
+    // Of the first: 0 + 1000 - 750; of its renewal: 240 + 1000 - 750.
+    now = 489
+    expect(lease?.isHeld).toBe(true)
+    now = 490
+    expect(lease?.isHeld).toBe(false)
+  })
+
+  it('is not renewed after it is over', async () => {
+    const renew = vi.fn(() => Promise.resolve(true))
+    const lease = await Lease.take(
+      databaseOf({ takeOver: () => Promise.resolve({ epoch: 1, ahead: 0 }), renew }),
+      SELF,
+      1000,
+    )
+    await lease?.release()
+    await new Promise((turn) => setImmediate(turn))
+    expect(renew).not.toHaveBeenCalled()
+  })
+})
+
+it.each([
+  ['secret admitted encrypted', { isAdmitted: true, isEncrypted: true }],
+  ['secret', { isAdmitted: false, isEncrypted: false }],
+  ['another admitted encrypted', undefined],
+  ['admitted encrypted', undefined],
+])('a request that says it was forwarded with "%s" is one from %j', (forwarded, arrival) => {
+  const headers = { 'x-toolmock-forwarded': forwarded }
+  expect(new Forwarder('secret').arrivalOf({ headers, rawHeaders: [] })).toEqual(arrival)
 })
 
 it('a replica that could not take over forwards to the one that does', async () => {

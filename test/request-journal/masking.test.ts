@@ -80,6 +80,7 @@ describe('masked values', () => {
       'https://a/?token=t,x&key=k#access_token=s',
       `https://a/?token=${masked('t,x')}&key=${masked('k')}#access_token=${masked('s')}`,
     ],
+    ['https://a/?sig=s&name=n', `https://a/?sig=${masked('s')}&name=n`],
     [
       `https://a/?next=${encodeURIComponent('https://b/?token=t')}`,
       `https://a/?next=${encodeURIComponent(`https://b/?token=${masked('t')}`)}`,
@@ -138,12 +139,15 @@ describe('masked values', () => {
     },
   )
 
-  it.each([`{"client_secret": "s3cret", `, `{'client_secret': 's3cret'}`, `client_secret=s3cret&a=b`, 'Bearer s3cret'])(
-    'are found in text other than JSON: %s',
-    (text) => {
-      expect(maskText(text)).not.toContain('s3cret')
-    },
-  )
+  it.each([
+    `{"client_secret": "s3cret", `,
+    `{'client_secret': 's3cret'}`,
+    `client_secret=s3cret&a=b`,
+    'Bearer s3cret',
+    'oauth s3cret',
+  ])('are found in text other than JSON: %s', (text) => {
+    expect(maskText(text)).not.toContain('s3cret')
+  })
 })
 
 describe('bodies that were cut', () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { link as makeLink, readdir, symlink, writeFile } from 'node:fs/promises'
 import { Server } from 'node:net'
 import { basename, dirname, join } from 'node:path'
@@ -134,6 +134,23 @@ describe('the lock of a state file', () => {
       await held[0]?.close()
       expect(await readdir(directory)).toEqual([])
     }))
+
+  it.skipIf(process.platform === 'win32')('is not taken by a start whose claim another one has got meanwhile', () =>
+    withDirectory(async (directory) => {
+      const file = join(directory, 'state.json')
+      const bound = vi.spyOn(Server.prototype, 'listen').mockImplementationOnce(function (this: Server, ...address) {
+        writeFileSync(`${file}.lock.claim`, 'of another start')
+        return this.listen(...(address as Parameters<Server['listen']>))
+      })
+      const registry = await openTestRegistry({ file })
+      // It claims and listens once more.
+      const names = new Set(bound.mock.calls.map(([path]) => path))
+      bound.mockRestore()
+      expect(names.size).toBe(2)
+      await registry.close()
+      expect(await readdir(directory)).toEqual([])
+    }),
+  )
 
   /** Otherwise another start would take the lock for that of a killed process, because its connection is refused. */
   it.skipIf(process.platform === 'win32')('only gets its name once the process listens on it', () =>

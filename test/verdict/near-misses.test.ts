@@ -418,17 +418,18 @@ describe('--fail-on', () => {
     })
   })
 
-  it('ignores allowed warnings, and fails for an unused allowance', async () => {
+  it('ignores allowed warnings, and names an unused allowance, which fails with warning only', async () => {
     await withToolmock({}, async (mock) => {
       await mock.api.post('/connected_accounts', { ...ADA, nickname: 'x' })
       const pair = { contract: await contractOf(mock), coverage: await coverageOf(mock) }
       const nickname = { operation: 'create_connected_account', field: 'nickname' }
       expect(verdictOf(pair, { failOn: 'warning', allow: [nickname] })).toMatchObject({ ok: true, allowed: [{}] })
       const unneeded = { operation: 'verify_user', field: null }
-      expect(verdictOf(pair, { failOn: 'warning', allow: [nickname, unneeded] })).toMatchObject({
-        ok: false,
-        reasons: [{ code: 'unused_allowance' }],
-      })
+      const unused = [{ code: 'unused_allowance' }]
+      const verdictWith = (failOn?: 'warning' | 'unread') => verdictOf(pair, { failOn, allow: [nickname, unneeded] })
+      expect(verdictWith('warning')).toMatchObject({ ok: false, reasons: unused, warnings: [] })
+      expect(verdictWith('unread')).toMatchObject({ ok: true, reasons: [], warnings: unused, allowed: [{}] })
+      expect(verdictWith()).toMatchObject({ ok: true, reasons: [], warnings: [{}, {}, {}] })
     })
   })
 })

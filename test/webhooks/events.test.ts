@@ -215,6 +215,20 @@ describe('the events of accounts (G68)', () => {
     })
   })
 
+  it('keep their attempts when they are sent again before they are acknowledged, and begin anew after', async () => {
+    await withWebhook({}, async ({ call, service, receiver, attempted, attempts, waiting }) => {
+      receiver.answer = () => (receiver.answers.length === 0 ? 503 : 200)
+      await service('post', '/connected_accounts', ADA)
+      for (const attempt of [1, 2, 3]) {
+        await attempted(attempt)
+        await expect.poll(waiting).toBe(attempt === 1 ? 1 : 0)
+        const [first] = await attempts()
+        if (attempt < 3) await call('post', `/webhook-events/${first?.webhook.event ?? ''}/resend`)
+      }
+      expect((await attempts()).map(({ webhook }) => webhook.attempt)).toEqual([1, 2, 1])
+    })
+  })
+
   it('are not sent again to a webhook that was deleted, which is said', async () => {
     await withWebhook({}, async ({ call, service, receiver, url, attempted }) => {
       await service('post', '/connected_accounts', ADA)
