@@ -65,8 +65,8 @@ function dueBetween(
 
 function* accountsDue({ model }: Environment): Generator<Due> {
   for (const account of model.tables.accounts.values()) {
-    const { id, identifier, connector, status, token_expires_at: at } = account
-    if (at === undefined || status !== 'ACTIVE') continue
+    const { id, identifier, connector, status, token_expires_at: at, token_expired } = account
+    if (at === undefined || token_expired || status !== 'ACTIVE') continue
     const subject = `${identifier} at ${connector}`
     if (accountDue(account) !== undefined) yield { at, kind: 'account', id, subject, effect: 'becomes EXPIRED' }
     else yield { at, kind: 'access_token', id, subject, effect: 'its access token is renewed at the next use' }
@@ -78,8 +78,8 @@ function* linksDue({ model }: Environment): Generator<Due> {
     const account = model.tables.accounts.get(id)
     return account ? `${account.identifier} at ${account.connector}` : id
   }
-  for (const { id, account_id, expires_at: at } of model.openLinks())
-    yield { at, kind: 'magic_link', id, subject: subjectOf(account_id), effect: 'its link stops working' }
+  for (const { id, account_id, expires_at: at, expired } of model.openLinks())
+    if (!expired) yield { at, kind: 'magic_link', id, subject: subjectOf(account_id), effect: 'its link stops working' }
   for (const { account_id: id, expires_at: at, outcome } of model.tables.auth_requests.values())
     if (outcome === 'pending')
       yield { at, kind: 'auth_request', id, subject: subjectOf(id), effect: 'its auth request expires unverified' }
@@ -88,8 +88,8 @@ function* linksDue({ model }: Environment): Generator<Due> {
 /** One for each client: those of a test run expire one after the other. */
 function tokensDue({ model }: Environment): Due[] {
   const latest = new Map<string, Instant>()
-  for (const { client_id: id, expires_at: at, revoked_at } of model.tables.bearer_tokens.values())
-    if (revoked_at === undefined && at > (latest.get(id) ?? '')) latest.set(id, at)
+  for (const { client_id: id, expires_at: at, expired, revoked_at } of model.tables.bearer_tokens.values())
+    if (revoked_at === undefined && !expired && at > (latest.get(id) ?? '')) latest.set(id, at)
   return [...latest].map(([id, at]) => ({
     at,
     kind: 'bearer_token',

@@ -7,7 +7,8 @@ import { baseUrlOf } from '../domain/request-headers.ts'
 import { completeLink } from '../magic-links/consent-flow.ts'
 import { defaultPerson } from '../pages/consent-page.ts'
 import { applyDueEvents } from '../state/account-events.ts'
-import { type Environment, now, ReadGuard } from '../state/environment.ts'
+import { type Environment, ReadGuard } from '../state/environment.ts'
+import { hasExpired } from '../state/expiry.ts'
 import { runOperation } from './operation.ts'
 import { changed, type EnvironmentCall, type ControlHandlers, goneSignal } from './call.ts'
 import { ControlError } from './errors.ts'
@@ -70,11 +71,11 @@ export const linkHandlers = {
 function openLinks({ services, environment, request }: ListCall): object[] {
   const { tables } = environment.model
   const baseUrl = baseUrlOf(request, services.baseUrl)
-  const present = now(environment)
   const links: object[] = []
-  for (const { id, account_id, expires_at: expiry } of environment.model.openLinks()) {
+  for (const link of environment.model.openLinks()) {
+    const { id, account_id, expires_at: expiry } = link
     const account = tables.accounts.get(account_id)
-    if (!account || expiry <= present) continue
+    if (!account || hasExpired(environment, link)) continue
     const { connector, identifier } = account
     const whom = signsIn(environment, account)
     links.push({ id, link: `${baseUrl}/magic/${id}`, connector, identifier, expiry, ...whom })

@@ -32,6 +32,7 @@ export function accountName({ connector, identifier, organization_id, user_id }:
 export interface Issued {
   credentials: Credentials
   token_expires_at?: Instant
+  token_expired?: true
 }
 
 /** When a token stored now will expire (G25); absent for types and tokens without expiry. Only a refresh token: now (G24). */
@@ -42,15 +43,16 @@ export function issued(
   now: number,
 ): Issued {
   if (!TRAITS[account.authorization_type].expires) return { credentials }
-  if (credentials.oauth_token?.access_token === '') return { credentials, token_expires_at: instant(now) }
-  if (lifetime === null) return { credentials }
-  const token_expires_at = instant(now + lifetime)
-  return { credentials: endingAt(credentials, token_expires_at), token_expires_at }
+  const duration = credentials.oauth_token?.access_token === '' ? 0 : lifetime
+  if (duration === null) return { credentials }
+  const token_expires_at = instant(now + duration)
+  const ended = duration === 0 ? ({ token_expired: true } as const) : {}
+  return { credentials: endingAt(credentials, token_expires_at), token_expires_at, ...ended }
 }
 
 /** The account with these live credentials; pending ones stay pending. */
 export function withLive(account: Account, live: Issued): Account {
-  const { token_expires_at: _former, ...rest } = account
+  const { token_expires_at: _former, token_expired: _ended, ...rest } = account
   return { ...rest, ...live }
 }
 

@@ -17,6 +17,7 @@ import { noteNearMisses, noteProxyNearMisses } from '../operations/near-misses.t
 import { locatorOf, proxyRequest } from '../operations/proxy.ts'
 import { isBreach } from '../request-journal/findings.ts'
 import { type Environment, now, ReadGuard } from '../state/environment.ts'
+import { meetsExpiry } from '../state/expiry.ts'
 import { errorBody, stackOf, errorReply, extendedAnswer, failureOf, textAnswer, wireAnswer } from './answer.ts'
 import { checkContentType, decodeText, parseJsonObject } from './body.ts'
 import { forwardedRequest, proxiedAnswer } from './proxy.ts'
@@ -162,7 +163,7 @@ export function authenticateBearer(
   if (revoked_at !== undefined)
     throw unauthenticated(`the access token was revoked at ${revoked_at}; ${anew}`, 'invalid_token')
   if (!client) throw unauthenticated('the client of this access token is gone', 'invalid_token')
-  if (expires_at <= now(environment))
+  if (meetsExpiry(environment, 'bearer_tokens', issued.token))
     throw unauthenticated(`the access token expired at ${expires_at}; ${anew}`, 'invalid_token')
   return { environment, client }
 }

@@ -2,7 +2,8 @@ import type { Account } from '../domain/account.ts'
 import type { Connector } from '../domain/connector.ts'
 import type { MagicLink } from '../domain/generated/tables.ts'
 import { isEnabled } from '../operations/connections.ts'
-import { type Environment, now } from '../state/environment.ts'
+import type { Environment } from '../state/environment.ts'
+import { meetsExpiry } from '../state/expiry.ts'
 
 /** Every reason why a link cannot be followed, with the status and the text of its page (G28). */
 export const PROBLEMS = {
@@ -108,7 +109,7 @@ export function usableLink(environment: Environment, id: string): OpenLink {
   if (link.completed_at !== undefined) throw new LinkProblem('completed')
   const account = tables.accounts.get(link.account_id)
   if (!account) throw new LinkProblem('account_deleted')
-  if (link.expires_at <= now(environment)) throw new LinkProblem('expired')
+  if (meetsExpiry(environment, 'magic_links', link)) throw new LinkProblem('expired')
   const connector = environment.connector(account.connector)
   if (!connector) throw new LinkProblem('connector_removed')
   if (!isEnabled(environment, account.connector)) throw new LinkProblem('connection_disabled')

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { ServiceError } from '../domain/errors.ts'
+import { instant } from '../domain/instant.ts'
 import { bearerToken } from '../domain/request-headers.ts'
+import { tokenDigest } from '../domain/request-trace.ts'
 import type { JsonObject } from '../domain/json.ts'
 import type { Locator } from '../domain/locator.ts'
 import type { Authenticated, CallersEntry } from '../http/request-context.ts'
@@ -8,7 +10,8 @@ import { verifiedToken, isSessionToken, type SessionClaims } from '../domain/ses
 import { authenticateBearer, unauthenticated } from '../http/pipeline.ts'
 import type { ServiceParts } from '../http/services.ts'
 import { locatorOf } from '../operations/proxy.ts'
-import { type Environment, now } from '../state/environment.ts'
+import type { Environment } from '../state/environment.ts'
+import { meetsExpiry } from '../state/expiry.ts'
 import type { ServerAddress } from './server-tools.ts'
 
 /** Who calls a virtual MCP server, and for which user (G61). */
@@ -45,7 +48,9 @@ function sessionCaller(token: string, address: ServerAddress, registry: ServiceP
       // A reset, or a state that is loaded, replaces the tables while a stream is open.
       const { accounts, mcp_configs } = environment.model.tables
       if (registry.byMcpKey.get(key.id)?.environment !== environment) throw ended('ended with a reset')
-      if (claims.exp * 1000 <= environment.clock.now()) throw ended(`expired before ${now(environment)}`)
+      const row = { id: tokenDigest(token), client_id: '', expires_at: instant(claims.exp * 1000) }
+      if (meetsExpiry(environment, 'bearer_tokens', environment.model.tables.bearer_tokens.get(row.id) ?? row))
+        throw ended(`expired at ${row.expires_at}`)
       if (claims.mcp_cfg && !mcp_configs.get(claims.mcp_cfg)) throw ended('ended with its config')
       if (!claims.ca_ids.every((id) => accounts.get(id))) throw ended('ended with an account that it names')
       if (!isFor(claims, address, environment)) throw ended('is for another server')

@@ -7,6 +7,7 @@ import type { ForwardedAnswer, ThirdParty, TokenAnswer, ToolAnswer } from '../do
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { quote } from '../domain/text.ts'
 import { type Environment, now, type Renewal } from '../state/environment.ts'
+import { hasExpired } from '../state/expiry.ts'
 
 interface Context {
   readonly environment: Environment
@@ -139,7 +140,7 @@ export function toolError(answer: Failure, execution_id: string): ServiceError {
 }
 
 export function isExpired(environment: Environment, account: Account): boolean {
-  return account.token_expires_at !== undefined && account.token_expires_at <= now(environment)
+  return hasExpired(environment, { expires_at: account.token_expires_at, expired: account.token_expired })
 }
 
 /** Whether the service can get new credentials for this account without its user. */
@@ -182,7 +183,8 @@ async function requestTokens(context: Context, account: Account): Promise<Renewa
   const { environment, thirdParty, trace } = context
   const connector = environment.connector(account.connector)
   const begun = { environment, thirdParty, trace, replacements: environment.replacements }
-  const store = (answer: TokenAnswer): Renewal => storeAnswer(begun, account, answer)
+  const asked = isExpired(environment, account) ? ({ ...account, token_expired: true } as const) : account
+  const store = (answer: TokenAnswer): Renewal => storeAnswer(begun, asked, answer)
   if (connector && isRenewable(account)) {
     const { source } = TRAITS[account.authorization_type]
     return source === 'service'
@@ -202,7 +204,10 @@ function storeAnswer({ environment, trace, replacements }: Begun, asked: Account
   if (!current) throw goneMeanwhile(asked)
   // Its owner stored other credentials before the answer came: that change is kept.
   if (!haveSameTokens(current.credentials, asked.credentials)) return { account: current, outcome: 'renewed', reason }
-  if (!answer.granted && answer.status >= 500) return { account: current, outcome: 'unavailable', reason }
+  if (!answer.granted && answer.status >= 500) {
+    if (asked.token_expired && !current.token_expired) model.tables.accounts.put({ ...current, token_expired: true })
+    return { account: current, outcome: 'unavailable', reason }
+  }
   const present = environment.clock.now()
   const at = instant(present)
   const fresh = answer.granted && promoted(current.credentials, answer.credentials)

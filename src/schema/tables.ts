@@ -144,10 +144,16 @@ export const ids = idsState.nullable().describe('The position in the sequence of
 
 export const client = strict({ id: text.describe('The client_id.'), client_secret: text })
 
+const expired = z
+  .literal(true)
+  .exactOptional()
+  .describe('Somebody has met it expired: it stays so when the clock is set back.')
+
 export const bearerToken = strict({
-  id: text.describe('The token itself.'),
+  id: text.describe('The token itself; the digest of a session token that was met expired.'),
   client_id: text,
   expires_at: instant,
+  expired,
   revoked_at: instant.exactOptional(),
 })
 
@@ -376,6 +382,7 @@ export const accountFields = {
     seed: instantText.optional().describe('When the access token expires. Absent: after its lifetime.'),
     shown: 'always',
   },
+  token_expired: { row: expired },
   last_used_at: {
     row: instant.exactOptional(),
     seed: instantText.optional().describe('When a tool was last executed. Absent: never.'),
@@ -389,7 +396,7 @@ export const accountFields = {
   },
   credentials: { row: credentials.describe('Live credentials: those that tools run with.') },
   pending: {
-    row: strict({ credentials, token_expires_at: instant.exactOptional() })
+    row: strict({ credentials, token_expires_at: instant.exactOptional(), token_expired: expired })
       .exactOptional()
       .describe('Credentials that wait for verification; their lifetime counts from when they were issued.'),
   },
@@ -407,6 +414,7 @@ export const magicLink = strict({
   user_verify_url: text.describe('Empty when the caller gave none.'),
   state: text.nullable().describe("The caller's opaque value, passed on as it came; null when there was none."),
   expires_at: instant,
+  expired,
   completed_at: instant.exactOptional().describe('Set once its flow has completed; from then on it answers 410.'),
 })
 
@@ -430,6 +438,7 @@ export const grant = strict({
   secret: text.describe('The secret that signs requests; empty for types that do not sign.'),
   refresh_token: text.describe('Empty when there is none.'),
   expires_at: instant.exactOptional().describe('When the access token stops working; absent when never.'),
+  expired,
   revoked: z.boolean(),
   refresh_revoked: z.boolean(),
   final: z

@@ -42,11 +42,12 @@ export function endRequests(
   for (const request of model.pendingRequests.get(account.id)) model.tables.auth_requests.put({ ...request, outcome })
 }
 
-/** Ends the open links of accounts: from now on they answer 410 as expired ones do. */
+/** Ends the open links of accounts: from now on they answer 410 as expired ones do, at any time of the clock. */
 function endLinks({ model }: Environment, accounts: ReadonlySet<string>, at: Instant): void {
   const { magic_links } = model.tables
   for (const link of model.openLinks())
-    if (accounts.has(link.account_id) && link.expires_at > at) magic_links.put({ ...link, expires_at: at })
+    if (accounts.has(link.account_id) && !link.expired)
+      magic_links.put({ ...link, expires_at: link.expires_at > at ? at : link.expires_at, expired: true })
 }
 
 /**

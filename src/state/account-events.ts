@@ -83,11 +83,16 @@ const EFFECTS: { readonly [Event in AccountEvent]: Effect } = {
   expire_access_token: (environment, account) => {
     const { accounts, grants } = environment.model.tables
     const at = now(environment)
-    accounts.put({ ...account, credentials: endingAt(account.credentials, at), token_expires_at: at })
+    accounts.put({
+      ...account,
+      credentials: endingAt(account.credentials, at),
+      token_expires_at: at,
+      token_expired: true,
+    })
     const waiting = account.pending?.credentials.oauth_token?.access_token
     for (const grant of environment.model.grantIndex.ofAccount(account.id)) {
-      if (grant.expires_at === undefined || grant.expires_at <= at || grant.access === waiting) continue
-      grants.put({ ...grant, expires_at: at })
+      if (grant.expires_at === undefined || grant.expired || grant.access === waiting) continue
+      grants.put({ ...grant, expires_at: grant.expires_at > at ? at : grant.expires_at, expired: true })
     }
   },
 }

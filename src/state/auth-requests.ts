@@ -33,10 +33,7 @@ export function pendingRequest(environment: Environment, id: string): PendingReq
   const request = tables.auth_requests.get(id)
   const account = request && tables.accounts.get(request.account_id)
   if (!request || !account) throw notFound('there is no pending flow with this auth_request_id')
-  // It can expire while a fault keeps the request waiting.
-  const isExpired = request.outcome === 'pending' && request.expires_at <= now(environment)
-  const outcome = isExpired ? 'expired' : request.outcome
-  if (outcome !== 'pending') throw notFound(`this auth_request_id ${ENDED[outcome]}`)
+  if (request.outcome !== 'pending') throw notFound(`this auth_request_id ${ENDED[request.outcome]}`)
   return { request, account }
 }
 

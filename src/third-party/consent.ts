@@ -3,7 +3,7 @@ import { instant } from '../domain/instant.ts'
 import { withParameters } from '../domain/redirect-url.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import { consentFault } from '../scenarios/third-party.ts'
-import { type Environment, now } from '../state/environment.ts'
+import type { Environment } from '../state/environment.ts'
 import { applicationOf } from './schemes.ts'
 import type { EnvironmentRegistry } from '../state/environment-registry.ts'
 import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
@@ -87,15 +87,8 @@ export function redirectTo(
 }
 
 function issueCode(environment: Environment, connector: Connector, answer: AuthorizationAnswer): string {
-  const codes = environment.model.tables.authorization_codes
-  const present = now(environment)
-  // All have the same lifetime, so the oldest ones expire first.
-  for (const code of codes.values()) {
-    if (code.expires_at > present) break
-    codes.remove(code.id)
-  }
   const id = `code_${environment.ids.opaque()}`
-  codes.put({
+  environment.model.tables.authorization_codes.put({
     id,
     connector: connector.connector,
     person: answer.person,

@@ -9,6 +9,7 @@ import { type Instant, instant } from '../domain/instant.ts'
 import { isNumber, jsonText, type JsonValue } from '../domain/json.ts'
 import { matchesGlob } from '../domain/value-match.ts'
 import { type Environment, now } from '../state/environment.ts'
+import { meetsExpiry } from '../state/expiry.ts'
 import { revoked } from '../state/grants.ts'
 import {
   ACCOUNT_HEADER,
@@ -66,7 +67,7 @@ function authenticate(request: ReceivedRequest, context: PartyContext, access: s
   const grant = access === '' ? undefined : findGrant(context, access, headerOf(request, ACCOUNT_HEADER))
   if (!grant) return 'unknown'
   if (grant.revoked) return 'revoked'
-  return grant.expires_at !== undefined && grant.expires_at <= now(context.environment) ? 'expired' : grant
+  return meetsExpiry(context.environment, 'grants', grant) ? 'expired' : grant
 }
 
 /** Several accounts may store the same key: then the grant of the calling account counts, or else one that is valid (G65). */
@@ -379,8 +380,10 @@ export function acceptCredentials(
     revoked: false,
     refresh_revoked: false,
   }
-  const expires_at = sendsAccess && known.access !== '' ? expiryOf(environment, connector) : present?.expires_at
+  const isFresh = sendsAccess && known.access !== ''
+  const expires_at = isFresh ? expiryOf(environment, connector) : present?.expires_at
   if (expires_at !== undefined) grant.expires_at = expires_at
+  if (!isFresh && present?.expired) grant.expired = true
   tables.grants.put(grant)
 }
 

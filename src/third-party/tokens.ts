@@ -6,6 +6,7 @@ import { type TokenEvent, tokenDigest } from '../domain/request-trace.ts'
 import { isSameSecret } from '../domain/secret.ts'
 import { percentDecoded } from '../domain/text.ts'
 import { type Environment, now } from '../state/environment.ts'
+import { hasExpired } from '../state/expiry.ts'
 import { revoked } from '../state/grants.ts'
 import { verifyJwt } from './jwt.ts'
 import { type Application, applicationOf, expiryOf, rejects, sessionToken } from './schemes.ts'
@@ -288,12 +289,11 @@ const SPENT_GRANTS = 5
 /** A grant is spent when its access token has expired and its refresh token no longer works. */
 function removeSpent(environment: Environment, accountId: string): void {
   if (accountId === '') return
-  const present = now(environment)
   const spent = environment.model.grantIndex
     .ofAccount(accountId)
     .filter(
       (grant) =>
-        !grant.final && (grant.refresh_token === '' || grant.refresh_revoked) && (grant.expires_at ?? '9') <= present,
+        !grant.final && (grant.refresh_token === '' || grant.refresh_revoked) && hasExpired(environment, grant),
     )
   for (const grant of spent.slice(0, -SPENT_GRANTS)) environment.model.tables.grants.remove(grant.id)
 }

@@ -222,7 +222,7 @@ describe('a renewal that fails', () => {
     asked.answer(refusal(503))
     await failure
     expect(calls).toBe(0)
-    expect(stored()).toEqual(expired)
+    expect(stored()).toEqual({ ...expired, token_expired: true })
   })
 
   it.each<[string, (of: ReturnType<typeof mock>) => Account, string]>([

@@ -95,6 +95,7 @@ describe('a custom provider that changes its type (G39)', () => {
       const link = await linkFor(mock, at)
       await changeType(mock, connector, 'API_KEY')
       expectError(await verify(mock, request), 404, 'AUTH_REQUEST_NOT_FOUND')
+      mock.environment.clock.advance(-60_000)
       for (const query of [{}, { decision: 'approve' }]) expect((await mock.follow(link, query)).status).toBe(410)
       expect((await mock.http('get', '/_mock/links')).body.links).toEqual([])
       expect((await mock.follow(await linkFor(mock, at), { decision: 'approve' })).status).toBe(302)

@@ -113,18 +113,10 @@ async function storedRows(): Promise<{ rows: AnyRows; withRow: (table: string, r
   await withToolmock({}, async ({ environment }) => {
     const { model } = environment
     model.transact(() => {
-      const [given] = model.tables.accounts.values()
       for (const credentials of CREDENTIALS) {
         const sequence = model.count('account_sequence')
         const pending = { credentials, token_expires_at: NOW }
-        model.tables.accounts.put({
-          ...given!,
-          id: `ca_${sequence}`,
-          sequence,
-          credentials,
-          pending,
-          last_used_at: NOW,
-        })
+        model.tables.accounts.put(account(sequence, { credentials, pending, last_used_at: NOW }))
       }
       const place = { connector: 'mail', collection: 'messages', account_id: 'ca_1' }
       model.tables.collection_items.put({ ...place, id: itemId(place, '1'), sequence: 1, item: { id: 1, to: ['a'] } })

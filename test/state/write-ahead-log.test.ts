@@ -535,7 +535,10 @@ async function take(registry: EnvironmentRegistry, step: Step): Promise<void> {
       if ('remove' in step) accounts.remove(`ca_${step.remove}`)
       else
         accounts.put(
-          account(step.put, { identifier: step.value, api_config: JSON.parse('{"__proto__": 1}') as JsonObject }),
+          account(step.put, {
+            identifier: `${step.put} ${step.value}`,
+            api_config: JSON.parse('{"__proto__": 1}') as JsonObject,
+          }),
         )
     })
   }

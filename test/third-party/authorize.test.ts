@@ -220,13 +220,4 @@ describe('decide', () => {
     const url = decide(environment, connector, { ...ASKED, decision: 'approve', person: 'nobody@else.example' })
     expect(codeOf(url, environment).row?.person).toBe('nobody@else.example')
   })
-
-  it('drops codes that were not redeemed', () => {
-    const { environment, connector } = site()
-    const answer = { ...ASKED, decision: 'approve', person: 'a' } as const
-    decide(environment, connector, answer)
-    environment.clock.advance(600_000)
-    decide(environment, connector, answer)
-    expect(environment.model.tables.authorization_codes.size).toBe(1)
-  })
 })

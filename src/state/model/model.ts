@@ -87,6 +87,8 @@ export class Model {
   readonly #expiry = new ExpiryIndex()
   readonly tables: { readonly [Name in keyof AllTables]: Table<AllTables[Name][number]> }
   #open: Change[] | undefined
+  /** What is to be kept of an open transaction that may be rolled back. */
+  readonly #kept: (() => void)[] = []
   /** The trace of the open transaction, and how much it had noted before. */
   #cause: { readonly trace: RequestTrace; readonly transitions: number; readonly changes: number } | undefined
   readonly #sink: CommitSink
@@ -141,7 +143,14 @@ export class Model {
       throw error
     } finally {
       this.#cause = undefined
+      for (const work of this.#kept.splice(0)) this.transact(work)
     }
+  }
+
+  /** Runs `work` in a commit of its own, after an open transaction, which may be rolled back. */
+  keep(work: () => void): void {
+    if (this.#open) this.#kept.push(work)
+    else this.transact(work)
   }
 
   #addEvents(changes: readonly Change[]): void {
