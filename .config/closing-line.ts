@@ -1,11 +1,23 @@
 import { writeSync } from 'node:fs'
-import type { Reporter, SerializedError, TestModule } from 'vitest/node'
+import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node'
 
 /**
  * Prints `N passed, N failed` (and `, N skipped` where there are any) as the last line of stdout. A file that does not load and
  * an error outside of any test each count as one failure, so that a failed run never says `0 failed`.
  */
 export class ClosingLine implements Reporter {
+  readonly #further: string
+  #vitest: Vitest | undefined
+
+  /** @param further what is said before it at the end of `npm test`, whose tests are the project `tests` alone */
+  constructor(further: string) {
+    this.#further = further
+  }
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest
+  }
+
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[], reason: string): void {
     const count = { passed: 0, failed: errors.length, skipped: 0, pending: 0 }
     for (const module of modules) {
@@ -17,6 +29,7 @@ export class ClosingLine implements Reporter {
     const failed = count.failed + count.pending || (reason === 'passed' ? 0 : 1)
     const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : ''
     // At exit, because the other reporters still print after this event; written directly, because streams may be gone.
-    process.once('exit', () => writeSync(1, `${count.passed} passed, ${failed} failed${skipped}\n`))
+    const further = this.#vitest?.config.project.join() === 'tests' ? `${this.#further}\n` : ''
+    process.once('exit', () => writeSync(1, `${further}${count.passed} passed, ${failed} failed${skipped}\n`))
   }
 }

@@ -4,49 +4,93 @@ import { ClosingLine } from './closing-line.ts'
 import { TEST_DEFINES } from './test-build.ts'
 import { postgresPrograms } from '../test/support/postgres.ts'
 
-/** Checks what the other tests have recorded, so it runs after them. */
-const LAST = 'test/coverage.test.ts'
-
-/** Every test in them makes a disk of its own, which fails or loses what was not synced, so none would use the database. */
-const WITH_A_DISK_OF_THEIR_OWN = [
-  'test/operations/execution-durability.test.ts',
-  'test/operations/renewal-durability.test.ts',
-  'test/operations/restart-durability.test.ts',
-  'test/control/refused-writes.test.ts',
+/**
+ * Tests that need more than Node and the packages of the root, or minutes: they are the project `rest`, which
+ * `npm run test:rest` runs. All others are the project `tests`, which `npm test` runs.
+ */
+const REST = [
+  // A browser.
+  'test/browser/**',
+  // PostgreSQL, load balancers, other machines' disks.
+  'test/replicas/**',
+  'test/crash/**',
+  // Thousands of requests, connections and streams.
+  'test/hostile/**',
+  'test/isolation/**',
+  'test/{mcp,rpc}/hostile.test.ts',
+  'test/control/{large-bodies,refused-writes,restart}.test.ts',
+  'test/documents/hints.test.ts',
+  'test/http/properties.test.ts',
+  'test/request-journal/canaries.test.ts',
+  'test/scenarios/acceptance/races.test.ts',
+  'test/state/{expiry,refusals}.test.ts',
+  // Whole conformance runs.
+  'test/conform/conform.test.ts',
+  'test/drift/{command,drift}.test.ts',
+  // Compilers, shells and packages of other languages and test runners.
+  'test/integrations/**',
+  'test/runners/**',
+  'test/recipes/{containers,guides,machine,newcomer,other-languages}.test.ts',
+  'test/rpc/{collect,descriptor-sets,docs,extensions,other-clients,rules}.test.ts',
+  'test/mcp/other-clients.test.ts',
+  'test/contract/generated-clients.test.ts',
+  'test/spec/api-examples.test.ts',
+  // The command line as processes.
+  'test/cli/{detached,request-lines,run,run-terminal,start,unwritable-output}.test.ts',
+  'test/record/process.test.ts',
+  // What is built, measured and released.
+  'test/bench/**',
+  'test/mutants/**',
+  'test/release/**',
 ]
 
-if (!postgresPrograms()) {
-  const reason =
-    'the tests of the project postgres need initdb below /usr/lib/postgresql; CONTRIBUTING.md names the package'
-  if (process.env.CI) throw new Error(reason)
-  console.warn(`skipped: ${reason}`)
-}
+const FURTHER =
+  'npm run test:all also has the tests of browsers, PostgreSQL, replicas, crashes, hostile clients, other languages, test runners and mutants.'
+
+/** Checks what the tests of both suites have recorded, so it runs after them. */
+const LAST = 'test/coverage.test.ts'
+
+const EXCLUDED = [LAST, 'test/mutation/**', '**/node_modules/**']
+
+/** What reaches the storage: it runs a second time, with the state in PostgreSQL. */
+const STORED = [
+  'test/control/{collections,environments,restart,state}.test.ts',
+  'test/operations/{accounts-credentials,effects,exact-numbers,histories,lifecycle,type-change,verify}.test.ts',
+]
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   define: TEST_DEFINES,
   test: {
-    globalSetup: ['.config/prerequisites.ts', '.config/recorded-exchanges.ts'],
+    globalSetup: ['.config/recorded-exchanges.ts'],
     projects: [
       {
         extends: true,
         test: {
           name: 'tests',
           include: ['test/**/*.test.ts'],
-          exclude: [LAST, 'test/mutation/**', '**/node_modules/**'],
+          exclude: [...EXCLUDED, ...REST],
           globalSetup: ['.config/test-build.ts'],
         },
       },
       {
         extends: true,
         test: {
+          name: 'rest',
+          include: REST.map((files) => (files.endsWith('.ts') ? files : `${files}/*.test.ts`)),
+          exclude: EXCLUDED,
+          globalSetup: ['.config/prerequisites.ts', '.config/test-build.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'postgres',
-          include: postgresPrograms() ? ['test/operations/*.test.ts', 'test/control/*.test.ts'] : [],
-          exclude: WITH_A_DISK_OF_THEIR_OWN,
+          include: postgresPrograms() ? STORED : [],
           globalSetup: ['.config/test-build.ts', '.config/test-postgres.ts'],
         },
       },
-      { extends: true, test: { name: 'coverage', include: [LAST], sequence: { groupOrder: 1 }, globalSetup: [] } },
+      { extends: true, test: { name: 'coverage', include: [LAST], sequence: { groupOrder: 1 } } },
     ],
     // Tests start real servers and child processes: a process for each worker separates their handles. Two fit a small machine.
     pool: 'forks',
@@ -61,6 +105,6 @@ export default defineConfig({
     unstubEnvs: true,
     unstubGlobals: true,
     allowOnly: false,
-    reporters: [process.env.CI ? 'default' : 'dot', new ClosingLine()],
+    reporters: [process.env.CI ? 'default' : 'dot', new ClosingLine(FURTHER)],
   },
 })

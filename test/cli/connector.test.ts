@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { ToolmockProcess } from './toolmock-process.ts'
+import { ToolmockProgram } from './toolmock-process.ts'
 
-const toolmock = ToolmockProcess.forThisFile()
+const toolmock = ToolmockProgram.forThisFile()
 const LIBRARY = new URL('../fixtures/openapi/library.yaml', import.meta.url)
 
 function library(): string {

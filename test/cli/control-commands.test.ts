@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Receiver, SECRET } from '../webhooks/receiver.ts'
-import { type Serving, ToolmockProcess } from './toolmock-process.ts'
+import { type Serving, ToolmockProgram } from './toolmock-process.ts'
 
-const toolmock = ToolmockProcess.forThisFile()
+const toolmock = ToolmockProgram.forThisFile()
 
 const CREDENTIALS = { access_token: 'a', refresh_token: 'r' }
 const SEED = `

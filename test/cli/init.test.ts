@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ToolmockProcess } from './toolmock-process.ts'
+import { ToolmockProgram } from './toolmock-process.ts'
 
-const toolmock = ToolmockProcess.forThisFile()
+const toolmock = ToolmockProgram.forThisFile()
 const FILES = ['seeds/default.yaml', 'seeds/connectors/bookings.yaml', 'scenarios/bookings-busy.yaml']
 
 async function bookings(url: string): Promise<(identifier: string) => Promise<{ status: number; body: unknown }>> {

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { ToolmockProcess } from './toolmock-process.ts'
+import { ToolmockProgram } from './toolmock-process.ts'
 
-const toolmock = ToolmockProcess.forThisFile()
+const toolmock = ToolmockProgram.forThisFile()
 
 /** Calls one path of the API with a bearer token. */
 const client = (path: string) => `

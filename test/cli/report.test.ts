@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { contractReportSchema, coverageReportSchema } from '../verdict/report-schemas.ts'
 import { readXml } from '../verdict/xml.ts'
-import { type Serving, ToolmockProcess } from './toolmock-process.ts'
+import { type Serving, ToolmockProgram } from './toolmock-process.ts'
 
-const toolmock = ToolmockProcess.forThisFile()
+const toolmock = ToolmockProgram.forThisFile()
 
 /** Where each format shows what a client did wrong. */
 const FORMATS: Readonly<Record<string, (text: string) => string>> = {

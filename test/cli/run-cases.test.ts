@@ -263,7 +263,7 @@ describe('the processes of toolmock run --cases', () => {
 
   it('end with a message that names the cases, where a signal ends one before the next begins', async () => {
     const file = casesFile('one-by-one', [{ name: 'a' }, { name: 'b' }])
-    const { child, end } = toolmock.begin(['run', '--cases', file, '--', 'sh', '-c', 'echo ready; sleep 1000'])
+    const { child, end } = toolmock.begin(['run', '--cases', file, '--', 'sh', '-c', 'echo ready; exec sleep 1000'])
     expect(String(await once(child.stdout!, 'data'))).toBe('ready\n')
     child.kill('SIGINT')
     const { code, stderr } = await end

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
 import { contractReportSchema } from '../verdict/report-schemas.ts'
-import { ToolmockProcess } from './toolmock-process.ts'
+import { ToolmockProgram } from './toolmock-process.ts'
 
-const toolmock = ToolmockProcess.forThisFile()
+const toolmock = ToolmockProgram.forThisFile()
 
 /** For each test, its mistake: the place, and the message of the finding. */
 const MISTAKES: Readonly<Record<string, readonly [where: string, message: RegExp]>> = {

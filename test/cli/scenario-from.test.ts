@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ToolmockProcess } from './toolmock-process.ts'
+import { ToolmockProgram } from './toolmock-process.ts'
 
-const toolmock = ToolmockProcess.forThisFile()
+const toolmock = ToolmockProgram.forThisFile()
 
 /** Sends messages for ada until one fails permanently, and prints the statuses. */
 const CLIENT = `

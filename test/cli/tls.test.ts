@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { get, request } from 'node:https'
 import { describe, expect, it } from 'vitest'
 import { makeTemporaryCertificate } from '../../src/tls/server-credentials.ts'
-import { ToolmockProcess } from './toolmock-process.ts'
+import { ToolmockProgram } from './toolmock-process.ts'
 
-const toolmock = ToolmockProcess.forThisFile()
+const toolmock = ToolmockProgram.forThisFile()
 const NOW = Date.now()
 
 /** The status that a client with these trusted authorities gets, or its TLS error. */

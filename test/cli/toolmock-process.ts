@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
+import { program } from '../../src/cli/program.ts'
 
 type Variables = Record<string, string>
 
@@ -62,8 +63,8 @@ export class ToolmockProcess {
   readonly folder = mkdtempSync(join(tmpdir(), 'toolmock-cli-'))
   readonly #children = new Set<ChildProcess>()
 
-  static forThisFile(): ToolmockProcess {
-    const toolmock = new ToolmockProcess()
+  static forThisFile<Toolmock extends ToolmockProcess>(this: new () => Toolmock): Toolmock {
+    const toolmock = new this()
     // On a machine with other work a build takes more than a minute.
     beforeAll(() => toolmock.#bundle(), 300_000)
     afterAll(() => toolmock.#clear())
@@ -168,6 +169,30 @@ export class ToolmockProcess {
   async #clear(): Promise<void> {
     for (const child of this.#children) child.kill('SIGKILL')
     await rm(this.folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * The command line of the sources in this process, for tests of what a command prints and writes.
+ */
+export class ToolmockProgram extends ToolmockProcess {
+  constructor() {
+    super()
+    beforeAll(() => process.chdir(this.folder))
+    afterAll(() => process.chdir(ROOT))
+  }
+
+  override async run(args: readonly string[], variables: Variables = {}): Promise<Ended> {
+    // Servers, the output of a child, and authorities, which Node reads when it starts, are those of a process.
+    const isProcess = ['run', 'start'].includes(args[0] ?? '') || variables['NODE_EXTRA_CA_CERTS'] !== undefined
+    if (isProcess) return super.run(args, variables)
+    const said = { stdout: '', stderr: '' }
+    const code = await program(args, {
+      variables: this.command([], variables).env,
+      out: (line) => (said.stdout += `${line}\n`),
+      err: (line) => (said.stderr += `${line}\n`),
+    })
+    return { code, ...said }
   }
 }
 

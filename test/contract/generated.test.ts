@@ -1,19 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findStale, runSteps } from '../../.build/generate/run.ts'
 import type { Step } from '../../.build/generate/step.ts'
-
-describe('generated files that are checked in', () => {
-  it('are what the generator makes of the present inputs', { timeout: 60_000 }, () => {
-    const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', '.build/generate.ts', '--check'], {
-      encoding: 'utf8',
-    })
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  })
-})
 
 describe('the generator', () => {
   it('runs a step again only when an input or an output changed', async () => {

@@ -5,7 +5,7 @@ import { type Serving, ToolmockProcess } from '../cli/toolmock-process.ts'
 import { signIn } from './client.ts'
 import { expectThere, type Known, write } from './writers.ts'
 
-/** `npm run test:crash` kills 200 times; the short form in `npm test` ten times. */
+/** `npm run test:crash` kills 200 times; the short form in `npm run test:rest` ten times. */
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 10)
 const WRITERS = 8
 

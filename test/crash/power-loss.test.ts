@@ -8,7 +8,7 @@ import { describeUnless } from '../support/machine.ts'
 import { type Caller, signIn } from './client.ts'
 import { expectThere, type Known, write } from './writers.ts'
 
-/** `npm run test:long` sets the number; without it the test is skipped, as in `npm test`. */
+/** `npm run test:long` sets the number; without it the test is skipped, as in `npm run test:rest`. */
 const ROUNDS = Number(process.env['POWER_LOSS_ROUNDS'] ?? 0)
 const WRITERS = 8
 

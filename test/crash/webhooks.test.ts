@@ -4,7 +4,7 @@ import { ToolmockProcess } from '../cli/toolmock-process.ts'
 import { Receiver, SECRET } from '../webhooks/receiver.ts'
 import { signIn } from './client.ts'
 
-/** `npm run test:crash` has 10,000 events at least; the short form in `npm test` some hundred. */
+/** `npm run test:crash` has 10,000 events at least; the short form in `npm run test:rest` some hundred. */
 const EVENTS = process.env['CRASH_ROUNDS'] === undefined ? 300 : 10_000
 const WRITERS = 8
 

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { EXAMPLE_FILES, EXAMPLES } from '../../.build/generate/file-reference.ts'
 import { ROOT } from '../../.build/project.ts'
 import { readConfiguration } from '../../src/cli/configuration.ts'
-import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { ToolmockProgram } from '../cli/toolmock-process.ts'
 import { connectorSchema, toConnector } from '../../src/documents/connector.ts'
 import { schemaDocuments } from '../../.build/generate/json-schemas.ts'
 import { scenarioSchema, toScenario } from '../../src/documents/scenario.ts'
@@ -58,7 +58,7 @@ it('the file reference states how long a slow body takes', () => {
   expect(scenario.rules[0]?.do).toEqual([{ kind: 'slow_body', params: { over: 3000, pieces: 5 } }])
 })
 
-const toolmock = ToolmockProcess.forThisFile()
+const toolmock = ToolmockProgram.forThisFile()
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 
 /** The paths of the keys that the page lists for a document, such as `accounts[].status`. */

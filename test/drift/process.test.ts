@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { ToolmockProgram } from '../cli/toolmock-process.ts'
 import { withBrokenMock } from '../mutants/broken-mock.ts'
 
-const toolmock = ToolmockProcess.forThisFile()
+const toolmock = ToolmockProgram.forThisFile()
 const children: { kill(signal: NodeJS.Signals): void }[] = []
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL')

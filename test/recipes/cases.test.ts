@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { ToolmockProgram } from '../cli/toolmock-process.ts'
 import { codeBlocks } from './markdown.ts'
 
-const toolmock = ToolmockProcess.forThisFile()
+const toolmock = ToolmockProgram.forThisFile()
 const SECTION = 'An agent without a model'
 const blocks = (language: string): string[] => codeBlocks('docs/cases.md', SECTION, language)
 

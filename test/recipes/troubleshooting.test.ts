@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { createToolmock } from '../../src/index.ts'
-import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { ToolmockProgram } from '../cli/toolmock-process.ts'
 import { createAccount } from '../support/accounts.ts'
 import { withToolmock } from '../support/toolmock.ts'
 import { codeBlocks, sections } from './markdown.ts'
 
 const PAGE = 'docs/troubleshooting.md'
-const toolmock = ToolmockProcess.forThisFile()
+const toolmock = ToolmockProgram.forThisFile()
 
 /** A program that sends a field which the contract does not have. */
 const CARELESS = codeBlocks('docs/first-verdict.md', 'A program with a mistake', 'js').join('')
