@@ -47,7 +47,11 @@ describe('an invalid document', () => {
       'f.yaml:1:4: the alias *nothing is of no anchor; allowed: aliases of anchors that come before them',
     ],
     ['a number that JSON lacks', 'a: .nan\n', 'f.yaml:1:4: `a` is NaN; allowed: a value that JSON has'],
-    ['a number that is too large', '{"a": [1e1000]}', 'f.yaml:1:1: the text is not YAML (a number has more than 1000 digits); allowed: YAML'],
+    [
+      'a number that is too large',
+      '{"a": [1e1000]}',
+      'f.yaml:1:1: the text is not YAML (a number has more than 1000 digits); allowed: YAML',
+    ],
     [
       'a key that is a list',
       '? [1, 2]\n: 3\n',
