@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { TestProject, Vitest } from 'vitest/node'
 
 /** `npm test` leaves its records here; those of `npm run test:rest` join them, before `test/coverage.test.ts` reads both. */
-const FOLDER = 'node_modules/.cache/toolmock-exchanges'
+const FOLDER = resolve('node_modules/.cache/toolmock-exchanges')
 
 /**
  * Makes the folder in which the workers record the requests and answers of their tests, for `test/coverage.test.ts`. Vitest runs

@@ -32,11 +32,12 @@ const REST = [
   'test/runners/**',
   'test/recipes/{containers,guides,machine,newcomer,other-languages}.test.ts',
   'test/rpc/{collect,descriptor-sets,docs,extensions,other-clients,rules}.test.ts',
-  'test/mcp/other-clients.test.ts',
+  'test/library/{fixture,under-run}.test.ts',
+  'test/mcp/{control-server,other-clients}.test.ts',
   'test/contract/generated-clients.test.ts',
   'test/spec/api-examples.test.ts',
   // The command line as processes.
-  'test/cli/{detached,request-lines,run,run-terminal,start,unwritable-output}.test.ts',
+  'test/cli/{config,detached,request-lines,run,run-cases,run-terminal,sample-mistakes,start,unwritable-output,watch}.test.ts',
   'test/record/process.test.ts',
   // What is built, measured and released.
   'test/bench/**',

@@ -48,7 +48,8 @@ describe('credentials that are stored', () => {
   })
 
   it('are expired at once with a refresh token only (G24)', () => {
-    expect(issued(account(), token(''), null, now)).toEqual({ credentials: token(''), token_expires_at: NOW })
+    const ended = { credentials: token(''), token_expires_at: NOW, token_expired: true }
+    expect(issued(account(), token(''), null, now)).toEqual(ended)
   })
 
   it('replace the former ones, including their expiry, and keep pending ones', () => {
