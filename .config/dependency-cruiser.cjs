@@ -58,6 +58,9 @@ const LINEAR_PATTERN = '^src/linear-pattern\\.ts$'
 /** Charsets and content codings of bodies. Any module may import it. */
 const BODY_TEXT = '^src/body-text\\.ts$'
 
+/** Lines on a terminal: their width, how they wrap, colours. Any module may import it. */
+const TERMINAL = '^src/terminal\\.ts$'
+
 /** What starts a server. Only the command line and the library import it. */
 const APP = '^src/(app/|version\\.ts$)'
 
@@ -96,7 +99,14 @@ const moduleRule = (name, to) => ({
   from: { path: `^src/${name}/` },
   to: {
     path: '^src/',
-    pathNot: [...[name, ...to].map((allowed) => `^src/${allowed}/`), HTTP_CLIENT, LINEAR_PATTERN, BODY_TEXT, PLATFORM],
+    pathNot: [
+      ...[name, ...to].map((allowed) => `^src/${allowed}/`),
+      HTTP_CLIENT,
+      LINEAR_PATTERN,
+      BODY_TEXT,
+      PLATFORM,
+      TERMINAL,
+    ],
   },
 })
 
@@ -132,6 +142,7 @@ module.exports = {
           APP,
           HTTP_CLIENT,
           PLATFORM,
+          TERMINAL,
         ],
       },
     },

@@ -1,10 +1,6 @@
 import type { Arguments, Variables } from './arguments.ts'
 import type { CommandName } from './command-table.ts'
-
-export interface Terminal {
-  readonly columns: number
-  readonly isColoured: boolean
-}
+import type { Terminal } from '../terminal.ts'
 
 export interface CommandContext {
   readonly variables: Variables
@@ -14,10 +10,9 @@ export interface CommandContext {
   readonly isRead?: () => boolean
   /** Bytes of `out` that its reader has not taken yet. */
   readonly backlog?: () => number
-  /** The width of the terminal that `err` writes to; undefined when it is no terminal. */
-  readonly columns?: number | undefined
-  /** The terminal that `out` writes to; undefined when it is none. */
+  /** The terminals that `out` and `err` write to; undefined where there is none. */
   readonly terminal?: Terminal | undefined
+  readonly errorTerminal?: Terminal | undefined
   /** Replaces the last line on a terminal, or clears it when the line is empty; undefined when there is no terminal. */
   readonly progress?: ((line: string) => void) | undefined
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { milliseconds } from '../domain/instant.ts'
 import type { JsonObject } from '../domain/json.ts'
-import { isScenarioPath } from '../domain/scenario.ts'
+import { firedText, isScenarioPath } from '../domain/scenario.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { plural, quote, thereAre } from '../domain/text.ts'
 import type { AccountView, ClockView, LinkView, ScenarioView, SentEvent } from '../library/types.ts'
@@ -12,7 +12,7 @@ import { ACCOUNT_EVENTS } from './command-table.ts'
 import { type Action, actionCommand, type ControlSession, controlSession, oneOperand } from './control-session.ts'
 import { RefusedError, UsageError } from './failure.ts'
 import { withProgress } from './progress.ts'
-import type { Style } from './table.ts'
+import type { Style } from '../terminal.ts'
 
 const none =
   (run: () => Promise<void>): Action =>
@@ -197,7 +197,7 @@ async function showScenario({ call, printTable }: ControlSession<'scenario'>, na
     { title: 'RULE', wraps: true, cell: (rule) => rule.name },
     { title: 'AT', cell: ({ at }) => at },
     { title: 'MATCHED', cell: ({ matched }) => String(matched) },
-    { title: 'FIRED', cell: ({ hits }) => String(hits) },
+    { title: 'FIRED', wraps: true, cell: (rule) => firedText(name, rule) },
     { title: 'WHAT IT DOES', wraps: true, cell: ({ sentence }) => sentence },
   ])
 }

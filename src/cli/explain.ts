@@ -1,10 +1,10 @@
 import type { Rule } from '../contract/generated/rules.ts'
 import { plural, quote } from '../domain/text.ts'
 import type { Explanation } from '../request-journal/explain.ts'
-import type { CommandContext, Run } from './command.ts'
+import type { Run } from './command.ts'
 import { type ControlSession, controlSession, oneOperand } from './control-session.ts'
 import { RefusedError, UsageError } from './failure.ts'
-import { paintFor, wrap } from './table.ts'
+import { indented, paintFor } from '../terminal.ts'
 
 /**
  * `explain ID`: why a request was answered as it was, by a running server or by the journal file of one that is gone. `explain RULE`
@@ -89,9 +89,4 @@ function known(rules: readonly Rule[]): string {
   const parts = ids.filter((id) => id.startsWith('document:'))
   parts.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
   return `G${Math.min(...gaps)} to G${Math.max(...gaps)}, and ${plural(parts.length, 'part')} of the document: ${parts.join(', ')}`
-}
-
-function indented(text: string, indent: number, terminal: CommandContext['terminal']): string {
-  if (!terminal) return text
-  return wrap(text, terminal.columns, terminal.columns - indent).join(`\n${' '.repeat(indent)}`)
 }

@@ -1,7 +1,6 @@
 import { capitalised } from '../domain/text.ts'
-import type { Terminal } from './command.ts'
 import { type Command, COMMANDS, type Flag, flagsOf } from './command-table.ts'
-import { wrap } from './table.ts'
+import { type Terminal, wrap } from '../terminal.ts'
 
 export function programHelp(terminal: Terminal | undefined): string {
   const rows = COMMANDS.map(({ name, operands = '', summary }): Row => [`${name}${operands}`, summary])

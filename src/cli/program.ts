@@ -3,7 +3,8 @@ import { StartError } from '../domain/start-error.ts'
 import { systemReason } from '../domain/system-error.ts'
 import { VERSION } from '../version.ts'
 import { namedConfiguration, ownWords, readArguments } from './arguments.ts'
-import type { CommandContext, Run, Terminal } from './command.ts'
+import type { Terminal } from '../terminal.ts'
+import type { CommandContext, Run } from './command.ts'
 import { type Command, COMMAND_NAMES, type CommandName, COMMANDS, flagsOf } from './command-table.ts'
 import { LOAD } from './commands.ts'
 import { hint, reportFailure, UsageError } from './failure.ts'
@@ -99,8 +100,8 @@ export function processContext(): CommandContext {
     err,
     isRead: isOpen,
     backlog: () => process.stdout.writableLength,
-    columns: isTTY ? columnsOf(process.stderr) : undefined,
-    terminal: process.stdout.isTTY ? terminalOf(process.stdout) : undefined,
+    terminal: terminalOf(process.stdout),
+    errorTerminal: terminalOf(process.stderr),
     progress: isTTY ? showProgress : undefined,
   }
 }
@@ -118,7 +119,8 @@ export function programName(script: string, workingFolder: string): string {
 }
 
 /** `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` are obeyed. */
-function terminalOf(stream: typeof process.stdout): Terminal {
+function terminalOf(stream: NodeJS.WriteStream): Terminal | undefined {
+  if (!stream.isTTY) return undefined
   return {
     get columns() {
       return columnsOf(stream)

@@ -20,7 +20,7 @@ const MERGE_FLAGS = ['min-operations', 'min-statuses', 'allow-violation', 'fail-
 
 /** Fetches a report of a running server; 1 when `--fail` is given and the verdict fails. */
 export const report: Run<'report'> = async (given, context) => {
-  const { out, err } = context
+  const { out, err, terminal } = context
   const { values, operands } = given
   if (operands[0] === 'merge') return mergeReportFiles(given, context)
   const ofMerge = MERGE_FLAGS.find((name) => given.given.get(name) === 'flag')
@@ -31,8 +31,11 @@ export const report: Run<'report'> = async (given, context) => {
   const name = reportName(operands, format, judge)
   const text = await fetchReport(given, `${name}?format=${format}${judge === undefined ? '' : `&judge=${judge}`}`)
   const content = format === 'json' ? `${jsonText(readJson(text), 2)}\n` : checked(text, format)
-  if (output === undefined) out(content.replace(/\n$/, ''))
-  else {
+  if (output === undefined) {
+    const { lineOnTerminal } = await import('../verdict/formats/text.ts')
+    const lineOf = (line: string): string => (format === 'text' ? lineOnTerminal(line, terminal) : line)
+    out(content.replace(/\n$/, '').split('\n').map(lineOf).join('\n'))
+  } else {
     await writeOver(output, content, `the report ${output}`)
     out(`wrote ${output}`)
   }
@@ -104,7 +107,7 @@ function refusalText(status: number, text: string): string {
 }
 
 /** `report merge FILE…`: one verdict on the JSON reports of several runs. @throws UsageError, StartError */
-async function mergeReportFiles(given: Arguments<'report'>, { out, err, columns }: CommandContext): Promise<number> {
+async function mergeReportFiles(given: Arguments<'report'>, { out, err, terminal }: CommandContext): Promise<number> {
   const { values, operands } = given
   const [, first, ...others] = operands
   if (first === undefined) throw new UsageError('report merge takes the JSON reports of `run --report FILE.json`.')
@@ -119,7 +122,7 @@ async function mergeReportFiles(given: Arguments<'report'>, { out, err, columns 
   const cases = pairs.flatMap((pair) => pair.cases ?? [])
   const reports = { ...mergeReports(pairs), ...(cases.length > 0 && { cases }) }
   const judged = judge(reports, options)
-  out(verdictText(judged.verdict, columns))
+  out(verdictText(judged.verdict, terminal))
   const problems = await writeReports(targets, judged)
   for (const problem of problems) err(`toolmock: ${problem}`)
   if (!judged.verdict.ok) return VERDICT_FAILED

@@ -7,8 +7,7 @@ import type { JournalEntry } from '../library/types.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import { namedAccount, pathOf, shownRule, shownTool, testName, webhookView } from '../request-journal/view.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
-import type { Terminal } from './command.ts'
-import { paintFor, type Style, widthOf, wrap } from './table.ts'
+import { laidOut, type Piece, type Style, type Terminal } from '../terminal.ts'
 
 /** What the line of a request shows of an entry of this process, or of one that the control API answered. */
 type RequestFacts = Pick<JournalEntry, keyof JournalEntry & keyof ReturnType<typeof recordedFacts>> &
@@ -57,9 +56,6 @@ export function entryFacts(entry: JournalEntry): RequestFacts {
 function isSentence({ kind, method }: Pick<JournalEntry, 'kind' | 'method'>): boolean {
   return method === '' && (kind === 'clock' || kind === 'control')
 }
-
-/** A text of a line, and how a terminal shows it. */
-type Piece = readonly [text: string, style?: Style]
 
 /** The longest name of an operation that takes an account. */
 const OPERATION_WIDTH = 'get_connected_account_details'.length
@@ -166,25 +162,6 @@ const MAX_TEXT = 240
 /** Text from outside, which a terminal must not obey. Nearly all of it is plain, and is looked at once. */
 function plain(text: string): string {
   return text.length <= MAX_TEXT && /^[ -~]*$/.test(text) ? text : oneLine(text, MAX_TEXT)
-}
-
-/** Pieces side by side while they fit the terminal; the next ones in lines that are indented. */
-function laidOut(pieces: readonly Piece[], terminal: Terminal, indent: number): string {
-  const paint = paintFor(terminal)
-  const available = Math.max(terminal.columns - indent, 20)
-  const lines = ['']
-  let used = 0
-  for (const [text, style] of pieces) {
-    for (const piece of wrap(text.trimEnd().length > available ? text.trimEnd() : text, available)) {
-      const painted = style === undefined ? piece : paint(style, piece)
-      const limit = lines.length === 1 ? terminal.columns : available
-      const isBeside = used > 0 && used + 1 + widthOf(piece.trimEnd()) <= limit
-      if (used > 0 && !isBeside) lines.push('')
-      lines.push(`${lines.pop() ?? ''}${isBeside ? ' ' : ''}${painted}`)
-      used = isBeside ? used + 1 + widthOf(piece) : widthOf(piece)
-    }
-  }
-  return lines.join(`\n${' '.repeat(indent)}`)
 }
 
 /** One request as a line of JSON, without bodies. What does not apply to it is left out. */

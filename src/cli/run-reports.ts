@@ -78,7 +78,7 @@ interface Surroundings {
 export async function publish(
   judged: JudgedReports,
   { code, before, after, explain }: Surroundings,
-  { err, variables, columns }: CommandContext,
+  { err, variables, errorTerminal }: CommandContext,
   files: readonly ReportFile[],
 ): Promise<number> {
   const [{ verdictText }, { verdictMarkdown }] = await Promise.all([
@@ -93,7 +93,7 @@ export async function publish(
     const hasFindings = verdict.reasons.length + verdict.warnings.length > 0
     err(hasFindings ? (await render('github', judged)).text.trimEnd() : '')
   }
-  const text = verdictText(verdict, isSet(variables['CI']) ? undefined : columns)
+  const text = verdictText(verdict, isSet(variables['CI']) ? undefined : errorTerminal)
   err(['', ...before, text, ...after, more, ...explain].join('\n'))
   const markdown = (): string => [...before, verdictMarkdown(verdict), ...after, ...explain].join('\n\n')
   const summaryProblems = await addToStepSummary(variables, markdown)

@@ -1,14 +1,5 @@
-import { styleText } from 'node:util'
 import { oneLine } from '../domain/text.ts'
-import type { Terminal } from './command.ts'
-
-export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta'
-
-/** Paints a text where the terminal has colours. */
-export function paintFor(terminal: Terminal | undefined): (style: Style, text: string) => string {
-  if (terminal?.isColoured !== true) return (_, text) => text
-  return (style, text) => styleText(style, text, { validateStream: false })
-}
+import { paintFor, type Style, type Terminal, widthOf, wrap } from '../terminal.ts'
 
 export interface Column<Row> {
   readonly title: string
@@ -80,27 +71,4 @@ function fitted<Row>(columns: readonly Column<Row>[], natural: readonly number[]
     widths[widest.at] = widest.width - 1
   }
   return widths
-}
-
-/** The lines of a text, broken at blanks where there are any, else anywhere; lines after the first may be of another width. */
-export function wrap(text: string, first: number, later = first): string[] {
-  const lines: string[] = []
-  let [rest, width] = [characters(text), first]
-  while (rest.length > width) {
-    const blank = rest.lastIndexOf(' ', width)
-    const end = blank > 0 ? blank : width
-    lines.push(rest.slice(0, end).join(''))
-    rest = rest.slice(blank > 0 ? end + 1 : end)
-    width = later
-  }
-  return [...lines, rest.join('')]
-}
-
-export function widthOf(text: string): number {
-  return /^[ -~]*$/.test(text) ? text.length : characters(text).length
-}
-
-/** Characters as a reader sees them: a letter with its accents is one. */
-function characters(text: string): string[] {
-  return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
 }

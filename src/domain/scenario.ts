@@ -1,5 +1,6 @@
 import type { Instant } from './instant.ts'
 import type { JsonObject, JsonValue } from './json.ts'
+import { plural, quote } from './text.ts'
 
 /** Where a rule of a scenario acts (1.4). */
 export const RULE_PLACES = ['service', 'third_party', 'token_refresh', 'consent', 'webhook'] as const
@@ -86,6 +87,29 @@ export interface FiredRule {
   of: number | null
   do: readonly ScenarioFault[]
   off_spec: boolean
+}
+
+/** A rule that ended requests before another one, and how many of those on which that one would have fired. */
+export interface Shadow {
+  scenario: string
+  rule: string
+  requests: number
+}
+
+/** How often a rule of a scenario fired: `2 times`, or why it never did. */
+export function firedText(
+  scenario: string,
+  { hits, matched, shadowed_by: shadows }: { hits: number; matched: number; shadowed_by: readonly Shadow[] },
+): string {
+  const times = plural(hits, 'time')
+  if (hits > 0) return times
+  if (matched === 0) return `${times}: no request matched it`
+  if (shadows.length === 0) return `${times}: ${plural(matched, 'request')} matched it, but not its conditions`
+  const reasons = shadows.map((shadow) => {
+    const where = shadow.scenario === scenario ? '' : ` of scenario ${shadow.scenario}`
+    return `the rule ${quote(shadow.rule)}${where} before it took ${plural(shadow.requests, 'request')}`
+  })
+  return `${times}: ${reasons.join(', ')}`
 }
 
 /** Whether a scenario is given by its file. A path has a slash or the ending of a file; a name has neither. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ControlAnswer, ControlCall } from '../contract/control-call.ts'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
+import { firedText } from '../domain/scenario.ts'
 import { oneLine, plural, quote } from '../domain/text.ts'
 import { findingText } from '../domain/finding.ts'
 import { findingSentence } from '../verdict/sentences.ts'
@@ -259,14 +260,14 @@ function scenarioLines(scenario: ControlAnswer<'GET /scenarios'>['scenarios'][nu
   const what = running ? `runs${state === null ? '' : `, state ${state}`}` : 'stopped'
   return [
     line(`${name}:`, description, started && `(${what})`),
-    ...rules.flatMap(({ name: rule, hits, sentence }) =>
-      started ? [line(`- ${rule} fired ${hits}x:`, sentence)] : [],
+    ...rules.flatMap((rule) =>
+      started ? [line(`- ${rule.name} (${rule.sentence}) fired`, firedText(name, rule))] : [],
     ),
   ]
 }
 
 function verdictLines({ ok, total }: ControlAnswer<'GET /contract'>): string[] {
-  const { requests, injected, findings } = total
+  const { requests, injected, scenarios, findings } = total
   const lines = findings.map((each) =>
     line('-', `${each.kind}:`, findingSentence(each), each.request !== null && `[${each.request}]`),
   )
@@ -275,6 +276,9 @@ function verdictLines({ ok, total }: ControlAnswer<'GET /contract'>): string[] {
     `${verdict}: ${plural(requests, 'request')}, ${injected} answered or changed by a scenario.`,
     lines.some((each) => each.endsWith(']')) ? 'Next: explain_request with an id in brackets.' : RUN_AGAIN,
     ...lines,
+    ...scenarios.flatMap(({ name, rules }) =>
+      rules.map((rule) => line(`- rule ${name}/${rule.name} fired`, firedText(name, rule))),
+    ),
   ]
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FiredRule, Scenario } from '../domain/scenario.ts'
+import type { FiredRule, Scenario, Shadow } from '../domain/scenario.ts'
 import { seededRandom } from '../domain/seeded-random.ts'
 import type { Environment } from '../state/environment.ts'
 import type { Model, StoredScenarioRun } from '../state/model/model.ts'
@@ -11,6 +11,7 @@ import {
   ScenarioRun,
   type ScenarioView,
   type ScenarioWithDocument,
+  sumOfShadows,
   UnknownScenarioError,
   viewOf,
 } from './scenario-run.ts'
@@ -246,6 +247,7 @@ export class EnvironmentScenarios {
     const rules: FiredRule[] = []
     const faults: MatchedFault[] = []
     const applied = new Set<string>()
+    let ending: Omit<Shadow, 'requests'> | undefined
     for (const row of this.#runs.values()) {
       const run = row.running ? this.#runAt(row) : undefined
       if (!run) continue
@@ -261,8 +263,13 @@ export class EnvironmentScenarios {
         const now = this.#environment.clock.now()
         const circumstances = { number: count.matched, now, startedAt: row.started_at, random: () => this.random() }
         if (!isMet(rule.when, circumstances)) continue
+        const endsIt = own.some(endsRequest)
         // A request ends once: a rule that would end it does not fire on one that another rule has ended.
-        if (faults.some(endsRequest) && own.some(endsRequest)) continue
+        if (endsIt && ending) {
+          count.shadowed_by = sumOfShadows([...(count.shadowed_by ?? []), { ...ending, requests: 1 }])
+          continue
+        }
+        if (endsIt) ending = { scenario: run.scenario.name, rule: rule.name }
         const failures = this.#apply(own, request, applied)
         const others = own.filter(({ fault }) => fault.phase !== 'model')
         const fired = firedRule(run.scenario, { rule, faults: own, matched: count.matched }, failures)

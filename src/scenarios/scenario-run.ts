@@ -1,5 +1,5 @@
 import type { components } from '../contract/generated/control-types.ts'
-import type { RulePlace, Scenario, ScenarioFault, ScenarioRule } from '../domain/scenario.ts'
+import type { RulePlace, Scenario, ScenarioFault, ScenarioRule, Shadow } from '../domain/scenario.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { quote, thereAre } from '../domain/text.ts'
 import type { StoredScenarioRun } from '../state/model/model.ts'
@@ -42,10 +42,10 @@ export class ScenarioRun {
   /** What its rules and those of the runs before it have seen; `row` is its row. */
   history({ started_manually, running, rules: counts }: StoredScenarioRun): ScenarioHistory {
     const { name, rules: declared } = this.scenario
-    const rules = declared.map(({ name: rule, at, must_fire }, index) => {
-      const { matched = 0, hits = 0 } = counts[index] ?? {}
-      return { rule, at, must_fire, matched, hits }
-    })
+    const rules = declared.map(({ name: rule, at, must_fire }, index) => ({
+      ...{ name: rule, at, must_fire },
+      ...countsOf(counts[index]),
+    }))
     const own = { name, started: 1, startedManually: started_manually, stopped: !running, rules }
     return this.#before ? together(this.#before, own) : own
   }
@@ -83,10 +83,10 @@ export function viewOf(scenario: Scenario, run: StoredScenarioRun | undefined): 
   const running = run?.running ?? false
   const state = run && run.state !== '' ? run.state : null
   const rules = scenario.rules.map((rule, index): Schemas['ScenarioRule'] => {
-    const { matched = 0, hits = 0 } = run?.rules[index] ?? {}
     const effects = rule.do.map(matchedFault).map(({ fault, params: given }) => fault.sentence(given))
     if (rule.then !== null) effects.push(`goes to state ${rule.then}`)
-    return { name: rule.name, at: rule.at, must_fire: rule.must_fire, sentence: effects.join(', '), matched, hits }
+    const { name, at, must_fire } = rule
+    return { name, at, must_fire, sentence: effects.join(', '), ...countsOf(run?.rules[index]) }
   })
   const { name, description } = scenario
   const spent =
@@ -105,13 +105,20 @@ export interface ScenarioHistory {
   readonly rules: readonly RuleHistory[]
 }
 
-export interface RuleHistory {
-  readonly rule: string
-  readonly at: RulePlace
-  readonly must_fire: boolean
-  /** Requests that matched it, and those of them on which it fired. */
-  readonly matched: number
-  readonly hits: number
+export type RuleHistory = Schemas['RuleCounts']
+
+function countsOf({ matched = 0, hits = 0, shadowed_by = [] }: Partial<Omit<RuleHistory, 'name'>> = {}) {
+  return { matched, hits, shadowed_by: [...shadowed_by] }
+}
+
+/** One for each rule. */
+export function sumOfShadows(shadows: readonly Shadow[]): Shadow[] {
+  const sums = new Map<string, Shadow>()
+  for (const shadow of shadows) {
+    const key = `${shadow.scenario}\n${shadow.rule}`
+    sums.set(key, { ...shadow, requests: shadow.requests + (sums.get(key)?.requests ?? 0) })
+  }
+  return [...sums.values()]
 }
 
 /** Histories of many runs and environments, one for each scenario. */
@@ -130,10 +137,15 @@ export class Histories {
 
 /** A scenario that was redefined has the rules of its latest definition; what others of the same name saw counts. */
 function together(a: ScenarioHistory, b: ScenarioHistory): ScenarioHistory {
-  const before = new Map(a.rules.map((rule) => [rule.rule, rule]))
+  const before = new Map(a.rules.map((rule) => [rule.name, rule]))
   const rules = b.rules.map((rule) => {
-    const { matched = 0, hits = 0 } = before.get(rule.rule) ?? {}
-    return { ...rule, matched: rule.matched + matched, hits: rule.hits + hits }
+    const { matched, hits, shadowed_by } = countsOf(before.get(rule.name))
+    return {
+      ...rule,
+      matched: rule.matched + matched,
+      hits: rule.hits + hits,
+      shadowed_by: sumOfShadows([...shadowed_by, ...rule.shadowed_by]),
+    }
   })
   return {
     name: b.name,
@@ -142,6 +154,19 @@ function together(a: ScenarioHistory, b: ScenarioHistory): ScenarioHistory {
     stopped: b.stopped,
     rules,
   }
+}
+
+/** How often each rule fired by all of these histories; of one scenario they may be of different definitions. */
+export function scenarioCounts(histories: readonly ScenarioHistory[]): Schemas['ScenarioCounts'][] {
+  const sums = new Map<string, ScenarioHistory>()
+  for (const history of histories) {
+    const before = sums.get(history.name)
+    const sum = before ? together(before, history) : history
+    const names = new Set(history.rules.map(({ name }) => name))
+    const former = before?.rules.filter(({ name }) => !names.has(name)) ?? []
+    sums.set(history.name, { ...sum, rules: [...former, ...sum.rules] })
+  }
+  return [...sums.values()].map(({ name, started, rules }) => ({ name, started, rules: [...rules] }))
 }
 
 /** A rule that had to fire and never did; `matched` requests matched it, but not its `when`. */
@@ -158,6 +183,6 @@ export function unfired(histories: readonly ScenarioHistory[]): UnfiredRule[] {
   return histories.flatMap(({ name, stopped, rules }) =>
     rules
       .filter(({ must_fire, hits }) => must_fire && hits === 0)
-      .map(({ rule, at, matched }) => ({ scenario: name, rule, at, matched, stopped })),
+      .map(({ name: rule, at, matched }) => ({ scenario: name, rule, at, matched, stopped })),
   )
 }

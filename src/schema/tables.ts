@@ -603,13 +603,19 @@ export const origin = strict({
 
 export const scenarioDefinition = strict({ id: text.describe('The name of the scenario.'), scenario: scenarioDocument })
 
+const shadow = strict({ scenario: text, rule: text, requests: z.int() }).describe(
+  'A rule that ended requests on which this one would have fired.',
+)
+
 export const storedScenarioRun = strict({
   id: text.describe('The name of the scenario.'),
   running: z.boolean(),
   started_manually: z.boolean().describe('Whether it was started by the control API.'),
   started_at: z.int().describe("Milliseconds of the environment's clock."),
   state: text,
-  rules: z.array(strict({ matched: z.int(), hits: z.int() })).describe('What each rule has counted, in their order.'),
+  rules: z
+    .array(strict({ matched: z.int(), hits: z.int(), shadowed_by: z.array(shadow).exactOptional() }))
+    .describe('What each rule has counted, in their order.'),
 })
 
 export const snapshot = strict({

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { firedText } from '../domain/scenario.ts'
 import { ApiError, type Scenario, type Schemas } from './api.ts'
 import type * as EditorModule from './editor.tsx'
 import { wordsOf } from './format.ts'
@@ -86,7 +87,7 @@ function ScenarioLine({ scenario, row, isOpen }: Readonly<{ scenario: Scenario; 
         <StartStop scenario={scenario} />
       </div>
       <p class="quiet">{description}</p>
-      {started && <Rules of={name} rules={rules} />}
+      {started && <Rules of={name} name={name} rules={rules} />}
     </li>
   )
 }
@@ -108,19 +109,19 @@ function StartStop({ scenario: { name, running } }: Readonly<{ scenario: Scenari
   )
 }
 
-function Rules({ of, rules }: Readonly<{ of: string; rules: Scenario['rules'] }>) {
+function Rules({ of, name, rules }: Readonly<{ of: string; name: string; rules: Scenario['rules'] }>) {
   return (
     <Table
       label={`Rules of ${of}`}
       heads={['Rule', ['At', 'quiet'], 'What it does', ['Matched', 'number'], ['Fired', 'number']]}
-      rows={rules.map(({ name, at, sentence, matched, hits, must_fire }) => [
-        name,
-        wordsOf(at),
-        sentence,
-        matched,
+      rows={rules.map((rule) => [
+        rule.name,
+        wordsOf(rule.at),
+        rule.sentence,
+        rule.matched,
         <>
-          {hits}
-          {must_fire && hits === 0 && <span class="quiet"> must fire</span>}
+          {rule.hits === 0 && rule.shadowed_by.length > 0 ? firedText(name, rule) : rule.hits}
+          {rule.must_fire && rule.hits === 0 && <span class="quiet"> must fire</span>}
         </>,
       ])}
     />
@@ -149,7 +150,7 @@ function ScenarioDetail({ name }: Readonly<{ name: string }>) {
         <div class="detail-body">
           {scenario && (
             <Section title="Rules">
-              <Rules of="the open scenario" rules={scenario.rules} />
+              <Rules of="the open scenario" name={scenario.name} rules={scenario.rules} />
             </Section>
           )}
           <Section title="Document">

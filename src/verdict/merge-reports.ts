@@ -80,7 +80,10 @@ const MERGES: Readonly<Record<string, Merge>> = {
   rule: ([first, ...others]) => (typeof first === 'string' ? first : merged([first, ...others])),
   answers: sum,
   started: sum,
-  rules: greatest,
+  hits: sum,
+  shadowed_by: joinedBy('scenario', 'rule'),
+  // Coverage only has their number.
+  rules: (values) => (Array.isArray(values[0]) ? joinedBy('name')(values) : greatest(values)),
   rules_fired: greatest,
   reach: (values) => REACHES.find((reach) => values.includes(reach)) ?? 'never',
   environments: joinedBy('name', 'test'),

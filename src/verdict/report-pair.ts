@@ -35,6 +35,8 @@ export interface Verdict {
   readonly warnings: readonly VerdictItem[]
   readonly requests: number
   readonly injected: number
+  /** The scenarios that were started, and how often their rules fired. */
+  readonly scenarios: ContractRecord['scenarios']
   /** What was exercised, each kind by itself. */
   readonly summary: Coverage['summary']
 }

@@ -5,7 +5,7 @@ import type { TestLabel } from '../domain/test-label.ts'
 import { lazyImport, once } from '../domain/once.ts'
 import { plural } from '../domain/text.ts'
 import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
-import { unfired, type UnfiredRule } from '../scenarios/scenario-run.ts'
+import { scenarioCounts, unfired, type UnfiredRule } from '../scenarios/scenario-run.ts'
 import { type ContractRecords, EnvironmentContractRecord } from './contract-record.ts'
 import { coverageOf, type CoverageSources } from './coverage.ts'
 import type { CountedFinding } from './counted-findings.ts'
@@ -142,6 +142,7 @@ function contractRecordOf(environments: readonly EnvironmentContractRecord[]): C
     ...(record.incompleteSince !== undefined && { incomplete_since: record.incompleteSince }),
     requests: record.requests,
     injected: record.injected,
+    scenarios: scenarioCounts(environments.flatMap(({ scenarios }) => scenarios.list())),
     findings: [...findings.filter(isViolation), ...unfiredRules(environments), ...ofWarnings],
     left_out: record.findings.leftOut,
   }
@@ -168,7 +169,7 @@ function unfiredRules(environments: readonly EnvironmentContractRecord[]): Repor
   )
   const all = environments.flatMap(({ scenarios }) => scenarios.list())
   const fired = new Set(
-    all.flatMap(({ name, rules }) => rules.filter(({ hits }) => hits > 0).map(({ rule }) => `${name}\n${rule}`)),
+    all.flatMap(({ name, rules }) => rules.filter(({ hits }) => hits > 0).map(({ name: rule }) => `${name}\n${rule}`)),
   )
   const nowhere = new Map<string, UnfiredRule & { readonly environment: null }>()
   for (const rule of unfired(all.filter((scenario) => !scenario.startedManually))) {

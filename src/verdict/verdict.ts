@@ -34,7 +34,7 @@ export function judge(reports: ReportPair, options: VerdictOptions = {}): Judged
 export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Verdict {
   const { allow = [], failOn } = options
   const { contract, allowed } = withoutAllowed(reports, options)
-  const { findings, incomplete_since: since, requests, injected } = contract.total
+  const { findings, incomplete_since: since, requests, injected, scenarios } = contract.total
   const unused = allow
     .filter((allowance) => !allowed.some((finding) => allows(allowance, finding)))
     .map((allowance) => unusedAllowance(allowance, failOn === 'warning'))
@@ -56,6 +56,7 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
     warnings: all.filter((finding) => !isViolation(finding)).map(item),
     requests,
     injected,
+    scenarios,
     summary: reports.coverage.total.summary,
   }
 }

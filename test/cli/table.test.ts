@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Column, tableText, wrap } from '../../src/cli/table.ts'
+import { type Column, tableText } from '../../src/cli/table.ts'
+import { wrap } from '../../src/terminal.ts'
 
 interface Row {
   readonly name: string

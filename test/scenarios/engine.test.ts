@@ -144,6 +144,24 @@ describe('when a rule fires', () => {
     ])
   })
 
+  it('counts of a rule the requests that a rule before it ended, also of another scenario and after a restart', () => {
+    const ends = { do: [{ kind: 'timeout', params: {} }] }
+    const of = mock([
+      scenario([{ name: 'a', when: { first: 2 }, ...ends }, { name: 'b', when: { first: 3 }, ...ends }, { name: 'c' }]),
+      scenario([{ name: 'd', ...ends }], { name: 'later' }),
+    ])
+    const shadows = (all: readonly { readonly rules: readonly { readonly shadowed_by: readonly object[] }[] }[]) =>
+      all.flatMap(({ rules }) => rules.map(({ shadowed_by }) => shadowed_by))
+    for (let nth = 0; nth < 4; nth += 1) fired(of.scenarios)
+    const a = { scenario: 's', rule: 'a', requests: 2 }
+    const expected = [[], [a], [], [a, { scenario: 's', rule: 'b', requests: 1 }]]
+    expect(shadows(of.scenarios.list())).toEqual(expected)
+    expect(shadows(of.scenarios.history())).toEqual(expected)
+    of.scenarios.reset()
+    fired(of.scenarios)
+    expect(of.scenarios.history()[1]?.rules[0]?.shadowed_by[0]).toEqual({ ...a, requests: 3 })
+  })
+
   it('matches a later rule by the state that an earlier one has set', () => {
     const { scenarios } = mock([
       scenario(
@@ -570,6 +588,7 @@ describe('several scenarios', () => {
             sentence: 'makes the account EXPIRED, resets the connection without an answer, goes to state next',
             matched: 0,
             hits: 0,
+            shadowed_by: [],
           },
         ],
       },
@@ -582,7 +601,10 @@ describe('several scenarios', () => {
         started: true,
         state: null,
         rules: [
-          { name: 'c', at: 'service', must_fire: true, sentence: 'makes the account EXPIRED', matched: 0, hits: 0 },
+          {
+            ...{ name: 'c', at: 'service', must_fire: true, sentence: 'makes the account EXPIRED' },
+            ...{ matched: 0, hits: 0, shadowed_by: [] },
+          },
         ],
       },
     ])
@@ -694,7 +716,7 @@ describe('scenarios and their rows', () => {
       }),
     ).toThrow('undone')
     expect(fired(scenarios)).toEqual(['old'])
-    expect(scenarios.history()).toMatchObject([{ started: 1, rules: [{ rule: 'old', matched: 2, hits: 2 }] }])
+    expect(scenarios.history()).toMatchObject([{ started: 1, rules: [{ name: 'old', matched: 2, hits: 2 }] }])
   })
 
   it('stop and keep their counts in their row', () => {
@@ -725,7 +747,7 @@ describe('the history of scenarios', () => {
         started: 1101,
         startedManually: false,
         stopped: false,
-        rules: [{ rule: 'r', at: 'service', must_fire: true, matched: 1100, hits: 1100 }],
+        rules: [{ name: 'r', at: 'service', must_fire: true, matched: 1100, hits: 1100, shadowed_by: [] }],
       },
     ])
   })
@@ -757,9 +779,9 @@ describe('the history of scenarios', () => {
       {
         started: 2,
         rules: [
-          { rule: 'b', matched: 1, hits: 1 },
-          { rule: 'a', matched: 2, hits: 1 },
-          { rule: 'c', matched: 1, hits: 1 },
+          { name: 'b', matched: 1, hits: 1 },
+          { name: 'a', matched: 2, hits: 1 },
+          { name: 'c', matched: 1, hits: 1 },
         ],
       },
     ])

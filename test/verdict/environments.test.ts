@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createAccount } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
-import { contractOf, control, coverageOf, reachOf, RULE_429 } from './reports.ts'
+import { contractOf, control, coverageOf, reachOf, rendered, RULE_429 } from './reports.ts'
 
 /** Creates an environment whose client breaks the contract; returns its bearer token. */
 async function worker(mock: TestToolmock, name: string): Promise<string> {
@@ -74,6 +75,44 @@ describe('reports of several environments', () => {
         { field: 'page_size', count: 1 },
         { code: 'must_fire', rule: { environment: 'worker-2', scenario: 'limited', rule: 'too many' } },
       ])
+    })
+  })
+
+  it('sum how often each rule fired, also of different definitions of a scenario, in every format', async () => {
+    await withToolmock({}, async (mock) => {
+      const [rule] = RULE_429.rules
+      const on = { operation: 'list_connections' }
+      for (const [name = '', ...rules] of [
+        ['a', 'too many'],
+        ['b', 'too many'],
+        ['c', 'down', 'slow'],
+      ]) {
+        const made = { name: 'limited', rules: rules.map((each) => ({ ...rule, name: each, on, when: { first: 9 } })) }
+        const bearer = await worker(mock, name)
+        await control(mock, 'put', `/scenarios/limited?environment=${name}`, made)
+        await control(mock, 'post', `/scenarios/limited/start?environment=${name}`)
+        await mock.http('get', '/api/v1/connections').set('Authorization', `Bearer ${bearer}`)
+      }
+      await control(mock, 'delete', '/environments/b')
+      const { total, environments } = await contractOf(mock)
+      const shadow = { scenario: 'limited', rule: 'down', requests: 1 }
+      expect(total.scenarios).toMatchObject([
+        {
+          ...{ name: 'limited', started: 3 },
+          rules: [
+            { name: 'too many', hits: 2, shadowed_by: [] },
+            { name: 'down', hits: 1 },
+            { name: 'slow', hits: 0, matched: 1, shadowed_by: [shadow] },
+          ],
+        },
+      ])
+      expect(environments.map(({ scenarios }) => scenarios[0]?.rules.length ?? 0)).toEqual([1, 1, 2, 0])
+      const [text, html] = [await rendered(mock, 'text'), await rendered(mock, 'html')]
+      const guide = readFileSync('docs/reports.md', 'utf8')
+      const lines = text.text.split('\n').filter((line) => line.startsWith('rule '))
+      expect(lines).toHaveLength(3)
+      for (const line of lines) expect(guide).toContain(`\n${line}\n`)
+      expect(html.text.replaceAll('&quot;', '"')).toContain('>0 times: the rule "down" before it took 1 request<')
     })
   })
 

@@ -25,12 +25,14 @@ it('reports of two environments merge into the report of both', async () => {
     }
     await mock.api(a, 'post', '/connected_accounts', { connected_account: {}, ...ada })
     await mock.api(b, 'post', '/connected_accounts/magic_link', ada)
-    await mock.call('post', '/scenarios/rate-limited/start?environment=a')
+    for (const name of ['a', 'b']) await mock.call('post', `/scenarios/rate-limited/start?environment=${name}`)
+    await mock.api(a, 'post', '/execute_tool', { ...ada, tool_name: 'mail_list_messages', tool_input: {} })
     const whole = await pairOf(mock)
     const merged = mergeReports([await pairOf(mock, 'a'), await pairOf(mock, 'b')])
     const counts = ({ contract: { ok, total } }: ReportPair) => ({
       ok,
       requests: total.requests,
+      scenarios: total.scenarios,
       findings: total.findings.map(({ operation, field, count, requests, rule }) => [
         ...[operation, field, count, requests, rule],
       ]),

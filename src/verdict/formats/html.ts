@@ -1,5 +1,6 @@
 import { isViolation } from '../../domain/finding.ts'
-import type { Coverage, FindingOrigin, Reach, ReportFinding, Tally } from '../report-types.ts'
+import type { ContractRecord, Coverage, FindingOrigin, Reach, ReportFinding, Tally } from '../report-types.ts'
+import { firedText } from '../../domain/scenario.ts'
 import { breakable, capitalised, plural } from '../../domain/text.ts'
 import { html, type Html, type HtmlValue } from '../../pages/html.ts'
 import { htmlDocument } from '../../pages/layout.ts'
@@ -25,7 +26,7 @@ export function reportPage(reports: JudgedReports): string {
     body: html`${pageHeader(reports, findings)}
       <main>
         ${findings.filter(({ parts }) => parts.length > 0).map(section)}
-        ${[coverageSection(coverage.total, shortfalls), detailsSection(coverage.total), environmentsSection(reports)].map(section)}
+        ${[...scenariosSections(contract.total), coverageSection(coverage.total, shortfalls), detailsSection(coverage.total), environmentsSection(reports)].map(section)}
       </main>
       <footer>
         ${`${contract.tool.name} ${contract.tool.version}`}. docs/fidelity.md explains the rules with an identifier such
@@ -205,6 +206,16 @@ type OperationCoverage = Coverage['operations'][number]
 
 const REACHES: Readonly<Record<Reach, string>> = { driven: 'driven', injected_only: 'only injected', never: 'never' }
 const REACH_NAMES = Object.keys(REACHES) as Reach[]
+
+/** How often the rules of the scenarios that were started fired. */
+function scenariosSections({ scenarios }: ContractRecord): Section[] {
+  const rows = scenarios.flatMap(({ name, started, rules }) =>
+    rules.map((rule) => [inCode(name), started, rule.name, rule.at, rule.matched, firedText(name, rule)]),
+  )
+  const heads: Head[] = ['Scenario', ['Started', 'number'], 'Rule', 'At', ['Matched', 'number'], ['Fired', 'wide']]
+  const shown = table('How often each rule fired', heads, rows)
+  return shown.length === 0 ? [] : [{ id: 'scenarios', title: 'Scenarios', parts: shown }]
+}
 
 /** The coverage at a glance: each kind with its counts, and each operation with its statuses. */
 function coverageSection(coverage: Coverage, shortfalls: readonly ReportFinding[]): Section {

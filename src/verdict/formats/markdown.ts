@@ -1,4 +1,5 @@
 import type { Verdict, VerdictItem } from '../report-pair.ts'
+import { firedText } from '../../domain/scenario.ts'
 import { oneLine } from '../../domain/text.ts'
 import { coverageRows, requestsLine, titleOf } from './text.ts'
 
@@ -7,12 +8,13 @@ const SHOWN = 100
 
 /** A verdict as Markdown. Sentences quote clients, so they are code spans, in which nothing is markup. */
 export function verdictMarkdown(verdict: Verdict): string {
-  const { reasons, allowed, warnings } = verdict
+  const { reasons, allowed, warnings, scenarios } = verdict
   return [
     `### toolmock: ${titleOf(verdict)}`,
     ...itemLines('', reasons),
     ...itemLines('Allowed by `--allow-violation`:', allowed),
     ...itemLines('Warnings, which do not fail the verdict:', warnings),
+    ...ruleTable(scenarios),
     `${requestsLine(verdict)}\n`,
     '| | driven | only by a scenario | never | of |',
     '| --- | ---: | ---: | ---: | ---: |',
@@ -22,6 +24,21 @@ export function verdictMarkdown(verdict: Verdict): string {
     ),
     '',
   ].join('\n')
+}
+
+/** How often each rule fired. */
+function ruleTable(scenarios: Verdict['scenarios']): string[] {
+  const rows = scenarios.flatMap(({ name, rules }) =>
+    rules.map((rule) => `| ${cell(name)} | ${cell(rule.name)} | ${cell(firedText(name, rule))} |`),
+  )
+  if (rows.length === 0) return []
+  const more = rows.length > SHOWN ? [`| and ${rows.length - SHOWN} more | | |`] : []
+  return ['| scenario | rule | fired |', '| --- | --- | --- |', ...rows.slice(0, SHOWN), ...more, '']
+}
+
+/** In a table a bar ends a cell also where it is code. */
+function cell(text: string): string {
+  return code(text).replaceAll('|', '\\|')
 }
 
 function itemLines(title: string, list: readonly VerdictItem[]): string[] {

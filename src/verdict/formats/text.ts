@@ -1,33 +1,64 @@
 import type { Coverage, Tally } from '../report-types.ts'
-import { oneLine, plural } from '../../domain/text.ts'
+import { firedText } from '../../domain/scenario.ts'
+import { oneLine, plural, quote } from '../../domain/text.ts'
+import { indented, paintFor, type Style, type Terminal } from '../../terminal.ts'
 import type { Verdict, VerdictItem } from '../report-pair.ts'
 import type { JudgedReports } from '../verdict.ts'
 
 /** The rows of a screen, and those of the first line and of the lines that `toolmock run` prints around the verdict. */
 const ROWS = { screen: 24, around: 7 }
-/** A terminal that reports fewer columns gets as many as this. */
-const COLUMNS = 80
 
 /** The reports as `toolmock run` prints them where there is no terminal. */
 export function reportText({ verdict }: JudgedReports): string {
   return `${verdictText(verdict)}\n`
 }
 
-/** A verdict with everything; on a terminal of so many columns what fits on one screen. Some terminals report zero columns. */
-export function verdictText(verdict: Verdict, wide?: number): string {
-  const { reasons, allowed, warnings, requests } = verdict
+/** A verdict with everything; on a terminal what fits on one screen. */
+export function verdictText(verdict: Verdict, terminal?: Terminal): string {
+  const { reasons, allowed, warnings, scenarios, requests } = verdict
   const last = requests === 0 ? ['no operation was called'] : [requestsLine(verdict), drivenLine(verdict)]
-  const isScreen = wide !== undefined
-  const columns = Math.max(wide ?? 0, COLUMNS)
-  const rows = isScreen ? ROWS.screen - ROWS.around - rowsOf(last, columns) : Infinity
-  const [few, some] = isScreen && reasons.length > 0 ? [3, 4] : [rows / 2, rows / 2]
-  const line = { columns, length: isScreen ? undefined : MAX_LENGTH }
+  const rows = terminal ? ROWS.screen - ROWS.around - rowsOf(last, terminal) : Infinity
+  const [few, some] = terminal && reasons.length > 0 ? [3, 4] : [rows / 3, rows / 3]
   const others = [
-    ...titled('allowed by --allow-violation:', allowed, { rows: few, ...line }),
-    ...titled('warnings, which do not fail the verdict:', warnings, { rows: some, ...line }),
+    ...titled('allowed by --allow-violation:', allowed, { rows: few, terminal }),
+    ...titled('warnings, which do not fail the verdict:', warnings, { rows: some, terminal }),
+    ...ruleLines(scenarios, { rows: few, terminal }),
   ]
-  const first = itemLines(reasons, { rows: rows - rowsOf(others, columns), ...line }, oneOfEachKind(reasons))
-  return [`toolmock: ${titleOf(verdict)}`, ...first, ...others, ...last].join('\n')
+  const first = itemLines(reasons, { rows: rows - rowsOf(others, terminal), terminal }, oneOfEachKind(reasons))
+  return [`${TITLE} ${titleOf(verdict)}`, ...first, ...others, ...last]
+    .map((line) => lineOnTerminal(line, terminal))
+    .join('\n')
+}
+
+const TITLE = 'toolmock:'
+
+const STYLES: Readonly<Record<string, Style>> = { violation: 'red', warning: 'yellow', [TITLE]: 'bold' }
+
+/** A line of a verdict with its first word in colour, and what does not fit below where its sentence begins. */
+export function lineOnTerminal(line: string, terminal: Terminal | undefined): string {
+  const [start = '', word = ''] = /^ *(?:(violation|warning|toolmock:) +)?/.exec(line) ?? []
+  const style = STYLES[word]
+  const text = indented(line, word === TITLE ? HANGING : start.length || HANGING, terminal)
+  return style === undefined ? text : text.replace(word, paintFor(terminal)(style, word))
+}
+
+/** How far a line is indented that goes on one without an indent. */
+const HANGING = 2
+
+/** How often each rule fired, as many as fit. */
+function ruleLines(scenarios: Verdict['scenarios'], { rows, terminal }: Space): string[] {
+  const all = scenarios.flatMap((scenario) =>
+    scenario.rules.map((rule) =>
+      oneLine(
+        `rule ${quote(rule.name)} of scenario ${scenario.name} fired ${firedText(scenario.name, rule)}`,
+        Infinity,
+      ),
+    ),
+  )
+  if (rowsOf(all, terminal) <= rows) return all
+  let left = rows - 1
+  const shown = all.filter((line) => (left -= rowsOf([line], terminal)) >= 0)
+  return [...shown, `and ${plural(all.length - shown.length, 'more rule')}`]
 }
 
 function drivenLine(verdict: Verdict): string {
@@ -39,9 +70,7 @@ function drivenLine(verdict: Verdict): string {
 
 interface Space {
   readonly rows: number
-  readonly columns: number
-  /** Of a line, in characters; that of a terminal where it is undefined. */
-  readonly length: number | undefined
+  readonly terminal: Terminal | undefined
 }
 
 function titled(title: string, list: readonly VerdictItem[], space: Space): string[] {
@@ -53,24 +82,21 @@ function titled(title: string, list: readonly VerdictItem[], space: Space): stri
 const MAX_LENGTH = 2000
 
 /** As many items as fit, with their details where all of them fit; those of `always` in any case. */
-function itemLines(
-  list: readonly VerdictItem[],
-  { rows, columns, length }: Space,
-  always: readonly VerdictItem[],
-): string[] {
+function itemLines(list: readonly VerdictItem[], { rows, terminal }: Space, always: readonly VerdictItem[]): string[] {
+  const length = terminal ? undefined : MAX_LENGTH
   const width = 'violation'.length
   const lineOf = ({ kind, sentence }: VerdictItem): string => `  ${kind.padEnd(width)}  ${oneLine(sentence, length)}`
   const detailsOf = ({ details }: VerdictItem): string[] =>
     details.map((line) => `${' '.repeat(width + 4)}${oneLine(line, length)}`)
   const whole = list.flatMap((each) => [lineOf(each), ...detailsOf(each)])
-  if (rowsOf(whole, columns) <= rows) return whole
+  if (rowsOf(whole, terminal) <= rows) return whole
   const shown = new Set(always)
   const all = list.slice(0, rows).map(lineOf)
-  if (list.length <= rows && rowsOf(all, columns) <= rows) return all
-  let left = rows - 1 - rowsOf(always.map(lineOf), columns)
+  if (list.length <= rows && rowsOf(all, terminal) <= rows) return all
+  let left = rows - 1 - rowsOf(always.map(lineOf), terminal)
   for (const each of list) {
     if (shown.has(each)) continue
-    left -= rowsOf([lineOf(each)], columns)
+    left -= rowsOf([lineOf(each)], terminal)
     if (left < 0) break
     shown.add(each)
   }
@@ -94,8 +120,8 @@ export function inWords(kind: string): string {
   return kind.replaceAll('_', ' ')
 }
 
-function rowsOf(lines: readonly string[], columns: number): number {
-  return lines.reduce((rows, line) => rows + Math.ceil(line.length / columns), 0)
+function rowsOf(lines: readonly string[], terminal: Terminal | undefined): number {
+  return lines.reduce((rows, line) => rows + lineOnTerminal(line, terminal).split('\n').length, 0)
 }
 
 export function titleOf({ ok, reasons, requests }: Verdict): string {
