@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
 import { type App, createApp } from '../../src/app/app.ts'
 import { program } from '../../src/cli/program.ts'
@@ -43,7 +44,7 @@ it('report says how often each rule fired, and wraps and has colours only on a t
     const columns = 57
     const shown = await run(['report'], { columns, isColoured: true })
     expect(shown).toContain('\n  \u001b[31mviolation\u001b[39m  rule ')
-    const plain = shown.replaceAll(/\u001b\[\d+m/g, '')
+    const plain = stripVTControlCharacters(shown)
     expect(plain).toBe(await run(['report'], { columns, isColoured: false }))
     expect(plain.split('\n').filter((each) => each.length > columns)).toEqual([])
     expect(plain.replaceAll(/\n {2,13}(?=\S)(?!violation)/g, ' ')).toBe(text)
