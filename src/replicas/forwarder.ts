@@ -1,10 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { request as requestOverHttp, type IncomingMessage, type ServerResponse } from 'node:http'
+import { request as requestOverTls } from 'node:https'
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
 import { headerPairs, NOT_ACTIVE, passedOn } from '../domain/request-headers.ts'
 import { isSameSecret } from '../domain/secret.ts'
 import { systemCode } from '../domain/system-error.ts'
-import type { SentBody } from '../http/body.ts'
+import { hasBody, type SentBody } from '../http/body.ts'
 
 /** The replica that a request is sent to. */
 export interface Target {
@@ -95,12 +96,16 @@ export class Forwarder {
     }: { request: IncomingMessage; response: ServerResponse; body: SentBody; arrival: Arrival },
   ): Promise<Outcome> {
     const { method = 'GET' } = request
-    const end = await this.#dispatch(target, response, {
+    const options = {
       origin: target.url,
       method,
       path: request.url ?? '/',
       headers: [...forwardedHeaders(request), this.#trusted(arrival)].flat(),
       body: contentOf(body),
+    }
+    const end = await this.#exchange(target, response, (handler) => {
+      if (expectsContinue(request)) dispatchExpecting(options, request, handler)
+      else this.#agent.dispatch(options, handler)
     })
     if (end !== 'closed' && end !== 'cut') return end
     // The active replica may have cut the connection as a fault of a scenario, which the client has to see.
@@ -141,7 +146,11 @@ export class Forwarder {
     return this.#agent.destroy()
   }
 
-  #dispatch(target: Target, response: ServerResponse, options: Dispatcher.DispatchOptions): Promise<End> {
+  #exchange(
+    target: Target,
+    response: ServerResponse,
+    dispatch: (handler: Dispatcher.DispatchHandler) => void,
+  ): Promise<End> {
     return new Promise((resolve) => {
       let [isBegun, isAnswered, isCut] = [false, false, false]
       let controller: Dispatcher.DispatchController | undefined
@@ -196,9 +205,41 @@ export class Forwarder {
           else done(UNSENDABLE.has(systemCode(error) ?? '') ? 'unsendable' : 'repeat')
         },
       }
-      this.#agent.dispatch(options, handler)
+      dispatch(handler)
     })
   }
+}
+
+/** Whether the client may send its body only once it is asked for. */
+export function expectsContinue(request: IncomingMessage): boolean {
+  return request.headers.expect !== undefined && hasBody(request)
+}
+
+/** As undici dispatches, which knows no `Expect`: the body is read once the active replica asks for it. */
+function dispatchExpecting(
+  { origin, method, path, headers }: { origin: string; method: string; path: string; headers: string[] },
+  request: IncomingMessage,
+  handler: Dispatcher.DispatchHandler,
+): void {
+  const { 'content-length': length } = request.headers
+  const framing = length === undefined ? ['transfer-encoding', 'chunked'] : ['content-length', length]
+  const all = [...headers, ...framing, 'expect', '100-continue']
+  const send = origin.startsWith('https:') ? requestOverTls : requestOverHttp
+  const outgoing = send(new URL(origin), { method, path, headers: all, agent: false, maxHeaderSize: MAX_HEAD })
+  const controller = { abort: (reason: Error) => outgoing.destroy(reason) } as unknown as Dispatcher.DispatchController
+  const fail = (error: Error): void => handler.onResponseError?.(controller, error)
+  handler.onRequestStart?.(controller, undefined)
+  outgoing.on('continue', () => request.pipe(outgoing))
+  outgoing.on('response', (incoming) => {
+    controller.pause = () => incoming.pause()
+    controller.resume = () => incoming.resume()
+    const { rawHeaders, statusCode = 502, statusMessage } = incoming
+    Object.assign(controller, { rawHeaders: rawHeaders.map((each) => Buffer.from(each, 'latin1')) })
+    handler.onResponseStart?.(controller, statusCode, incoming.headers, statusMessage)
+    incoming.on('data', (chunk: Buffer) => handler.onResponseData?.(controller, chunk))
+    incoming.on('end', () => handler.onResponseEnd?.(controller, incoming.trailers)).on('error', fail)
+  })
+  outgoing.on('error', fail)
 }
 
 /** Of undici, for a head that this server has read and that undici does not send. */

@@ -25,7 +25,7 @@ import {
   UNDEFINED_TABLE,
 } from './database.ts'
 import { databaseFiles } from './database-files.ts'
-import { type Arrival, EPOCH, Forwarder, type Target } from './forwarder.ts'
+import { type Arrival, EPOCH, expectsContinue, Forwarder, type Target } from './forwarder.ts'
 import { Lease } from './lease.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 
@@ -416,7 +416,7 @@ export class Replica {
       kept = bytes
     }
     const bodyOf = async (): Promise<SentBody> => {
-      if (!hasBody(request)) return NO_BODY
+      if (!hasBody(request) || expectsContinue(request)) return NO_BODY
       // Both sides may send at the same time: it is sent on while it comes in, and only once.
       if (isStreamed(request)) return { start: Buffer.alloc(0), rest: restOf(request, MAX_BODY, 0) }
       // Before it comes in, and as much as it can be where its length is not known.

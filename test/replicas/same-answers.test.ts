@@ -50,6 +50,8 @@ async function withTwo(
   }
 }
 
+const INTERIM = /^HTTP\/1.1 100 Continue\r\n\r\n/
+
 /** The answer to a text, without what differs with time and place. */
 async function answerTo(url: string, text: string): Promise<string> {
   const { port, host } = new URL(url)
@@ -59,9 +61,9 @@ async function answerTo(url: string, text: string): Promise<string> {
   let answer = ''
   socket.on('data', (chunk: Buffer) => {
     answer += chunk.toString('latin1')
-    const [head = '', body] = answer.split('\r\n\r\n')
+    const [head = '', body] = answer.replace(INTERIM, '').split('\r\n\r\n')
     const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Infinity)
-    if (body !== undefined && (text.startsWith('HEAD') || body.length >= length)) socket.end()
+    if (body !== undefined && (text.startsWith('HEAD') || body.length >= length)) socket.destroy()
   })
   await once(socket, 'close')
   return answer
@@ -69,7 +71,10 @@ async function answerTo(url: string, text: string): Promise<string> {
     .replaceAll(/^(date|keep-alive|transfer-encoding|connection|content-length):.*\r\n/gim, '')
     .replaceAll(/req_\w+/g, 'req')
     .toLowerCase()
-    .replace(/^([^]*?)\r\n\r\n/, (head) => head.trim().split('\r\n').sort().join('\n') + '\n\n')
+    .replace(
+      /^(http.*100 .*\r\n\r\n)?([^]*?)\r\n\r\n/,
+      (_, interim: string | undefined, head: string) => (interim ?? '') + head.split('\r\n').sort().join('\n') + '\n\n',
+    )
 }
 
 async function tokenAt(url: string): Promise<string> {
@@ -111,6 +116,8 @@ describeWith('postgresql', 'two replicas', () => {
         `POST ${path} HTTP/1.1\r\nHost: HOST\r\nContent-Length: 5\r\n${bearer}\r\nhello`,
         `POST /oauth/token HTTP/1.1\r\nHost: HOST\r\nContent-Length: 2\r\nContent-Encoding: nope\r\n\r\n{}`,
         `POST /oauth/token HTTP/1.1\r\nHost: HOST\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{}`,
+        `POST /api/v1/connected_accounts HTTP/1.1\r\nHost: HOST\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n`,
+        `POST /oauth/token HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\n3\r\na=b\r\n0\r\n\r\n`,
         `POST /oauth/token HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
         `GET ${path} HTTP/1.1\r\nHost: HOST\r\nX-Latin: \u00e9\r\nTE: trailers\r\n${bearer}\r\n`,
         `GET ${path} HTTP/2.7\r\nHost: HOST\r\n\r\n`,
