@@ -46,10 +46,13 @@ export class ControlApi {
       accountEvent: (id: string, event: string) => change('POST', `/accounts/${encodeURIComponent(id)}/${event}`),
       /** Applies an event such as `disable` to a connection. */
       connectionEvent: (id: string, event: string) => change('POST', `/connections/${encodeURIComponent(id)}/${event}`),
-      /** Lets the third parties answer every call that matches with this status. */
-      thirdPartyAnswers: async (status: number, on: JsonObject = {}) => {
-        const respond = { status, headers: { 'Retry-After': '2' }, body: { error: 'conform' } }
-        const rule = { name: 'every call', at: 'third_party', on, do: [{ respond }] }
+      /** Creates a connector. */
+      addConnector: (document: JsonObject & { connector: string }) =>
+        change('PUT', `/connectors/${document.connector}`, document),
+      /** Lets the third parties do this at every call that matches, or answer it with this status. */
+      thirdPartyAnswers: async (does: number | JsonObject, on: JsonObject = {}) => {
+        const respond = { status: does, headers: { 'Retry-After': '2' }, body: { error: 'conform' } }
+        const rule = { name: 'every call', at: 'third_party', on, do: [typeof does === 'number' ? { respond } : does] }
         await change('PUT', '/scenarios/conform', { name: 'conform', rules: [rule] })
         await change('POST', '/scenarios/conform/start')
       },

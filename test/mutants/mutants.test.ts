@@ -1,6 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { CHECKS } from '../../src/conform/checks/table.ts'
 import { conformOf } from './broken-mock.ts'
+import { plantedMutants, plantedText } from './planted.ts'
 import { MUTANTS } from './table.ts'
 
 /** `npm run test:mutants` runs the whole suite against every mutant. */
@@ -26,6 +28,16 @@ describe('mutants of the mock', () => {
     expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length)
     const ids = new Set(CHECKS.map(({ id }) => id))
     expect(MUTANTS.filter(({ caughtBy }) => !ids.has(caughtBy)).map(({ name }) => name)).toEqual([])
+  })
+
+  it('that are planted in the sources have a text that is there once, and a row of CONTRIBUTING.md counts them', () => {
+    const planted = plantedMutants()
+    for (const mutant of planted) expect(plantedText(readFileSync(mutant.file, 'utf8'), mutant)).not.toBe('')
+    const modules = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    const counts = modules.map(({ name }) => [name, planted.filter(({ module }) => module === name).length])
+    const [, table = ''] = readFileSync('CONTRIBUTING.md', 'utf8').split('| module ')
+    const rows = [...table.matchAll(/^\| `([a-z-]+)` +\| (\d+) +\|/gm)].map(([, name, count]) => [name, Number(count)])
+    expect(rows.sort()).toEqual(counts.sort())
   })
 
   it.each(SHORT_FORM)('%s is detected by its check', async (name) => {

@@ -199,9 +199,10 @@ it.each<[string, Recorded, unknown]>([
 ])('a secret %s is hidden where it comes again', (_title, message, secret) => {
   const secrets = new Secrets({ names: [], maskIdentifiers: false })
   secrets.learn(message)
+  const shown = masked(String(secret))
   expect(secrets.json({ note: `it is ${String(secret)}`, again: secret as string })).toEqual({
-    note: expect.stringMatching(/^it is \*\*\*[\da-f]{4}$/),
-    again: expect.stringMatching(/^\*\*\*[\da-f]{4}$/),
+    note: `it is ${shown}`,
+    again: shown,
   })
 })
 

@@ -80,21 +80,24 @@ it('a lease that ends while the database does not answer ends what its term keep
 })
 
 describe('a lease', () => {
-  const databaseOf = (leader: Partial<Database>) => ({ release: () => Promise.resolve(), ...leader }) as Database
+  const databaseOf = (answers: Partial<Database>): Database =>
+    Object.assign(Object.create(Database.prototype) as Database, { release: () => Promise.resolve(), ...answers })
 
-  it('ends by the time before it was asked for, and so does a renewal', async () => {
+  it.each([
+    // 0 + 1000 - 750, and 240 + 1000 - 750.
+    ['it was asked for', 0, 250],
+    ['its renewal was asked for', 1, 490],
+  ])('ends by the time before %s', async (_title, granted, end) => {
     let [now, renewals] = [0, 0]
     vi.spyOn(performance, 'now').mockImplementation(() => now)
     const after = <T>(ms: number, answer: T): Promise<T> => ((now += ms), Promise.resolve(answer))
-    const renew = () => (renewals++ === 0 ? after(200, true) : NEVER)
+    const renew = () => (renewals++ < granted ? after(200, true) : NEVER)
     const database = databaseOf({ takeOver: () => after(240, { epoch: 1, ahead: 0 }), renew })
     const lease = await Lease.take(database, SELF, 1000)
+    await vi.waitFor(() => expect(renewals).toBe(granted + 1))
+    now = end - 1
     expect(lease?.isHeld).toBe(true)
-    await vi.waitFor(() => expect(renewals).toBe(2))
-    // Of the first: 0 + 1000 - 750; of its renewal: 240 + 1000 - 750.
-    now = 489
-    expect(lease?.isHeld).toBe(true)
-    now = 490
+    now = end
     expect(lease?.isHeld).toBe(false)
   })
 

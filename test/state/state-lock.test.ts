@@ -140,7 +140,7 @@ describe('the lock of a state file', () => {
       const file = join(directory, 'state.json')
       const bound = vi.spyOn(Server.prototype, 'listen').mockImplementationOnce(function (this: Server, ...address) {
         writeFileSync(`${file}.lock.claim`, 'of another start')
-        return this.listen(...(address as Parameters<Server['listen']>))
+        return this.listen(...address)
       })
       const registry = await openTestRegistry({ file })
       // It claims and listens once more.

@@ -42,7 +42,8 @@ it('at most 1,000 uses of older tokens are kept, the latest ones, also of severa
   const together = racesOf(replays(600), 'a')
   together.add(racesOf(replays(399), 'b'))
   expect(codesOf(together)).toHaveLength(999)
-  together.add(racesOf(replays(600), 'c'))
+  const overwritten = Array.from({ length: 600 }, () => stored('x', 'y'))
+  together.add(racesOf([...overwritten, renewed('x', 'y'), stored('y', '')], 'c'))
   expect(codesOf(together)).toHaveLength(1000)
 })
 

@@ -143,6 +143,25 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
   'third-party-forbids (convention:G44): a 403 of the third party is a 403': failing(403),
   'third-party-refuses (convention:G44): credentials that the third party refuses are a 401, and EXPIRED': failing(401),
   'third-party-fails (convention:G44): a failure of the third party is a 500 with tool_error_info': failing(503, 500),
+  'third-party-unusable (convention:G44): an answer that is no JSON is a 500 unusable_answer': async (context) => {
+    const own = await context.ownEnvironment()
+    const { account, tool } = await runnable(own)
+    await own.environment.thirdPartyAnswers({ malformed_json: {} })
+    const answer = (await own.execute(account, tool)).is(500).has('code', 13)
+    answer.has('details.0.tool_error_info.tool_error_code', 'unusable_answer')
+  },
+  'third-party-silent (convention:G44): a third party that does not answer in time is a 504 timeout': async (
+    context,
+  ) => {
+    const own = await context.ownEnvironment()
+    const call = { method: 'GET', path: '/slow', timeout: '100ms' }
+    const tool = { name: 'conform_slow', description: 'Gets no answer', call }
+    await own.environment.addConnector({ connector: 'conform', authorization_type: 'NO_AUTH', tools: [tool] })
+    const account = await own.account({ connector: 'conform' })
+    await own.environment.thirdPartyAnswers({ timeout: {} })
+    const answer = (await own.execute(account, tool)).is(504).has('code', 4)
+    answer.has('details.0.tool_error_info.tool_error_code', 'timeout')
+  },
 })
 
 async function anyTool(context: CheckContext): Promise<ListedTool> {

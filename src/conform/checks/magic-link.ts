@@ -48,6 +48,15 @@ export const LINK_CHECKS = checksOf('link', 'create_magic_link', {
     listed.is(200).has('connected_accounts.0.identifier', identifier)
     listed.has('connected_accounts.0.status', 'PENDING_AUTH')
   },
+  'without-user (choice:States): links for a new name that needs no user make one account, which is ACTIVE': async (
+    context,
+  ) => {
+    const { name: connector } = await context.catalog.ofType('OAUTH_M2M')
+    const { organization_id = '', identifier = '' } = await context.newAccount({ connector })
+    for (let made = 0; made < 2; made += 1) (await context.link({ organization_id, connector, identifier })).is(200)
+    const listed = await context.api.get('/connected_accounts', { organization_id: textOf(organization_id) })
+    listed.is(200).has('total_size', 1).has('connected_accounts.0.status', 'ACTIVE')
+  },
   'active-stays (choice:States): a link for an ACTIVE account leaves it ACTIVE': async (context) => {
     const { id } = await context.active()
     ;(await context.link({ id })).is(200)

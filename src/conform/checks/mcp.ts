@@ -117,9 +117,30 @@ export const MCP_CHECKS: readonly Check[] = [
       const expires = answer.string('expires_at')
       must(Math.abs(Date.parse(expires) - exp * 1000) < 2000, 'that expiry', expires)
     },
-    'token-inactive (convention:G67): a user without an active account has no token': async (context) => {
+    'token-inactive (convention:G67): a user without an active account has no token: a 400 with code 9': async (
+      context,
+    ) => {
       const { id } = await created(context)
-      ;(await context.api.post(`${CONFIGS}/${id}/tokens`, { identifier: context.resources.identifier() })).is(400)
+      const identifier = context.resources.identifier()
+      ;(await context.api.post(`${CONFIGS}/${id}/tokens`, { identifier })).is(400).has('code', 9)
+    },
+    'token-empty (convention:G67): a config without connections has no token: a 400 with code 9': async (context) => {
+      const { id } = await created(context, { connection_tool_mappings: [] })
+      const { identifier } = await activeWithoutScope(context)
+      ;(await context.api.post(`${CONFIGS}/${id}/tokens`, { identifier })).is(400).has('code', 9)
+    },
+    'token-missing (convention:G67): an unknown config has no token: a 404': async (context) => {
+      await created(context)
+      const body = { identifier: context.resources.identifier() }
+      ;(await context.api.post(`${CONFIGS}/cfg_0/tokens`, body)).is(404)
+    },
+    'token-target (convention:G67): a body that names a config or a connection too is a 400': async (context) => {
+      const { id } = await created(context)
+      const { identifier } = await activeWithoutScope(context)
+      for (const more of [{ mcp_config_id: id }, { key_id: (await context.catalog.main()).name }]) {
+        ;(await context.api.post(`${CONFIGS}/${id}/tokens`, { identifier, ...more })).is(400).has('code', 3)
+        ;(await connectionToken(context, more)).is(400).has('code', 3)
+      }
     },
   }),
   ...checksOf('mcp', 'create_mcp_connection_token', {

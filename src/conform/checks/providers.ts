@@ -22,6 +22,14 @@ export const PROVIDER_CHECKS: readonly Check[] = [
       const auth_patterns = [{ type: 'BEARER', is_mcp: true }]
       ;(await context.provider({ auth_patterns })).is(201).has('provider.is_custom_mcp', true)
     },
+    'mcp-any (convention:G38): is_mcp may be true in any pattern, and is not where it is false': async (context) => {
+      const [no, yes] = [
+        { type: 'BEARER', is_mcp: false },
+        { type: 'OAUTH', is_mcp: true },
+      ] as const
+      ;(await context.provider({ auth_patterns: [no, yes] })).is(201).has('provider.is_custom_mcp', true)
+      ;(await context.provider({ auth_patterns: [no] })).is(201).has('provider.is_custom_mcp', false)
+    },
     'echo (document:4.11): every field comes back as it was sent': async (context) => {
       const fields = sample()
       const answer = (await context.provider(fields)).is(201)

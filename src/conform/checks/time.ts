@@ -92,6 +92,15 @@ export const TIME_CHECKS: readonly Check[] = [
       await own.environment.advance('2h')
       ;(await own.execute(account, tool)).is(200)
     },
+    'refresh-refused-for-tool (convention:G46): a refused refresh is a 400 with code 9, and makes the account EXPIRED':
+      async (own) => {
+        const account = await consented(own)
+        const tool = await own.catalog.tool(account.connector, 'without required input')
+        await own.environment.accountEvent(account.id, 'revoke_refresh_token')
+        await own.environment.advance('2h')
+        ;(await own.execute(account, tool)).is(400).has('code', 9)
+        ;(await own.details(account.id)).has('connected_account.status', 'EXPIRED')
+      },
     'failed-call-used (choice:G26): a call that failed at the third party sets last_used_at': async (own) => {
       const account = await own.active()
       const tool = await own.catalog.tool(account.connector, 'without required input')

@@ -46,6 +46,20 @@ export const LINK_MUTANTS: readonly Mutant[] = [
     mutate: answering(LINK, (body) => (body.link = 'https://app.example/magic/one')),
   },
   {
+    name: 'link-leaves-pending',
+    what: 'a link for a new name that needs no user leaves it PENDING_AUTH',
+    caughtBy: 'link/without-user',
+    mutate: ({ around }) =>
+      around(LINK, async (call, handler) => {
+        const reply = await handler(call)
+        const { model } = call.environment
+        const [account] = model.accountIndex.where({ identifier: call.body.identifier ?? '' })
+        if (account?.authorization_type === 'OAUTH_M2M')
+          model.transact(() => model.tables.accounts.put({ ...account, status: 'PENDING_AUTH' }))
+        return reply
+      }),
+  },
+  {
     name: 'link-moves-updated-at',
     what: 'a link moves updated_at',
     caughtBy: 'link/updated-at-stays',

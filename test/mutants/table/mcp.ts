@@ -109,6 +109,40 @@ export const MCP_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    name: 'mcp-token-inactive-code',
+    what: 'a user without an active account has sent an invalid request',
+    caughtBy: 'mcp/token-inactive',
+    mutate: answersOtherError('create_mcp_config_token', 'ACCOUNT_NOT_ACTIVE', 'VALIDATION_FAILED'),
+  },
+  {
+    name: 'mcp-token-of-nothing',
+    what: 'a config without connections gives a token',
+    caughtBy: 'mcp/token-empty',
+    mutate: ({ around }) =>
+      around('create_mcp_config_token', (call, handler) => {
+        const config = call.environment.model.tables.mcp_configs.get(call.path['mcp_config_id'] ?? '')
+        return config?.connection_tool_mappings.length === 0 ? { status: 200, body: TOKEN } : handler(call)
+      }),
+  },
+  {
+    name: 'mcp-token-unknown',
+    what: 'a token of an unknown config is a 400',
+    caughtBy: 'mcp/token-missing',
+    mutate: answersOtherError('create_mcp_config_token', 'MCP_CONFIG_NOT_FOUND', 'VALIDATION_FAILED'),
+  },
+  {
+    name: 'mcp-token-of-two-targets',
+    what: 'a body may name another target than the path',
+    caughtBy: 'mcp/token-target',
+    mutate: ({ around }) => {
+      for (const operation of ['create_mcp_config_token', 'create_mcp_connection_token'] as const)
+        around(operation, (call, handler) => {
+          const { mcp_config_id: _config, key_id: _key, ...body } = call.body
+          return handler({ ...call, body })
+        })
+    },
+  },
+  {
     name: 'mcp-connection-token-of-the-connected',
     what: 'a token for a connection needs an account',
     caughtBy: 'mcp/connection-token',

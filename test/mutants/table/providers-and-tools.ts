@@ -287,6 +287,44 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     mutate: answersOtherError(EXECUTE, 'ACCOUNT_NOT_ACTIVE', 'ACCOUNT_NOT_ACTIVE'),
   },
   {
+    name: 'execute-silent-500',
+    what: 'a third party that does not answer in time has answered what cannot be used',
+    caughtBy: 'execute/third-party-silent',
+    mutate: thirdPartyStatus(504, 500),
+  },
+  {
+    name: 'execute-unusable-504',
+    what: 'an answer that cannot be used counts as none in time',
+    caughtBy: 'execute/third-party-unusable',
+    mutate: ({ reply }) =>
+      reply((answer) => {
+        if (answer.body?.details?.[0]?.tool_error_info?.tool_error_code === 'unusable_answer') answer.status = 504
+      }),
+  },
+  {
+    name: 'execute-refused-refresh-500',
+    what: 'a refused refresh is a failure of the tool',
+    caughtBy: 'time/refresh-refused-for-tool',
+    mutate: ({ around }) =>
+      around(EXECUTE, async (call, handler) => {
+        const before = call.environment.model.tables.accounts.get(call.body.connected_account_id ?? '')
+        try {
+          return await handler(call)
+        } catch (error) {
+          if (before?.status !== 'ACTIVE' || !(error instanceof ServiceError)) throw error
+          throw error.errorCode === 'ACCOUNT_NOT_ACTIVE' ? new ServiceError('TOOL_ERROR', error.message) : error
+        }
+      }),
+  },
+  {
+    name: 'provider-mcp-by-first',
+    what: 'only the first pattern says whether a provider is one of MCP',
+    caughtBy: 'providers/mcp-any',
+    mutate: answering('create_custom_provider', ({ provider }) => {
+      provider.is_custom_mcp = provider.auth_patterns[0]?.is_mcp === true
+    }),
+  },
+  {
     name: 'execute-without-refresh',
     what: 'an expired token is not refreshed for a tool',
     caughtBy: 'time/token-refreshed-for-tool',
