@@ -3,7 +3,6 @@ import { useEffect, useState } from 'preact/hooks'
 import { findingText } from '../domain/finding.ts'
 import { plural } from '../domain/text.ts'
 import { call, type Explanation, type Request, saveAs, type Schemas, type TimelineEntry, serverUrl } from './api.ts'
-import { Comparison } from './compare.tsx'
 import { close, compare, isAnswered, titleOf } from './entry.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
 import { momentOf, timeOf, tookOf } from './format.ts'
@@ -16,11 +15,13 @@ import { change, timeline } from './live.ts'
 import { SendAndCopy } from './send-again.tsx'
 import { curlOf } from './snippets.ts'
 import { stepsOf, type Participant, type Step } from './request-steps.ts'
+import { OnDemand } from './on-demand.tsx'
 import { pathOf, useAction, useApi } from './use-api.ts'
 
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
   const { with: other = '' } = route.value.parameters
-  return other === '' ? <OneRequest id={id} /> : <Comparison key={other} id={id} other={other} />
+  if (other === '') return <OneRequest id={id} />
+  return <OnDemand>{({ Comparison }) => <Comparison key={other} id={id} other={other} />}</OnDemand>
 }
 
 const GONE = 'This request is no longer in the journal.'

@@ -1,19 +1,14 @@
-import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { firedText } from '../domain/scenario.ts'
-import { ApiError, type Scenario, type Schemas } from './api.ts'
-import type * as EditorModule from './editor.tsx'
+import type { Scenario, Schemas } from './api.ts'
 import { wordsOf } from './format.ts'
 import { change } from './live.ts'
 import { Table, Tag } from './content.tsx'
 import { SmallButton } from './controls.tsx'
 import { Detail, Loading, Problem, Section } from './layout.tsx'
 import { go, linkTo, NEW_SCENARIO, route } from './hash-route.ts'
+import { OnDemand } from './on-demand.tsx'
 import { pathOf, useAction, useApi } from './use-api.ts'
 import { useListNavigation } from './keyboard.ts'
-
-/** The module of the editor, which has a large highlighter: it is loaded when a scenario is first shown. */
-const editor = signal<typeof EditorModule | undefined>(undefined)
 
 const STARTER = `name: my-scenario
 description: The next tool call is refused once.
@@ -155,7 +150,7 @@ function ScenarioDetail({ name }: Readonly<{ name: string }>) {
           )}
           <Section title="Document">
             {text !== null ? (
-              <LoadedEditor of={name} text={text} />
+              <OnDemand>{({ Editor }) => <Editor of={name} text={text} />}</OnDemand>
             ) : (
               <p class="quiet">An earlier version of toolmock stored this scenario without the text of its document.</p>
             )}
@@ -166,17 +161,4 @@ function ScenarioDetail({ name }: Readonly<{ name: string }>) {
       )}
     </Detail>
   )
-}
-
-function LoadedEditor(scenario: Readonly<{ of: string; text: string }>) {
-  const { error, run } = useAction()
-  useEffect(() => {
-    const load = async (): Promise<void> => {
-      editor.value = await import('./editor.tsx').catch(() => {
-        throw new ApiError(0, 'The server cannot be reached. Load the page again.')
-      })
-    }
-    if (!editor.value) run(load)
-  }, [])
-  return editor.value ? <editor.value.Editor {...scenario} /> : <Loading error={error} />
 }
