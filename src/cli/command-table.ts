@@ -165,7 +165,7 @@ export const VERDICT = settable({
   'min-operations': text('N|N%')('the verdict fails when fewer operations have answered a success'),
   'min-statuses': text('N|N%')('the verdict fails when fewer of the declared statuses have been answered'),
   'allow-no-requests': toggle(
-    'passes when no operation was called; without it `run` and `report --fail` fail then, because nothing was judged',
+    'passes when no operation was called, or only with refused credentials; `run` and `report --fail` fail then without it, because nothing was judged',
   ),
   'allow-violation': list('OPERATION[:FIELD]')(
     'what is provoked on purpose: of an operation, of one of its fields, or `unknown_path[:/PATH]`',

@@ -52,7 +52,10 @@ const verdict = strict({
     )
     .optional()
     .describe('Violations that the tests provoke on purpose.'),
-  allow_no_requests: z.boolean().optional().describe('A run that calls no operation passes.'),
+  allow_no_requests: z
+    .boolean()
+    .optional()
+    .describe('A run passes that calls no operation, or only with refused credentials.'),
   min_operations: minimum('minOperations').describe('The verdict fails when fewer operations have answered a success.'),
   min_statuses: minimum('minStatuses').describe('The verdict fails when fewer declared statuses have been answered.'),
   fail_on: z.enum(['warning', 'unread']).optional().describe('Which warnings fail the verdict.'),

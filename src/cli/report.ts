@@ -4,6 +4,8 @@ import { StartError } from '../domain/start-error.ts'
 import { HttpClient } from '../http-client.ts'
 import { COVERAGE_FORMATS, FORMATS, type ReportFormat } from '../verdict/formats/formats.ts'
 import type { ReportPair } from '../verdict/report-pair.ts'
+import type { ContractReport } from '../verdict/report-types.ts'
+import { findingSentence } from '../verdict/sentences.ts'
 import type { Arguments } from './arguments.ts'
 import type { CommandContext, Run } from './command.ts'
 import { UsageError } from './failure.ts'
@@ -29,7 +31,12 @@ export const report: Run<'report'> = async (given, context) => {
   const isCoverage = operands[0] === 'coverage'
   const format = values.format ?? (isCoverage || judge !== undefined ? 'json' : 'text')
   const name = reportName(operands, format, judge)
-  const text = await fetchReport(given, `${name}?format=${format}${judge === undefined ? '' : `&judge=${judge}`}`)
+  const query = [
+    `format=${format}`,
+    ...(judge === undefined ? [] : [`judge=${judge}`]),
+    ...(values['allow-no-requests'] && name === 'contract' ? ['allow_no_requests=true'] : []),
+  ]
+  const text = await fetchReport(given, `${name}?${query.join('&')}`)
   const content = format === 'json' ? `${jsonText(readJson(text), 2)}\n` : checked(text, format)
   if (output === undefined) {
     const { lineOnTerminal } = await import('../verdict/formats/text.ts')
@@ -40,12 +47,14 @@ export const report: Run<'report'> = async (given, context) => {
     out(`wrote ${output}`)
   }
   if (!values.fail) return 0
-  const { ok, total } = readJson(await fetchReport(given, 'contract?format=json'))
-  if (ok !== true) err('toolmock: the verdict failed; the report says why')
-  else if (!values['allow-no-requests'] && isJsonObject(total) && total['requests'] === 0) {
-    err('toolmock: no operation was called, so nothing was judged; --allow-no-requests accepts it')
-  } else return 0
-  return 1
+  const { ok, total } = readJson(await fetchReport(given, 'contract?format=json')) as unknown as ContractReport
+  const { nothingJudged } = await import('../verdict/verdict.ts')
+  const [reason] = values['allow-no-requests']
+    ? []
+    : nothingJudged(total, { perTest: values.environment !== undefined })
+  if (!ok) err('toolmock: the verdict failed; the report says why')
+  else if (reason) err(`toolmock: ${findingSentence(reason)}`)
+  return ok && !reason ? 0 : 1
 }
 
 function reportName(

@@ -60,7 +60,7 @@ function isSentence({ kind, method }: Pick<JournalEntry, 'kind' | 'method'>): bo
 /** The longest name of an operation that takes an account. */
 const OPERATION_WIDTH = 'get_connected_account_details'.length
 
-/** One request: a line with the whole instant. On a terminal the rest goes on in the next lines, under the method. */
+/** One request: a line with the whole instant. On a terminal the rest goes on in the next lines, behind the time. */
 export function requestLine(facts: RequestFacts, terminal: Terminal | undefined): string {
   const { at } = facts
   if (!terminal) {
@@ -75,7 +75,9 @@ export function requestLine(facts: RequestFacts, terminal: Terminal | undefined)
 
 function piecesOf(facts: RequestFacts): Piece[] {
   const { path, operation, method, status, duration_ms: duration, environment, connector, identifier, tool } = facts
-  const pieces: Piece[] = []
+  const pieces = facts.findings.map((finding): Piece => {
+    return [plain(`${finding.kind}: ${findingText(finding)}`), isViolation(finding) ? 'red' : 'yellow']
+  })
   if (environment !== 'default' && environment !== '') pieces.push([`[${environment}]`, 'cyan'])
   if (isSentence(facts)) pieces.push([plain(path), 'dim'])
   else {
@@ -91,8 +93,6 @@ function piecesOf(facts: RequestFacts): Piece[] {
   if (isUneventful(facts)) return pieces
   if (facts.error_code !== null) pieces.push([plain(facts.error_code), statusStyle(status)])
   pieces.push(...effectsOf(facts))
-  for (const finding of facts.findings)
-    pieces.push([plain(`${finding.kind}: ${findingText(finding)}`), isViolation(finding) ? 'red' : 'yellow'])
   if (isWorthExplaining(facts) && facts.id !== '') pieces.push([plain(facts.id), 'dim'])
   return pieces
 }

@@ -95,7 +95,8 @@ async function runCase(each: Case, nth: number, running: RunningCases) {
   const { verdictOf } = await import('../verdict/verdict.ts')
   // Minima and allowances are about all cases together. A case that expects no request at all is judged by that.
   const isSilent = each.expect.never.some((match) => Object.keys(match).length === 0)
-  const verdict = verdictOf(reports, isSilent ? { ...options, requireRequests: false } : options)
+  const requireRequests = options.requireRequests === true && !isSilent
+  const verdict = verdictOf(reports, { ...options, requireRequests, perTest: true })
   const reasons: readonly VerdictItem[] = [
     ...(end.code === 0 ? [] : [reasonOf('command', end.failure)]),
     ...verdict.reasons.filter(({ code }) => code !== 'coverage' && code !== 'unused_allowance'),

@@ -18,6 +18,5 @@ export interface OperationUse {
 
 /** Where the requests of one environment are recorded for the reports. */
 export interface ContractUseRecord {
-  requests: number
   addUse(use: OperationUse): void
 }

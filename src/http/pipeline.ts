@@ -63,7 +63,7 @@ const OPERATION: Pipeline<OperationContext> = {
 /** A request of the proxy has no contract: only what the service itself answers, its errors, is in the words of the wire. */
 const PROXY: Pipeline<ProxyContext> = {
   request: [checkBearer, readSentBody, applyDue, checkHeaders, applyScenarios, forward],
-  answer: [countProxyUse, translateAnswer, serialize],
+  answer: [translateAnswer, serialize],
 }
 
 /** A request that an extension answers has no contract either. */
@@ -410,11 +410,6 @@ function checkedForm({ route, request, body }: RequestContext): CheckedRequest<O
 }
 
 const TOKEN_ROUTE = routeOf('create_token')
-
-/** A request of the proxy covers nothing of the contract. */
-function countProxyUse({ environment }: ProxyContext, services: ServiceParts): void {
-  services.records.of((environment ?? services.defaultEnvironment())?.name ?? '').requests += 1
-}
 
 /** Translates the answer into the environment's vocabulary, for caller and journal (G48). */
 function translateAnswer(context: RequestContext): void {

@@ -29,7 +29,11 @@ export interface ContractExpectation extends ContractScope {
   readonly minOperations?: Amount
   /** How many of the declared statuses must have been answered. */
   readonly minStatuses?: Amount
-  /** Passes without a request to any operation, as `run --allow-no-requests` does; without it nothing was judged, which fails. */
+  /**
+   * Passes without a request to any operation, as `run --allow-no-requests` does; without it nothing was judged, which fails. So
+   * does a run whose requests were all refused for their credentials, or only fetched a token: everywhere and in the default
+   * environment; in that of a test it may be what the test is about.
+   */
   readonly allowNoRequests?: boolean
 }
 
@@ -76,7 +80,9 @@ export function contractOf(control: ControlClient): MockContract {
       import('../verdict/verdict-options.ts'),
     ])
     try {
-      const options = readVerdictOptions(expectation)
+      // Only the default environment, or all of them, are a whole run.
+      const perTest = !(expectation.everywhere || control.environment === 'default')
+      const options = { ...readVerdictOptions(expectation), perTest }
       return verdictOf({ contract: await report(expectation), coverage: await coverage(expectation) }, options)
     } catch (error) {
       throw error instanceof VerdictOptionError ? invalidArgument(error.message) : error

@@ -5,6 +5,7 @@ import { firedText } from '../domain/scenario.ts'
 import { oneLine, plural, quote } from '../domain/text.ts'
 import { findingText } from '../domain/finding.ts'
 import { findingSentence } from '../verdict/sentences.ts'
+import { nothingJudged } from '../verdict/verdict.ts'
 
 /** A tool of the control server. It answers lines: what was found, the next step, then a line for each item. */
 export interface ControlTool {
@@ -267,11 +268,11 @@ function scenarioLines(scenario: ControlAnswer<'GET /scenarios'>['scenarios'][nu
 }
 
 function verdictLines({ ok, total }: ControlAnswer<'GET /contract'>): string[] {
-  const { requests, injected, scenarios, findings } = total
-  const lines = findings.map((each) =>
+  const { requests, judged, injected, scenarios, findings } = total
+  const lines = [...(requests > 0 ? nothingJudged(total, {}) : []), ...findings].map((each) =>
     line('-', `${each.kind}:`, findingSentence(each), each.request !== null && `[${each.request}]`),
   )
-  const verdict = !ok ? 'the verdict failed' : requests === 0 ? 'nothing to judge' : 'the contract was kept'
+  const verdict = !ok ? 'the verdict failed' : judged === 0 ? 'nothing to judge' : 'the contract was kept'
   return [
     `${verdict}: ${plural(requests, 'request')}, ${injected} answered or changed by a scenario.`,
     lines.some((each) => each.endsWith(']')) ? 'Next: explain_request with an id in brackets.' : RUN_AGAIN,

@@ -4,12 +4,13 @@ import { PROXY_REQUEST } from '../contract/shapes.ts'
 import { foundValue, valueOfField } from '../contract/violation.ts'
 import { violationsInWireWords } from '../contract/vocabulary.ts'
 import { errorCodeOf, errorTraits, type FieldViolation, partsOf, violationsIn } from '../domain/errors.ts'
-import type { Finding } from '../domain/finding.ts'
+import { type Finding, isViolation } from '../domain/finding.ts'
+import { isJsonObject, textAt } from '../domain/json.ts'
 import { maskText } from '../domain/masking.ts'
 import { bearerToken } from '../domain/request-headers.ts'
 import type { RequestWarning } from '../domain/request-trace.ts'
 import type { EventMistake, FindingFacts, RecordedEntry } from './entry.ts'
-import { isUnserved, pathOf, requestHeadersOf } from './view.ts'
+import { isUnserved, parsedBody, pathOf, requestHeadersOf, responseText } from './view.ts'
 
 const EVENT_RULES = {
   forged: ['webhook-signature', 'must be verified: an event with a wrong signature must not be answered with 2xx'],
@@ -121,6 +122,19 @@ export function isBreach(error: unknown, authorization: string | undefined): boo
   if (!errorTraits(code).breach) return false
   const violations = violationsIn(error)
   return violations.length === 0 || violations.some(({ constraint }) => !ABOUT_STATE.has(constraint))
+}
+
+/** Why a request was refused for its credentials, the same words for the same reason; undefined where it was not, or broke a rule by them. */
+export function refusalReason(entry: RecordedEntry): string | undefined {
+  const { errorCode, client, findings, trace } = entry
+  const isRefused = errorCode === 'UNAUTHENTICATED' || errorCode === 'invalid_client'
+  // The rules of scenarios see only what has passed these checks.
+  if (!isRefused || trace.rules.length > 0 || findings.some(isViolation)) return undefined
+  const answer = parsedBody(responseText(entry))
+  const message = isJsonObject(answer) ? textAt(answer, 'message') || textAt(answer, 'error_description') : ''
+  if (message.startsWith('client_id or client_secret'))
+    return client === null ? 'the client is unknown' : "the client's secret is wrong"
+  return (message.split(/;| at | before /)[0] ?? '').replace('access token', 'bearer token')
 }
 
 function brokenRules(entry: Omit<RecordedEntry, 'findings'>, facts: FindingFacts): Finding[] {

@@ -167,7 +167,7 @@ const TABLE: Readonly<Record<ErrorCode | OtherError, Remedy>> = {
     'Send grant_type=client_credentials.',
   ),
   invalid_client: remedy(
-    'The client id chooses the environment, and the secret must be its own.',
+    'The client id or the client secret is wrong: the id chooses the environment, and the secret must be its own.',
     '5.1, G14',
     'Use a client id and secret that the server printed at its start, the seed declares, or the answer of POST /_mock/environments contains.',
   ),

@@ -341,9 +341,9 @@ function addHealth(router: ConnectRouter, definitions: RpcDefinitions, { closing
   })
 }
 
-/** The method, why it is not served, and where to read on. */
+/** The method, why it is not served, and what says more. */
 function unservedMessage(name: string, reason: string, didYouMean: string | undefined): string {
-  const end = '; see docs/grpc.md'
+  const end = '; see toolmock explain G62'
   const said = `${name} is not served: ${reason}`
   const meant = didYouMean === undefined ? '' : `; did you mean ${didYouMean}?`
   const whole = said.length + meant.length + end.length <= MAX_MESSAGE ? said + meant : said

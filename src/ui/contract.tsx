@@ -33,7 +33,7 @@ export function ContractView() {
       </div>
     )
   const { total, ok } = report
-  const isUnused = ok && total.requests === 0
+  const isUnused = ok && total.judged === 0
   return (
     <div class="column page">
       <div class={`row wrap card verdict ${isUnused ? 'info' : ok ? 'success' : 'error'}`} role="status">
@@ -53,7 +53,7 @@ export function ContractView() {
       </div>
       <Problem error={failed} />
       {isUnused ? (
-        <Empty title="The verdict begins with the first request of a client." command="npx toolmock run -- npm test">
+        <Empty title="The verdict begins with the first valid request." command="npx toolmock run -- npm test">
           <p>Run your tests against a mock, which then says whether they kept the contract:</p>
         </Empty>
       ) : (

@@ -30,7 +30,7 @@ import { useAction, useApi } from './use-api.ts'
 
 const MARK_TEXTS: { readonly [Name in MarkName]: readonly [text: string, tone: string, icon: IconName] } = {
   violation: ['violation', 'error', 'contract'],
-  warning: ['sent without effect', 'warning', 'info'],
+  warning: ['warning', 'warning', 'info'],
   injected: ['injected', 'info', 'scenarios'],
   rule: ['scenario', 'info', 'scenarios'],
   refresh: ['refresh', '', 'refresh'],

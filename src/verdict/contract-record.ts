@@ -7,10 +7,13 @@ import {
 } from '../contract/generated/field-tables.ts'
 import { isJsonObject } from '../domain/json.ts'
 import type { ContractUseRecord, OperationUse } from '../contract/contract-use.ts'
-import type { Operation } from '../contract/shapes.ts'
+import { isOperation } from '../contract/route.ts'
+import { type Operation, PROXY_REQUEST } from '../contract/shapes.ts'
+import { isViolation } from '../domain/finding.ts'
 import type { RequestTrace } from '../domain/request-trace.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
+import { refusalReason } from '../request-journal/findings.ts'
 import { Histories, type ScenarioHistory } from '../scenarios/scenario-run.ts'
 import { CountedFindings } from './counted-findings.ts'
 import { TokenRaces } from './token-races.ts'
@@ -98,7 +101,10 @@ export interface Times {
 /** How clients used the contract in one environment, since its first request; a reset does not clear it. */
 export class EnvironmentContractRecord implements ContractUseRecord {
   requests = 0
+  judged = 0
   injected = 0
+  /** How many requests were refused for their credentials, by the reason. */
+  readonly refused = new Map<string, number>()
   /** When records of earlier requests were lost with the replica that had them. */
   incompleteSince: string | undefined
   readonly findings = new CountedFindings()
@@ -127,12 +133,21 @@ export class EnvironmentContractRecord implements ContractUseRecord {
 
   addUse(use: OperationUse): void {
     const { operation, injected, status } = use
-    this.requests += 1
     if (injected) this.injected += 1
     if (status !== 0) count(this.outcomes, `${operation} ${status} ${use.errorCode ?? ''}`, injected)
     const level = injected ? INJECTED : DRIVEN
     if (!use.isBreach) this.#reachRequest(use, level)
     if (status >= 200 && status < 300) this.#reach(operation, 'answer', use.answer, level)
+  }
+
+  /** A verdict judges no request that was refused for its credentials, and none that only fetches a token. */
+  addRequest(entry: RecordedEntry): void {
+    const { operation, findings } = entry
+    const reason = refusalReason(entry)
+    if (reason === undefined && !(isOperation(operation ?? '') || operation === PROXY_REQUEST)) return
+    this.requests += 1
+    if (reason !== undefined) this.refused.set(reason, (this.refused.get(reason) ?? 0) + 1)
+    else if (operation !== 'create_token' || findings.some(isViolation)) this.judged += 1
   }
 
   /** Counts the transitions of accounts in a request, a page, or a control call. */
@@ -144,6 +159,8 @@ export class EnvironmentContractRecord implements ContractUseRecord {
 
   add(other: EnvironmentContractRecord): void {
     this.requests += other.requests
+    this.judged += other.judged
+    for (const [reason, requests] of other.refused) this.refused.set(reason, (this.refused.get(reason) ?? 0) + requests)
     this.incompleteSince = [this.incompleteSince, other.incompleteSince].filter(Boolean).sort().at(-1)
     this.injected += other.injected
     this.findings.merge(other.findings)
@@ -193,9 +210,10 @@ function raise(to: Levels, from: Levels): void {
   for (const [at, level] of from.entries()) if (level && level > (to[at] ?? 0)) to[at] = level
 }
 
-/** Adds what an entry of the journal has beside the operation: its findings, and transitions of accounts. */
+/** Adds what an entry of the journal has beside the use of its operation: whether it is judged, findings, transitions of accounts. */
 export function recordEntry(records: ContractRecords, entry: RecordedEntry): void {
-  const { operation, environment, findings, trace } = entry
+  const { kind, operation, environment, findings, trace } = entry
+  if (kind === 'request') records.of(environment).addRequest(entry)
   if (findings.length > 0) records.of(environment).findings.addEntry(entry)
   if (trace.due.length > 0 || trace.transitions.length > 0) records.of(environment).addMoves(trace)
   if (!trace.link && operation !== 'verify_user' && trace.tokens.length === 0) return

@@ -75,6 +75,8 @@ const MERGES: Readonly<Record<string, Merge>> = {
   count: sum,
   test_count: sum,
   injected: sum,
+  judged: sum,
+  refused: joinedBy('reason'),
   left_out: sum,
   matched: sum,
   rule: ([first, ...others]) => (typeof first === 'string' ? first : merged([first, ...others])),
@@ -113,11 +115,12 @@ function merged(values: readonly unknown[]): JsonObject {
   )
 }
 
-/** The items that are about the same thing, in the order of the first of each. */
+/** The items that are about the same thing, in the order of the first of each; a rule in each environment is one of its own. */
 function groupsOf(items: readonly JsonValue[], keys: readonly string[]): JsonObject[][] {
   const groups = new Map<string, JsonObject[]>()
   for (const item of items as JsonObject[]) {
-    const key = JSON.stringify(keys.map((name) => item[name]))
+    const { environment } = isJsonObject(item['rule']) ? item['rule'] : {}
+    const key = JSON.stringify([...keys.map((name) => item[name]), environment])
     const group = groups.get(key)
     if (group) group.push(item)
     else groups.set(key, [item])

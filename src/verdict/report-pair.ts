@@ -34,6 +34,8 @@ export interface Verdict {
   /** Fields without effect, and allowances that no request needed; they fail a verdict only by `failOn`. */
   readonly warnings: readonly VerdictItem[]
   readonly requests: number
+  /** Of them, those that were neither refused for their credentials nor for a token alone. */
+  readonly judged: number
   readonly injected: number
   /** The scenarios that were started, and how often their rules fired. */
   readonly scenarios: ContractRecord['scenarios']

@@ -25,7 +25,12 @@ export interface Reports {
   coverage(environment?: string): Promise<CoverageReport>
   /** Checks the exchanges in the request journals by Prism, which is loaded the first time. */
   prismCheck(environment?: string): Promise<PrismCheck>
-  rendered(format: ReportFormat, environment?: string): Promise<{ readonly text: string; readonly type: string }>
+  /** @param allowsNoRequests accepts that nothing of all environments was judged, though there were requests */
+  rendered(
+    format: ReportFormat,
+    environment: string | undefined,
+    allowsNoRequests: boolean,
+  ): Promise<{ readonly text: string; readonly type: string }>
   /** The scenarios of `--scenario`, each of whose rules has to fire in one of the environments. */
   scenariosOfStart(): Promise<readonly string[]>
   /** The environments that a report can be about, removed ones included. */
@@ -85,9 +90,11 @@ export function createReports(parts: ReportParts): Reports {
         all.flatMap((each) => journals.of(each).recorded()),
       )
     },
-    rendered: async (format, environment) => {
+    rendered: async (format, environment, allowsNoRequests) => {
       const made = await sources(environment)
-      return render(format, judge({ contract: contractReport(made), coverage: coverageReport(made) }))
+      const contract = contractReport(made)
+      const requireRequests = environment === undefined && !allowsNoRequests && contract.total.requests > 0
+      return render(format, judge({ contract, coverage: coverageReport(made) }, { requireRequests }))
     },
     scenariosOfStart: async () => {
       const all = (await sources()).counted.flatMap(({ scenarios: history }) => history.list())
@@ -141,6 +148,8 @@ function contractRecordOf(environments: readonly EnvironmentContractRecord[]): C
   return {
     ...(record.incompleteSince !== undefined && { incomplete_since: record.incompleteSince }),
     requests: record.requests,
+    judged: record.judged,
+    refused: [...record.refused].map(([reason, requests]) => ({ reason, requests })),
     injected: record.injected,
     scenarios: scenarioCounts(environments.flatMap(({ scenarios }) => scenarios.list())),
     findings: [...findings.filter(isViolation), ...unfiredRules(environments), ...ofWarnings],
@@ -187,15 +196,13 @@ function unfiredFinding(
 ): ReportFinding {
   const { environment, scenario, rule, at, matched, stopped } = unfiredRule
   const where = environment === null ? '' : ` in environment ${environment}`
-  const requests =
-    matched === 0
-      ? 'no request that matches it'
-      : `${plural(matched, 'request')} that did not meet its conditions or were ended by another rule`
+  const requests = matched === 0 ? 'no request' : plural(matched, 'request')
+  const unmet = matched === 0 ? '' : ', but its conditions were not met, or another rule decided'
   return runFinding({
     code: 'must_fire',
-    field: `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at}${where}`,
-    allowed: 'must fire',
-    found: `${requests}${stopped ? ' before the scenario was stopped' : ''}`,
+    field: `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at}`,
+    allowed: `never fired${where}: ${requests} matched it${stopped ? ' before the scenario was stopped' : ''}${unmet}`,
+    found: null,
     test: testName(test),
     rule: { scenario, rule, environment, matched },
   })

@@ -70,6 +70,8 @@ export interface VerdictOptions {
   readonly minOperations?: Threshold | undefined
   readonly minStatuses?: Threshold | undefined
   readonly requireRequests?: boolean | undefined
+  /** Of one test, whose requests may all have to be refused for their credentials. */
+  readonly perTest?: boolean | undefined
 }
 
 /** The options as text: `execute_tool:tool_input`, `12`, `80%`. */

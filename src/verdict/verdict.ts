@@ -1,5 +1,6 @@
 import { isViolation } from '../domain/finding.ts'
 import type { CaseResult, ContractRecord, ContractReport, ReportFinding, Tally } from './report-types.ts'
+import { plural } from '../domain/text.ts'
 import { isKept, type ReportPair, runFinding, type Verdict, type VerdictItem } from './report-pair.ts'
 import { findingSentence, originLines } from './sentences.ts'
 import { type Allowance, allows, type Threshold, type VerdictOptions } from './verdict-options.ts'
@@ -18,7 +19,8 @@ export interface JudgedReports extends ReportPair {
 export function judge(reports: ReportPair, options: VerdictOptions = {}): JudgedReports {
   const { cases } = reports
   // Whether a case made a request is judged for each.
-  const wanted = cases ? { ...options, requireRequests: false } : options
+  const isRequired = options.requireRequests === true && (!cases || reports.contract.total.requests > 0)
+  const wanted = { ...options, requireRequests: isRequired }
   const verdict = verdictOf(reports, wanted)
   return {
     ...reports,
@@ -34,7 +36,7 @@ export function judge(reports: ReportPair, options: VerdictOptions = {}): Judged
 export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Verdict {
   const { allow = [], failOn } = options
   const { contract, allowed } = withoutAllowed(reports, options)
-  const { findings, incomplete_since: since, requests, injected, scenarios } = contract.total
+  const { findings, incomplete_since: since, requests, judged, injected, scenarios } = contract.total
   const unused = allow
     .filter((allowance) => !allowed.some((finding) => allows(allowance, finding)))
     .map((allowance) => unusedAllowance(allowance, failOn === 'warning'))
@@ -55,6 +57,7 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
     allowed: allowed.map(withReasons),
     warnings: all.filter((finding) => !isViolation(finding)).map(item),
     requests,
+    judged,
     injected,
     scenarios,
     summary: reports.coverage.total.summary,
@@ -70,7 +73,6 @@ function incompleteFinding(since: string): ReportFinding {
   })
 }
 
-/** Nothing was judged, which must not look like a success. */
 const NO_REQUESTS = runFinding({
   code: 'no_requests',
   field: 'no operation',
@@ -132,12 +134,32 @@ function withoutAllowed(
 
 function shortfallsOf({ contract, coverage }: ReportPair, options: VerdictOptions): ReportFinding[] {
   const { summary } = coverage.total
-  const isEmpty = options.requireRequests === true && contract.total.requests === 0
   return [
-    ...(isEmpty ? [NO_REQUESTS] : []),
+    ...(options.requireRequests === true ? nothingJudged(contract.total, options) : []),
     ...tooFew('operations', summary.operations, options.minOperations),
     ...tooFew('statuses', summary.statuses, options.minStatuses),
   ]
+}
+
+/** That there was no request, or, in a whole run, none that can be judged: both must not look like a success. */
+export function nothingJudged(
+  { requests, judged, refused }: ContractRecord,
+  { perTest = false }: VerdictOptions,
+): ReportFinding[] {
+  if (requests === 0) return [NO_REQUESTS]
+  if (judged > 0 || perTest) return []
+  const refusals = refused.reduce((sum, each) => sum + each.requests, 0)
+  const reasons = refused.map(({ reason, requests: times }) => (times === 1 ? reason : `${times} times ${reason}`))
+  const share = (count: number): string => {
+    if (count < requests) return `${count} of them`
+    return count === 1 ? '' : count === 2 ? 'both' : 'all'
+  }
+  const parts = [
+    ...(refusals > 0 ? [`${share(refusals)} 401 (${reasons.join(', ')})`] : []),
+    ...(requests > refusals ? [`${share(requests - refusals)} for a token`] : []),
+  ]
+  const allowed = `was judged: ${plural(requests, 'request')}, ${parts.map((part) => part.trimStart()).join(', ')}; --allow-no-requests, or allowNoRequests: true in the library, accepts that`
+  return [runFinding({ code: 'nothing_judged', field: 'nothing', allowed, found: null })]
 }
 
 function tooFew(

@@ -333,7 +333,7 @@ describe('a command about a running server', () => {
       const ask = () => fetch(`${own.url}/api/v1/connections`)
       await ask()
       expect(await lines.next()).toMatch(
-        / list_connections +401 .*UNAUTHENTICATED violation: Authorization is required req_\w+$/,
+        /^\S+ violation: Authorization is required GET +list_connections +401 .*UNAUTHENTICATED req_\w+$/,
       )
       await fetch(`${own.url}/api/v1/nothing`)
       await ask()

@@ -84,7 +84,7 @@ describe('toolmock start prints a line for each request', () => {
         `^${AT} GET    get_connected_account_details 404 +\\d+ms mail zoe@example\\.com ACCOUNT_NOT_FOUND req_\\w+$`,
       ),
       expect.stringMatching(
-        `^${AT} GET    /api/v1/conected_accounts     404 +\\d+ms PATH_NOT_FOUND violation: GET /api/v1/conected_accounts is not served: did you mean GET /api/v1/connected_accounts\\? req_\\w+$`,
+        `^${AT} violation: GET /api/v1/conected_accounts is not served: did you mean GET /api/v1/connected_accounts\\? GET    /api/v1/conected_accounts     404 +\\d+ms PATH_NOT_FOUND req_\\w+$`,
       ),
     ])
   })
@@ -118,10 +118,10 @@ describe('toolmock start prints a line for each request', () => {
     await caller.token()
     await caller.post('/connected_accounts', { connector: 'no\n\u001b[31mthing', connected_account: {}, page: 3 })
     const [, ...lines] = await linesOf(serving)
-    expect(lines).toEqual([
-      expect.stringMatching(/ 400 +\d+ms no \\u\{1b\}\[31mthing VALIDATION_FAILED .*violation: identifier is required/),
-    ])
-    expect(lines[0]).toMatch(/warning: page is not a field of create_connected_account req_\w+$/)
+    expect(lines).toEqual([expect.stringMatching(/ 400 +\d+ms no \\u\{1b\}\[31mthing VALIDATION_FAILED req_\w+$/)])
+    expect(lines[0]).toMatch(
+      /^\S+ violation: identifier is required violation: connector .* warning: page is not a field of create_connected_account POST /,
+    )
   })
 
   it('with the name of its environment, unless that is the default one', async () => {
@@ -232,12 +232,12 @@ describeWith('terminal', 'at a terminal', () => {
   const plain = (output: string): string[] => stripVTControlCharacters(output.trimEnd()).split('\r\n')
 
   it.each([80, 300, 0])(
-    'of %d columns, where 0 is no size, no line is longer, and the rest is indented below the method',
+    'of %d columns, where 0 is no size, no line is longer, and the rest is indented below its beginning',
     async (columns) => {
       const output = await shown(columns)
       expect(output).toContain('\u001b[33m404\u001b[39m')
       const [first = '', ...more] = plain(output)
-      expect(first).toMatch(/^2026-01-31 12:00:00 GET {4}\/api\/v1\/conected_accounts +404 /)
+      expect(first).toMatch(/^2026-01-31 12:00:00 violation: GET \/api\/v1\/conected_accounts is not served: /)
       for (const line of [first, ...more]) expect(line.length).toBeLessThanOrEqual(columns || 80)
       for (const line of more) expect(line).toMatch(/^ {20}\S/)
       expect(more.length > 0).toBe(columns !== 300)

@@ -23,6 +23,11 @@ function program(work: string): string[] {
     ${work}`
   return ['--', process.execPath, '--input-type=module', '-e', client]
 }
+const REFUSED = `
+  const { TOOLMOCK_URL: url, TOOLMOCK_CLIENT_ID: client_id } = process.env
+  const form = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret: 'wrong' })
+  fetch(url + '/oauth/token', { method: 'POST', body: form })
+    .then(() => fetch(url + '/api/v1/connections', { headers: { Authorization: 'Bearer stale' } }))`
 const CLEAN = "await call('GET', '/connections')"
 const VIOLATION = "await call('GET', '/connected_accounts?page_size=101')"
 const UNKNOWN_PATH = "await raw('/api/v1/conections')"
@@ -85,6 +90,20 @@ describe('the verdict of toolmock run', () => {
       '',
       3,
       /failed for 1 reason\n {2}violation {2}no operation was called, so nothing was judged: let the program use TOOLMOCK_URL.*--allow-no-requests/,
+    ],
+    [
+      'a command whose credentials are all refused',
+      ['--', process.execPath, '-e', REFUSED],
+      '',
+      3,
+      /failed for 1 reason\n {2}violation {2}nothing was judged: 2 requests, both 401 \(the client's secret is wrong, the bearer token is unknown\)/,
+    ],
+    [
+      'a command whose credentials are all refused, as they may',
+      ['--allow-no-requests', '--', process.execPath, '-e', REFUSED],
+      '',
+      0,
+      /^\ntoolmock: there is nothing to check\n2 requests\n/,
     ],
     [
       'a command that calls nothing, as it may',

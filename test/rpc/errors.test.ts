@@ -181,13 +181,13 @@ describe('UNIMPLEMENTED', () => {
       const error = await failure(accounts.archiveAccount({}, { headers: mock.headers }))
       expect(error.rawMessage).toBe(
         'acme.tools.v1.ConnectedAccounts/ArchiveAccount is not served: ' +
-          'the mock does not serve POST /api/v1/connected_accounts:archive; see docs/grpc.md',
+          'the mock does not serve POST /api/v1/connected_accounts:archive; see toolmock explain G62',
       )
       for (const name of ['Do', 'a'.repeat(500)]) {
         const message = decodeURIComponent(
           (await grpc(mock, `/acme.Other/${name}`, envelope(Buffer.of()))).get('grpc-message') ?? '',
         )
-        expect(message).toMatch(/^acme\.Other\/.* see docs\/grpc\.md$/)
+        expect(message).toMatch(/^acme\.Other\/.* see toolmock explain G62$/)
         expect(message.length).toBeLessThanOrEqual(200)
       }
     })

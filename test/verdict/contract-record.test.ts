@@ -181,8 +181,8 @@ describe('GET /_mock/contract', () => {
       await control(mock, 'post', '/scenarios/limited/stop')
       const [stopped] = (await contractOf(mock)).total.findings
       expect(stopped && findingSentence(stopped)).toBe(
-        'rule "too many" of scenario limited at service in environment default must fire; ' +
-          'found no request that matches it before the scenario was stopped',
+        'rule "too many" of scenario limited at service never fired in environment default: ' +
+          'no request matched it before the scenario was stopped',
       )
       await control(mock, 'post', '/reset')
       expect((await contractOf(mock)).total.findings).toMatchObject([unfired])

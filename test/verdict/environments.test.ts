@@ -46,7 +46,7 @@ describe('reports of several environments', () => {
       expect(coverage.environments.map(({ name }) => name)).toEqual(['worker-2'])
       expect(reachOf(coverage.total, 'list_connected_accounts', 400, 'VALIDATION_FAILED')).toBe('driven')
       const page = await control(mock, 'get', '/contract?format=html&environment=default')
-      expect(page.text).toContain('<h1>The contract was kept</h1>')
+      expect(page.text).toContain('<h1>There is nothing to check</h1>')
     })
   })
 

@@ -17,7 +17,7 @@ describe('a report as SARIF', () => {
     return { type: 'object', additionalProperties: false, required, properties }
   }
   const place = closed(['physicalLocation', 'logicalLocations'], {
-    physicalLocation: closed(['artifactLocation', 'region'], {
+    physicalLocation: closed(['artifactLocation'], {
       artifactLocation: closed(['uri', 'uriBaseId'], {
         uri: { type: 'string', format: 'uri-reference', pattern: '^[^/\\s][^\\s]*$' },
         uriBaseId: { const: 'TOOLMOCK_PACKAGE' },

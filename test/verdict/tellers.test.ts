@@ -70,7 +70,11 @@ const TABLE: [title: string, ask: Ask, ...findings: string[]][] = [
   ['no number', get('/connected_accounts', 'page_size=ten'), 'violation type page_size must be an integer'],
   ['a repeated parameter', get('/connected_accounts', 'connector=a&connector=b'), 'violation repeated connector'],
   ['no page token', get('/connected_accounts', 'page_token=zzz'), 'violation page_token page_token must be'],
-  ['bad encoding', get('/connected_accounts', 'identifier=%zz'), 'violation encoding identifier must be percent-encoded'],
+  [
+    'bad encoding',
+    get('/connected_accounts', 'identifier=%zz'),
+    'violation encoding identifier must be percent-encoded',
+  ],
   ['no JSON', raw('{"connector":'), 'violation json body must be valid JSON'],
   ['no object', raw('[1]'), 'violation json_object body must be a JSON object; found an array'],
   ['another content type', raw('{}', 'text/plain'), 'violation content_type Content-Type must be application/json'],
@@ -155,6 +159,8 @@ describe('every teller names the same findings', () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
       await control(mock, 'delete', '/contract')
+      // Of refused requests alone the verdict would be that nothing was judged.
+      await mock.api.get('/connections')
       await ask(mock)
       const journal = mock.app.services.journals.of(mock.environment)
       const entry = journal.recorded().findLast(({ kind }) => kind === 'request')!

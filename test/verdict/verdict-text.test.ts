@@ -12,6 +12,7 @@ const GOOD: Verdict = {
   allowed: [],
   warnings: [],
   requests: 7,
+  judged: 7,
   injected: 2,
   scenarios: [],
   summary,
@@ -155,8 +156,10 @@ describe('a verdict as text', () => {
   })
 
   it('reports that there is nothing to check without a request', () => {
-    expect(verdictText({ ...GOOD, requests: 0 })).toBe('toolmock: there is nothing to check\nno operation was called')
-    expect(verdictMarkdown({ ...GOOD, requests: 0 })).toMatch(/^### toolmock: there is nothing to check\n/)
+    expect(verdictText({ ...GOOD, requests: 0, judged: 0 })).toBe(
+      'toolmock: there is nothing to check\nno operation was called',
+    )
+    expect(verdictMarkdown({ ...GOOD, requests: 0, judged: 0 })).toMatch(/^### toolmock: there is nothing to check\n/)
   })
 })
 

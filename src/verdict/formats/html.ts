@@ -29,8 +29,8 @@ export function reportPage(reports: JudgedReports): string {
         ${[...scenariosSections(contract.total), coverageSection(coverage.total, shortfalls), detailsSection(coverage.total), environmentsSection(reports)].map(section)}
       </main>
       <footer>
-        ${`${contract.tool.name} ${contract.tool.version}`}. docs/fidelity.md explains the rules with an identifier such
-        as G6. <code>toolmock explain</code> explains a request and its answer by its id.
+        ${`${contract.tool.name} ${contract.tool.version}`}. <code>toolmock explain</code> explains a rule such as G6,
+        and a request with its answer by its id.
       </footer>`,
   })
   return `${page.toString()}\n`
@@ -40,14 +40,16 @@ function titleOf({ contract: { ok, total }, shortfalls, cases = [] }: JudgedRepo
   if (!ok) return 'The verdict failed'
   const failed = failedOf(cases).length
   if (failed > 0) return `${failed} of ${plural(cases.length, 'case')} failed`
-  if (shortfalls.length > 0) return 'A minimum of coverage was not reached'
-  return total.requests === 0 ? 'No operation was called' : 'The contract was kept'
+  if (shortfalls.length > 0)
+    return shortfalls.some(isMinimum) ? 'A minimum of coverage was not reached' : 'Nothing was judged'
+  if (total.requests === 0) return 'No operation was called'
+  return total.judged === 0 ? 'There is nothing to check' : 'The contract was kept'
 }
 
 function pageHeader(reports: JudgedReports, findings: readonly Section[]): Html {
   const { ok, total, at, environments } = reports.contract
   const failed = !ok || [...reports.shortfalls, ...failedOf(reports.cases)].length > 0
-  const tone = failed ? 'error' : total.requests === 0 ? 'warning' : 'success'
+  const tone = failed ? 'error' : total.judged === 0 ? 'warning' : 'success'
   const links = findings.flatMap(({ id, counted: [count, ...nouns] = [0, ''] }) =>
     count === 0 ? [] : [html`<a href="#${id}">${plural(count, ...nouns)}</a>`],
   )
@@ -58,10 +60,15 @@ function pageHeader(reports: JudgedReports, findings: readonly Section[]): Html 
     <p>
       ${plural(total.requests, 'request')} in ${plural(environments.length, 'environment')}; a scenario answered, cut or
       changed ${total.injected} of
-      them.${links.length === 0 && total.requests > 0 && ' Every one kept the contract, and every field had an effect.'}
+      them.${links.length === 0 && total.judged > 0 && ' Every one kept the contract, and every field had an effect.'}
     </p>
     ${total.left_out > 0 && html`<p>${leftOutSentence(total)}.</p>`}
   </header>`
+}
+
+/** Beside minima of coverage a shortfall can be that nothing was judged. */
+function isMinimum({ code }: ReportFinding): boolean {
+  return code === 'coverage'
 }
 
 function failedOf(cases: JudgedReports['cases'] = []) {
@@ -118,7 +125,7 @@ function findingSections(reports: JudgedReports): Section[] {
       id: 'coverage',
       title: '',
       counted: [
-        shortfalls.length,
+        shortfalls.filter(isMinimum).length,
         'minimum of coverage that was not reached',
         'minima of coverage that were not reached',
       ],

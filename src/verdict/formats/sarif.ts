@@ -98,10 +98,14 @@ function locationOf({ operation, field, code, rule }: ReportFinding, bundled: Re
   if (operation !== null) return inOperation(operation, field, `${operation}/${field}`)
   if (rule) {
     const file = bundled.has(rule.scenario) ? `scenarios/${rule.scenario}.yaml` : SPEC
-    return placed(file, 1, { name: rule.rule, fullyQualifiedName: `${rule.scenario}/${rule.rule}`, kind: 'resource' })
+    return placed(file, undefined, {
+      name: rule.rule,
+      fullyQualifiedName: `${rule.scenario}/${rule.rule}`,
+      kind: 'resource',
+    })
   }
   const fullyQualifiedName = code === UNKNOWN_PATH ? field : code
-  return placed(SPEC, 1, { name: fullyQualifiedName, fullyQualifiedName, kind: 'resource' })
+  return placed(SPEC, undefined, { name: fullyQualifiedName, fullyQualifiedName, kind: 'resource' })
 }
 
 const RULE_OF_CODE: ReadonlyMap<string, RuleId> = new Map(
@@ -110,6 +114,7 @@ const RULE_OF_CODE: ReadonlyMap<string, RuleId> = new Map(
     must_fire: 'unfired-rule',
     coverage: 'too-little-driven',
     no_requests: 'too-little-driven',
+    nothing_judged: 'too-little-driven',
     mock_answer: 'answer-violation',
   } as const),
 )
@@ -134,15 +139,20 @@ function placeOfTest({ name, file, line }: TestName): Location[] {
   ]
 }
 
-/** A line of a file of the package. */
-function placed(uri: string, startLine: number, logical: NonNullable<Location['logicalLocations']>[number]): Location {
+/** A line of a file of the package, or the whole file. */
+function placed(
+  uri: string,
+  startLine: number | undefined,
+  logical: NonNullable<Location['logicalLocations']>[number],
+): Location {
   const artifactLocation = { uri: encodeURI(uri.toWellFormed()), uriBaseId: PACKAGE }
-  return { physicalLocation: { artifactLocation, region: { startLine } }, logicalLocations: [logical] }
+  const region = startLine !== undefined && { region: { startLine } }
+  return { physicalLocation: { artifactLocation, ...region }, logicalLocations: [logical] }
 }
 
 /** A part of an operation in the spec. */
 export function inOperation(operation: string, name: string, fullyQualifiedName: string): Location {
-  return placed(SPEC, OPERATION_LINES[operation] ?? 1, { name, fullyQualifiedName, kind: 'member' })
+  return placed(SPEC, OPERATION_LINES[operation], { name, fullyQualifiedName, kind: 'member' })
 }
 
 /** GitHub identifies an alert by the second one and cannot compute it for a file outside the repository. */
@@ -193,7 +203,7 @@ const RULES = {
   },
   'too-little-driven': {
     level: 'error',
-    short: 'A minimum of coverage was not reached',
+    short: 'A minimum of coverage was not reached, or nothing was judged',
     help: 'The coverage report lists what was never driven: exercise it, or lower the minimum.',
   },
   'case-failed': {

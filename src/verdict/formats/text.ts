@@ -124,9 +124,9 @@ function rowsOf(lines: readonly string[], terminal: Terminal | undefined): numbe
   return lines.reduce((rows, line) => rows + lineOnTerminal(line, terminal).split('\n').length, 0)
 }
 
-export function titleOf({ ok, reasons, requests }: Verdict): string {
+export function titleOf({ ok, reasons, judged }: Verdict): string {
   if (!ok) return `the verdict failed for ${plural(reasons.length, 'reason')}`
-  return requests === 0 ? 'there is nothing to check' : 'the contract was kept'
+  return judged === 0 ? 'there is nothing to check' : 'the contract was kept'
 }
 
 export function requestsLine({ requests, injected }: Verdict): string {

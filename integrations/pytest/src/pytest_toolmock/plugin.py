@@ -98,7 +98,7 @@ def _report_of(control: Control) -> str:
 def _verdict_of(control: Control) -> "tuple[bool, str]":
     """The verdict of a server that somebody else has started, on all its requests."""
     report = control.call("GET", "/contract", format="json")
-    return report["ok"] and report["total"]["requests"] > 0, control.text("GET", "/contract", format="text").strip()
+    return report["ok"] and report["total"]["judged"] > 0, control.text("GET", "/contract", format="text").strip()
 
 
 @pytest.fixture(scope="session")
