@@ -1,5 +1,6 @@
 import type { Rule } from '../contract/generated/rules.ts'
-import { plural, quote } from '../domain/text.ts'
+import { type ActionWay, withWays } from '../domain/action.ts'
+import { plural, quote, shellQuote } from '../domain/text.ts'
 import type { Explanation } from '../request-journal/explain.ts'
 import type { Run } from './command.ts'
 import { type ControlSession, controlSession, oneOperand } from './control-session.ts'
@@ -18,14 +19,26 @@ export const explain: Run<'explain'> = async (given, context) => {
   else await explainRequest(operand, session)
 }
 
-async function explainRequest(
-  id: string,
-  { call, print, terminal, values: { journal } }: ControlSession<'explain'>,
-): Promise<void> {
+async function explainRequest(id: string, session: ControlSession<'explain'>): Promise<void> {
+  const { call, print, terminal, values } = session
+  const { journal } = values
   const ofServer = () => call('GET /requests/{id}/explain', { path: { id } })
   const answer = await (journal === undefined ? ofServer() : explanationIn(journal, id))
   const lineOf = (line: string) => indented(line, /^[-→] /.test(line) ? 2 : 0, terminal)
-  print(answer, () => answer.text.split('\n').map(lineOf).join('\n'))
+  // The server of a journal file is gone.
+  const linesOf = ({ command }: ActionWay) =>
+    journal === undefined ? (command ? [commandLine(command, session)] : []) : undefined
+  print(answer, () => withWays(answer, linesOf).map(lineOf).join('\n'))
+}
+
+/** A command for the server and environment of this one, as it is called in a shell. */
+function commandLine(words: readonly string[], { given, values }: ControlSession<'explain'>): string {
+  const server = (['url', 'host', 'port'] as const).filter((name) => given.get(name) === 'flag')
+  const flags = [...server, ...(values.environment === 'default' ? [] : (['environment'] as const))]
+  return [
+    'npx toolmock',
+    ...[...words, ...flags.flatMap((name) => [`--${name}`, String(values[name])])].map(shellQuote),
+  ].join(' ')
 }
 
 async function explanationIn(file: string, id: string): Promise<Explanation> {

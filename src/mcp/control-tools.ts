@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { withWays } from '../domain/action.ts'
 import type { ControlAnswer, ControlCall } from '../contract/control-call.ts'
 import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { firedText } from '../domain/scenario.ts'
@@ -74,7 +75,10 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
     description: 'Why a request was answered as it was: the rule that decided, the state at that moment, what to do.',
     reads: true,
     input: { id: text.describe('from list_requests, or the X-Request-Id of an answer') },
-    run: async (path, call) => (await call('GET /requests/{id}/explain', { path })).text.split('\n'),
+    run: async (path, call) =>
+      withWays(await call('GET /requests/{id}/explain', { path }), ({ tool: way }) =>
+        way ? [`${way.name} ${JSON.stringify(way.arguments)}`] : [],
+      ),
   }),
   tool({
     name: 'list_links',

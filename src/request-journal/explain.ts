@@ -66,7 +66,7 @@ interface Reason {
 function reasonOf(evidence: Evidence): Reason {
   const { entry, message } = evidence
   const { errorCode, findings, trace } = entry
-  if (entry.webhook) return eventReason(entry, entry.webhook)
+  if (entry.webhook) return eventReason(evidence, entry.webhook)
   if (trace.injected) return { cause: injectedCause(entry), details: { facts: accountFacts } }
   const remedy = REMEDIES.get(errorCode ?? '')
   const details = DETAILS.get(keyOf(entry)) ?? {}
@@ -104,7 +104,10 @@ function injectedCause({ trace, status }: RecordedEntry): CausePart[] {
 }
 
 /** What became of an attempt to send an event (G68). */
-function eventReason({ status, failure }: RecordedEntry, { attempts, cause, type }: WebhookDelivery): Reason {
+function eventReason(
+  { entry: { status, failure }, environment }: Evidence,
+  { id, attempts, cause, type }: WebhookDelivery,
+): Reason {
   const isDone = status >= 200 && status < 300
   const last = attempts >= RETRY_AFTER.length ? 'it was the last attempt' : 'the next attempt is made by the clock'
   const answer = failure ?? `the application answered ${status}, which is not 2xx`
@@ -116,10 +119,11 @@ function eventReason({ status, failure }: RecordedEntry, { attempts, cause, type
       facts: () => [
         `Attempt ${attempts + 1} of ${type}, caused by ${cause === null ? 'the clock' : `request ${cause}`}.`,
       ],
-      actions: () =>
-        isDone
-          ? []
-          : [{ action: 'advance_clock', target: null, value: null, text: 'Move the clock to the next attempt.' }],
+      actions: () => {
+        const due = environment?.model.tables.webhook_deliveries.get(id)?.due_at
+        if (!environment || due === undefined || due <= instant(environment.clock.now())) return []
+        return [{ action: 'set_clock', target: due, value: null, text: `Move the clock to the next attempt, ${due}.` }]
+      },
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { components } from '../contract/generated/control-types.ts'
 import type { Account } from '../domain/account.ts'
-import { isViolation } from '../domain/finding.ts'
+import { type Finding, isViolation } from '../domain/finding.ts'
 import type { AuthRequest } from '../domain/generated/tables.ts'
 import { instant } from '../domain/instant.ts'
 import { own, textOf } from '../domain/json.ts'
@@ -12,9 +12,13 @@ import { isSessionToken } from '../domain/session-token.ts'
 import { nearest } from '../domain/suggestion.ts'
 import { quote } from '../domain/text.ts'
 import { valueAt } from '../domain/value-match.ts'
+import type { SeedBundle } from '../domain/seed.ts'
+import type { Environment } from '../state/environment.ts'
+import { hasExpired } from '../state/expiry.ts'
 import type { RecordedEntry } from './entry.ts'
 import { accountFacts, answerOf, type Evidence, named, upstreamFacts } from './evidence.ts'
-import { requestHeadersOf, sentText, toolOf } from './view.ts'
+import { UNKNOWN_PATH } from './findings.ts'
+import { pathOf, requestHeadersOf, sentText, toolOf } from './view.ts'
 
 type Schemas = components['schemas']
 export type CausePart = Schemas['CausePart']
@@ -57,31 +61,69 @@ function sendAgainWith(field: string, value: string): Action {
   return action('send_again_with', `Send it again with ${field} ${quote(value)}.`, field, value)
 }
 
+/** A wrong path, name or value is sent as it was meant. */
+function correction({ code, field, found }: Finding, meant: string): Action {
+  if (code === UNKNOWN_PATH) return action('send_again_as', `Send it again as ${meant}.`, null, meant)
+  if (found !== null) return sendAgainWith(field, meant)
+  return action('rename_field', `Send it again with ${meant} in place of ${field}.`, field, meant)
+}
+
 /** The actions of every answer: without the scenario that gave it, and with the name that was meant. */
 export function generalActions({ entry, environment }: Evidence): Action[] {
   const scenarios = new Set(entry.trace.rules.flatMap(({ scenario, injected }) => (injected ? [scenario] : [])))
   const running = [...scenarios].filter((name) => environment?.model.tables.scenario_runs.get(name)?.running === true)
   return [
     ...running.map((name) => action('stop_scenario', `Stop scenario ${name}.`, name)),
-    ...entry.findings.flatMap(({ field, did_you_mean: meant }) =>
-      meant === null ? [] : [sendAgainWith(field, meant)],
+    ...entry.findings.flatMap((finding) =>
+      finding.did_you_mean === null ? [] : [correction(finding, finding.did_you_mean)],
     ),
   ]
 }
 
 const newLink = (account: Account | undefined): Action =>
   action('create_link', 'Create a new magic link and send the user through it.', account?.id ?? null)
-const openLinks = ({ environment }: Evidence, account: Account | undefined): Action[] => {
-  const links = [...(environment?.model.tables.magic_links.values() ?? [])]
-  const open = links.filter(({ account_id, completed_at }) => account_id === account?.id && completed_at === undefined)
+const openLinks = (environment: Environment, account: Account): Action[] => {
+  const open = environment.model
+    .openLinks()
+    .filter((link) => link.account_id === account.id && !hasExpired(environment, link))
   return open.slice(-1).map(({ id }) => action('approve_link', `Approve the open magic link ${id}.`, id))
+}
+
+/** Where the connection of the request's account is disabled now. */
+function enableConnection({ entry, environment }: Evidence): Action[] {
+  const keyId = entry.trace.account?.connector
+  const connection = environment?.model.tables.connections.values().find((each) => each.key_id === keyId)
+  if (!connection || connection.enabled) return []
+  const how = `Enable the connection ${connection.key_id}: POST /_mock/connections/${connection.key_id}/enable.`
+  return [action('enable_connection', how, connection.key_id)]
+}
+
+/** Where the seed has what was deleted: no request brings it back with its id. */
+function resetTo(
+  environment: Environment | undefined,
+  what: string,
+  isInSeed: (seed: SeedBundle) => boolean,
+): Action[] {
+  const origin = environment?.model.tables.origins.get('origin')
+  return origin && isInSeed(origin.exact) ? [action('reset', `Reset the environment: its seed has this ${what}.`)] : []
+}
+
+function seededAccount({ entry, environment }: Evidence): Action[] {
+  const [id, identifier, connector] = [accountId(entry), sentText(entry, 'identifier'), sentText(entry, 'connector')]
+  const isMeant = (account: SeedBundle['accounts'][number]): boolean =>
+    id === undefined
+      ? account.identifier === identifier && (connector === undefined || account.connector === connector)
+      : account.id === id
+  return resetTo(environment, 'account', ({ accounts }) =>
+    accounts.some((each) => isMeant(each) && !environment?.model.tables.accounts.get(each.id ?? '')),
+  )
 }
 
 const LINK: Details = {
   cause: ({ entry }) => say`${entry.failure ?? 'The flow of the link could not go on'}.`,
   facts: (evidence) => [...linkFacts(evidence), ...accountFacts(evidence)],
-  actions: ({ entry }) => [newLink(entry.trace.account)],
 }
+const NEW_LINK: Details = { ...LINK, actions: ({ entry }) => [newLink(entry.trace.account)] }
 
 const UPSTREAM: Details = {
   cause: upstreamCause,
@@ -91,26 +133,35 @@ const UPSTREAM: Details = {
 /** By error code; `page` is a page that has no code, `upstream` an answer of a third party that the proxy passes on. */
 export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
   Object.entries({
-    page: LINK,
+    page: NEW_LINK,
     upstream: UPSTREAM,
     TOOL_ERROR: UPSTREAM,
     LINK_UNKNOWN: LINK,
-    LINK_COMPLETED: LINK,
-    LINK_EXPIRED: LINK,
-    LINK_ACCOUNT_DELETED: LINK,
-    LINK_CONNECTION_DISABLED: LINK,
+    LINK_COMPLETED: NEW_LINK,
+    LINK_EXPIRED: NEW_LINK,
+    LINK_ACCOUNT_DELETED: NEW_LINK,
+    LINK_CONNECTION_DISABLED: { ...LINK, actions: enableConnection },
     LINK_VERIFICATION_REQUIRED: LINK,
-    LINK_REFUSED: LINK,
-    LINK_UNAVAILABLE: LINK,
+    LINK_REFUSED: NEW_LINK,
+    LINK_UNAVAILABLE: NEW_LINK,
+    CONNECTION_DISABLED: { actions: enableConnection },
+    PROVIDER_NOT_FOUND: {
+      actions: ({ entry, environment }) => {
+        const identifier = decodeURIComponent(pathOf(entry).split('/').at(-1) ?? '')
+        const isBack = environment?.model.tables.providers.values().some((each) => each.identifier === identifier)
+        return resetTo(environment, 'provider', ({ providers }) =>
+          providers.some((provider) => provider.identifier === identifier && isBack !== true),
+        )
+      },
+    },
     ACCOUNT_NOT_ACTIVE: {
       cause: notActiveCause,
       facts: (evidence) => [...accountFacts(evidence), ...upstreamFacts(evidence)],
-      actions: (evidence) => {
-        const { account } = evidence.entry.trace
-        const now = account && evidence.environment?.model.tables.accounts.get(account.id)
-        if (!now || now.status === 'ACTIVE') return []
+      actions: ({ entry, environment }) => {
+        const now = environment?.model.tables.accounts.get(entry.trace.account?.id ?? '')
+        if (!environment || !now || now.status === 'ACTIVE') return []
         const store = action('store_credentials', `Store live credentials in account ${now.id}.`, now.id)
-        return [...openLinks(evidence, now), newLink(now), store]
+        return [...openLinks(environment, now), newLink(now), store]
       },
     },
     UNAUTHENTICATED: {
@@ -134,7 +185,10 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
         say`The identifier ${quote(sentText(entry, 'identifier') ?? '')} is not ${quote(entry.trace.authRequest?.identifier ?? '')}, for which the magic link was created.`,
       facts: accountFacts,
     },
-    ACCOUNT_NOT_FOUND: { facts: deletionFacts, actions: similarAccounts },
+    ACCOUNT_NOT_FOUND: {
+      facts: deletionFacts,
+      actions: (evidence) => [...similarAccounts(evidence), ...seededAccount(evidence)],
+    },
     AUTH_REQUEST_NOT_FOUND: {
       facts: authRequestFacts,
       actions: ({ entry }) => [newLink(entry.trace.account)],
@@ -210,8 +264,12 @@ function notActiveCause({ entry: { trace }, message }: Evidence): CausePart[] {
   return say`Account ${accountRef(account)} ${state}.`
 }
 
+function accountId(entry: RecordedEntry): string | undefined {
+  return sentText(entry, 'id') ?? sentText(entry, 'connected_account_id')
+}
+
 function deletionFacts({ entry, earlier }: Evidence): string[] {
-  const id = sentText(entry, 'id') ?? sentText(entry, 'connected_account_id')
+  const id = accountId(entry)
   const identifier = sentText(entry, 'identifier')
   const deleted = latestWith(
     earlier,

@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { wayOf } from '../domain/action.ts'
 import { findingText } from '../domain/finding.ts'
 import { plural } from '../domain/text.ts'
 import { call, type Explanation, type Request, saveAs, type Schemas, type TimelineEntry, serverUrl } from './api.ts'
+import { correctedBy } from './corrected.ts'
 import { close, compare, isAnswered, titleOf } from './entry.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
 import { momentOf, timeOf, tookOf } from './format.ts'
@@ -12,7 +14,7 @@ import { Detail, Loading, Problem, Section } from './layout.tsx'
 import { inEnvironment, linkTo, route, setParameters } from './hash-route.ts'
 import { listen } from './keyboard.ts'
 import { change, timeline } from './live.ts'
-import { SendAndCopy } from './send-again.tsx'
+import { sendAgain, SendAndCopy } from './send-again.tsx'
 import { curlOf } from './snippets.ts'
 import { stepsOf, type Participant, type Step } from './request-steps.ts'
 import { OnDemand } from './on-demand.tsx'
@@ -74,9 +76,7 @@ function LoadedRequest({ request, explanation }: Readonly<{ request: Request; ex
           <Message message={request.response} />
         ) : (
           <>
-            {explanation && isAnswered(request) && (
-              <Why explanation={explanation} failed={request.status === 0 || request.status >= 400} />
-            )}
+            {explanation && isAnswered(request) && <Why explanation={explanation} request={request} />}
             <Section title="What happened">
               <Sequence steps={stepsOf(request)} />
               {success && (
@@ -215,7 +215,7 @@ function Message({ message }: Readonly<{ message: Request['request'] }>) {
 }
 
 /** The explanation of the answer. Its facts are collapsed for a success. */
-function Why({ explanation, failed }: Readonly<{ explanation: Explanation; failed: boolean }>) {
+function Why({ explanation, request }: Readonly<{ explanation: Explanation; request: Request }>) {
   const { cause, because, facts, actions } = explanation
   const { busy, error, run } = useAction()
   return (
@@ -223,7 +223,7 @@ function Why({ explanation, failed }: Readonly<{ explanation: Explanation; faile
       <p>{cause.map((part) => (part.ref === undefined ? part.text : <a href={hrefOf(part)}>{part.text}</a>))}</p>
       {because !== null && <p>{because}</p>}
       {facts.length > 0 && (
-        <details open={failed}>
+        <details open={request.status === 0 || request.status >= 400}>
           <summary class="quiet">{plural(facts.length, 'fact')} behind it</summary>
           <Items items={facts} />
         </details>
@@ -231,8 +231,8 @@ function Why({ explanation, failed }: Readonly<{ explanation: Explanation; faile
       {actions.length > 0 && (
         <Items
           items={actions.map((action) => {
-            const done = callOf(action)
-            return done ? <SmallButton label={action.text} disabled={busy} onClick={() => run(done)} /> : action.text
+            const act = actOf(action, request)
+            return act ? <SmallButton label={action.text} disabled={busy} onClick={() => run(act)} /> : action.text
           })}
           tone="info"
           label="What to do"
@@ -248,13 +248,14 @@ function hrefOf({ ref, id = '' }: Explanation['cause'][number]): string {
   return linkTo(view, id.split('/', 1).join(), inEnvironment())
 }
 
-/** The call of an action that a button can do. */
-function callOf({ action, target }: Explanation['actions'][number]): (() => Promise<unknown>) | undefined {
-  if (target === null) return undefined
-  if (action === 'stop_scenario') return () => change('POST', pathOf('scenarios', target, 'stop'))
-  if (action === 'approve_link')
-    return () => call('POST', pathOf('links', target, 'complete'), { body: { decision: 'approve' } })
-  return undefined
+/** What the button of an action does; undefined for what only the program under test can do. */
+function actOf(action: Explanation['actions'][number], request: Request): (() => Promise<unknown>) | undefined {
+  const corrected = canSend(request) ? correctedBy(action, request) : undefined
+  if (corrected) return () => sendAgain(corrected)
+  const way = wayOf(action)
+  if (!way) return undefined
+  const [method, path, body] = way.call
+  return () => change(method, pathOf(...path), body && { body })
 }
 
 /** The attempts to send the events that a request caused. */

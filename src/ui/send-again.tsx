@@ -55,7 +55,7 @@ function Edit({ request, close: end }: Readonly<{ request: Request; close: () =>
  * Sends a request as the client did, with a new bearer token where it had one, and opens the new request. The page compares it
  * with this one on demand.
  */
-async function sendAgain(request: Request, path = urlOf(request, ''), body = bodyOf(request)): Promise<void> {
+export async function sendAgain(request: Request, path = urlOf(request, ''), body = bodyOf(request)): Promise<void> {
   const { method } = request
   const hasToken = request.request.headers['authorization'] !== undefined
   const headers = { ...headersOf(request), ...(hasToken && { Authorization: `Bearer ${await newToken()}` }) }

@@ -218,7 +218,12 @@ describe('explaining an answer', () => {
       await mock.api.post('/connected_accounts', { ...ADA, connector: 'maill' })
       expect(meant()).toEqual([['send_again_with', 'mail']])
       await mock.api.get('/conections')
-      expect(meant()).toEqual([['send_again_with', 'GET /api/v1/connections']])
+      expect(meant()).toEqual([['send_again_as', 'GET /api/v1/connections']])
+      await mock.api.get('/connections', { connecter: 'mail' })
+      expect(explainLast(mock).actions).toEqual([])
+      await mock.api.get('/connected_accounts', { pageSize: '5' })
+      expect(meant()).toEqual([['rename_field', 'page_size']])
+      expect(explainLast(mock).text).toContain('\n→ Send it again with page_size in place of pageSize.')
     }))
 
   it('names the request that created a link, and when the link expired', () =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Request, TimelineEntry } from '../../src/ui/api.ts'
+import { correctedBy } from '../../src/ui/corrected.ts'
 import { curlOf } from '../../src/ui/snippets.ts'
 import { failureScenario, failuresOf } from '../../src/ui/failure.ts'
 import { fieldsOf, inputOf } from '../../src/ui/input-form.ts'
@@ -467,5 +468,39 @@ describe('the timeline', () => {
         return line.kind === 'entry' ? line.entry.sequence : line.kind
       }),
     ).toEqual([['default', 1, 1], ['mail > sends', 2, 0], 3, 1])
+  })
+})
+
+describe('a request as an action corrects it', () => {
+  const request: Request = {
+    ...REQUEST,
+    query: { pageSize: '5' },
+    request: { headers: {}, body: { tool_name: 'list', accounts: [{ identifer: 'ada' }] } },
+  }
+  const body = { tool_name: 'list', accounts: [{ identifer: 'ada' }] }
+  it.each([
+    [
+      'send_again_with',
+      'tool_name',
+      'mail_list',
+      { request: { headers: {}, body: { ...body, tool_name: 'mail_list' } } },
+    ],
+    ['send_again_with', 'pageSize', '6', { query: { pageSize: '6' } }],
+    ['rename_field', 'pageSize', 'page_size', { query: { page_size: '5' } }],
+    [
+      ...(['rename_field', 'accounts[0].identifer', 'identifier'] as const),
+      { request: { headers: {}, body: { ...body, accounts: [{ identifier: 'ada' }] } } },
+    ],
+    ['send_again_as', null, 'GET /api/v1/connections', { method: 'GET', path: '/api/v1/connections' }],
+  ] as const)('%s %s %s', (action, target, value, changed) => {
+    expect(correctedBy({ action, target, value, text: '' }, request)).toEqual({ ...request, ...changed })
+  })
+
+  it.each([
+    ['send_again_as', null, 'GET or PUT /api/v1/connections'],
+    ['rename_field', 'nothing.there', 'x'],
+    ['get_token', null, null],
+  ] as const)('%s %s %s is no correction of this request', (action, target, value) => {
+    expect(correctedBy({ action, target, value, text: '' }, request)).toBeUndefined()
   })
 })
