@@ -17,7 +17,7 @@ export function correctedBy(
   for (const name of names) object = isRecord(object) ? object[name] : undefined
   if (!isRecord(object)) return undefined
   object[action === 'rename_field' ? value : last] = action === 'rename_field' ? object[last] : value
-  if (action === 'rename_field') delete object[last]
+  if (action === 'rename_field') Reflect.deleteProperty(object, last)
   return { ...request, query, request: { ...request.request, body } }
 }
 
