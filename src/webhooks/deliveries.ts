@@ -30,7 +30,7 @@ export interface DeliveryParts {
 }
 
 /** Attempts that are under way at one webhook. */
-export const MAX_SENDING = 16
+const MAX_SENDING = 16
 /** How long an event waits for those that a fault puts in front of it, in real milliseconds. */
 const REORDER_WAIT = 5000
 

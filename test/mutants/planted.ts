@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { TEST_DEFINES } from '../../.config/test-build.ts'
 
 /** A small change in a source file, and the test that must fail with it. */
-export interface PlantedMutant {
+interface PlantedMutant {
   /** The folder of `src` that has the file. */
   readonly module: string
   /** The wrong behaviour. */
@@ -42,6 +42,7 @@ export function plantedText(text: string, { file, what, replace, with: replaceme
  * Yields the titles of the tests that failed. @throws Error when no test runs
  */
 export async function* withPlanted(mutants: readonly PlantedMutant[]): AsyncGenerator<[PlantedMutant, string[]]> {
+  if (mutants.length === 0) return
   let planted: PlantedMutant | undefined
   const plant = {
     name: 'planted-mutant',
@@ -72,8 +73,10 @@ export async function* withPlanted(mutants: readonly PlantedMutant[]): AsyncGene
       const ran = testModules.filter(({ moduleId }) => moduleId === ROOT + mutant.test)
       const all = ran.flatMap((module) => [...module.children.allTests()])
       const results = all.map((test) => [test.result().state, test.fullName] as const)
-      if (!results.some(([state]) => state === 'passed' || state === 'failed'))
-        throw new Error(`${mutant.test} runs no test with "${mutant.what}": ${JSON.stringify(unhandledErrors)}`)
+      if (!results.some(([state]) => state === 'passed' || state === 'failed')) {
+        const errors = [...unhandledErrors, ...ran.flatMap((module) => module.errors())]
+        throw new Error(`${mutant.test} runs no test with "${mutant.what}": ${JSON.stringify(errors)}`)
+      }
       yield [mutant, results.flatMap(([state, name]) => (state === 'failed' ? [name] : []))]
       vitest.invalidateFile(ROOT + mutant.file)
     }
