@@ -64,8 +64,8 @@ export interface AppOptions extends SharedOptions {
   observeEntry?: ((entry: RecordedEntry) => void) | undefined
   /** Sees every call of the control API once it is over. It is in no journal. */
   observeControl?: ((entry: RecordedEntry) => void) | undefined
-  /** Stops the process for `POST /_mock/shutdown`; a server that its own program stops has none. */
-  shutdown?: (() => void) | undefined
+  /** Stops the process, for `POST /_mock/shutdown` among others; a server that its own program stops has none. */
+  shutdown?: ((exitCode?: number) => void) | undefined
   time?: TimeSource | undefined
   /** For tests that need a disk that fails. */
   fileSystem?: FileSystem | undefined

@@ -32,7 +32,7 @@ export const start: Run<'start'> = async (given, context) => {
   requests?.flush()
   if (context.variables[DETACHED] !== undefined) await rm(SERVER_FILE, { force: true })
   // Connections that clients hold open must not keep the process.
-  process.exit(0)
+  process.exit(stop.exitCode)
 }
 
 /** Undefined where no line is wanted: with `--quiet`, and where the log leaves out what is no warning. */

@@ -28,7 +28,13 @@ export class StopRequest {
     for (const signal of stopSignals()) process.on(signal, this.#listener)
   }
 
-  readonly ask = (): void => this.#asked.abort()
+  /** Of the process that stops. */
+  exitCode = 0
+
+  readonly ask = (exitCode = 0): void => {
+    this.exitCode = exitCode
+    this.#asked.abort()
+  }
 
   /** Aborted when the command is to stop. */
   get signal(): AbortSignal {

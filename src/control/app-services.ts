@@ -29,7 +29,7 @@ export interface AppServices extends ServiceParts {
   readonly stateLimit: number
   readonly observeControl: ((entry: RecordedEntry) => void) | undefined
   /** Stops the process; undefined where the program that made the server stops it. */
-  readonly shutdown: (() => void) | undefined
+  readonly shutdown: ((exitCode?: number) => void) | undefined
   /** The event streams that are open, and how many may be. */
   readonly eventStreams: { readonly open: Set<ServerResponse>; readonly most: number }
 }

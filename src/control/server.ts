@@ -53,5 +53,5 @@ export function stopAfter(response: ServerResponse, shutdown: AppServices['shutd
       'this server is stopped by the program that started it: `toolmock run`, `toolmock mcp` or the library',
     )
   }
-  response.once('close', shutdown)
+  response.once('close', () => shutdown())
 }

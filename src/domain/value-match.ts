@@ -1,5 +1,5 @@
 import { indexOfText, plural } from './text.ts'
-import { isJsonObject, type JsonObject, jsonText, type JsonValue } from './json.ts'
+import { isJsonObject, type JsonObject, jsonText, type JsonValue, own } from './json.ts'
 
 /** The value at a dotted path (`to.0.address`), by own properties only; undefined when there is none. */
 export function valueAt(value: JsonValue | undefined, dottedPath: string): JsonValue | undefined {
@@ -20,17 +20,24 @@ export function ownValue(value: unknown, name: string): JsonValue | undefined {
 export function dottedPaths(object: JsonObject): Record<string, JsonValue> {
   const entries = (inner: JsonObject, prefix: string): [string, JsonValue][] =>
     Object.entries(inner).flatMap(([key, value]) =>
-      isJsonObject(value) && Object.keys(value).length > 0
+      isJsonObject(value) && Object.keys(value).length > 0 && literalOf(value) === undefined
         ? entries(value, `${prefix}${key}.`)
         : [[`${prefix}${key}`, value] as [string, JsonValue]],
     )
   return Object.fromEntries(entries(object, ''))
 }
 
+/** What `{ equals: VALUE }` asks for, as its only key: a text without globs, or an object that is no paths. */
+export function literalOf(wanted: JsonValue): JsonValue | undefined {
+  return isJsonObject(wanted) && Object.keys(wanted).length === 1 ? own(wanted, 'equals') : undefined
+}
+
 /** Whether a value is what a match asks for: strings by glob, everything else by equality; `*` is any value that is there. */
 export function matchesValue(wanted: JsonValue, found: JsonValue | undefined): boolean {
   if (found === undefined) return false
   if (wanted === '*') return true
+  const literal = literalOf(wanted)
+  if (literal !== undefined) return equalValues(literal, found)
   if (typeof wanted === 'string') return typeof found === 'string' && matchesGlob(wanted, found)
   return equalValues(wanted, found)
 }

@@ -31,6 +31,7 @@ import { literal } from '../documents/openapi/generated-values.ts'
 import { headerIn, type Recorded } from './recorded.ts'
 import { type Observed, observe, toolErrorOf } from './observed.ts'
 import { quote, shorten } from '../domain/text.ts'
+import { literalOf } from '../domain/value-match.ts'
 import type { Secrets } from './secrets.ts'
 
 export interface RecordedSeed {
@@ -268,7 +269,7 @@ class Seen {
       const caller = Object.fromEntries(Object.entries(account).filter(([name]) => NAMING.includes(name)))
       const on: JsonObject = {
         ...request,
-        account: secrets.json(caller),
+        account: matched(secrets.json(caller) as JsonObject),
         ...(Object.keys(body).length > 0 && { body }),
       }
       const key = jsonText(on)
@@ -329,12 +330,15 @@ function inSequence(answers: readonly JsonObject[]): JsonObject {
 function matched(input: JsonObject): JsonObject {
   const entries = Object.entries(input).flatMap(([key, value]): [string, JsonValue][] => {
     if (key.includes('.') || key === '' || value === null) return []
+    const isMasked = /\*\*\*[\da-f]{4}/.test(jsonText(value))
+    if (!isMasked && (literalOf(value) !== undefined || (typeof value === 'string' && value.includes('*'))))
+      return [[key, { equals: value }]]
     if (isJsonObject(value) && Object.keys(value).length > 0) {
       const inner = matched(value)
       return Object.keys(inner).length > 0 ? [[key, inner]] : []
     }
     if (typeof value === 'string') return [[key, value.replaceAll(/\*\*\*[\da-f]{4}/g, '*')]]
-    return /\*\*\*[\da-f]{4}/.test(jsonText(value)) ? [[key, '*']] : [[key, value]]
+    return [[key, isMasked ? '*' : value]]
   })
   return Object.fromEntries(entries)
 }

@@ -280,7 +280,7 @@ export class Replica {
           this.#fields(),
         )
         this.#isLeaving = true
-        shutdown?.()
+        shutdown?.(1)
       } else if (this.#databaseFailure === undefined)
         log.warn('the database does not answer', this.#fields({ error: reasonOf(error) }))
       this.#databaseFailure = reasonOf(error)

@@ -51,6 +51,8 @@ const answer = strict({
     ),
 })
 
+const matchedText = z.union([text, strict({ equals: text.describe('The text itself, in which * is no glob.') })])
+
 const responderShape = {
   on: strict({
     method: z.enum(METHODS).optional().describe('Absent: any method.'),
@@ -61,17 +63,21 @@ const responderShape = {
       ),
     query: textMap.optional().describe('Values by parameter.'),
     headers: textMap.optional().describe('Values by header.'),
-    body: jsonObject.optional().describe('Values by dotted path into the JSON body; nested objects count as paths.'),
+    body: jsonObject
+      .optional()
+      .describe(
+        'Values by dotted path into the JSON body; nested objects count as paths, { equals: VALUE } is that value.',
+      ),
     account: strict({
-      id: text.optional().describe('Its id.'),
-      identifier: text.optional().describe('Its identifier.'),
-      organization_id: text.optional().describe('Its organization.'),
-      user_id: text.optional().describe('Its user.'),
-      connector: text.optional().describe('Its connector.'),
+      id: matchedText.optional().describe('Its id.'),
+      identifier: matchedText.optional().describe('Its identifier.'),
+      organization_id: matchedText.optional().describe('Its organization.'),
+      user_id: matchedText.optional().describe('Its user.'),
+      connector: matchedText.optional().describe('Its connector.'),
     })
       .optional()
       .describe('Values by field of the account that calls.'),
-  }).describe('Which requests it answers; in its texts * matches any text.'),
+  }).describe('Which requests it answers; in its texts * matches any text; { equals: TEXT } is the text itself.'),
   steps: steps
     .optional()
     .describe(

@@ -142,7 +142,10 @@ export const idsState = strict({
 })
 export const ids = idsState.nullable().describe('The position in the sequence of seeded ids; null when ids are random.')
 
-export const client = strict({ id: text.describe('The client_id.'), client_secret: text })
+/** Lines of a shell, of a log and of a header have them. */
+const credential = z.string().regex(/^[^\p{Cc}]*$/u, { error: 'a text without control characters' })
+
+export const client = strict({ id: credential.describe('The client_id.'), client_secret: credential })
 
 const expired = z
   .literal(true)
@@ -242,7 +245,7 @@ export const responderMatch = strict({
   query: textMap.exactOptional(),
   headers: textMap.exactOptional(),
   body: jsonObject.exactOptional().describe('Dotted path into the JSON body, and a value or glob.'),
-  account: textMap.exactOptional().describe('Account field, and a value or glob.'),
+  account: jsonObject.exactOptional().describe('Account field, and a value, glob or { equals: TEXT }.'),
 })
 export const responderAnswer = strict({
   status: z.int(),

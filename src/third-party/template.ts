@@ -122,11 +122,12 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
     without: {
       arity: [2, Infinity],
       example: "{{without request.body 'labels'}}",
-      gives: 'an object without the fields of these names',
+      gives: 'an object without the fields of these names, or of these dotted paths, in each item of a list on the way',
       run: ([object, ...names]) =>
-        isJsonObject(object)
-          ? Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
-          : object,
+        withoutFields(
+          object,
+          names.filter((name) => typeof name === 'string'),
+        ),
     },
     basic: {
       arity: [2, 2],
@@ -147,6 +148,18 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
     },
   }),
 )
+
+function withoutFields(value: JsonValue | undefined, paths: readonly string[]): JsonValue | undefined {
+  if (Array.isArray(value)) return value.map((item) => withoutFields(item, paths) ?? null)
+  if (!isJsonObject(value)) return value
+  const kept = Object.entries(value).filter(([name]) => !paths.includes(name))
+  return Object.fromEntries(
+    kept.map(([name, each]) => {
+      const inner = paths.filter((path) => path.startsWith(`${name}.`)).map((path) => path.slice(name.length + 1))
+      return [name, inner.length > 0 ? (withoutFields(each, inner) ?? null) : each]
+    }),
+  )
+}
 
 /** Rounded to six decimals, so that 0.1 and 0.2 are 0.3; what is no number counts as 0. */
 function sum(terms: HelperArguments): number {

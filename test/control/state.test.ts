@@ -386,6 +386,18 @@ describe('PUT /_mock/state', () => {
       expect(copied.body).toMatchObject({
         error: { code: 'INVALID_STATE', details: [{ path: 'tables.clients[0].id' }] },
       })
+      const clients = [{ id: 'a\nb', client_secret: '\u0000' }]
+      const unprintable = await mock.call('put', '/state', { ...state, tables: { ...state.tables, clients } })
+      const allowed = 'a text without control characters'
+      expect(unprintable.body).toMatchObject({
+        error: {
+          code: 'INVALID_STATE',
+          details: [
+            { path: 'tables.clients[0].id', allowed },
+            { path: 'tables.clients[0].client_secret', allowed },
+          ],
+        },
+      })
     })
   })
 })

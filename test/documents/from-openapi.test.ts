@@ -368,6 +368,31 @@ describe('a connector out of an OpenAPI document', () => {
     })
   })
 
+  it('stores no write-only property of an object or a list inside', async () => {
+    const pin = { type: 'string', writeOnly: true }
+    const inner = { type: 'object', properties: { nick: { type: 'string' }, pin } }
+    const properties = { profile: inner, devices: { type: 'array', items: inner } }
+    const user = { type: 'object', required: ['id'], properties: { id: { type: 'string' }, ...properties } }
+    const document = openapi({
+      '/users': {
+        post: {
+          operationId: 'add',
+          requestBody: { content: jsonOf({ type: 'object', properties }) },
+          ...answering(201, jsonOf(user)),
+        },
+      },
+      '/users/{id}': { get: { operationId: 'get', ...answering(200, jsonOf(user)) } },
+    })
+    const { text } = await made(document)
+    await withCalls(await connectorOf(text), async (call) => {
+      const secret = { nick: 'g', pin: '9876' }
+      const created = dataOf(await call('crm_add', { body: { profile: secret, devices: [secret, secret] } }))
+      expect(created).toMatchObject({ profile: { nick: 'g' }, devices: [{ nick: 'g' }, { nick: 'g' }] })
+      expect(JSON.stringify(created)).not.toContain('9876')
+      expect(dataOf(await call('crm_get', { id: created['id'] ?? null }))).toEqual(created)
+    })
+  })
+
   it('answers texts that match the pattern of their schema', async () => {
     const schema = { type: 'object', properties: { uri: { type: 'string', pattern: '^/images/[a-f0-9]{4}$' } } }
     const { connector } = await made(openapi({ '/x': { get: answering(200, jsonOf(schema)) } }))

@@ -120,6 +120,7 @@ describe('a dotted path', () => {
   })
 
   it('names each value of nested objects; lists and empty objects are values', () => {
+    expect(dottedPaths({ a: { b: { equals: '*' } } })).toEqual({ 'a.b': { equals: '*' } })
     expect(dottedPaths({ a: { b: { c: 1 }, d: [2] }, e: {}, f: null })).toEqual({
       'a.b.c': 1,
       'a.d': [2],

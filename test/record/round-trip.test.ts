@@ -228,8 +228,13 @@ async function connected(client: Client, account: object): Promise<void> {
 }
 
 it('a recording answers each account its own in any order, and one that was not recorded nothing', async () => {
-  const recorded = [{ identifier: 'ann' }, { identifier: 'bob' }, { identifier: 'ann', organization_id: 'org_1' }]
-  const others = [{ identifier: 'carl' }, { identifier: 'bob', organization_id: 'org_1' }]
+  const recorded = [
+    { identifier: 'ann' },
+    { identifier: 'bob' },
+    { identifier: 'ann', organization_id: 'org_1' },
+    { identifier: 'an*' },
+  ]
+  const others = [{ identifier: 'carl' }, { identifier: 'anna' }, { identifier: 'bob', organization_id: 'org_1' }]
   const letters = new Map<object, string>()
   const record = async (url: string): Promise<void> => {
     const client = new Client(url, url)
@@ -244,7 +249,7 @@ it('a recording answers each account its own in any order, and one that was not 
   }
   await served({ seeds: ['bundled'] }, (base) =>
     withRecording(base, record, async ({ folder, lines }) => {
-      expect(new Set(letters.values()).size).toBe(3)
+      expect(new Set(letters.values()).size).toBe(4)
       expect(await problemsIn(folder)).toEqual([])
       expect(lines.filter((line) => line.startsWith('it cannot'))).toEqual([])
       await served({ seeds: [folder] }, async (url) => {

@@ -351,6 +351,15 @@ describeWith('postgresql', 'three replicas on one PostgreSQL', () => {
     }
   }, 60_000)
 
+  it('end with an error once their tables were dropped', async () => {
+    const schema = postgres.schema()
+    const active = await toolmock.start(['--state', postgres.url, '--state-schema', schema])
+    await active.logged(/this replica is active/)
+    const ended = once(active.child, 'exit')
+    await postgres.query(`drop schema ${schema} cascade`)
+    expect(await ended).toEqual([1, null])
+  }, 60_000)
+
   it('stop reading the state on SIGTERM and give the lease back', async () => {
     const schema = postgres.schema()
     const args = ['--state', postgres.url, '--state-schema', schema, '--lease', '60000', '--port', '0']

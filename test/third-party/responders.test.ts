@@ -40,6 +40,15 @@ describe('a responder', () => {
     ['a body value that is an object', { body: { o: { x: [1] } } }, '/', post({ o: { x: [1] } }), true],
     ['any value that is there', { body: { n: '*' } }, '/', post({ n: false }), true],
     ['a value that is not', { body: { constructor: '*' } }, '/', post({}), false],
+    ['the text itself', { body: { n: { equals: 'a*' } } }, '/', post({ n: 'a*' }), true],
+    ['a text that only fits as a glob', { body: { n: { equals: 'a*' } } }, '/', post({ n: 'ab' }), false],
+    [
+      'an object with a key called equals',
+      { body: { n: { equals: { equals: 1 } } } },
+      '/',
+      post({ n: { equals: 1 } }),
+      true,
+    ],
     ['a form', { body: { a: 'x y' } }, '/', { method: 'POST', body: new URLSearchParams({ a: 'x y' }) }, true],
     ['regular expression characters as they are', { path: '/v1/.+' }, '/v1/xx', {}, false],
   ])('decides by %s whether it matches', async (...[, on, path, init, matches]) => {

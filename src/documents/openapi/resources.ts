@@ -306,18 +306,19 @@ function requestValue(operation: ResourceOperation, item: Wrapped): string {
   return foreign.length > 0 ? `{{without ${given}${foreign.join('')}}}` : `{{${given}}}`
 }
 
-/** Fields of a request that an item cannot have by its schema. */
+/** Fields of a request that an item cannot have by its schema, as paths. */
 function foreignFields({ request, writeOnly }: ResourceOperation, { schema, wrapper }: Wrapped): string[] {
-  const known = objectAt(schema, 'properties')
-  const isClosed = own(schema, 'additionalProperties') === false
-  return Object.entries(objectAt(wrappedIn(request ?? {}, wrapper), 'properties'))
-    .filter(([name, given]) => {
-      const property = own(known, name)
-      if (!isJsonObject(property)) return isClosed || writeOnly.has(name)
-      return isJsonObject(given) && !mayBe(given, property)
+  const foreignIn = (asked: JsonObject, answered: JsonObject): string[] => {
+    if (own(asked, 'items') !== undefined) return foreignIn(objectAt(asked, 'items'), objectAt(answered, 'items'))
+    const isClosed = own(answered, 'additionalProperties') === false
+    return Object.entries(objectAt(asked, 'properties')).flatMap(([name, given]) => {
+      const property = own(objectAt(answered, 'properties'), name)
+      if (!isJsonObject(property)) return isClosed || writeOnly.has(name) ? [name] : []
+      if (!isJsonObject(given)) return []
+      return mayBe(given, property) ? foreignIn(given, property).map((inner) => `${name}.${inner}`) : [name]
     })
-    .map(([name]) => name)
-    .filter((name) => !/['{}\\]/.test(name))
+  }
+  return foreignIn(wrappedIn(request ?? {}, wrapper), schema).filter((path) => !/['{}\\]/.test(path))
 }
 
 /** Whether some value of a request's schema fits that of an answer. */
