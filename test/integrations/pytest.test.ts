@@ -72,6 +72,17 @@ def test_sends_without_an_account(toolmock_environment):
     assert send(toolmock_environment).status_code == 200
 `
 
+const STALE = `
+import requests
+from application import session
+
+def test_sends_a_stale_token(toolmock_environment):
+    env = toolmock_environment
+    assert session(env).get(env.url + "/api/v1/connected_accounts?pageSize=5").status_code == 200
+    stale = {"Authorization": "Bearer stale"}
+    assert requests.get(env.url + "/api/v1/connections", headers=stale).status_code == 200
+`
+
 const BREAKING = `
 from application import session
 
@@ -129,11 +140,17 @@ describeWith('pytest', 'pytest-toolmock', () => {
     expect(comparable(output)).toContain(comparable(sample))
   })
 
+  it('says of a failed test what was wrong with its requests, and that there were unknown tokens', () => {
+    const { output } = pytest({ 'test_app.py': STALE })
+    expect(output).toContain('pageSize is no query parameter of list_connected_accounts: did you mean page_size?')
+    expect(output).toContain('toolmock: 1 request with an unknown token reached the server during this test')
+  })
+
   it('with --toolmock-verdict fails the session for a broken contract, and names the test', () => {
     const { status, output } = pytest({ 'test_app.py': BREAKING }, ['--toolmock-verdict'])
     expect(output).toContain('1 passed')
     expect(output).toContain('toolmock verdict')
-    expect(output).toContain('test_app.py::test_forgets_the_identifier')
+    expect(output).toContain('test_app.py::test_forgets_the_identifier (test_app.py:4)')
     expect(status).toBe(1)
     expect(pytest({ 'test_app.py': PASSING }, ['--toolmock-verdict'])).toMatchObject({ status: 0 })
   })

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
+from datetime import datetime, timezone
 from typing import Any, Dict, Generator, Iterator, List, Optional
 
 import pytest
@@ -111,7 +112,8 @@ def toolmock(pytestconfig: pytest.Config) -> Server:
 @pytest.fixture
 def toolmock_environment(toolmock: Server, request: pytest.FixtureRequest) -> Iterator[Environment]:
     """An environment for this test alone, with credentials of its own."""
-    environment = toolmock.environment(request.node.nodeid)
+    file, line, _ = request.node.location
+    environment = toolmock.environment(request.node.nodeid, file, None if line is None else line + 1)
     yield environment
     toolmock.remove(environment)
 
@@ -124,9 +126,27 @@ def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") 
     environment = getattr(item, "funcargs", {}).get("toolmock_environment")
     if call.when == "call" and report.failed and isinstance(environment, Environment):
         try:
-            refused = [entry for entry in environment.requests() if entry["status"] >= 400]
-            texts = [environment.explain(entry["id"]) for entry in refused[-MAX_EXPLAINED:]]
+            wrong = [entry for entry in environment.requests() if entry["status"] >= 400 or entry["findings"]]
+            texts = [environment.explain(entry["id"]) for entry in wrong[-MAX_EXPLAINED:]]
+            texts += _unknown_tokens(environment, call.start)
         except ToolmockError as error:
             texts = [str(error)]
         if texts:
-            report.sections.append(("toolmock: requests that were refused", "\n\n".join(texts)))
+            report.sections.append(("toolmock: what was wrong with requests", "\n\n".join(texts)))
+
+
+def _unknown_tokens(environment: Environment, since: float) -> List[str]:
+    """What a test cannot find in its own journal: a token that no environment has issued belongs to none."""
+    began = datetime.fromtimestamp(since, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    count = sum(
+        1
+        for entry in environment.requests(environment="default", status=401)
+        if entry["client"] is None
+        and entry["error_code"] == "UNAUTHENTICATED"
+        and entry["real_at"] >= began
+        and "authorization" in entry["request"]["headers"]
+    )
+    if count == 0:
+        return []
+    requests = "1 request" if count == 1 else f"{count} requests"
+    return [f"toolmock: {requests} with an unknown token reached the server during this test"]

@@ -34,9 +34,11 @@ class Server:
         self.url = url or self._start()
         self.control = Control(self.url, os.environ.get("TOOLMOCK_ADMIN_TOKEN"))
 
-    def environment(self, label: str) -> Environment:
-        """Makes an environment for a test; `label` names the test in reports."""
-        made = self.control.call("POST", "/environments", {"label": label[:500]})
+    def environment(self, label: str, file: Optional[str] = None, line: Optional[int] = None) -> Environment:
+        """Makes an environment for a test; `label` names the test in reports, `file` and `line` say where it is."""
+        place = {"file": file, "line": None if file is None else line}
+        test = {"label": label[:500], **{name: value for name, value in place.items() if value is not None}}
+        made = self.control.call("POST", "/environments", test)
         return Environment(self.control, made["name"], made["client_id"], made["client_secret"])
 
     def remove(self, environment: Environment) -> None:
