@@ -11,7 +11,7 @@ import type { RecordedEntry } from './entry.ts'
 import { accountFacts, answerOf, type Evidence, upstreamFacts } from './evidence.ts'
 import { type CausePart, DETAILS, type Details, generalActions, say } from './explanations.ts'
 import type { Journal } from './journal.ts'
-import { REMEDIES, type Remedy } from './remedies.ts'
+import { REMEDIES, type Remedy, UNREADABLE } from './remedies.ts'
 
 /** Why an answer is what it is; secrets are masked. `text` is all of it. */
 export type Explanation = components['schemas']['Explanation']
@@ -65,10 +65,11 @@ interface Reason {
 /** What decided, and what is to say of answers of its kind. */
 function reasonOf(evidence: Evidence): Reason {
   const { entry, message } = evidence
-  const { errorCode, findings, trace } = entry
+  const { errorCode, findings, operation, failure, trace } = entry
   if (entry.webhook) return eventReason(evidence, entry.webhook)
   if (trace.injected) return { cause: injectedCause(entry), details: { facts: accountFacts } }
-  const remedy = REMEDIES.get(errorCode ?? '')
+  const isUnreadable = errorCode === 'MALFORMED_BODY' && operation === null && failure !== null
+  const remedy = isUnreadable ? UNREADABLE : REMEDIES.get(errorCode ?? '')
   const details = DETAILS.get(keyOf(entry)) ?? {}
   const [first] = findings
   if (first && isBroken(entry)) return { cause: say`${findingText(first).replace(/[^?]$/, '$&.')}`, remedy, details }

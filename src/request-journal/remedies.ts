@@ -191,4 +191,11 @@ const TABLE: Readonly<Record<ErrorCode | OtherError, Remedy>> = {
   ),
 }
 
+/** Of what is no HTTP request that can be read; its error code is that of a body. */
+export const UNREADABLE = remedy(
+  'What was sent cannot be read as an HTTP request.',
+  'G16',
+  'Send a request line and headers as HTTP/1.1 has them.',
+)
+
 export const REMEDIES: ReadonlyMap<string, Remedy> = new Map(Object.entries(TABLE))

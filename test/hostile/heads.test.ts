@@ -40,7 +40,7 @@ describe('the head of a request', () => {
       expect(entry).toMatchObject({ kind: 'request', operation: null, error_code: 'MALFORMED_BODY', ...wanted })
       expect(JSON.stringify(entry)).not.toContain('s3cr3t')
       const { text: explanation } = (await control('GET', `/requests/${id}/explain`)) as { text: string }
-      expect(explanation).toContain('What was sent cannot be read as an HTTP request.')
+      expect(explanation).toContain('\nWhat was sent cannot be read as an HTTP request (G16).\n')
       expect(explanation).not.toContain('s3cr3t')
     }),
   )
