@@ -1,13 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { wayOf } from '../domain/action.ts'
-import { findingText } from '../domain/finding.ts'
 import { plural } from '../domain/text.ts'
 import { call, type Explanation, type Request, saveAs, type Schemas, type TimelineEntry, serverUrl } from './api.ts'
 import { correctedBy } from './corrected.ts'
 import { close, compare, isAnswered, titleOf } from './entry.ts'
 import { type Failure, FAILURES, failureScenario, failuresOf } from './failure.ts'
-import { momentOf, timeOf, tookOf } from './format.ts'
+import { findingView, momentOf, timeOf, tookOf } from './format.ts'
 import { Facts, Id, Items, Json, Status, Tag } from './content.tsx'
 import { Button, SmallButton } from './controls.tsx'
 import { Detail, Loading, Problem, Section } from './layout.tsx'
@@ -397,11 +396,10 @@ function Findings({ title, items }: Readonly<{ title: string; items: readonly Co
 }
 
 function findingItem(finding: Request['findings'][number]) {
-  const { kind, code, error_code, basis } = finding
+  const { text, tone, code, basis } = findingView(finding)
   return (
     <>
-      {kind}: {findingText(finding)} <Tag tone={kind === 'violation' ? 'error' : 'warning'}>{error_code ?? code}</Tag>{' '}
-      <small class="mono">{basis}</small>
+      {text} <Tag tone={tone}>{code}</Tag> <small class="mono">{basis}</small>
     </>
   )
 }

@@ -141,6 +141,7 @@ describe('a 401', () => {
     ['expired', /The access token expired at/],
     ['revoked', /The access token was revoked at/],
     ['unknown', /The access token is unknown/],
+    ['removed', /The access token is unknown/],
     ['secret', /client_secret that was sent for client "second" is wrong/],
   ])('is in the journal of the environment that the client belongs to: %s', async (what, because) => {
     await withToolmock({}, async ({ http }) => {
@@ -160,8 +161,13 @@ describe('a 401', () => {
         await http('put', '/_mock/scenarios/revoked?environment=second').send(name).expect(200)
         await http('post', '/_mock/scenarios/revoked/start?environment=second')
       }
+      // An environment that is removed takes its tokens along.
+      if (what === 'removed') {
+        await http('delete', '/_mock/environments/second').expect(200)
+        await http('post', '/_mock/environments').send({ name: 'second', seed }).expect(201)
+      }
       await (what === 'secret' ? signIn('wrong') : list()).expect(401)
-      const owner = what === 'unknown' ? 'default' : 'second'
+      const owner = what === 'unknown' || what === 'removed' ? 'default' : 'second'
       for (const name of ['default', 'second']) {
         const { body: found } = await http('get', `/_mock/requests?status=401&environment=${name}`)
         const { requests } = found as { requests: { id: string; client: string | null }[] }

@@ -93,7 +93,7 @@ export function entriesOf({ app }: RpcMock): JournalEntry[] {
 }
 
 /** Starts a scenario of one rule. */
-export async function scenario({ url }: RpcMock, rule: object): Promise<void> {
+export async function scenario({ url }: Pick<RpcMock, 'url'>, rule: object): Promise<void> {
   const body = JSON.stringify({ name: 'fault', rules: [{ name: 'rule', ...rule }] })
   const headers = { 'content-type': 'application/json' }
   const put = await fetch(`${url}/_mock/scenarios/fault`, { method: 'PUT', headers, body })

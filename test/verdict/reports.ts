@@ -4,14 +4,17 @@ import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
 type Method = 'get' | 'put' | 'post' | 'delete'
 
+/** Anything whose app can be called. */
+type Served = Pick<TestToolmock, 'app'>
+
 /** Calls the control API. */
-export async function control(mock: TestToolmock, method: Method, path: string, body?: object): Promise<Response> {
+export async function control(mock: Served, method: Method, path: string, body?: object): Promise<Response> {
   const request = supertest(mock.app.listener)[method](`/_mock${path}`)
   return body === undefined ? request : request.send(body)
 }
 
 /** The report, its findings also by their kinds. */
-export async function contractOf(mock: TestToolmock, query = '') {
+export async function contractOf(mock: Served, query = '') {
   const report = (await control(mock, 'get', `/contract${query}`)).body as ContractReport
   return { ...report, total: byKind(report.total), environments: report.environments.map(byKind) }
 }
@@ -22,7 +25,7 @@ export function byKind<Of extends ContractReport['total']>(record: Of) {
   return { ...record, violations: of('violation'), warnings: of('warning') }
 }
 
-export async function coverageOf(mock: TestToolmock, query = ''): Promise<CoverageReport> {
+export async function coverageOf(mock: Served, query = ''): Promise<CoverageReport> {
   return (await control(mock, 'get', `/coverage${query}`)).body as CoverageReport
 }
 
@@ -60,7 +63,7 @@ export const RULE_429 = {
 }
 
 /** A report in a format as text, with its media type. */
-export async function rendered(mock: TestToolmock, format: string): Promise<{ text: string; type: string }> {
+export async function rendered(mock: Served, format: string): Promise<{ text: string; type: string }> {
   const answer = await supertest(mock.app.listener)
     .get(`/_mock/contract?format=${format}`)
     .buffer(true)

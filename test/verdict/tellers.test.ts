@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { recordedFacts, requestLine } from '../../src/cli/request-line.ts'
+import type { App } from '../../src/app/app.ts'
+import { recordedFacts, requestJson, requestLine } from '../../src/cli/request-line.ts'
 import { findingText } from '../../src/domain/finding.ts'
 import { InstantCache } from '../../src/domain/instant.ts'
 import { xmlText } from '../../src/domain/junit.ts'
+import { oneLine } from '../../src/domain/text.ts'
+import { connect } from '../../src/index.ts'
+import type { JournalEntry } from '../../src/request-journal/entry.ts'
 import { explain } from '../../src/request-journal/explain.ts'
 import { timelineEntry, viewOf } from '../../src/request-journal/view.ts'
+import { TestRun } from '../../src/runners/test-runs.ts'
+import { findingView } from '../../src/ui/format.ts'
 import { verdictOf } from '../../src/verdict/verdict.ts'
+import { ConnectedAccounts } from '../fixtures/rpc/generated/acme/tools/v1/tools_pb.ts'
+import { type McpMock, withMcp } from '../mcp/fixture.ts'
+import { clientOf, type RpcMock, scenario, withRpc } from '../rpc/fixture.ts'
 import { ADA, createActive } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 import { contractOf, control, coverageOf, rendered, RULE_429 } from './reports.ts'
@@ -154,51 +163,182 @@ const TABLE: [title: string, ask: Ask, ...findings: string[]][] = [
   ['an answer of a scenario', limited, 'violation near_miss tool_name names no tool'],
 ]
 
+type AskByRpc = (mock: RpcMock) => Promise<unknown>
+
+const list =
+  (fields: object, headers?: object): AskByRpc =>
+  (mock) =>
+    clientOf(ConnectedAccounts, mock).listAccounts(fields, { headers: { ...mock.headers, ...headers } })
+const listWith =
+  (fault: object): AskByRpc =>
+  async (mock) => {
+    await scenario(mock, { at: 'service', do: [fault], off_spec: true })
+    await list({})(mock)
+  }
+const createByRpc =
+  (fields: object): AskByRpc =>
+  (mock) =>
+    clientOf(ConnectedAccounts, mock).createAccount(fields, { headers: mock.headers })
+
+const BY_GRPC: [title: string, ask: AskByRpc, ...findings: string[]][] = [
+  ['a call that keeps the contract', list({})],
+  ['an unknown token', list({}, { authorization: 'Bearer stale' })],
+  ['another scheme', list({}, { authorization: 'Basic YTpi' }), 'violation scheme Authorization must be Bearer'],
+  ['a missing field', createByRpc({ connector: 'mail' }), 'violation required identifier is required'],
+  ['a number out of range', list({ pageSize: 1000 }), 'violation maximum page_size must be at most 100'],
+  ['a connector that is nearly right', list({ connector: 'mial' }), 'violation near_miss connector names no connector'],
+  [
+    'a method that the mock does not serve',
+    (mock) => clientOf(ConnectedAccounts, mock).archiveAccount({}, { headers: mock.headers }),
+    'violation unknown_path acme.tools.v1.ConnectedAccounts/ArchiveAccount ',
+  ],
+  ['an answer of a scenario', listWith({ respond: { status: 429 } })],
+  ['a connection that a scenario resets', listWith({ reset_connection: {} })],
+  ['an answer that a scenario cuts', listWith({ truncate_body: { bytes: 4 } })],
+]
+
+type AskByMcp = (mock: McpMock) => Promise<unknown>
+
+interface McpCall {
+  readonly name?: string
+  readonly input?: object
+  readonly path?: string
+  readonly headers?: Record<string, string>
+  readonly body?: string
+}
+const callTool =
+  ({ name = 'mail_send_message', input = MESSAGE, path = 'connections/mail', headers, body }: McpCall): AskByMcp =>
+  async ({ url, token }) => {
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } }
+    const general = { Authorization: `Bearer ${token}`, Identifier: ADA.identifier, 'Content-Type': 'application/json' }
+    await fetch(`${url}/mcp/v3/${path}`, {
+      method: 'POST',
+      headers: { ...general, Accept: 'application/json, text/event-stream', ...headers },
+      body: body ?? JSON.stringify(call),
+    }).then((answer) => answer.text())
+  }
+const callWith =
+  (fault: object): AskByMcp =>
+  async (mock) => {
+    await scenario(mock, { at: 'service', on: { operation: 'execute_tool' }, do: [fault], off_spec: true })
+    await callTool({})(mock)
+  }
+
+const BY_MCP: [title: string, ask: AskByMcp, ...findings: string[]][] = [
+  ['a call that keeps the contract', callTool({})],
+  ['an unknown token', callTool({ headers: { Authorization: 'Bearer stale' } })],
+  ['no user', callTool({ headers: { Identifier: '' } }), 'violation required identifier is required'],
+  ['a wrong input', callTool({ input: { ...MESSAGE, to: 5 } }), 'violation type tool_input.to must be'],
+  [
+    'an input that is nearly right',
+    callTool({ input: { to: 'a@b.c', Subject: 'x' } }),
+    'violation unknown tool_input.Subject',
+  ],
+  ['an input without effect', callTool({ input: { ...MESSAGE, zz: 1 } }), 'warning ignored tool_input.zz'],
+  [
+    'a server that is nearly there',
+    callTool({ path: 'connections/mial' }),
+    'violation unknown_path POST /mcp/v3/connections/mial is not served',
+  ],
+  ['a body that nests too deeply', callTool({ body: '['.repeat(300) })],
+  ['an answer of a scenario', callWith({ respond: { status: 429 } })],
+  ['a connection that a scenario resets', callWith({ reset_connection: {} })],
+  ['a token that a scenario revokes', callWith({ revoke_bearer_tokens: {} })],
+]
+
+/** Tells the latest request in every way, and holds the tellers against each other. */
+async function expectOneStory(app: App, run: TestRun, expected: readonly string[]): Promise<void> {
+  const environment = app.services.defaultEnvironment()!
+  const journal = app.services.journals.of(environment)
+  const entry = journal.recorded().findLast(({ kind }) => kind === 'request')!
+  const { findings } = viewOf(entry)
+  expect(findings).toHaveLength(expected.length)
+  for (const [at, finding] of findings.entries()) {
+    expect(`${finding.kind} ${finding.code} ${findingText(finding)}`).toContain(expected[at])
+    expect(finding.basis).toMatch(/^(document|convention|choice)/)
+  }
+  const words = findings.map((finding) => `${finding.kind}: ${findingText(finding)}`)
+
+  const facts = recordedFacts(entry, new InstantCache())
+  const line = requestLine(facts, undefined)
+  const plain = words.map((each) => oneLine(each, 240))
+  expect(line.slice(line.indexOf(' ') + 1).startsWith(plain.join(' '))).toBe(true)
+  if (words.length > 0) expect(line.endsWith(` ${entry.id}`)).toBe(true)
+  expect((JSON.parse(requestJson(facts)) as { findings?: unknown }).findings ?? []).toEqual(findings)
+  const marks = timelineEntry(entry, 1).marks.filter((mark) => mark === 'violation' || mark === 'warning')
+  expect(marks).toEqual([...new Set(findings.map(({ kind }) => kind))])
+
+  const explanation = explain(journal, entry.id, environment)!
+  expect(explanation.findings).toEqual(findings)
+  for (const finding of findings) expect(explanation.text).toContain(findingText(finding))
+  expect(explanation.cause.length).toBeGreaterThan(0)
+
+  const block = (await run.end(true)) ?? ''
+  expect(block.includes(explanation.text)).toBe(findings.length > 0 || entry.status >= 400)
+
+  const { body } = (await control({ app }, 'get', `/requests/${entry.id}`)) as { body: { request: JournalEntry } }
+  expect(body.request.findings.map((finding) => findingView(finding).text)).toEqual(words)
+
+  const [contract, coverage] = [await contractOf({ app }), await coverageOf({ app })]
+  expect(contract.total.findings.map(({ request, ...finding }) => [request, findingText(finding)])).toEqual(
+    findings.map((finding) => [entry.id, findingText(finding)]),
+  )
+  const { reasons, warnings } = verdictOf({ contract, coverage })
+  const sentences = [...reasons, ...warnings].map(({ kind, sentence }) => `${kind}: ${sentence}`)
+  const { text: junit } = await rendered({ app }, 'junit')
+  const { text: sarif } = await rendered({ app }, 'sarif')
+  const results = (JSON.parse(sarif) as { runs: [{ results: { message: { text: string } }[] }] }).runs[0].results
+  expect([sentences.length, results.length]).toEqual([findings.length, findings.length])
+  for (const [at, finding] of findings.entries()) {
+    const text = findingText(finding)
+    expect(sentences[at]).toMatch(new RegExp(`^${finding.kind}: `))
+    expect(sentences[at]).toContain(text)
+    expect(results[at]?.message.text).toContain(text)
+    expect(junit).toContain(xmlText(text).slice(0, 60))
+  }
+}
+
+/** A test of a runner with the default environment, so that its block is about the same requests. */
+async function beginTest(url: string, { client: { id, secret } }: App): Promise<TestRun> {
+  const toolmock = await connect(url, { clientId: id, clientSecret: secret })
+  return TestRun.begin(toolmock, { scope: 'worker' }, { label: 'a test' })
+}
+
+/** Of refused requests alone the verdict would be that nothing was judged. */
+async function beginRecord(app: App, url: string, token: string): Promise<void> {
+  await control({ app }, 'delete', '/contract')
+  await fetch(`${url}/api/v1/connections`, { headers: { Authorization: `Bearer ${token}` } })
+}
+
 describe('every teller names the same findings', () => {
   it.each(TABLE)('of %s', async (_title, ask, ...expected) => {
     await withToolmock({}, async (mock) => {
+      const { url } = await mock.app.listen({ host: '127.0.0.1', port: 0 })
+      const run = await beginTest(url, mock.app)
       await createActive(mock)
-      await control(mock, 'delete', '/contract')
-      // Of refused requests alone the verdict would be that nothing was judged.
-      await mock.api.get('/connections')
+      await beginRecord(mock.app, url, await mock.signIn())
       await ask(mock)
-      const journal = mock.app.services.journals.of(mock.environment)
-      const entry = journal.recorded().findLast(({ kind }) => kind === 'request')!
-      const { findings } = viewOf(entry)
-      expect(findings).toHaveLength(expected.length)
-      for (const [at, finding] of findings.entries()) {
-        expect(`${finding.kind} ${finding.code} ${findingText(finding)}`).toContain(expected[at])
-        expect(finding.basis).toMatch(/^(document|convention|choice)/)
-      }
-      const words = findings.map((finding) => `${finding.kind}: ${findingText(finding)}`)
+      await expectOneStory(mock.app, run, expected)
+    })
+  })
 
-      const line = requestLine(recordedFacts(entry, new InstantCache()), undefined)
-      for (const each of words) expect(line.slice(line.indexOf(each))).toMatch(new RegExp(`req_\\w+$`))
-      const marks = timelineEntry(entry, 1).marks.filter((mark) => mark === 'violation' || mark === 'warning')
-      expect(marks).toEqual([...new Set(findings.map(({ kind }) => kind))])
+  it.each(BY_GRPC)('of %s by gRPC', async (_title, ask, ...expected) => {
+    await withRpc({}, async (mock) => {
+      const run = await beginTest(mock.url, mock.app)
+      await beginRecord(mock.app, mock.url, mock.token)
+      await ask(mock).catch(() => undefined)
+      await expectOneStory(mock.app, run, expected)
+    })
+  })
 
-      const explanation = explain(journal, entry.id, mock.environment)!
-      expect(explanation.findings).toEqual(findings)
-      for (const finding of findings) expect(explanation.text).toContain(findingText(finding))
-      expect(explanation.cause.length).toBeGreaterThan(0)
-
-      const [contract, coverage] = [await contractOf(mock), await coverageOf(mock)]
-      expect(contract.total.findings.map(({ request, ...finding }) => [request, findingText(finding)])).toEqual(
-        findings.map((finding) => [entry.id, findingText(finding)]),
-      )
-      const { reasons, warnings } = verdictOf({ contract, coverage })
-      const sentences = [...reasons, ...warnings].map(({ kind, sentence }) => `${kind}: ${sentence}`)
-      const { text: junit } = await rendered(mock, 'junit')
-      const { text: sarif } = await rendered(mock, 'sarif')
-      const results = (JSON.parse(sarif) as { runs: [{ results: { message: { text: string } }[] }] }).runs[0].results
-      expect([sentences.length, results.length]).toEqual([findings.length, findings.length])
-      for (const [at, finding] of findings.entries()) {
-        const text = findingText(finding)
-        expect(sentences[at]).toMatch(new RegExp(`^${finding.kind}: `))
-        expect(sentences[at]).toContain(text)
-        expect(results[at]?.message.text).toContain(text)
-        expect(junit).toContain(xmlText(text).slice(0, 60))
-      }
+  it.each(BY_MCP)('of %s by MCP', async (_title, ask, ...expected) => {
+    await withMcp({}, async (mock) => {
+      const run = await beginTest(mock.url, mock.app)
+      const connected_account = { authorization_details: { oauth_token: { access_token: 'at', refresh_token: 'rt' } } }
+      await mock.call('POST', '/connected_accounts', { ...ADA, connected_account })
+      await beginRecord(mock.app, mock.url, mock.token)
+      await ask(mock).catch(() => undefined)
+      await expectOneStory(mock.app, run, expected)
     })
   })
 })
