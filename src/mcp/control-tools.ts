@@ -5,7 +5,7 @@ import { ACCOUNT_STATUSES } from '../domain/account.ts'
 import { firedText } from '../domain/scenario.ts'
 import { oneLine, plural, quote } from '../domain/text.ts'
 import { findingText } from '../domain/finding.ts'
-import { findingSentence } from '../verdict/sentences.ts'
+import { findingSentence, ruleSentences } from '../verdict/sentences.ts'
 import { nothingJudged } from '../verdict/verdict.ts'
 
 /** A tool of the control server. It answers lines: what was found, the next step, then a line for each item. */
@@ -281,9 +281,7 @@ function verdictLines({ ok, total }: ControlAnswer<'GET /contract'>): string[] {
     `${verdict}: ${plural(requests, 'request')}, ${injected} answered or changed by a scenario.`,
     lines.some((each) => each.endsWith(']')) ? 'Next: explain_request with an id in brackets.' : RUN_AGAIN,
     ...lines,
-    ...scenarios.flatMap(({ name, rules }) =>
-      rules.map((rule) => line(`- rule ${name}/${rule.name} fired`, firedText(name, rule))),
-    ),
+    ...ruleSentences(scenarios).map((sentence) => line('-', sentence)),
   ]
 }
 

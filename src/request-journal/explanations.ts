@@ -319,28 +319,17 @@ function outcomeFacts({ entry, earlier }: Evidence, request: AuthRequest): strin
   // The deletion of its account leaves a pending auth request as it is, until it expires.
   const isPending = request.outcome === 'pending' || (request.outcome === 'expired' && request.expires_at > at)
   if (deleted && isPending) return [`It ended when its account was deleted by ${named(deleted)}.`]
-  switch (request.outcome) {
-    case 'pending':
-      return [`It is pending until ${request.expires_at}; the clock said ${at}.`]
-    case 'expired':
-      return [`It expired at ${request.expires_at}; the clock said ${at}.`]
-    case 'consumed': {
-      const verified = earlier.findLast((each) => verifiedWith(each, request.id))
-      return [
-        verified
-          ? `It was consumed by ${named(verified)}.`
-          : 'It was consumed by a request that is no longer in the journal.',
-      ]
-    }
-    case 'superseded': {
-      const later = latestWith(earlier, (each) => isOf(each) && each.event.startsWith('consent_approved'))
-      return [later ? `It was superseded by the consent in ${named(later)}.` : 'A later consent superseded it.']
-    }
-    case 'withdrawn': {
-      const ended = latestWith(earlier, (each) => isOf(each) && WITHDRAWING.has(each.event))
-      return [ended ? `It ended with ${named(ended)}.` : 'It ended when its account was disconnected.']
-    }
+  const verified = earlier.findLast((each) => verifiedWith(each, request.id))
+  const later = latestWith(earlier, (each) => isOf(each) && each.event.startsWith('consent_approved'))
+  const ended = latestWith(earlier, (each) => isOf(each) && WITHDRAWING.has(each.event))
+  const texts: Readonly<Record<AuthRequest['outcome'], string>> = {
+    pending: `It is pending until ${request.expires_at}; the clock said ${at}.`,
+    expired: `It expired at ${request.expires_at}; the clock said ${at}.`,
+    consumed: `It was consumed by ${verified ? named(verified) : 'a request that is no longer in the journal'}.`,
+    superseded: later ? `It was superseded by the consent in ${named(later)}.` : 'A later consent superseded it.',
+    withdrawn: ended ? `It ended with ${named(ended)}.` : 'It ended when its account was disconnected.',
   }
+  return [texts[request.outcome]]
 }
 
 function verifiedWith(entry: RecordedEntry, id: string): boolean {

@@ -5,7 +5,7 @@ import { RequestTrace, type Transition } from '../domain/request-trace.ts'
 import type { Finding } from '../domain/finding.ts'
 import { type EntryEnvironment, type EntryInput, type JournalEntry, KEPT, type RecordedEntry } from './entry.ts'
 import { findingsOf } from './findings.ts'
-import { type NearMiss, nearMisses } from './near-miss.ts'
+import { nearMisses } from './near-miss.ts'
 import { isWithin, type Times, timesRange } from '../domain/times.ts'
 import { isCounted, type JournalQuery, type Match, matches, select } from './query.ts'
 import { withText } from './text-search.ts'
@@ -268,11 +268,7 @@ export class Journal {
 
   /** Whether so many entries match; at least one when `times` is not given. */
   verify(match: Match, times: Times = { at_least: 1 }): MatchResult {
-    const matched = this.count(match)
-    const range = timesRange(times)
-    const ok = isWithin(range, matched)
-    const near_misses = matched < range.least ? this.#nearMisses(match) : []
-    return this.#judged({ ok, matched, near_misses }, range.most < Infinity)
+    return this.#compared(match, times, this.count(match))
   }
 
   /** Whether there is an entry for each match, each after the one of the match before it. `matched` counts from the first match. */
@@ -286,22 +282,19 @@ export class Journal {
       matched++
     }
     const missing = order[matched]
-    const later = entries.slice(from).slice(-COMPARED)
-    return this.#judged(
-      { ok: missing === undefined, matched, near_misses: missing ? nearMisses(missing, later) : [] },
-      false,
-    )
+    const near_misses = missing ? nearMisses(missing, entries.slice(from).slice(-COMPARED)) : []
+    return this.#judged({ ok: missing === undefined, matched, near_misses }, false)
   }
 
   /** Resolves once enough entries match, existing ones included, or when the time is over. */
   async wait(match: Match, { times = 1, timeoutMs = DEFAULT_TIMEOUT, signal }: WaitOptions = {}): Promise<MatchResult> {
-    const range = timesRange(typeof times === 'number' ? { at_least: times } : times)
+    const wanted = typeof times === 'number' ? { at_least: times } : times
+    const { least } = timesRange(wanted)
     let matched = this.count(match)
-    if (matched < range.least) {
-      await this.until((entry) => isCounted(match, entry) && ++matched >= range.least, { timeoutMs, signal })
+    if (matched < least) {
+      await this.until((entry) => isCounted(match, entry) && ++matched >= least, { timeoutMs, signal })
     }
-    const near_misses = matched < range.least ? this.#nearMisses(match) : []
-    return this.#judged({ ok: isWithin(range, matched), matched, near_misses }, range.most < Infinity)
+    return this.#compared(match, wanted, matched)
   }
 
   /** Waits until `holds`, which is asked with each new entry, until the time is over, or until the signal. */
@@ -340,10 +333,7 @@ export class Journal {
     const later = this.#appended - before
     this.incompleteSince = undefined
     this.#isShortened = false
-    this.#entries = later === 0 ? [] : this.recorded().slice(-later)
-    this.#first = 0
-    this.#cleared++
-    this.#bytes = this.#entries.reduce((sum, entry) => sum + bytesOf(entry), 0)
+    this.#replaceEntries(later === 0 ? [] : this.recorded().slice(-later))
   }
 
   /** Drops all entries; {@link restore} can bring them back. */
@@ -361,12 +351,16 @@ export class Journal {
     this.#dropped = NONE_DROPPED
     this.incompleteSince = incompleteSince
     this.#isShortened ||= isShortened
-    this.#entries = [...entries, ...this.recorded()]
-    this.#first = 0
-    this.#bytes = this.#entries.reduce((sum, entry) => sum + bytesOf(entry), 0)
+    this.#replaceEntries([...entries, ...this.recorded()])
     this.#dropOldest()
-    this.#cleared++
     return entries.length
+  }
+
+  #replaceEntries(entries: RecordedEntry[]): void {
+    this.#entries = entries
+    this.#first = 0
+    this.#cleared++
+    this.#bytes = entries.reduce((sum, entry) => sum + bytesOf(entry), 0)
   }
 
   close(): void {
@@ -382,8 +376,10 @@ export class Journal {
     return since === undefined ? { ok, ...result } : { ok: ok && !isExact, ...result, incomplete_since: since }
   }
 
-  #nearMisses(match: Match): NearMiss[] {
-    return nearMisses(match, this.recorded().slice(-COMPARED))
+  #compared(match: Match, times: Times, matched: number): MatchResult {
+    const range = timesRange(times)
+    const near_misses = matched < range.least ? nearMisses(match, this.recorded().slice(-COMPARED)) : []
+    return this.#judged({ ok: isWithin(range, matched), matched, near_misses }, range.most < Infinity)
   }
 
   #dropOldest(): void {

@@ -142,12 +142,7 @@ export function testName(test: TestLabel | undefined): TestName | null {
 export type TestName = components['schemas']['NamedTest']
 
 /** Whether its path is not served, or not with its method. A server of MCP serves more than operations, and clients try its methods. */
-export function isUnserved({
-  kind,
-  operation,
-  protocol,
-  status,
-}: Pick<RecordedEntry, 'kind' | 'operation' | 'protocol' | 'status'>): boolean {
+export function isUnserved({ kind, operation, protocol, status }: Omit<RecordedEntry, 'findings'>): boolean {
   const isRefused = status === 404 || (status === 405 && protocol !== 'mcp')
   return kind === 'request' && operation === null && isRefused
 }

@@ -1,5 +1,6 @@
 import { findingText } from '../domain/finding.ts'
-import { plural } from '../domain/text.ts'
+import { firedText } from '../domain/scenario.ts'
+import { oneLine, plural, quote } from '../domain/text.ts'
 import type { TestName } from '../request-journal/view.ts'
 import type { ContractRecord, FindingOrigin, ReportFinding } from './report-types.ts'
 
@@ -14,6 +15,15 @@ export function findingSentence(finding: ReportFinding): string {
 
 export function leftOutSentence({ left_out: leftOut }: Pick<ContractRecord, 'left_out'>): string {
   return `${leftOut} more findings are left out: a record keeps the first 1,000 of each code`
+}
+
+/** How often each rule of each scenario fired. */
+export function ruleSentences(scenarios: ContractRecord['scenarios']): string[] {
+  return scenarios.flatMap(({ name, rules }) =>
+    rules.map((rule) =>
+      oneLine(`rule ${quote(rule.name)} of scenario ${name} fired ${firedText(name, rule)}`, Infinity),
+    ),
+  )
 }
 
 /** How many tests and requests of a finding a person looks up; the JSON report has more. */

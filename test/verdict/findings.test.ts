@@ -341,22 +341,12 @@ describe('a violation names path, constraint, value, rule and basis', () => {
 describe('a request that keeps the contract', () => {
   it.each<[string, Ask]>([
     ['a link for an account that is gone', link({ id: 'ca_gone' })],
-    ['a wrong secret', token(`${GRANT}&client_id=test_client&client_secret=wrong`)],
     ['a tool that there is not', execute({ tool_name: 'mail_unknown', tool_input: {} })],
     ['whether the server is up', ({ http }) => Promise.all([http('get', '/'), http('head', '/')])],
   ])('%s', async (_title, ask) => {
     await withToolmock({}, async (mock) => {
       await ask(mock)
       expect(await contractOf(mock)).toMatchObject({ ok: true, total: { violations: [] } })
-    })
-  })
-
-  it('an unknown name that is close to none is worth a warning', async () => {
-    await withToolmock({}, async (mock) => {
-      await create({ colour: 'red' })(mock)
-      const { ok, total } = await contractOf(mock)
-      expect(ok).toBe(true)
-      expect(total.warnings).toMatchObject([{ code: 'unread', field: 'colour', basis: 'choice:G6' }])
     })
   })
 

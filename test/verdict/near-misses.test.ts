@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ADA, createActive, decide, linkFor, pendingRequest, verify } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 import { verdictOf } from '../../src/verdict/verdict.ts'
-import { contractOf, control, coverageOf, RULE_429 } from './reports.ts'
+import { contractOf, control, coverageOf } from './reports.ts'
 
 type Ask = (mock: TestToolmock) => Promise<unknown>
 
@@ -30,13 +30,6 @@ const nearMiss = (what: string, did_you_mean: string) => ({ allowed: `names no $
 
 describe('a near miss of a known name is a violation', () => {
   it.each<[string, Ask, string, string, object]>([
-    [
-      'a tool',
-      execute({ tool_name: 'mail_send_mesage' }),
-      'execute_tool tool_name',
-      '"mail_send_mesage"',
-      nearMiss('tool', 'mail_send_message'),
-    ],
     [
       'a tool in another case',
       execute({ tool_name: 'mailSendMessage' }),
@@ -161,15 +154,6 @@ describe('a near miss of a known name is a violation', () => {
     })
   })
 
-  it('a name in a request that a scenario answers is a violation too', async () => {
-    await withToolmock({}, async (mock) => {
-      await control(mock, 'put', '/scenarios/limited', RULE_429)
-      await control(mock, 'post', '/scenarios/limited/start')
-      await execute({ tool_name: 'mail_send_mesage' })(mock)
-      expect((await contractOf(mock)).total.violations).toMatchObject([{ field: 'tool_name', code: 'near_miss' }])
-    })
-  })
-
   it('an input of a tool is a violation too', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
@@ -234,27 +218,6 @@ describe('a near miss of a known name is a violation', () => {
       await proxy({ connection_name: 'mail', identifier: 'ada' })(mock)
       // The two before it obtained tokens.
       expect((await contractOf(mock)).total.requests).toBe(3)
-    })
-  })
-
-  it('is in the journal', async () => {
-    await withToolmock({}, async (mock) => {
-      await createActive(mock)
-      await execute({ tool_name: 'mail_send_mesage' })(mock)
-      const { requests } = (await control(mock, 'get', '/requests?operation=execute_tool')).body
-      expect(requests[0].findings).toEqual([
-        {
-          kind: 'violation',
-          code: 'near_miss',
-          error_code: null,
-          operation: 'execute_tool',
-          field: 'tool_name',
-          found: '"mail_send_mesage"',
-          allowed: 'names no tool',
-          did_you_mean: 'mail_send_message',
-          basis: 'choice:G6',
-        },
-      ])
     })
   })
 })

@@ -1,13 +1,12 @@
 import { isViolation } from '../../domain/finding.ts'
-import type { ContractRecord, Coverage, FindingOrigin, Reach, ReportFinding, Tally } from '../report-types.ts'
-import { firedText } from '../../domain/scenario.ts'
+import type { Coverage, FindingOrigin, Reach, ReportFinding, Tally } from '../report-types.ts'
 import { breakable, capitalised, plural } from '../../domain/text.ts'
 import { html, type Html, type HtmlValue } from '../../pages/html.ts'
 import { htmlDocument } from '../../pages/layout.ts'
 import { REPORT_STYLE } from '../../pages/style.ts'
 import { byOperation, tallyOf } from '../report-pair.ts'
 import type { JudgedReports } from '../verdict.ts'
-import { findingSentence, leftOutSentence, SHOWN, testText } from '../sentences.ts'
+import { findingSentence, leftOutSentence, ruleSentences, SHOWN, testText } from '../sentences.ts'
 import { coverageRows } from './text.ts'
 
 /** Both reports as one HTML page without scripts, images or fonts from elsewhere. */
@@ -26,7 +25,7 @@ export function reportPage(reports: JudgedReports): string {
     body: html`${pageHeader(reports, findings)}
       <main>
         ${findings.filter(({ parts }) => parts.length > 0).map(section)}
-        ${[...scenariosSections(contract.total), coverageSection(coverage.total, shortfalls), detailsSection(coverage.total), environmentsSection(reports)].map(section)}
+        ${[coverageSection(coverage.total, shortfalls), detailsSection(coverage.total), environmentsSection(reports)].map(section)}
       </main>
       <footer>
         ${`${contract.tool.name} ${contract.tool.version}`}. <code>toolmock explain</code> explains a rule such as G6,
@@ -132,6 +131,7 @@ function findingSections(reports: JudgedReports): Section[] {
       parts: [],
     },
     sectionOf('warnings', 'Warnings', 'warning', (finding) => !isViolation(finding)),
+    { id: 'scenarios', title: 'Scenarios', parts: list(ruleSentences(reports.contract.total.scenarios)) },
   ]
 }
 
@@ -213,16 +213,6 @@ type OperationCoverage = Coverage['operations'][number]
 
 const REACHES: Readonly<Record<Reach, string>> = { driven: 'driven', injected_only: 'only injected', never: 'never' }
 const REACH_NAMES = Object.keys(REACHES) as Reach[]
-
-/** How often the rules of the scenarios that were started fired. */
-function scenariosSections({ scenarios }: ContractRecord): Section[] {
-  const rows = scenarios.flatMap(({ name, started, rules }) =>
-    rules.map((rule) => [inCode(name), started, rule.name, rule.at, rule.matched, firedText(name, rule)]),
-  )
-  const heads: Head[] = ['Scenario', ['Started', 'number'], 'Rule', 'At', ['Matched', 'number'], ['Fired', 'wide']]
-  const shown = table('How often each rule fired', heads, rows)
-  return shown.length === 0 ? [] : [{ id: 'scenarios', title: 'Scenarios', parts: shown }]
-}
 
 /** The coverage at a glance: each kind with its counts, and each operation with its statuses. */
 function coverageSection(coverage: Coverage, shortfalls: readonly ReportFinding[]): Section {

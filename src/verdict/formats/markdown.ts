@@ -1,6 +1,6 @@
 import type { Verdict, VerdictItem } from '../report-pair.ts'
-import { firedText } from '../../domain/scenario.ts'
 import { oneLine } from '../../domain/text.ts'
+import { ruleSentences } from '../sentences.ts'
 import { coverageRows, requestsLine, titleOf } from './text.ts'
 
 /** GitHub refuses a summary of more than a megabyte. */
@@ -14,7 +14,10 @@ export function verdictMarkdown(verdict: Verdict): string {
     ...itemLines('', reasons),
     ...itemLines('Allowed by `--allow-violation`:', allowed),
     ...itemLines('Warnings, which do not fail the verdict:', warnings),
-    ...ruleTable(scenarios),
+    ...listLines(
+      'Rules of scenarios:',
+      ruleSentences(scenarios).map((sentence) => [`- ${code(sentence)}`]),
+    ),
     `${requestsLine(verdict)}\n`,
     '| | driven | only by a scenario | never | of |',
     '| --- | ---: | ---: | ---: | ---: |',
@@ -26,31 +29,21 @@ export function verdictMarkdown(verdict: Verdict): string {
   ].join('\n')
 }
 
-/** How often each rule fired. */
-function ruleTable(scenarios: Verdict['scenarios']): string[] {
-  const rows = scenarios.flatMap(({ name, rules }) =>
-    rules.map((rule) => `| ${cell(name)} | ${cell(rule.name)} | ${cell(firedText(name, rule))} |`),
-  )
-  if (rows.length === 0) return []
-  const more = rows.length > SHOWN ? [`| and ${rows.length - SHOWN} more | | |`] : []
-  return ['| scenario | rule | fired |', '| --- | --- | --- |', ...rows.slice(0, SHOWN), ...more, '']
-}
-
-/** In a table a bar ends a cell also where it is code. */
-function cell(text: string): string {
-  return code(text).replaceAll('|', '\\|')
-}
-
 function itemLines(title: string, list: readonly VerdictItem[]): string[] {
-  if (list.length === 0) return []
-  const items = list
-    .slice(0, SHOWN)
-    .flatMap(({ kind, sentence, details }) => [
+  return listLines(
+    title,
+    list.map(({ kind, sentence, details }) => [
       `- ${kind}: ${code(sentence)}`,
       ...details.map((line) => `  - ${code(line)}`),
-    ])
-  const more = list.length > SHOWN ? [`- and ${list.length - SHOWN} more`] : []
-  return [`\n${title}\n`.trimStart(), ...items, ...more, '']
+    ]),
+  )
+}
+
+/** Items under their title, each with the lines below it. */
+function listLines(title: string, items: readonly (readonly string[])[]): string[] {
+  if (items.length === 0) return []
+  const more = items.length > SHOWN ? [`- and ${items.length - SHOWN} more`] : []
+  return [`\n${title}\n`.trimStart(), ...items.slice(0, SHOWN).flat(), ...more, '']
 }
 
 /** A code span with a fence that is longer than any run of backticks in the text. */

@@ -1,8 +1,8 @@
 import type { Coverage, Tally } from '../report-types.ts'
-import { firedText } from '../../domain/scenario.ts'
-import { oneLine, plural, quote } from '../../domain/text.ts'
+import { oneLine, plural } from '../../domain/text.ts'
 import { indented, paintFor, type Style, type Terminal } from '../../terminal.ts'
 import type { Verdict, VerdictItem } from '../report-pair.ts'
+import { ruleSentences } from '../sentences.ts'
 import type { JudgedReports } from '../verdict.ts'
 
 /** The rows of a screen, and those of the first line and of the lines that `toolmock run` prints around the verdict. */
@@ -47,14 +47,7 @@ const HANGING = 2
 
 /** How often each rule fired, as many as fit. */
 function ruleLines(scenarios: Verdict['scenarios'], { rows, terminal }: Space): string[] {
-  const all = scenarios.flatMap((scenario) =>
-    scenario.rules.map((rule) =>
-      oneLine(
-        `rule ${quote(rule.name)} of scenario ${scenario.name} fired ${firedText(scenario.name, rule)}`,
-        Infinity,
-      ),
-    ),
-  )
+  const all = ruleSentences(scenarios)
   if (rowsOf(all, terminal) <= rows) return all
   let left = rows - 1
   const shown = all.filter((line) => (left -= rowsOf([line], terminal)) >= 0)
