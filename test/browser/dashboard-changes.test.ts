@@ -79,7 +79,9 @@ describeInBrowser('the dashboard, while something else changes', (open) => {
     )
     expect(links).toHaveLength(2)
     await page.locator('.connection').getByText('live', { exact: true }).waitFor()
-    const { requests } = (await (await fetch(`${mock.url}/_mock/requests?kind=*`)).json()) as { requests: { id: string }[] }
+    const { requests } = (await (await fetch(`${mock.url}/_mock/requests?kind=*`)).json()) as {
+      requests: { id: string }[]
+    }
     await page.getByText(`${requests.length} requests`, { exact: true }).waitFor()
     const titles = await page.locator('.line.entry:not(.old) .what').allInnerTexts()
     expect(titles[0]).toBe('weather_get_forecast')
