@@ -8,7 +8,7 @@ import { matchedText, nearMissText } from '../domain/value-match.ts'
 import { readMatch } from '../request-journal/query.ts'
 import { applyDueEvents } from '../state/account-events.ts'
 import type { Environment } from '../state/environment.ts'
-import type { VerdictItem } from '../verdict/report-pair.ts'
+import { runFinding, type VerdictItem, verdictItem } from '../verdict/report-pair.ts'
 import type { CaseReasonCode } from '../verdict/report-types.ts'
 import type { Expectations } from './cases.ts'
 
@@ -92,6 +92,6 @@ function unmetAccounts({ accounts }: Expectations, { model }: Environment): Verd
 }
 
 /** Why a case failed. */
-export function reasonOf(code: CaseReasonCode, sentence: string, details: readonly string[] = []): VerdictItem {
-  return { kind: 'violation', code, request: null, sentence, requests: [], details }
+export function reasonOf(code: CaseReasonCode, sentence: string, details: string[] = []): VerdictItem {
+  return verdictItem(runFinding({ code, field: sentence, allowed: '', found: null }), details)
 }

@@ -1,6 +1,7 @@
 import type { Finding } from '../domain/finding.ts'
 import { isViolation } from '../domain/finding.ts'
 import { violation } from '../request-journal/findings.ts'
+import { findingSentence, originLines } from './sentences.ts'
 import type { TestName } from '../request-journal/view.ts'
 import type {
   CaseResult,
@@ -14,14 +15,8 @@ import type {
 } from './report-types.ts'
 
 /** A finding in words: why a verdict failed, what it allowed, or a warning. */
-export interface VerdictItem {
-  readonly kind: Finding['kind']
-  readonly code: string
-  /** The first request that had it; null for a finding about the run. */
-  readonly request: string | null
+export interface VerdictItem extends ReportFinding {
   readonly sentence: string
-  /** Ids of the requests, for `GET /_mock/requests/{id}/explain`. */
-  readonly requests: readonly string[]
   /** Its tests, and its first requests with what they sent, a line each. */
   readonly details: readonly string[]
 }
@@ -54,6 +49,10 @@ export interface ReportPair {
 
 export function isKept({ incomplete_since: since, findings }: ContractRecord): ContractReport['ok'] {
   return since === undefined && !findings.some(isViolation)
+}
+
+export function verdictItem(finding: ReportFinding, details = originLines(finding)): VerdictItem {
+  return { ...finding, sentence: findingSentence(finding), details }
 }
 
 type RunFinding = Pick<Finding, 'code' | 'field' | 'allowed' | 'found'> &

@@ -1,8 +1,8 @@
 import { isViolation } from '../domain/finding.ts'
 import type { CaseResult, ContractRecord, ContractReport, ReportFinding, Tally } from './report-types.ts'
 import { plural } from '../domain/text.ts'
-import { isKept, type ReportPair, runFinding, type Verdict, type VerdictItem } from './report-pair.ts'
-import { findingSentence, originLines } from './sentences.ts'
+import { isKept, type ReportPair, runFinding, type Verdict, type VerdictItem, verdictItem } from './report-pair.ts'
+import { originLines } from './sentences.ts'
 import { type Allowance, allows, type Threshold, type VerdictOptions } from './verdict-options.ts'
 
 /** Reports as formats show them: without what is allowed, and with everything that decides. */
@@ -42,20 +42,16 @@ export function verdictOf(reports: ReportPair, options: VerdictOptions = {}): Ve
     .map((allowance) => unusedAllowance(allowance, failOn === 'warning'))
   const withReasons = (finding: ReportFinding): VerdictItem => {
     const reasons = allow.flatMap((each) => (each.reason !== undefined && allows(each, finding) ? [each.reason] : []))
-    const allowedItem = item(finding)
-    return {
-      ...allowedItem,
-      details: [...reasons.map((reason) => `allowed because ${reason}`), ...allowedItem.details],
-    }
+    return verdictItem(finding, [...reasons.map((reason) => `allowed because ${reason}`), ...originLines(finding)])
   }
   const incomplete = since === undefined ? [] : [incompleteFinding(since)]
   const all = [...incomplete, ...findings, ...shortfallsOf(reports, options), ...unused]
-  const reasons = all.filter(isViolation).map(item)
+  const reasons = all.filter(isViolation).map((finding) => verdictItem(finding))
   return {
     ok: reasons.length === 0,
     reasons,
     allowed: allowed.map(withReasons),
-    warnings: all.filter((finding) => !isViolation(finding)).map(item),
+    warnings: all.filter((finding) => !isViolation(finding)).map((finding) => verdictItem(finding)),
     requests,
     judged,
     injected,
@@ -80,11 +76,6 @@ const NO_REQUESTS = runFinding({
     'was called, so nothing was judged: let the program use TOOLMOCK_URL, TOOLMOCK_CLIENT_ID and TOOLMOCK_CLIENT_SECRET, or createToolmock() of the library; --allow-no-requests, or allowNoRequests: true in the library, accepts a program that calls nothing',
   found: null,
 })
-
-function item(finding: ReportFinding): VerdictItem {
-  const { kind, code, request, requests } = finding
-  return { kind, code, request, sentence: findingSentence(finding), requests, details: originLines(finding) }
-}
 
 /**
  * A verdict on cases: it fails by what is wrong with their requests, once for all of them, and by what each of them alone did

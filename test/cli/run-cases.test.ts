@@ -97,6 +97,11 @@ describe('toolmock run --cases', () => {
       ['violation', 'maximum'],
       ['rule', 'must_fire', 'must_fire'],
     ])
+    for (const { code, ...reason } of cases.flatMap(({ reasons }) => reasons)) {
+      const keys = ['kind', 'error_code', 'operation', 'field', 'found', 'allowed', 'did_you_mean', 'basis', 'request']
+      expect(Object.keys(reason), code).toEqual(expect.arrayContaining(keys))
+      if (code !== 'maximum') expect(reason).toMatchObject({ request: null, operation: null })
+    }
     expect(report.verdict).toMatchObject({ ok: false })
 
     const junit = readFileSync(toolmock.path(xml), 'utf8')

@@ -70,7 +70,7 @@ describe('a report as JUnit XML', () => {
       expect(rule?.attributes.name).toBe(
         `rule ${JSON.stringify(HOSTILE)} of scenario unmet at service in environment default`,
       )
-      expect(elements(rule!, 'failure')[0]?.attributes.message).toContain('no request that matches it')
+      expect(elements(rule!, 'failure')[0]?.attributes.message).toContain('no request matched it')
     })
   })
 

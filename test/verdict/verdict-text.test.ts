@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { verdictMarkdown } from '../../src/verdict/formats/markdown.ts'
 import { verdictText } from '../../src/verdict/formats/text.ts'
-import type { VerdictItem, Verdict } from '../../src/verdict/report-pair.ts'
+import { runFinding, type VerdictItem, type Verdict } from '../../src/verdict/report-pair.ts'
 
 const TALLY = { total: 9, driven: 4, injected_only: 2, never: 3 }
 const KINDS = ['operations', 'statuses', 'error_codes', 'request_fields', 'response_fields', 'lifecycle_moves']
@@ -19,12 +19,8 @@ const GOOD: Verdict = {
 }
 
 const reason = (sentence: string): VerdictItem => ({
-  kind: 'violation',
-  code: 'type',
-  request: 'req_1',
-  sentence,
-  requests: ['req_1'],
-  details: [],
+  ...runFinding({ code: 'type', field: 'page_size', allowed: 'must be an integer', found: null }),
+  ...{ request: 'req_1', sentence, requests: ['req_1'], details: [] },
 })
 const terminal = (columns: number, isColoured = false) => ({ columns, isColoured })
 /** A scenario whose rules fired so often, each on all that matched it. */

@@ -56,7 +56,7 @@ function contractSuite(reports: JudgedReports): JunitSuite {
     if (operation === null)
       return violations.map((each) => ({
         className: `contract.${each.code}`,
-        name: each.field,
+        name: each.field + (each.rule?.environment ? ` in environment ${each.rule.environment}` : ''),
         texts: [withRequests(each)],
       }))
     if (!called) return []
