@@ -1,6 +1,6 @@
 import { foldCase } from './fold-case.ts'
 import type { Collection, CollectionItem } from './generated/tables.ts'
-import { isBlank, isJsonObject, isNumber, type JsonObject, jsonText, type JsonValue } from './json.ts'
+import { exactNumber, isBlank, isJsonObject, isNumber, type JsonObject, jsonText, type JsonValue } from './json.ts'
 import { valueAt } from './value-match.ts'
 
 export type { Collection, CollectionItem, ListPage, Step } from './generated/tables.ts'
@@ -117,12 +117,28 @@ export function plainText(value: JsonValue | undefined): string {
 const ordered =
   (isMet: (order: number) => boolean) =>
   (wanted: JsonValue): Test => {
-    const [key, number, isOrdered] = [sortKey(wanted), Number(wanted), isNumber(wanted)]
+    const [key, number, isOrdered] = [sortKey(wanted), numberOf(wanted), isNumber(wanted)]
     return (found) => {
       if (isBlank(found)) return false
-      return isMet(isOrdered || isNumber(found) ? Number(found) - number : compareKeys(sortKey(found), key))
+      return isMet(isOrdered || isNumber(found) ? orderOf(numberOf(found), number) : compareKeys(sortKey(found), key))
     }
   }
+
+/** NaN for what writes no number. One of more digits than a value has is more, or less, than all values, as its double is. */
+function numberOf(value: JsonValue | undefined): number | bigint {
+  if (isNumber(value)) return value
+  try {
+    return typeof value === 'string' ? exactNumber(value) : Number(value)
+  } catch {
+    return Number(value)
+  }
+}
+
+/** NaN where one of them is. */
+function orderOf(a: number | bigint, b: number | bigint): number {
+  if (a === b) return 0
+  return a < b ? -1 : a > b ? 1 : NaN
+}
 
 const textual =
   (isMet: (found: string, wanted: string) => boolean) =>
@@ -146,14 +162,14 @@ const TESTS: Readonly<Record<Exclude<Operator, 'exists' | 'not'>, (wanted: JsonV
 }
 
 /** What a value is sorted by; null for a missing one. */
-export type SortKey = number | string | null
+export type SortKey = number | bigint | string | null
 
 const INSTANT = /^\d{4}-\d\d-\d\d(?:T|$)/
 
 /** Dates and instants become instants in UTC, so that those of different zones sort by time. */
 export function sortKey(value: JsonValue | undefined): SortKey {
   if (isBlank(value)) return null
-  if (isNumber(value)) return Number(value)
+  if (isNumber(value)) return value
   const text = plainText(value)
   const isInUtc = text.length === 24 && text.endsWith('Z')
   if (isInUtc || !INSTANT.test(text)) return text
@@ -165,6 +181,6 @@ export function sortKey(value: JsonValue | undefined): SortKey {
 export function compareKeys(a: SortKey, b: SortKey): number {
   if (a === b) return 0
   if (a === null || b === null) return a === null ? 1 : -1
-  if (typeof a === typeof b) return a < b ? -1 : 1
-  return typeof a === 'number' ? -1 : 1
+  if (isNumber(a) === isNumber(b)) return a < b ? -1 : 1
+  return isNumber(a) ? -1 : 1
 }

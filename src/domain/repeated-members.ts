@@ -1,4 +1,13 @@
-import { isJsonObject, type JsonObject, type JsonValue, own, parseJson, setOwn, TEXT_WITH_COLON } from './json.ts'
+import {
+  extentOf,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  own,
+  parseJson,
+  setOwn,
+  TEXT_WITH_COLON,
+} from './json.ts'
 
 export interface RepeatedMember {
   readonly path: readonly (string | number)[]
@@ -31,6 +40,11 @@ export function repeatedMembers(text: string): RepeatedMember[] {
   }
   read(parseJson(numbered), [])
   return repeated
+}
+
+/** The same of a text whose value is known; cheap where there are none. @param keys how many the text has */
+export function repeatedIn(text: string, value: JsonValue | undefined, keys = extentOf(text).keys): RepeatedMember[] {
+  return value !== undefined && keys > membersIn(value) ? repeatedMembers(text) : []
 }
 
 /** How many members all objects in a value have. */

@@ -5,7 +5,7 @@ import { type Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { invalidField, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import { extentOf, isJsonObject, type JsonObject, type JsonValue, parseJson } from '../domain/json.ts'
-import { membersIn, type RepeatedMember, repeatedMembers } from '../domain/repeated-members.ts'
+import { repeatedIn, type RepeatedMember } from '../domain/repeated-members.ts'
 
 /** How deep a body may nest. Serializing a deeper one later could overflow the stack. */
 const MAX_DEPTH = 100
@@ -182,7 +182,7 @@ export function parseJsonObject(text: string): ParsedObject {
   if (depth > MAX_DEPTH)
     throw malformed(ruleAndFound(`must nest at most ${MAX_DEPTH} levels deep`, 'more levels'), 'max_depth')
   const value = parse(text)
-  if (isJsonObject(value)) return { value, repeated: keys > membersIn(value) ? repeatedMembers(text) : [] }
+  if (isJsonObject(value)) return { value, repeated: repeatedIn(text, value, keys) }
   const found = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`
   throw malformed(ruleAndFound('must be a JSON object', found), 'json_object')
 }

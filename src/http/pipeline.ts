@@ -5,10 +5,10 @@ import type { NamedSchema } from '../contract/tool-schemas.ts'
 import { fieldName, foundValue, MAX_VIOLATIONS } from '../contract/violation.ts'
 import { errorCodeOf, invalidFields, ruleAndFound, ServiceError } from '../domain/errors.ts'
 import type { ExtensionAnswer, ExtensionResponder } from '../domain/extension.ts'
-import { isJsonObject, type JsonValue } from '../domain/json.ts'
-import type { RepeatedMember } from '../domain/repeated-members.ts'
+import { isJsonObject, type JsonValue, parsedJson } from '../domain/json.ts'
+import { repeatedIn, type RepeatedMember } from '../domain/repeated-members.ts'
 import { bearerToken } from '../domain/request-headers.ts'
-import type { RequestWarning } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../domain/request-trace.ts'
 import type { Vocabulary } from '../domain/vocabulary.ts'
 import type { EntryFacts } from '../request-journal/request-entries.ts'
 import { applyDueEvents } from '../state/account-events.ts'
@@ -188,15 +188,17 @@ function readBody(context: OperationContext, { bodyLimit }: ServiceParts): Promi
     context.rawBody = text
     const { value, repeated } = parseJsonObject(text)
     context.body = value
-    for (const each of repeated.slice(0, MAX_VIOLATIONS)) context.trace.warn(duplicateMember(each))
+    warnOfRepeated(context.trace, repeated)
   })
 }
 
 /** The last member of a name counts, and none should have to (G76). */
-function duplicateMember({ path, first, last }: RepeatedMember): RequestWarning {
-  const found = `${foundValue(first, path)} and ${foundValue(last, path)}`
-  const description = ruleAndFound('must be in its object once; the last one counts', found)
-  return { field: fieldName(path), description, kind: 'duplicate_member' }
+export function warnOfRepeated(trace: RequestTrace, repeated: readonly RepeatedMember[]): void {
+  for (const { path, first, last } of repeated.slice(0, MAX_VIOLATIONS)) {
+    const found = `${foundValue(first, path)} and ${foundValue(last, path)}`
+    const description = ruleAndFound('must be in its object once; the last one counts', found)
+    trace.warn({ field: fieldName(path), description, kind: 'duplicate_member' })
+  }
 }
 
 /** The body of a request to an extension, whatever its type. */
@@ -206,6 +208,8 @@ function readAnyBody(context: ExtensionContext, { bodyLimit }: ServiceParts): Pr
   if (!request.hasBody) return undefined
   return request.readBody(bodyLimit).then((bytes) => {
     context.rawBody = bytes
+    const text = bytes.toString()
+    warnOfRepeated(context.trace, repeatedIn(text, parsedJson(text)))
   })
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { baseUrlOf } from '../domain/request-headers.ts'
 import type { EncodedAnswer } from '../domain/encoded-answer.ts'
+import type { RepeatedMember } from '../domain/repeated-members.ts'
 import { sendAnswer } from '../http/answer.ts'
 import { StreamWriter } from '../http/stream-writer.ts'
 import type { OpenEntry } from '../request-journal/request-entries.ts'
@@ -30,6 +31,8 @@ export class McpExchange {
   readonly baseUrl: string
   /** How a fault sends the response; undefined when it is sent as it is. */
   deliver: Deliver | undefined
+  /** Members that its body has twice. */
+  readonly repeated: readonly RepeatedMember[]
   /** Calls of tools so far: a request can be a batch of them. */
   calls = 0
   /** Calls whose result is still to come. */
@@ -43,13 +46,18 @@ export class McpExchange {
 
   constructor(
     { message, response, entry }: McpRequest,
-    { caller, environment }: { caller: Caller; environment: Environment },
+    {
+      caller,
+      environment,
+      repeated,
+    }: { caller: Caller; environment: Environment; repeated: readonly RepeatedMember[] },
     { baseUrl, registry }: ServiceParts,
   ) {
     this.message = message
     this.response = response
     this.caller = caller
     this.environment = environment
+    this.repeated = repeated
     this.#entry = entry
     this.#writer = new StreamWriter(response, registry)
     this.baseUrl = baseUrlOf(message, baseUrl)

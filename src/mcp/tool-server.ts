@@ -15,7 +15,8 @@ import { maskText } from '../domain/masking.ts'
 import { targetOf } from '../domain/request-headers.ts'
 import { quote } from '../domain/text.ts'
 import type { EncodedAnswer } from '../domain/encoded-answer.ts'
-import { runRoute } from '../http/pipeline.ts'
+import type { RepeatedMember } from '../domain/repeated-members.ts'
+import { runRoute, warnOfRepeated } from '../http/pipeline.ts'
 import { RemoteRequest } from '../http/remote-request.ts'
 import { createContext } from '../http/routes.ts'
 import type { ServiceParts } from '../http/services.ts'
@@ -118,6 +119,8 @@ export async function callTool(
   const call = callOf(exchange, { body, refused, mcpClient: clientName(envelope) })
   const link: { url?: string } = {}
   const pipelineContext = createContext(CALL_TOOL, call, services, exchange.entryOfCall())
+  // The library does not say which call of a batch a message is.
+  if (exchange.calls === 1) warnOfRepeated(pipelineContext.trace, exchange.repeated.map(inToolInput))
   await runRoute(pipelineContext, { ...services, operations: executing(services.operations, request, link) })
   const { answer } = call
   if (!answer) return undefined
@@ -136,6 +139,12 @@ export async function callTool(
     ...(url === undefined ? [] : [`Open this link to connect the account: ${url}`]),
   ]
   return { content: texts.map((text) => ({ type: 'text', text })), isError: true, _meta }
+}
+
+/** A member of a message as the request of execute_tool has it. */
+function inToolInput(member: RepeatedMember): RepeatedMember {
+  const at = member.path.indexOf('arguments')
+  return member.path[at - 1] === 'params' ? { ...member, path: ['tool_input', ...member.path.slice(at + 1)] } : member
 }
 
 const META = 'dev.toolmock'

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from '@modelcontextprotocol/server'
 import type { EncodedAnswer } from '../domain/encoded-answer.ts'
 import { errorCodeOf, ruleAndFound, ServiceError } from '../domain/errors.ts'
-import { isJsonObject, nestsDeeper, parsedJson } from '../domain/json.ts'
+import { isJsonObject, type JsonValue, nestsDeeper, parsedJson } from '../domain/json.ts'
+import { repeatedIn } from '../domain/repeated-members.ts'
 import { parseUrl } from '../domain/parse-url.ts'
 import { baseUrlOf, targetOf } from '../domain/request-headers.ts'
 import { quote } from '../domain/text.ts'
@@ -24,7 +25,7 @@ import { clientText, type McpServices, toolServer } from './tool-server.ts'
 interface McpMessage {
   readonly text: string
   /** Undefined where the body is no JSON. */
-  readonly parsed: unknown
+  readonly parsed: JsonValue | undefined
   readonly method: string
 }
 
@@ -70,7 +71,8 @@ export class VirtualServers {
     if (!tools) throw noServer(environment, address)
     if (message.method !== 'POST') throw notPost(message.method)
     const read = readMessage(await readBody(message, services.bodyLimit))
-    const exchange = new McpExchange(request, { caller, environment }, services)
+    const repeated = repeatedIn(read.text, read.parsed)
+    const exchange = new McpExchange(request, { caller, environment, repeated }, services)
     const plain = plainCall(exchange, read.parsed)
     if (plain) {
       const reply = await answerPlainCall(plain, tools, exchange, services)

@@ -1,6 +1,13 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { MemoryDisk } from '../support/memory-disk.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 import { appSeed } from './app-seed.ts'
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'toolmock-numbers-'))
+afterAll(() => rmSync(FOLDER, { recursive: true }))
 
 const BIG = '9007199254740993'
 const ECHO = { name: 'echo', answers: { body: { got: '{{request.body}}' } }, call: { body: '{{input}}' } }
@@ -89,6 +96,52 @@ describe('a number that a double cannot hold (G75)', () => {
       expect(again.text).toMatch(new RegExp(`"tenant": ?${BIG},"most": ?10{400}`))
     }))
 
+  it('stays in the log and in the file of a state, over a crash and a clean stop', async () => {
+    let disk = new MemoryDisk()
+    const state = join(FOLDER, 'state.json')
+    const shown = new RegExp(`"tenant": ?${BIG}`)
+    for (const end of ['killed', 'stopped', 'last'] as const) {
+      const present = disk
+      await withToolmock({ state, fileSystem: present }, async (mock) => {
+        const body = `{"connector":"mail","identifier":"big","connected_account":{"api_config":{"tenant":${BIG}}}}`
+        if (end === 'killed') expect((await send(mock, '/api/v1/connected_accounts', body)).status).toBe(201)
+        expect((await mock.http('get', '/_mock/state')).text).toMatch(shown)
+        if (end === 'killed') disk = present.after('killed')
+      })
+    }
+  })
+
+  it('of a seed and a scenario in YAML is what was written', () =>
+    withToolmock(SEED, async (mock) => {
+      const yaml = (path: string, text: string, method: 'post' | 'put') =>
+        mock.http(method, path).set('Content-Type', 'application/yaml').send(text)
+      const seed = `accounts: [{ connector: mail, identifier: big, api_config: { tenant: ${BIG}, most: 1e400 } }]`
+      expect((await yaml('/_mock/seed', seed, 'post')).status).toBe(200)
+      const { text: state } = await mock.http('get', '/_mock/state')
+      expect(state).toMatch(new RegExp(`"tenant": ?${BIG},"most": ?10{400}`))
+      const on = `{ operation: execute_tool, body: { tool_input: { id: ${BIG} } } }`
+      const rule = `{ name: r, at: third_party, on: { tool: echo }, do: [{ respond: { status: 200, body: { id: ${BIG} } } }] }`
+      const refuse = `{ name: s, at: service, on: ${on}, do: [{ respond: { status: 429 } }] }`
+      const scenario = `{ name: big, rules: [${refuse}, ${rule}] }`
+      const put = await yaml('/_mock/scenarios/big', scenario, 'put')
+      expect(put.status, put.text).toBeLessThan(300)
+      await mock.http('post', '/_mock/scenarios/big/start')
+      expect((await execute(mock, 'echo', `{"id":${BIG}}`)).status).toBe(429)
+      const { text } = await execute(mock, 'echo', '{"id":9007199254740992}')
+      expect(text).toContain(`"id":${BIG}`)
+    }))
+
+  it('goes through the proxy as it was sent', () =>
+    withToolmock(SEED, async (mock) => {
+      const token = await mock.signIn()
+      const answer = await mock
+        .http('post', '/proxy/echo')
+        .set({ Authorization: `Bearer ${token}`, connection_name: 'app', identifier: 'ada' })
+        .set('Content-Type', 'application/json')
+        .send(`{"id":${BIG},"n":1e400}`)
+      expect([answer.status, answer.text]).toEqual([200, `{"got":{"id":${BIG},"n":1${'0'.repeat(400)}}}`])
+    }))
+
   it('is told from its neighbour by requests/verify', () =>
     withToolmock(SEED, async (mock) => {
       await execute(mock, 'echo', `{"id":${BIG}}`)
@@ -124,6 +177,31 @@ describe('a member that is in a JSON object twice (G76)', () => {
       ])
       const { text: entries } = await mock.http('get', '/_mock/requests')
       expect(entries).toContain('"code":"duplicate_member"')
+    }))
+
+  it('is a violation in a call of a tool by MCP', () =>
+    withToolmock({ ...SEED, mcp: true }, async (mock) => {
+      const token = await mock.signIn()
+      const message =
+        '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"a":1,"a":2}}}'
+      const answer = await mock
+        .http('post', '/mcp/v3/connections/app')
+        .set({ Authorization: `Bearer ${token}`, identifier: 'ada', Accept: 'application/json, text/event-stream' })
+        .set('Content-Type', 'application/json')
+        .send(message)
+      expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('{\\"a\\":2}')])
+      const { body: report } = await mock.http('get', '/_mock/contract')
+      expect(report.total.findings).toMatchObject([
+        { kind: 'violation', code: 'duplicate_member', field: 'tool_input.a', found: '1 and 2' },
+      ])
+    }))
+
+  it('is a violation in a request that an extension answers', () =>
+    withToolmock({ extensions: ['organizations'] }, async (mock) => {
+      const { status } = await send(mock, '/api/v1/organizations', '{"display_name":"One","display_name":"Two"}')
+      expect(status).toBeLessThan(300)
+      const { text } = await mock.http('get', '/_mock/requests')
+      expect(text).toContain('"code":"duplicate_member"')
     }))
 
   it('is refused in a call of the control API', () =>

@@ -110,6 +110,23 @@ describe('an item that is created with an empty key', () => {
   })
 })
 
+describe('a list of numbers that a double cannot hold', () => {
+  const [one, two, huge] = ['9007199254740992', '9007199254740993', '1e400']
+  it.each<[string, string[]]>([
+    [`min=${two}`, ['Two', 'Huge']],
+    [`max=${two}`, ['One']],
+    [`min=${one}&max=${huge}`, ['One', 'Two']],
+    ['min=1e5000', []],
+    ['max=1e5000&sort=-size', ['Huge', 'Two', 'One']],
+    ['sort=size', ['One', 'Two', 'Huge']],
+  ])('%s compares their values', async (query, expected) => {
+    const seed = `seed: [{ title: Two, size: ${two} }, { title: Huge, size: ${huge} }, { title: One, size: ${one} }]`
+    await using fixture = await started(NOTES.replace(/seed:[^]*?responders:/, `${seed}\nresponders:`))
+    expect((await titles(fixture, query)).toSorted()).toEqual(expected.toSorted())
+    if (query.includes('sort')) expect(await titles(fixture, query)).toEqual(expected)
+  })
+})
+
 describe('a list', () => {
   it.each<[string, string, string[]]>([
     ['a value of a field', 'folder=archive', ['Beta']],
