@@ -24,8 +24,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Those of `planted.yaml`, in its order. */
 export function plantedMutants(text = readFileSync(ROOT + PLANTED, 'utf8')): PlantedMutant[] {
-  const files = parse(text) as Record<string, Omit<PlantedMutant, 'module' | 'file'>[]>
-  return Object.entries(files).flatMap(([file, mutants]) =>
+  const files = parse(text) as Record<string, Omit<PlantedMutant, 'module' | 'file'>[]> | null
+  return Object.entries(files ?? {}).flatMap(([file, mutants]) =>
     mutants.map((mutant) => ({ module: file.split('/')[1] ?? '', file, ...mutant })),
   )
 }
