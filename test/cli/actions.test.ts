@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
@@ -198,3 +201,15 @@ describe('an action of an explanation does what it says', () => {
     }),
   )
 })
+
+it('explain of a journal file leaves out what only its server could do, which is gone', () =>
+  withCommands(async ({ run }) => {
+    const file = join(mkdtempSync(join(tmpdir(), 'toolmock-actions-')), 'journal.jsonl')
+    const actions = [
+      { action: 'stop_scenario', target: 'down', value: null, text: 'Stop scenario down.' },
+      { action: 'get_token', target: null, value: null, text: 'Get a token.' },
+    ]
+    const text = ['It failed.', ...actions.map((each) => `→ ${each.text}`)].join('\n')
+    writeFileSync(file, `${JSON.stringify({ id: 'req_1', explanation: { text, actions } })}\n`)
+    expect(await run(['explain', 'req_1', '--journal', file])).toBe('It failed.\n→ Get a token.')
+  }))
