@@ -6,7 +6,7 @@ export const reportHandlers = {
   get_contract: async ({ services, query }) => {
     const reports = await services.reports()
     const environment = reported(reports, query.environment)
-    if (query.format !== 'json') return reports.rendered(query.format, environment, query.allow_no_requests)
+    if (query.format !== 'json') return reports.rendered(query.format, environment, query.allow_no_requests === 'true')
     const second_opinion = query.judge && (await reports.prismCheck(environment))
     return { body: { ...(await reports.contract(environment)), ...(second_opinion && { second_opinion }) } }
   },

@@ -77,6 +77,19 @@ describe('toolmock report', () => {
     expect((await report(['--fail', '--environment', 'worker-2', '--allow-no-requests'])).code).toBe(0)
   })
 
+  it('ends with 1 with --fail when nothing was judged, unless that is allowed', async () => {
+    const refusing = await toolmock.start(['--in-memory'])
+    const headers = { Authorization: 'Bearer stale' }
+    await fetch(`${refusing.url}/api/v1/connections`, { headers })
+    const variables = { TOOLMOCK_URL: refusing.url }
+    const { code, stdout, stderr } = await report(['--fail'], variables)
+    const reason = 'nothing was judged: 1 request, 401 (the bearer token is unknown);'
+    expect([code, stdout.includes(reason), stderr.startsWith(`toolmock: ${reason}`)]).toEqual([1, true, true])
+    const allowed = await report(['--fail', '--allow-no-requests'], variables)
+    expect(allowed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^toolmock: there is nothing to check\n/) })
+    await refusing.stop()
+  })
+
   it('prints what `run` prints by default', async () => {
     const { code, stdout } = await report([])
     expect(code).toBe(0)

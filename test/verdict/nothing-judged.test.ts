@@ -134,7 +134,11 @@ describe('a run of which nothing can be judged', () => {
     await using mock = await createToolmock()
     await signIn(mock, 'wrong')
     await get(mock)
-    const written = async (query = '') => (await fetch(`${mock.url}/_mock/contract?format=${format}${query}`)).text()
+    const written = async (query = '') => {
+      const answer = await fetch(`${mock.url}/_mock/contract?format=${format}${query}`)
+      expect(answer.status).toBe(200)
+      return answer.text()
+    }
     // The JSON of a server has no verdict yet.
     const expected =
       format === 'json' ? '"judged":0' : format === 'junit' || format === 'html' ? BOTH.slice(0, 40) : BOTH
