@@ -163,6 +163,18 @@ describe('completeLink', () => {
     expect(account().credentials.workspace_dwd).toMatchObject({ subject: 'boss', access_token: 'at-second' })
   })
 
+  it('refuses a link that expired meanwhile, also when the clock is set back then', async () => {
+    const { flow, environment } = setUp({
+      answer: (code) => {
+        environment.clock.advance(3_600_000)
+        return tokensOf(code)
+      },
+    })
+    await expect(completeLink(flow, 'link', { decision: 'approve' })).rejects.toMatchObject({ kind: 'expired' })
+    environment.clock.advance(-3_600_000)
+    expect(() => usableLink(environment, 'link')).toThrow('This link has expired')
+  })
+
   it('returns the URL of the redirect, and accepts any identity', async () => {
     const { flow, account, requests } = setUp()
     const redirect = await completeLink(flow, 'link', { decision: 'approve', as: 'eve' })

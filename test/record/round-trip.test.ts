@@ -262,3 +262,33 @@ it('a recording answers each account its own in any order, and one that was not 
     }),
   )
 })
+
+it('a recording keeps numbers that a double cannot hold, and replays each to its own input', async () => {
+  const [one, two] = ['9007199254740993', '9007199254740992']
+  const echo = {
+    ...{ connector: 'echo', authorization_type: 'NO_AUTH' },
+    tools: [{ name: 'echo_it', call: { method: 'POST', path: '/e', body: '{{input}}' } }],
+    responders: [{ on: { path: '/e' }, respond: { body: { got: '{{request.body}}' } } }],
+  }
+  const send = async (url: string, path: string, text: string, headers = {}): Promise<string> => {
+    const method = path.startsWith('/_mock') ? 'PUT' : 'POST'
+    const sent = { method, headers: { 'Content-Type': 'application/json', ...headers }, body: text }
+    return (await fetch(url + path, sent)).text()
+  }
+  const answers = async (url: string): Promise<string[]> => {
+    const form = { grant_type: 'client_credentials', client_id: 'test_client', client_secret: 'test_secret' }
+    const token = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
+    const headers = { Authorization: `Bearer ${((await token.json()) as { access_token: string }).access_token}` }
+    await send(url, '/api/v1/connected_accounts', '{"connector":"echo","identifier":"ada"}', headers)
+    const asked = '{"connector":"echo","identifier":"ada","tool_name":"echo_it","tool_input":'
+    return Promise.all([one, two].map((id) => send(url, '/api/v1/execute_tool', `${asked}{"id":${id}}}`, headers)))
+  }
+  const own = [one, two].map((id) => expect.stringContaining(`"data":{"got":{"id":${id}}}`) as string)
+  await served({ seeds: ['bundled'] }, async (base) => {
+    await send(base, '/_mock/connectors/echo', JSON.stringify(echo))
+    const record = async (url: string): Promise<void> => expect(await answers(url)).toEqual(own)
+    await withRecording(base, record, ({ folder }) =>
+      served({ seeds: [folder] }, async (url) => expect(await answers(url)).toEqual(own)),
+    )
+  })
+})
