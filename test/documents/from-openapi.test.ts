@@ -393,6 +393,20 @@ describe('a connector out of an OpenAPI document', () => {
     })
   })
 
+  it('keeps numbers of examples that a double cannot hold', async () => {
+    const id = { type: 'integer', format: 'int64', example: '@' }
+    const schema = { type: 'object', required: ['id'], properties: { id } }
+    const whole = openapi({
+      '/a': { get: { operationId: 'a', ...answering(200, jsonOf(schema)) } },
+      '/b': { get: { operationId: 'b', ...answering(200, jsonOf(schema, { example: { id: '@' } })) } },
+    })
+    const big = '9223372036854775807'
+    const { text } = await made(JSON.stringify(whole).replaceAll('"@"', big))
+    await withCalls(await connectorOf(text), async (call) => {
+      for (const tool of ['crm_a', 'crm_b']) expect(dataOf(await call(tool, {}))).toEqual({ id: BigInt(big) })
+    })
+  })
+
   it('answers texts that match the pattern of their schema', async () => {
     const schema = { type: 'object', properties: { uri: { type: 'string', pattern: '^/images/[a-f0-9]{4}$' } } }
     const { connector } = await made(openapi({ '/x': { get: answering(200, jsonOf(schema)) } }))

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, jsonType, type JsonValue, listAt, objectAt, own } from '../../domain/json.ts'
+import { isJsonObject, isNumber, type JsonObject, jsonType, type JsonValue, listAt, objectAt, own } from '../../domain/json.ts'
 import { shorten } from '../../domain/text.ts'
 import { linearPattern } from '../../linear-pattern.ts'
 import { type Follow, trimmedAt } from './api-document.ts'
@@ -282,7 +282,7 @@ function typeKeyword([first, ...others]: readonly string[]): JsonObject {
 
 /** Whether a value is of one of the types; any is where there are none. */
 export function fits(types: readonly string[], value: JsonValue): boolean {
-  const isWhole = Number.isInteger(value) && types.includes('integer')
+  const isWhole = (Number.isInteger(value) || typeof value === 'bigint') && types.includes('integer')
   return types.length === 0 || types.includes(jsonType(value)) || isWhole
 }
 
@@ -309,11 +309,11 @@ export function isAllowed(schema: JsonObject, value: JsonValue): boolean {
   if (Array.isArray(values) && typeof value !== 'object' && !values.includes(value)) return false
   const fixed = own(schema, 'const')
   if (fixed !== undefined && typeof fixed !== 'object' && value !== fixed) return false
-  const within = (least: string, most: string, size: number): boolean => {
+  const within = (least: string, most: string, size: number | bigint): boolean => {
     const [min, max] = [own(schema, least), own(schema, most)]
     return !(typeof min === 'number' && size < min) && !(typeof max === 'number' && size > max)
   }
-  if (typeof value === 'number') return within('minimum', 'maximum', value)
+  if (isNumber(value)) return within('minimum', 'maximum', value)
   if (typeof value !== 'string') return true
   const pattern = own(schema, 'pattern')
   const isMatch = typeof pattern !== 'string' || linearPattern(pattern)?.test(value) !== false
