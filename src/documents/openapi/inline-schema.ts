@@ -1,4 +1,13 @@
-import { isJsonObject, isNumber, type JsonObject, jsonType, type JsonValue, listAt, objectAt, own } from '../../domain/json.ts'
+import {
+  isJsonObject,
+  isNumber,
+  type JsonObject,
+  jsonType,
+  type JsonValue,
+  listAt,
+  objectAt,
+  own,
+} from '../../domain/json.ts'
 import { shorten } from '../../domain/text.ts'
 import { linearPattern } from '../../linear-pattern.ts'
 import { type Follow, trimmedAt } from './api-document.ts'
