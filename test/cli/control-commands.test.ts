@@ -432,7 +432,7 @@ describe('a command about a running server', () => {
     ],
     [
       'invalid_client',
-      /^invalid_client, Errors\n- The client id chooses the environment, and the secret must be its own/,
+      /^invalid_client, Errors\n- The client id or the client secret is wrong: the id chooses the environment/,
     ],
     ['link_expired', /^LINK_EXPIRED, Errors\n- /],
   ])('explain %s says what the error means, without a server', async (code, text) => {

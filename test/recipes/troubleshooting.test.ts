@@ -15,6 +15,14 @@ const toolmock = ToolmockProgram.forThisFile()
 /** A program that sends a field which the contract does not have. */
 const CARELESS = codeBlocks('docs/first-verdict.md', 'A program with a mistake', 'js').join('')
 
+/** A program that signs in with a wrong secret, and goes on with a token of another server. */
+const ELSEWHERE = `
+const { TOOLMOCK_URL, TOOLMOCK_CLIENT_ID: client_id } = process.env
+const form = { client_id, client_secret: 'of another server', grant_type: 'client_credentials' }
+await fetch(TOOLMOCK_URL + '/oauth/token', { method: 'POST', body: new URLSearchParams(form) })
+await fetch(TOOLMOCK_URL + '/api/v1/connections', { headers: { Authorization: 'Bearer of-another-server' } })
+`
+
 /** A request whose Host can be chosen, which `fetch` does not allow. */
 function post(url: string, path: string, body: string, headers: Record<string, string>): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -62,6 +70,13 @@ const SYMPTOMS: Readonly<Record<string, () => Promise<string>>> = {
   },
   'Nothing is in the request journal': async () => {
     const { code, stderr } = await toolmock.run(['run', '--', process.execPath, '-e', '0'])
+    expect(code).toBe(3)
+    return stderr
+  },
+  'Nothing was judged': async () => {
+    const program = toolmock.path('elsewhere.mjs')
+    writeFileSync(program, ELSEWHERE)
+    const { code, stderr } = await toolmock.run(['run', '--', process.execPath, program])
     expect(code).toBe(3)
     return stderr
   },
