@@ -44,7 +44,7 @@ it.each([
 ])('has a whole line on a terminal without a size, and else one that does not wrap (%d columns)', (columns, shown) => {
   const written: unknown[] = []
   const { isTTY } = process.stderr
-  Object.assign(process.stderr, { isTTY: true, columns })
+  Object.assign(process.stderr, { isTTY: true, columns, hasColors: () => false })
   vi.spyOn(process.stderr, 'write').mockImplementation((line) => written.push(line) > 0)
   processContext().progress?.('Starting … 1 s')
   vi.restoreAllMocks()
