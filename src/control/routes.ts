@@ -103,8 +103,7 @@ export function sendReply(response: ServerResponse, reply: ControlReply): void {
     sendAnswer(response, reply.answer)
     return
   }
-  const [text, type] =
-    'text' in reply ? [reply.text, reply.type] : [`${jsonText(reply.body)}\n`, 'application/json']
+  const [text, type] = 'text' in reply ? [reply.text, reply.type] : [`${jsonText(reply.body)}\n`, 'application/json']
   const status = reply.status ?? 200
   const headers = {
     'Content-Type': type,
