@@ -448,7 +448,8 @@ describe('the files that toolmock run writes', () => {
       stderr: expect.stringMatching(/^toolmock: the journal file /),
     })
     mkdirSync(toolmock.path('folder.json'))
-    const late = await run(['--report', toolmock.path('folder.json'), ...program('console.log(1)')])
+    const flags = ['--allow-no-requests', '--report', toolmock.path('folder.json')]
+    const late = await run([...flags, ...program('console.log(1)')])
     expect(late).toMatchObject({
       code: 2,
       stdout: '1\n',
