@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isJsonObject, type JsonValue, withDoubles } from '../domain/json.ts'
+import { isJsonObject, type JsonValue } from '../domain/json.ts'
 import { mergeBundles } from '../domain/seed.ts'
 import { quote } from '../domain/text.ts'
 import { type Path, type Problem, shown, valuesAt } from '../schema/problems.ts'

@@ -36,7 +36,7 @@ export async function checkState(path: string, fileSystem: FileSystem = nodeFile
 async function report(fileSystem: FileSystem, file: string): Promise<StateReport> {
   try {
     const stored = await readStored(fileSystem, file)
-    const registry = await readRegistry(stored)
+    const registry = readRegistry(stored)
     return { kind: 'valid', notices: stored.notices, holds: contentOf(registry) }
   } catch (error) {
     if (error instanceof StateError) return { kind: 'refused', message: error.message }
