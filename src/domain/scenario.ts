@@ -97,19 +97,22 @@ export interface Shadow {
 }
 
 /** How often a rule of a scenario fired: `2 times`, or why it never did. */
-export function firedText(
+export function firedText(scenario: string, rule: Parameters<typeof unfiredReason>[1] & { hits: number }): string {
+  const times = plural(rule.hits, 'time')
+  return rule.hits > 0 ? times : `${times}: ${unfiredReason(scenario, rule)}`
+}
+
+/** Why a rule of a scenario never fired. */
+export function unfiredReason(
   scenario: string,
-  { hits, matched, shadowed_by: shadows }: { hits: number; matched: number; shadowed_by: readonly Shadow[] },
+  { matched, shadowed_by: shadows }: { matched: number; shadowed_by: readonly Shadow[] },
 ): string {
-  const times = plural(hits, 'time')
-  if (hits > 0) return times
-  if (matched === 0) return `${times}: no request matched it`
-  if (shadows.length === 0) return `${times}: ${plural(matched, 'request')} matched it, but not its conditions`
   const reasons = shadows.map((shadow) => {
     const where = shadow.scenario === scenario ? '' : ` of scenario ${shadow.scenario}`
     return `the rule ${quote(shadow.rule)}${where} before it took ${plural(shadow.requests, 'request')}`
   })
-  return `${times}: ${reasons.join(', ')}`
+  if (reasons.length > 0) return reasons.join(', ')
+  return matched === 0 ? 'no request matched it' : `${plural(matched, 'request')} matched it, but not its conditions`
 }
 
 /** Whether a scenario is given by its file. A path has a slash or the ending of a file; a name has neither. */

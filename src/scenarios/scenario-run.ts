@@ -156,8 +156,8 @@ function together(a: ScenarioHistory, b: ScenarioHistory): ScenarioHistory {
   }
 }
 
-/** How often each rule fired by all of these histories; of one scenario they may be of different definitions. */
-export function scenarioCounts(histories: readonly ScenarioHistory[]): Schemas['ScenarioCounts'][] {
+/** One history for each scenario; those of one scenario may be of different definitions. */
+export function sumsOf(histories: readonly ScenarioHistory[]): ScenarioHistory[] {
   const sums = new Map<string, ScenarioHistory>()
   for (const history of histories) {
     const before = sums.get(history.name)
@@ -166,7 +166,7 @@ export function scenarioCounts(histories: readonly ScenarioHistory[]): Schemas['
     const former = before?.rules.filter(({ name }) => !names.has(name)) ?? []
     sums.set(history.name, { ...sum, rules: [...former, ...sum.rules] })
   }
-  return [...sums.values()].map(({ name, started, rules }) => ({ name, started, rules: [...rules] }))
+  return [...sums.values()]
 }
 
 /** A rule that had to fire and never did; `matched` requests matched it, but not its `when`. */
@@ -175,6 +175,7 @@ export interface UnfiredRule {
   readonly rule: string
   readonly at: RulePlace
   readonly matched: number
+  readonly shadowed_by: readonly Shadow[]
   /** Whether the scenario was stopped before the rule could fire. */
   readonly stopped: boolean
 }
@@ -183,6 +184,6 @@ export function unfired(histories: readonly ScenarioHistory[]): UnfiredRule[] {
   return histories.flatMap(({ name, stopped, rules }) =>
     rules
       .filter(({ must_fire, hits }) => must_fire && hits === 0)
-      .map(({ name: rule, at, matched }) => ({ scenario: name, rule, at, matched, stopped })),
+      .map(({ name: rule, at, matched, shadowed_by }) => ({ scenario: name, rule, at, matched, shadowed_by, stopped })),
   )
 }

@@ -3,9 +3,9 @@ import { isViolation } from '../domain/finding.ts'
 import { instant } from '../domain/instant.ts'
 import type { TestLabel } from '../domain/test-label.ts'
 import { lazyImport, once } from '../domain/once.ts'
-import { plural } from '../domain/text.ts'
+import { unfiredReason } from '../domain/scenario.ts'
 import type { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
-import { scenarioCounts, unfired, type UnfiredRule } from '../scenarios/scenario-run.ts'
+import { sumsOf, unfired, type UnfiredRule } from '../scenarios/scenario-run.ts'
 import { type ContractRecords, EnvironmentContractRecord } from './contract-record.ts'
 import { coverageOf, type CoverageSources } from './coverage.ts'
 import type { CountedFinding } from './counted-findings.ts'
@@ -151,7 +151,9 @@ function contractRecordOf(environments: readonly EnvironmentContractRecord[]): C
     judged: record.judged,
     refused: [...record.refused].map(([reason, requests]) => ({ reason, requests })),
     injected: record.injected,
-    scenarios: scenarioCounts(environments.flatMap(({ scenarios }) => scenarios.list())),
+    scenarios: sumsOf(environments.flatMap(({ scenarios }) => scenarios.list())).map(({ name, started, rules }) => ({
+      ...{ name, started, rules: [...rules] },
+    })),
     findings: [...findings.filter(isViolation), ...unfiredRules(environments), ...ofWarnings],
     left_out: record.findings.leftOut,
   }
@@ -177,17 +179,9 @@ function unfiredRules(environments: readonly EnvironmentContractRecord[]): Repor
     ),
   )
   const all = environments.flatMap(({ scenarios }) => scenarios.list())
-  const fired = new Set(
-    all.flatMap(({ name, rules }) => rules.filter(({ hits }) => hits > 0).map(({ name: rule }) => `${name}\n${rule}`)),
-  )
-  const nowhere = new Map<string, UnfiredRule & { readonly environment: null }>()
-  for (const rule of unfired(all.filter((scenario) => !scenario.startedManually))) {
-    const key = `${rule.scenario}\n${rule.rule}`
-    if (fired.has(key)) continue
-    const matched = rule.matched + (nowhere.get(key)?.matched ?? 0)
-    nowhere.set(key, { environment: null, ...rule, matched })
-  }
-  return [...startedManually, ...[...nowhere.values()].map((rule) => unfiredFinding(rule))]
+  const everywhere = new Set(all.flatMap(({ name, startedManually: isManual }) => (isManual ? [] : name)))
+  const nowhere = unfired(sumsOf(all).filter(({ name }) => everywhere.has(name)))
+  return [...startedManually, ...nowhere.map((rule) => unfiredFinding({ environment: null, ...rule }))]
 }
 
 function unfiredFinding(
@@ -196,12 +190,10 @@ function unfiredFinding(
 ): ReportFinding {
   const { environment, scenario, rule, at, matched, stopped } = unfiredRule
   const where = environment === null ? '' : ` in environment ${environment}`
-  const requests = matched === 0 ? 'no request' : plural(matched, 'request')
-  const unmet = matched === 0 ? '' : ', but its conditions were not met, or another rule decided'
   return runFinding({
     code: 'must_fire',
     field: `rule ${JSON.stringify(rule)} of scenario ${scenario} at ${at}`,
-    allowed: `never fired${where}: ${requests} matched it${stopped ? ' before the scenario was stopped' : ''}${unmet}`,
+    allowed: `never fired${where}${stopped ? ' before the scenario was stopped' : ''}: ${unfiredReason(scenario, unfiredRule)}`,
     found: null,
     test: testName(test),
     rule: { scenario, rule, environment, matched },

@@ -186,8 +186,9 @@ describe('when a rule fires', () => {
       ]),
     ])
     expect(scenarios.match(request())?.rules.map((fired) => fired.rule)).toEqual(['a', 'c'])
+    const shadowed_by = [{ scenario: 's', rule: 'a', requests: 1 }]
     expect(unfired(scenarios.history())).toEqual([
-      { scenario: 's', rule: 'b', at: 'service', matched: 1, stopped: false },
+      { scenario: 's', rule: 'b', at: 'service', matched: 1, shadowed_by, stopped: false },
     ])
   })
 })
@@ -794,7 +795,7 @@ describe('the history of scenarios', () => {
     ])
     fired(scenarios)
     expect(unfired(scenarios.history())).toEqual([
-      { scenario: 's', rule: 'a', at: 'service', matched: 1, stopped: false },
+      { scenario: 's', rule: 'a', at: 'service', matched: 1, shadowed_by: [], stopped: false },
     ])
   })
 

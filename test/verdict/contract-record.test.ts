@@ -146,6 +146,23 @@ describe('GET /_mock/contract', () => {
     })
   })
 
+  it('says of a rule that must fire which rule before it took its requests', () =>
+    withToolmock({}, async (mock) => {
+      await createActive(mock)
+      const [rule] = RULE_429.rules
+      const rules = [
+        { ...rule, when: { first: 1 } },
+        { ...rule, name: 'again' },
+      ]
+      await control(mock, 'put', '/scenarios/limited', { name: 'limited', rules })
+      await control(mock, 'post', '/scenarios/limited/start')
+      await mock.api.post('/execute_tool', { ...ADA, tool_name: 'mail_list_messages', tool_input: {} })
+      expect((await contractOf(mock)).total.findings.map(findingSentence)).toEqual([
+        'rule "again" of scenario limited at service never fired in environment default: ' +
+          'the rule "too many" before it took 1 request',
+      ])
+    }))
+
   it('lists required rules until they fire', async () => {
     await withToolmock({}, async (mock) => {
       await createActive(mock)
@@ -159,8 +176,8 @@ describe('GET /_mock/contract', () => {
       await control(mock, 'post', '/scenarios/limited/stop')
       const [stopped] = (await contractOf(mock)).total.findings
       expect(stopped && findingSentence(stopped)).toBe(
-        'rule "too many" of scenario limited at service never fired in environment default: ' +
-          'no request matched it before the scenario was stopped',
+        'rule "too many" of scenario limited at service never fired in environment default ' +
+          'before the scenario was stopped: no request matched it',
       )
       await control(mock, 'post', '/reset')
       expect((await contractOf(mock)).total.findings).toMatchObject([unfired])
