@@ -10,6 +10,7 @@ import { actBefore, deliveryOf, injectedAnswer } from '../scenarios/delivery.ts'
 import type { ScenarioRequest } from '../scenarios/rule-matching.ts'
 import type { MatchedFault } from '../scenarios/faults/fault.ts'
 import { bodyOf } from '../scenarios/third-party.ts'
+import { applyDueEvents } from '../state/account-events.ts'
 import type { Environment } from '../state/environment.ts'
 import { errorBody } from './answer.ts'
 import type { RequestContext } from './request-context.ts'
@@ -37,6 +38,8 @@ export async function applyFaults(
     return
   }
   context.readGuard?.assertUsable()
+  // A fault may have kept the request waiting.
+  applyDueEvents(environment, context.trace)
   const executionId = (): string => environment.ids.id('exec')
   const accountId = (): string => scenarioRequest(context, environment).account?.id ?? environment.ids.id('ca')
   const injected = injectedAnswer(faults, { at: 'service', operation, executionId, accountId })

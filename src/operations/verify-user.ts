@@ -1,5 +1,4 @@
 import { ServiceError } from '../domain/errors.ts'
-import { applyDueEvents } from '../state/account-events.ts'
 import { consume, pendingRequest } from '../state/auth-requests.ts'
 import { now } from '../state/environment.ts'
 import type { Call, Reply } from './operation.ts'
@@ -7,8 +6,6 @@ import type { Call, Reply } from './operation.ts'
 /** POST /connected_accounts/user/verify (4.7, 3.1): pending tokens become live, and the request id is consumed. */
 export function verifyUser(call: Call<'verify_user'>): Reply {
   const { environment, body, trace } = call
-  // A fault may have kept the request waiting.
-  applyDueEvents(environment, trace)
   trace.authRequest = environment.model.tables.auth_requests.get(body.auth_request_id)
   const pending = pendingRequest(environment, body.auth_request_id)
   const { request, account } = pending
