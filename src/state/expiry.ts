@@ -21,7 +21,12 @@ export function meetsExpiry<Name extends 'bearer_tokens' | 'magic_links' | 'gran
   row: Rows[Name] & Expiring,
 ): boolean {
   if (!hasExpired(environment, row)) return false
-  if (!row.expired)
-    environment.model.keep(() => environment.model.tables[table].put({ ...row, expired: true } as never))
+  if (row.expired) return true
+  const { model } = environment
+  const stored = model.tables[table].get(row.id)
+  model.keep(() => {
+    // An open transaction may have changed or removed it meanwhile.
+    if (model.tables[table].get(row.id) === stored) model.tables[table].put({ ...row, expired: true } as never)
+  })
   return true
 }

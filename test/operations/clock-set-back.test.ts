@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { meetsExpiry } from '../../src/state/expiry.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { ADA, authOf, createActive, decide, linkFor, pendingRequest, verify } from '../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
@@ -165,6 +166,19 @@ describe('after the clock was set back (G74)', () => {
       await http('delete', '/_mock/scenarios')
       environment.clock.set(Date.parse(START))
       expect((await verify(mock, id)).status).toBe(404)
+    }))
+
+  it('a link that is removed by the transaction which met it expired stays removed', () =>
+    withToolmock({}, async (mock) => {
+      await linkFor(mock, ADA)
+      await clockTo(mock, LATER)
+      const { model } = mock.environment
+      const [link] = [...model.tables.magic_links.values()]
+      model.transact(() => {
+        expect(meetsExpiry(mock.environment, 'magic_links', link!)).toBe(true)
+        model.tables.magic_links.remove(link!.id)
+      })
+      expect(model.tables.magic_links.get(link!.id)).toBeUndefined()
     }))
 
   it.each([
