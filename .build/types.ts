@@ -46,11 +46,12 @@ function reachable(file: string, packages: readonly string[], seen = new Set<str
   return seen
 }
 
-/** The declarations with `.js` in relative imports, which every module resolution accepts. */
+/** The declarations with `.js` in relative imports, which every module resolution accepts, and with tabs: half of them is indents. */
 function declarationsOf(file: string): string {
-  return readFileSync(file, 'utf8').replaceAll(IMPORTS, (whole, quote: string, name: string) =>
+  const text = readFileSync(file, 'utf8').replaceAll(IMPORTS, (whole, quote: string, name: string) =>
     name.startsWith('.') && existsSync(resolve(dirname(file), name.replace(/\.ts$/, '.d.ts')))
       ? `${quote}${name.replace(/\.ts$/, '.js')}${quote}`
       : whole,
   )
+  return text.replaceAll(/^(?: {4})+/gm, (indent) => '\t'.repeat(indent.length / 4))
 }
