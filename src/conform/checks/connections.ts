@@ -52,12 +52,12 @@ export const CONNECTION_CHECKS = checksOf('connections', 'list_connections', {
   'stable (choice:G42): the order stays from one list to the next': async (context) =>
     same(idsOf(await connections(context)), idsOf(await connections(context)), 'the order of connections'),
   'disabled (choice:States): a disabled connection refuses tools and links with a 400': async (context) => {
-    const own = await context.ownEnvironment()
-    const account = await own.active()
-    const tool = await own.catalog.tool(account.connector)
-    await own.environment.connectionEvent(account.connector, 'disable')
-    ;(await own.execute(account, tool)).is(400).has('code', 9)
-    ;(await own.link({ id: account.id })).is(400)
+    const isolated = await context.ownEnvironment()
+    const account = await isolated.active()
+    const tool = await isolated.catalog.tool(account.connector)
+    await isolated.environment.connectionEvent(account.connector, 'disable')
+    ;(await isolated.execute(account, tool)).is(400).has('code', 9)
+    ;(await isolated.link({ id: account.id })).is(400)
   },
 })
 

@@ -144,22 +144,22 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
   'third-party-refuses (convention:G44): credentials that the third party refuses are a 401, and EXPIRED': failing(401),
   'third-party-fails (convention:G44): a failure of the third party is a 500 with tool_error_info': failing(503, 500),
   'third-party-unusable (convention:G44): an answer that is no JSON is a 500 unusable_answer': async (context) => {
-    const own = await context.ownEnvironment()
-    const { account, tool } = await runnable(own)
-    await own.environment.thirdPartyAnswers({ malformed_json: {} })
-    const answer = (await own.execute(account, tool)).is(500).has('code', 13)
+    const isolated = await context.ownEnvironment()
+    const { account, tool } = await runnable(isolated)
+    await isolated.environment.thirdPartyAnswers({ malformed_json: {} })
+    const answer = (await isolated.execute(account, tool)).is(500).has('code', 13)
     answer.has('details.0.tool_error_info.tool_error_code', 'unusable_answer')
   },
   'third-party-silent (convention:G44): a third party that does not answer in time is a 504 timeout': async (
     context,
   ) => {
-    const own = await context.ownEnvironment()
+    const isolated = await context.ownEnvironment()
     const call = { method: 'GET', path: '/slow', timeout: '100ms' }
     const tool = { name: 'conform_slow', description: 'Gets no answer', call }
-    await own.environment.addConnector({ connector: 'conform', authorization_type: 'NO_AUTH', tools: [tool] })
-    const account = await own.account({ connector: 'conform' })
-    await own.environment.thirdPartyAnswers({ timeout: {} })
-    const answer = (await own.execute(account, tool)).is(504).has('code', 4)
+    await isolated.environment.addConnector({ connector: 'conform', authorization_type: 'NO_AUTH', tools: [tool] })
+    const account = await isolated.account({ connector: 'conform' })
+    await isolated.environment.thirdPartyAnswers({ timeout: {} })
+    const answer = (await isolated.execute(account, tool)).is(504).has('code', 4)
     answer.has('details.0.tool_error_info.tool_error_code', 'timeout')
   },
 })
@@ -187,13 +187,13 @@ const CODES: Readonly<Record<number, number>> = { 401: 16, 403: 7, 429: 8, 500: 
 /** A third party that answers a status, in an environment of its own. */
 function failing(answered: number, status = answered): CheckRun {
   return async (context) => {
-    const own = await context.ownEnvironment()
-    const { account, tool } = await runnable(own)
-    await own.environment.thirdPartyAnswers(answered)
-    const answer = (await own.execute(account, tool)).is(status).has('code', CODES[status])
+    const isolated = await context.ownEnvironment()
+    const { account, tool } = await runnable(isolated)
+    await isolated.environment.thirdPartyAnswers(answered)
+    const answer = (await isolated.execute(account, tool)).is(status).has('code', CODES[status])
     answer.has('details.0.error_code', 'TOOL_ERROR').has('details.0.tool_error_info.tool_error_code', String(answered))
     if (status === 429) answer.header('Retry-After', /^\d+$/)
-    const after = (await own.details(account.id)).string('connected_account.status')
+    const after = (await isolated.details(account.id)).string('connected_account.status')
     same(after, status === 401 ? 'EXPIRED' : 'ACTIVE', 'the status of the account')
     same(answer.string('details.0.tool_error_info.execution_id').startsWith('exec_'), true, 'an execution id')
   }

@@ -154,7 +154,7 @@ export function sevenAccounts(context: CheckContext): Promise<ListedAccounts> {
 async function createAccounts(context: CheckContext, size: number): Promise<ListedAccounts> {
   const organization_id = context.resources.name('org')
   const accounts = []
-  for (let made = 0; made < size; made += 1) accounts.push(await context.account({ organization_id }))
+  for (let count = 0; count < size; count += 1) accounts.push(await context.account({ organization_id }))
   return { organization_id, ids: accounts.map(({ id }) => id), identifiers: accounts.map((each) => each.identifier) }
 }
 

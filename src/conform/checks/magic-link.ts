@@ -53,7 +53,7 @@ export const LINK_CHECKS = checksOf('link', 'create_magic_link', {
   ) => {
     const { name: connector } = await context.catalog.ofType('OAUTH_M2M')
     const { organization_id = '', identifier = '' } = await context.newAccount({ connector })
-    for (let made = 0; made < 2; made += 1) (await context.link({ organization_id, connector, identifier })).is(200)
+    for (let count = 0; count < 2; count += 1) (await context.link({ organization_id, connector, identifier })).is(200)
     const listed = await context.api.get('/connected_accounts', { organization_id: textOf(organization_id) })
     listed.is(200).has('total_size', 1).has('connected_accounts.0.status', 'ACTIVE')
   },

@@ -10,7 +10,7 @@ const CONFIGS = '/mcp/configs'
 export const MCP_CHECKS: readonly Check[] = [
   ...checksOf('mcp', 'list_mcp_configs', {
     'list-pages (convention:G67): page tokens lead through every config once': async (context) => {
-      for (let made = 0; made < 3; made += 1) await created(context)
+      for (let count = 0; count < 3; count += 1) await created(context)
       await eachOnce(context, CONFIGS, 'configs', { page_size: 2 }, 'id')
     },
     'list-page-size (convention:G67): page_size is 0 to 30': async (context) => {

@@ -43,22 +43,22 @@ export const PROXY_CHECKS = checksOf('proxy', PROXY_REQUEST, {
     ;(await context.details(account.id)).string('connected_account.last_used_at')
   },
   'body (convention:Discovery): the third party gets query and body as they were sent': async (context) => {
-    const own = await context.ownEnvironment()
-    await probe(own)
-    const account = await own.active()
-    await own.environment.thirdPartyAnswers(422, { query: { a: 'b' }, body: { 'a.b': [1, 'ä'] } })
-    ;(await ask(own, headersOf(account), 'POST', { a: { b: [1, 'ä'] } })).is(422)
-    ;(await ask(own, headersOf(account), 'POST', { a: { b: [1] } })).is(404)
+    const isolated = await context.ownEnvironment()
+    await probe(isolated)
+    const account = await isolated.active()
+    await isolated.environment.thirdPartyAnswers(422, { query: { a: 'b' }, body: { 'a.b': [1, 'ä'] } })
+    ;(await ask(isolated, headersOf(account), 'POST', { a: { b: [1, 'ä'] } })).is(422)
+    ;(await ask(isolated, headersOf(account), 'POST', { a: { b: [1] } })).is(404)
   },
   "status (convention:Discovery): the third party's status is passed on": async (context) => {
-    const { answer, account, own } = await answering(context, 422)
+    const { answer, account, isolated } = await answering(context, 422)
     answer.is(422).lacks('details')
-    same((await own.details(account.id)).at('connected_account.status'), 'ACTIVE', 'the status of the account')
+    same((await isolated.details(account.id)).at('connected_account.status'), 'ACTIVE', 'the status of the account')
   },
   'refused (convention:Discovery): a 401 that a new token does not fix makes the account EXPIRED': async (context) => {
-    const { answer, account, own } = await answering(context, 401)
+    const { answer, account, isolated } = await answering(context, 401)
     answer.is(401)
-    same((await own.details(account.id)).at('connected_account.status'), 'EXPIRED', 'the status of the account')
+    same((await isolated.details(account.id)).at('connected_account.status'), 'EXPIRED', 'the status of the account')
   },
 })
 
@@ -86,9 +86,9 @@ async function reachable(context: CheckContext): Promise<CreatedAccount> {
 
 /** What the proxy answers where the third party always answers a status, in an environment of its own. */
 async function answering(context: CheckContext, status: number) {
-  const own = await context.ownEnvironment()
-  await probe(own)
-  const account = await own.active()
-  await own.environment.thirdPartyAnswers(status)
-  return { answer: await ask(own, headersOf(account)), account, own }
+  const isolated = await context.ownEnvironment()
+  await probe(isolated)
+  const account = await isolated.active()
+  await isolated.environment.thirdPartyAnswers(status)
+  return { answer: await ask(isolated, headersOf(account)), account, isolated }
 }
