@@ -145,8 +145,8 @@ const SCHEMA_PLACES = [
 /** Numbers of a schema that no double holds: validators compute with doubles (G75). */
 function inexactNumbers(value: unknown, path: Path): Problem[] {
   if (typeof value === 'bigint') {
-    const found = `${shown(value)}, which is computed with as ${String(Number(value))}`
-    return [{ path, found, allowed: 'a number that a double holds' }]
+    const rounded = `${shown(value)}, which is computed with as ${String(Number(value))}`
+    return [{ path, found: rounded, allowed: 'a number that a double holds' }]
   }
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, each]) =>

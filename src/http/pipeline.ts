@@ -195,8 +195,8 @@ function readBody(context: OperationContext, { bodyLimit }: ServiceParts): Promi
 /** The last member of a name counts, and none should have to (G76). */
 export function warnOfRepeated(trace: RequestTrace, repeated: readonly RepeatedMember[]): void {
   for (const { path, first, last } of repeated.slice(0, MAX_VIOLATIONS)) {
-    const found = `${foundValue(first, path)} and ${foundValue(last, path)}`
-    const description = ruleAndFound('must be in its object once; the last one counts', found)
+    const values = `${foundValue(first, path)} and ${foundValue(last, path)}`
+    const description = ruleAndFound('must be in its object once; the last one counts', values)
     trace.warn({ field: fieldName(path), description, kind: 'duplicate_member' })
   }
 }

@@ -10,7 +10,7 @@ import { bearerToken } from '../domain/request-headers.ts'
 import type { Transition } from '../domain/request-trace.ts'
 import { isSessionToken } from '../domain/session-token.ts'
 import { nearest } from '../domain/suggestion.ts'
-import { quote } from '../domain/text.ts'
+import { percentDecoded, quote } from '../domain/text.ts'
 import { valueAt } from '../domain/value-match.ts'
 import type { SeedBundle } from '../domain/seed.ts'
 import type { Environment } from '../state/environment.ts'
@@ -147,7 +147,7 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
     CONNECTION_DISABLED: { actions: enableConnection },
     PROVIDER_NOT_FOUND: {
       actions: ({ entry, environment }) => {
-        const identifier = decodeURIComponent(pathOf(entry).split('/').at(-1) ?? '')
+        const identifier = percentDecoded(pathOf(entry).split('/').at(-1) ?? '')
         const isBack = environment?.model.tables.providers.values().some((each) => each.identifier === identifier)
         return resetTo(environment, 'provider', ({ providers }) =>
           providers.some((provider) => provider.identifier === identifier && isBack !== true),

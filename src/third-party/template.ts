@@ -152,9 +152,9 @@ export const HELPERS: ReadonlyMap<string, Helper> = new Map(
 function withoutFields(value: JsonValue | undefined, paths: readonly string[]): JsonValue | undefined {
   if (Array.isArray(value)) return value.map((item) => withoutFields(item, paths) ?? null)
   if (!isJsonObject(value)) return value
-  const kept = Object.entries(value).filter(([name]) => !paths.includes(name))
+  const fields = Object.entries(value).filter(([name]) => !paths.includes(name))
   return Object.fromEntries(
-    kept.map(([name, each]) => {
+    fields.map(([name, each]) => {
       const inner = paths.filter((path) => path.startsWith(`${name}.`)).map((path) => path.slice(name.length + 1))
       return [name, inner.length > 0 ? (withoutFields(each, inner) ?? null) : each]
     }),

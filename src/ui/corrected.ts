@@ -14,7 +14,7 @@ export function correctedBy(
   const last = names.pop() ?? ''
   const inQuery = names.length === 0 && (last in query || !isRecord(body))
   let object: unknown = inQuery ? query : body
-  for (const name of names) object = isRecord(object) ? object[name] : undefined
+  for (const name of names) object = isRecord(object) && Object.hasOwn(object, name) ? object[name] : undefined
   if (!isRecord(object)) return undefined
   object[action === 'rename_field' ? value : last] = action === 'rename_field' ? object[last] : value
   if (action === 'rename_field') Reflect.deleteProperty(object, last)

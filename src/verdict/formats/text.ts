@@ -50,8 +50,8 @@ function ruleLines(scenarios: Verdict['scenarios'], { rows, terminal }: Space): 
   const all = ruleSentences(scenarios)
   if (rowsOf(all, terminal) <= rows) return all
   let left = rows - 1
-  const shown = all.filter((line) => (left -= rowsOf([line], terminal)) >= 0)
-  return [...shown, `and ${plural(all.length - shown.length, 'more rule')}`]
+  const fitting = all.filter((line) => (left -= rowsOf([line], terminal)) >= 0)
+  return [...fitting, `and ${plural(all.length - fitting.length, 'more rule')}`]
 }
 
 function drivenLine(verdict: Verdict): string {
