@@ -40,13 +40,13 @@ const callsThatThrow: Plugin = {
   },
 }
 
-const CLI = { name: 'cli', source: 'src/cli/main.ts' }
+const CLI = { name: 'cli', source: 'src/app/cli/main.ts' }
 
-/** The entries of `toolmock start` after `src/cli/main.ts`: each of these modules imports the next one dynamically. */
-const START = ['src/cli/program.ts', 'src/cli/start.ts', 'src/app/app.ts']
+/** The entries of `toolmock start` after `src/app/cli/main.ts`: each of these modules imports the next one dynamically. */
+const START = ['src/app/cli/program.ts', 'src/app/cli/start.ts', 'src/app/app.ts']
 
 /** The other ways to start a mock. */
-const OTHER_STARTS = ['src/cli/run.ts', 'src/index.ts']
+const OTHER_STARTS = ['src/app/cli/run.ts', 'src/index.ts']
 
 /** Packages that take longer to load than the rest of a start together. The validators use only small run-time parts of Ajv. */
 const HEAVY =
@@ -198,7 +198,7 @@ if (process.argv[1] === import.meta.filename) {
   rmSync(dist, { recursive: true, force: true })
   const modules = await bundleCode(dist)
   // `npm run generate` bundles the dashboard, and `npm run build` runs it first.
-  cpSync(`${ROOT}src/ui/generated`, `${dist}/ui`, { recursive: true })
+  cpSync(`${ROOT}src/ui/dashboard/generated`, `${dist}/ui`, { recursive: true })
   const packages = bundledPackages([...modules, ...DASHBOARD_PACKAGES])
   writeFileSync(`${dist}/third-party-licenses.txt`, licenseTexts(packages))
   writeFileSync(`${dist}/bill-of-materials.cdx.json`, billOfMaterials(manifestOf(ROOT), packages))

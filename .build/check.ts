@@ -7,13 +7,13 @@ import { ROOT } from './project.ts'
 /*
  *     npm run check:code                 # every step of CODE; one that fails does not stop the others
  *     npm run check:lint                 # one step: tsx .build/check.ts lint
- *     npm run check:lint -- src/cli      # lint and format: only these files and folders
+ *     npm run check:lint -- src/app/cli      # lint and format: only these files and folders
  */
 
 const CODE = {
   format: ['prettier --check .'],
   generated: ['npm run --silent generate'],
-  types: ['tsc --noEmit', 'tsc --noEmit -p src/ui', 'tsc --noEmit -p test/ui'],
+  types: ['tsc --noEmit', 'tsc --noEmit -p src/ui/dashboard', 'tsc --noEmit -p test/ui/dashboard'],
   lint: ['eslint --config .config/eslint.config.js --max-warnings 0 .'],
   spec: ['redocly lint --config .config/redocly.yaml'],
   directions: ['depcruise --config .config/dependency-cruiser.cjs src'],

@@ -7,7 +7,7 @@ import { ROOT } from './project.ts'
 // code once.
 
 /** Has no meaning for users: what the adapter of Jest requires. */
-export const SHARED = { name: 'test-runs', source: 'src/runners/test-runs.ts' }
+export const SHARED = { name: 'test-runs', source: 'src/app/runners/test-runs.ts' }
 
 /**
  * The CommonJS form of a module of `dist`. Node requires ES modules, Jest does not: there `require` and all that it can reach

@@ -1,10 +1,10 @@
 /** What the package exports: modules of its users, each by `import` and by `require`. */
 export const ENTRIES = [
   { name: 'index', source: 'src/index.ts', packages: [] },
-  { name: 'vitest', source: 'src/runners/vitest.ts', packages: ['vitest'] },
-  { name: 'playwright', source: 'src/runners/playwright.ts', packages: ['@playwright/test'] },
-  { name: 'jest', source: 'src/runners/jest.ts', packages: [] },
-  { name: 'node-test', source: 'src/runners/node-test.ts', packages: [] },
+  { name: 'vitest', source: 'src/app/runners/vitest.ts', packages: ['vitest'] },
+  { name: 'playwright', source: 'src/app/runners/playwright.ts', packages: ['@playwright/test'] },
+  { name: 'jest', source: 'src/app/runners/jest.ts', packages: [] },
+  { name: 'node-test', source: 'src/app/runners/node-test.ts', packages: [] },
 ] as const satisfies readonly Entry[]
 
 interface Entry {

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { apiReference } from './generate/api-reference.ts'
+import { areasTable } from './generate/areas-table.ts'
 import { calendarGuide } from './generate/calendar-guide.ts'
 import { connectorsTable } from './generate/connectors-table.ts'
 import { dashboard } from './generate/dashboard.ts'
@@ -58,6 +59,7 @@ const STEPS: readonly Step[] = [
   errorReference,
   apiReference,
   groups,
+  areasTable,
   dashboard,
 ]
 

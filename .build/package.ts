@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ModuleKind, ScriptTarget, transpileModule } from 'typescript'
-import { plural } from '../src/domain/text.ts'
+import { plural } from '../src/model/domain/text.ts'
 import { installPackages } from './install.ts'
 import { serveAndStop } from './package-server.ts'
 import { manifestOf, ROOT } from './project.ts'

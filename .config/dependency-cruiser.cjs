@@ -1,200 +1,83 @@
-/**
- * The modules of src/ below app, cli and library, and what each may import beside itself. A module that is not in this table is
- * an error. No two modules import each other.
- */
-const MODULES = {
-  domain: [],
-  schema: ['domain'],
-  ui: ['domain', 'contract'],
-  disk: [],
-  pages: ['domain'],
-  state: ['domain', 'disk', 'schema'],
-  documents: ['domain', 'schema', 'scenarios'],
-  tls: ['domain', 'disk'],
-  conform: ['domain', 'contract'],
-  drift: ['domain', 'contract', 'conform', 'verdict'],
-  record: ['domain', 'contract', 'conform', 'documents', 'drift'],
-  contract: ['domain'],
-  'request-journal': ['domain', 'disk', 'state', 'contract'],
-  verdict: ['domain', 'state', 'contract', 'request-journal', 'scenarios', 'pages'],
-  operations: ['domain', 'state', 'contract'],
-  scenarios: ['domain', 'state', 'schema', 'contract'],
-  http: ['domain', 'state', 'contract', 'request-journal', 'operations', 'scenarios'],
-  rpc: ['domain', 'contract', 'http', 'request-journal'],
-  mcp: ['domain', 'state', 'contract', 'http', 'request-journal', 'operations', 'verdict'],
-  webhooks: ['domain', 'state', 'request-journal', 'scenarios'],
-  'third-party': ['domain', 'state', 'request-journal', 'pages', 'scenarios'],
-  'magic-links': ['domain', 'state', 'request-journal', 'pages', 'operations', 'third-party', 'http'],
-  control: [
-    'domain',
-    'state',
-    'documents',
-    'schema',
-    'contract',
-    'pages',
-    'http',
-    'third-party',
-    'operations',
-    'magic-links',
-    'mcp',
-    'request-journal',
-    'scenarios',
-    'verdict',
-    'webhooks',
-  ],
-  replicas: ['domain', 'state', 'http', 'control'],
+const AREAS = require('./areas.cjs')
+
+/** What the package exports; the adapters of test runners are its users. */
+const INDEX = '^src/index\\.ts$'
+
+/** Folders of an area, each with the folders of that area that it may import; files beside them may import all. */
+const LAYERS = {
+  state: [['model'], ['wal', 'model'], ['state-file', 'wal', 'model']],
 }
-const EVERY_MODULE = Object.keys(MODULES)
-
-/** The HTTP client of everything that calls a server. Any module may import it. */
-const HTTP_CLIENT = '^src/http-client\\.ts$'
-
-/** What differs between operating systems. Any module may import it. */
-const PLATFORM = '^src/platform\\.ts$'
-
-/** Regular expressions of users, in linear time. Any module may import it. */
-const LINEAR_PATTERN = '^src/linear-pattern\\.ts$'
-
-/** Charsets and content codings of bodies. Any module may import it. */
-const BODY_TEXT = '^src/body-text\\.ts$'
-
-/** Lines on a terminal: their width, how they wrap, colours. Any module may import it. */
-const TERMINAL = '^src/terminal\\.ts$'
-
-/** What starts a server. Only the command line and the library import it. */
-const APP = '^src/(app/|version\\.ts$)'
-
-/** The layers of the state, each with those it may import; the files beside them in `src/state` may import all. */
-const STATE_LAYERS = [['model'], ['wal', 'model'], ['state-file', 'wal', 'model']]
 
 /** Where a package may be imported: each one costs start time and is hard to replace. */
 const PACKAGES = {
-  express: '^src/(http|control|pages|magic-links|third-party|request-journal)/',
+  express: '^src/(servers/(http|control|magic-links)|ui/pages|service/third-party|journal/request-journal)/',
   lowdb: '^src/state/state-file/state-file\\.ts$',
-  '@stoplight/prism-http': '^src/contract/prism-validator\\.ts$',
-  '@faker-js/faker': '^src/(third-party/|state/seeding\\.ts$)',
-  yaml: '^src/(documents|contract)/',
-  'jsonc-parser': '^src/(documents/source-text|state/state-file/json-position)\\.ts$',
-  zod: '^src/((documents|schema)/|drift/har\\.ts$|control/input\\.ts$|mcp/control-tools\\.ts$|cli/(cases|configuration|drift)\\.ts$|state/state-file/validation\\.ts$)',
-  ajv: '^src/(contract|documents)/',
-  re2js: '^src/linear-pattern\\.ts$',
-  '@peculiar': '^src/tls/certificate\\.ts$',
-  '@handlebars/parser': '^src/(third-party|documents)/',
-  '@bufbuild': '^src/rpc/',
-  '@connectrpc': '^src/rpc/',
-  '@modelcontextprotocol': '^src/mcp/',
-  pg: '^src/replicas/database\\.ts$',
-  'pg-connection-string': '^src/replicas/database\\.ts$',
-  undici: '^src/replicas/forwarder\\.ts$',
-  vitest: '^src/runners/vitest\\.ts$',
-  '@lezer': '^src/ui/highlight\\.ts$',
-  preact: '^src/ui/',
-  '@preact': '^src/ui/',
+  '@stoplight/prism-http': '^src/model/contract/prism-validator\\.ts$',
+  '@faker-js/faker': '^src/(service/third-party/|state/seeding\\.ts$)',
+  yaml: '^src/(files|model/contract)/',
+  'jsonc-parser': '^src/(files/source-text|state/state-file/json-position)\\.ts$',
+  zod: '^src/(files/|model/schema/|compare/drift/har\\.ts$|servers/control/input\\.ts$|servers/mcp/control-tools\\.ts$|app/cli/(cases|configuration|drift)\\.ts$|state/state-file/validation\\.ts$)',
+  ajv: '^src/(model/contract|files)/',
+  re2js: '^src/model/linear-pattern\\.ts$',
+  '@peculiar': '^src/servers/tls/certificate\\.ts$',
+  '@handlebars/parser': '^src/(service/third-party|files)/',
+  '@bufbuild': '^src/servers/rpc/',
+  '@connectrpc': '^src/servers/rpc/',
+  '@modelcontextprotocol': '^src/servers/mcp/',
+  pg: '^src/servers/replicas/database\\.ts$',
+  'pg-connection-string': '^src/servers/replicas/database\\.ts$',
+  undici: '^src/servers/replicas/forwarder\\.ts$',
+  vitest: '^src/app/runners/vitest\\.ts$',
+  '@lezer': '^src/ui/dashboard/highlight\\.ts$',
+  preact: '^src/ui/dashboard/',
+  '@preact': '^src/ui/dashboard/',
 }
 
-const moduleRule = (name, to) => ({
-  name: `module-${name}`,
-  comment: `src/${name} may import ${to.join(', ') || 'only itself'}`,
+const areaRule = ([name, { imports }]) => ({
+  name: `area-${name}`,
+  comment: `src/${name} may import ${imports.join(', ') || 'only itself'}`,
   severity: 'error',
   from: { path: `^src/${name}/` },
   to: {
     path: '^src/',
-    pathNot: [
-      ...[name, ...to].map((allowed) => `^src/${allowed}/`),
-      HTTP_CLIENT,
-      LINEAR_PATTERN,
-      BODY_TEXT,
-      PLATFORM,
-      TERMINAL,
-    ],
+    pathNot: [...[name, ...imports].map((area) => `^src/${area}/`), ...(name === 'app' ? [INDEX] : [])],
   },
 })
 
 module.exports = {
   forbidden: [
-    ...Object.entries(MODULES).map(([name, to]) => moduleRule(name, to)),
+    ...Object.entries(AREAS).map(areaRule),
     {
-      name: 'app-under-cli-and-library',
-      comment: 'app wires the modules and imports neither the command line nor the library',
+      name: 'known-areas',
+      comment: 'a new area gets a line in AREAS above',
       severity: 'error',
-      from: { path: '^src/app/' },
-      to: { path: '^src/(cli/|library/|runners/|index\\.ts$)' },
-    },
-    {
-      name: 'app-on-top',
-      comment: 'a module below app does not import app, which wires it',
-      severity: 'error',
-      from: { path: EVERY_MODULE.map((name) => `^src/${name}/`) },
-      to: { path: '^src/app/' },
-    },
-    {
-      name: 'cli-over-app',
-      comment:
-        'the command line imports the app, the modules whose work needs no server, and the client of the control API that the library has',
-      severity: 'error',
-      from: { path: '^src/cli/' },
-      to: {
-        path: '^src/',
-        pathNot: [
-          '^src/(cli|conform|disk|drift|documents|domain|mcp|record|replicas|request-journal|rpc|schema|state|verdict)/',
-          '^src/library/(control-client|toolmock-error|types)\\.ts$',
-          '^src/contract/generated/rules\\.',
-          APP,
-          HTTP_CLIENT,
-          PLATFORM,
-          TERMINAL,
-        ],
-      },
-    },
-    {
-      name: 'library-over-app',
-      comment:
-        'the library starts a server, calls its control API, reads scenario files and computes verdicts; its types come from the OpenAPI documents',
-      severity: 'error',
-      from: { path: '^src/(library/|index\\.ts$)' },
-      to: {
-        path: '^src/',
-        pathNot: [
-          '^src/(library|domain|verdict)/',
-          '^src/contract/(shapes|control-call|generated/control-types)\\.ts$',
-          '^src/documents/(text-files|source-text)\\.ts$',
-          '^src/index\\.ts$',
-          APP,
-          HTTP_CLIENT,
-        ],
-      },
-    },
-    {
-      name: 'runners-over-library',
-      comment: 'the adapters of test runners use the library',
-      severity: 'error',
-      from: { path: '^src/runners/' },
-      to: { path: '^src/', pathNot: '^src/(runners/|library/|index\\.ts$)' },
-    },
-    {
-      name: 'known-modules',
-      comment: 'a new module gets a line in MODULES above and in AGENTS.md',
-      severity: 'error',
-      from: {
-        path: '^src/[^/]+/',
-        pathNot: [...EVERY_MODULE, 'app', 'cli', 'library', 'runners'].map((name) => `^src/${name}/`),
-      },
+      from: { path: '^src/', pathNot: [...Object.keys(AREAS).map((name) => `^src/${name}/`), INDEX] },
       to: {},
+    },
+    {
+      name: 'app-under-its-users',
+      comment:
+        'what starts a server imports neither the command line nor the library, the library not the command line',
+      severity: 'error',
+      from: { path: '^src/app/([^/]+\\.ts$|library/)' },
+      to: { path: '^src/app/(cli|runners)/' },
     },
     {
       name: 'domain-is-pure',
       comment: 'the domain imports only itself and node:crypto',
       severity: 'error',
-      from: { path: '^src/domain/' },
-      to: { dependencyTypesNot: ['local', 'type-only'], pathNot: ['^src/domain/', '^(node:)?crypto$'] },
+      from: { path: '^src/model/domain/' },
+      to: { dependencyTypesNot: ['local', 'type-only'], pathNot: ['^src/model/domain/', '^(node:)?crypto$'] },
     },
-    ...STATE_LAYERS.map(([layer, ...below]) => ({
-      name: `state-layer-${layer}`,
-      comment: `in src/state, ${layer} imports ${below.join(' and ') || 'only itself'}`,
-      severity: 'error',
-      from: { path: `^src/state/${layer}/` },
-      to: { path: '^src/state/', pathNot: [layer, ...below].map((name) => `^src/state/${name}/`) },
-    })),
+    ...Object.entries(LAYERS).flatMap(([area, layers]) =>
+      layers.map(([layer, ...below]) => ({
+        name: `${area}-${layer}`,
+        comment: `in src/${area}, ${layer} imports ${below.join(' and ') || 'only itself'}`,
+        severity: 'error',
+        from: { path: `^src/${area}/${layer}/` },
+        to: { path: `^src/${area}/`, pathNot: [layer, ...below].map((name) => `^src/${area}/${name}/`) },
+      })),
+    ),
     ...Object.entries(PACKAGES).map(([name, where]) => ({
       name: `package-${name}`,
       comment: `${name} is imported in ${where} only`,
@@ -205,7 +88,7 @@ module.exports = {
     {
       name: 'no-cycles',
       severity: 'error',
-      from: { pathNot: '^src/ui/generated/' },
+      from: { pathNot: '^src/ui/dashboard/generated/' },
       to: { circular: true },
     },
     {

@@ -60,7 +60,7 @@ const style = {
   '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
 }
 
-const ports = 'Time and randomness come in as ports: read them from Clock and Ids (src/domain/ports.ts).'
+const ports = 'Time and randomness come in as ports: read them from Clock and Ids (src/model/domain/ports.ts).'
 const randomness = [
   'randomUUID',
   'randomBytes',
@@ -85,7 +85,7 @@ const product = {
     { object: 'Math', property: 'random', message: ports },
     { object: 'crypto', property: 'randomUUID', message: ports },
     { object: 'crypto', property: 'getRandomValues', message: ports },
-    { property: 'canParse', message: 'Call parseUrl (src/domain/parse-url.ts), which says why.' },
+    { property: 'canParse', message: 'Call parseUrl (src/model/domain/parse-url.ts), which says why.' },
   ],
   'no-restricted-syntax': [
     'error',

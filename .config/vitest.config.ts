@@ -12,33 +12,33 @@ const REST = [
   // A browser.
   'test/browser/**',
   // PostgreSQL, load balancers, other machines' disks.
-  'test/replicas/**',
+  'test/servers/replicas/**',
   'test/crash/**',
   // Thousands of requests, connections and streams.
   'test/hostile/**',
   'test/isolation/**',
-  'test/{mcp,rpc}/hostile.test.ts',
-  'test/control/{large-bodies,refused-writes,restart}.test.ts',
-  'test/documents/hints.test.ts',
-  'test/http/properties.test.ts',
-  'test/request-journal/canaries.test.ts',
+  'test/servers/{mcp,rpc}/hostile.test.ts',
+  'test/servers/control/{large-bodies,refused-writes,restart}.test.ts',
+  'test/files/hints.test.ts',
+  'test/servers/http/properties.test.ts',
+  'test/journal/request-journal/canaries.test.ts',
   'test/scenarios/acceptance/races.test.ts',
   'test/state/{expiry,refusals}.test.ts',
   // Whole conformance runs.
-  'test/conform/conform.test.ts',
-  'test/drift/{command,drift}.test.ts',
+  'test/compare/conform/conform.test.ts',
+  'test/compare/drift/{command,drift}.test.ts',
   // Compilers, shells and packages of other languages and test runners.
   'test/integrations/**',
   'test/runners/**',
   'test/recipes/{containers,guides,machine,newcomer,other-languages}.test.ts',
-  'test/rpc/{collect,descriptor-sets,docs,extensions,other-clients,rules}.test.ts',
-  'test/library/{fixture,under-run}.test.ts',
-  'test/mcp/{control-server,other-clients}.test.ts',
-  'test/contract/generated-clients.test.ts',
+  'test/servers/rpc/{collect,descriptor-sets,docs,extensions,other-clients,rules}.test.ts',
+  'test/app/library/{fixture,under-run}.test.ts',
+  'test/servers/mcp/{control-server,other-clients}.test.ts',
+  'test/model/contract/generated-clients.test.ts',
   'test/spec/api-examples.test.ts',
   // The command line as processes.
-  'test/cli/{config,detached,request-lines,run,run-cases,run-terminal,sample-mistakes,start,unwritable-output,watch}.test.ts',
-  'test/record/process.test.ts',
+  'test/app/cli/{config,detached,request-lines,run,run-cases,run-terminal,sample-mistakes,start,unwritable-output,watch}.test.ts',
+  'test/compare/record/process.test.ts',
   // What is built, measured and released.
   'test/bench/**',
   'test/mutants/**',
@@ -55,8 +55,8 @@ const EXCLUDED = [LAST, 'test/mutation/**', '**/node_modules/**']
 
 /** What reaches the storage: it runs a second time, with the state in PostgreSQL. */
 const STORED = [
-  'test/control/{collections,environments,restart,state}.test.ts',
-  'test/operations/{accounts-credentials,effects,exact-numbers,histories,lifecycle,type-change,verify}.test.ts',
+  'test/servers/control/{collections,environments,restart,state}.test.ts',
+  'test/service/operations/{accounts-credentials,effects,exact-numbers,histories,lifecycle,type-change,verify}.test.ts',
 ]
 
 export default defineConfig({

@@ -1,11 +1,11 @@
-export { connect, createToolmock, type ToolmockOptions } from './library/create-toolmock.ts'
-export type { ConnectOptions } from './library/connection.ts'
-export { type ErrorDetail, ToolmockError } from './library/toolmock-error.ts'
-export type { TestLabel } from './domain/test-label.ts'
-export type { EnvironmentOptions, Toolmock, ToolmockEnvironment, Variables } from './library/toolmock.ts'
-export type { MockAccounts, MockConnections } from './library/accounts.ts'
-export type { CollectionOptions, MockCollections } from './library/collections.ts'
-export type { MockClock } from './library/clock.ts'
+export { connect, createToolmock, type ToolmockOptions } from './app/library/create-toolmock.ts'
+export type { ConnectOptions } from './app/library/connection.ts'
+export { type ErrorDetail, ToolmockError } from './app/library/toolmock-error.ts'
+export type { TestLabel } from './model/domain/test-label.ts'
+export type { EnvironmentOptions, Toolmock, ToolmockEnvironment, Variables } from './app/library/toolmock.ts'
+export type { MockAccounts, MockConnections } from './app/library/accounts.ts'
+export type { CollectionOptions, MockCollections } from './app/library/collections.ts'
+export type { MockClock } from './app/library/clock.ts'
 export type {
   Allowance,
   Amount,
@@ -15,8 +15,8 @@ export type {
   MockContract,
   VerdictItem,
   VerdictReason,
-} from './library/contract.ts'
-export type { LinkDecision, MockLinks } from './library/links.ts'
+} from './app/library/contract.ts'
+export type { LinkDecision, MockLinks } from './app/library/links.ts'
 export type {
   JournalMatch,
   JournalQuery,
@@ -25,7 +25,7 @@ export type {
   Times,
   WaitOptions,
   Wanted,
-} from './library/journal.ts'
-export type { MockScenarios, UnfiredRule } from './library/scenarios.ts'
-export type { MockSnapshots } from './library/snapshots.ts'
-export type * from './library/types.ts'
+} from './app/library/journal.ts'
+export type { MockScenarios, UnfiredRule } from './app/library/scenarios.ts'
+export type { MockSnapshots } from './app/library/snapshots.ts'
+export type * from './app/library/types.ts'

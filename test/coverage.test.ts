@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest'
-import { ROUTES } from '../src/contract/route.ts'
-import { OPERATIONS } from '../src/operations/table.ts'
+import { ROUTES } from '../src/model/contract/route.ts'
+import { OPERATIONS } from '../src/service/operations/table.ts'
 import { recordedExchanges } from './support/recorded-exchanges.ts'
 
 describe('every operation of the spec has tests', () => {

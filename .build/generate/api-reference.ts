@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { EXAMPLES, REDIRECT } from './api/examples.ts'
 import { LANGUAGES } from './api/languages.ts'
 import { failingScenario } from './api/scenarios.ts'
-import type { Remedy } from '../../src/request-journal/remedies.ts'
+import type { Remedy } from '../../src/journal/request-journal/remedies.ts'
 import { pretty } from './pretty.ts'
 import { fidelityRows, type Row } from './rules.ts'
 import {
@@ -30,8 +30,8 @@ export const apiReference: Step = {
     FIDELITY,
     '.build/generate/api',
     'scenarios',
-    'src/request-journal/explain.ts',
-    'src/request-journal/explanations',
+    'src/journal/request-journal/explain.ts',
+    'src/journal/request-journal/explanations',
   ],
   outputs: [FOLDER],
   make: async (root) => {
@@ -42,7 +42,7 @@ export const apiReference: Step = {
       operations,
       answers: JSON.parse(await readFile(join(root, RECORDED), 'utf8')) as Material['answers'],
       rules: fidelityRows(await readFile(join(root, FIDELITY), 'utf8')),
-      remedies: (await import('../../src/request-journal/remedies.ts')).REMEDIES,
+      remedies: (await import('../../src/journal/request-journal/remedies.ts')).REMEDIES,
       scenarios: await bundledScenarios(root),
     }
     const pages = operations.map((operation) => [`${FOLDER}/${operation.id}.md`, page(operation, material)] as const)

@@ -9,7 +9,7 @@ import {
 } from './spec-document.ts'
 import type { Step } from './step.ts'
 
-const OUTPUT = 'src/contract/generated/basis-table.ts'
+const OUTPUT = 'src/model/contract/generated/basis-table.ts'
 
 const HEADER = `/**
  * Per operation: what its query parameters and the fields of its body rest on, where that differs from what they are in. An item of a

@@ -1,5 +1,5 @@
-import type { SeedBundle } from '../../src/domain/seed.ts'
-import type { AuthorizationTraits } from '../../src/domain/authorization-type.ts'
+import type { SeedBundle } from '../../src/model/domain/seed.ts'
+import type { AuthorizationTraits } from '../../src/model/domain/authorization-type.ts'
 import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
 
@@ -15,11 +15,11 @@ const SOURCES: Readonly<Record<AuthorizationTraits['source'], string>> = {
 /** The table of the bundled connectors and the list of their tools, made from their files. */
 export const connectorsTable: Step = {
   name: 'connectors table',
-  inputs: ['seeds', 'seeds/connectors', 'src/domain/authorization-type.ts'],
+  inputs: ['seeds', 'seeds/connectors', 'src/model/domain/authorization-type.ts'],
   outputs: [PAGE],
   make: async (root) => {
     const { bundledSeed } = await import('../bundled-seed.ts')
-    const { TRAITS } = await import('../../src/domain/authorization-type.ts')
+    const { TRAITS } = await import('../../src/model/domain/authorization-type.ts')
     const { connectors } = JSON.parse(await bundledSeed()) as SeedBundle
     const rows = connectors.map(
       ({ authorization_type: type, connector }) =>

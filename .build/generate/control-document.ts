@@ -4,8 +4,8 @@ import { follow, type SpecDocument } from './spec-document.ts'
 import type { Step } from './step.ts'
 
 export const CONTROL_SPEC = 'spec/control.openapi.yaml'
-const OUTPUT = 'src/contract/generated/control-document'
-const ROUTES = 'src/contract/generated/control-routes.ts'
+const OUTPUT = 'src/model/contract/generated/control-document'
+const ROUTES = 'src/model/contract/generated/control-routes.ts'
 
 /** The description of the control API as a module: it is served as JSON, and a bundle has no files beside it to read. */
 export const controlDocument: Step = {

@@ -4,7 +4,7 @@ import { CONTROL_SPEC } from './control-document.ts'
 import { follow, type Parameter, type Schema, type SpecDocument } from './spec-document.ts'
 import type { Step } from './step.ts'
 
-const OUTPUT = 'src/control/generated/input.ts'
+const OUTPUT = 'src/servers/control/generated/input.ts'
 
 /** The schemas in zod of what the control API reads: bodies and query parameters, by operation. */
 export const controlInput: Step = {
@@ -32,7 +32,7 @@ export const controlInput: Step = {
     const parts = 'clockTime, digits, duration, jsonObject, nonEmpty, strict, wholeNumber'
     const text = [
       `import { z } from 'zod'`,
-      `import { ${parts} } from '../../schema/parts.ts'`,
+      `import { ${parts} } from '../../../model/schema/parts.ts'`,
       `export const BODIES = {\n${bodies.join('\n')}\n} as const`,
       `export const QUERIES = {\n${queries.join('\n')}\n} as const`,
     ]

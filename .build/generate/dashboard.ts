@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Step } from './step.ts'
 
-const SOURCE = 'src/ui'
-const OUTPUT = 'src/ui/generated'
+const SOURCE = 'src/ui/dashboard'
+const OUTPUT = 'src/ui/dashboard/generated'
 
 /** All views, what the editor of scenarios loads when it is first shown, and the style sheet. */
 const [VIEWS, EDITOR, STYLE] = ['app.js', 'editor.js', 'style.css'] as const
@@ -15,7 +15,7 @@ const LIMIT = 45_000
 /** The scripts and the style sheet of the dashboard, bundled for browsers. */
 export const dashboard: Step = {
   name: 'dashboard',
-  inputs: [SOURCE, 'src/domain', 'src/pages', 'package-lock.json'],
+  inputs: [SOURCE, 'src/model/domain', 'src/ui/pages', 'package-lock.json'],
   outputs: [VIEWS, EDITOR, STYLE].map((name) => `${OUTPUT}/${name}`),
   make: async (root) => {
     const { rolldown } = await import('rolldown')
@@ -36,7 +36,7 @@ export const dashboard: Step = {
       chunkFileNames: EDITOR,
     })
     await bundle.close()
-    const { BASE_STYLE } = await import('../../src/pages/style.ts')
+    const { BASE_STYLE } = await import('../../src/ui/pages/style.ts')
     const style = minified(`${BASE_STYLE.toString()}${await readFile(join(root, SOURCE, STYLE), 'utf8')}`)
     const made = new Map([
       ...output.map((each) => [each.fileName, 'code' in each ? each.code : ''] as const),

@@ -1,7 +1,7 @@
 import { readSpec, SPEC } from './spec-document.ts'
 import type { Step } from './step.ts'
 
-const FOLDER = 'src/contract/generated'
+const FOLDER = 'src/model/contract/generated'
 
 /** The OpenAPI document as a module, for checks that read the document itself: a bundle has no files beside it. */
 export const embeddedDocument: Step = {

@@ -27,7 +27,7 @@ interface Refusal {
 /** Every error, from the catalogue and the table of explanations, with the requests that the tests have recorded. */
 export const errorReference: Step = {
   name: 'error reference',
-  inputs: [SPEC, RECORDED, 'src/domain', 'src/request-journal', 'src/magic-links'],
+  inputs: [SPEC, RECORDED, 'src/model/domain', 'src/journal/request-journal', 'src/servers/magic-links'],
   outputs: [PAGE],
   make: async (root) => new Map([[PAGE, await pretty(root, PAGE, await page(root))]]),
 }
@@ -48,9 +48,9 @@ const GRPC: Readonly<Record<number, string>> = {
 }
 
 async function page(root: string): Promise<string> {
-  const { codeOf, ERROR_CATALOGUE, TOKEN_ERRORS } = await import('../../src/domain/errors.ts')
-  const { PROBLEMS } = await import('../../src/magic-links/link-validity.ts')
-  const { REMEDIES: known } = await import('../../src/request-journal/remedies.ts')
+  const { codeOf, ERROR_CATALOGUE, TOKEN_ERRORS } = await import('../../src/model/domain/errors.ts')
+  const { PROBLEMS } = await import('../../src/servers/magic-links/link-validity.ts')
+  const { REMEDIES: known } = await import('../../src/journal/request-journal/remedies.ts')
   const operations = operationsOf(await readSpec(root))
   const refusals = Object.values(
     JSON.parse(await readFile(join(root, RECORDED), 'utf8')) as Readonly<Record<string, Refusal>>,
@@ -76,7 +76,7 @@ async function page(root: string): Promise<string> {
   const links = [...known.keys()].filter((code) => code.startsWith('LINK_'))
   const pageStatus = (code: string): string =>
     String(PROBLEMS[code.slice('LINK_'.length).toLowerCase() as keyof typeof PROBLEMS].status)
-  return `<!-- Made by \`npm run generate\` from src/domain/errors.ts, src/request-journal/explain.ts and spec/openapi.yaml: change it there. -->
+  return `<!-- Made by \`npm run generate\` from src/model/domain/errors.ts, src/journal/request-journal/explain.ts and spec/openapi.yaml: change it there. -->
 
 # Errors
 

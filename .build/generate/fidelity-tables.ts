@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Check } from '../../src/conform/check.ts'
+import type { Check } from '../../src/compare/conform/check.ts'
 import type { Mutant } from '../../test/mutants/mutant.ts'
 import { markedSection } from './marked-section.ts'
 import { operationsOf, readSpec, SPEC, type SpecOperation } from './spec-document.ts'
@@ -36,7 +36,7 @@ interface Row {
  */
 export const fidelityTables: Step = {
   name: 'fidelity tables',
-  inputs: [SPEC, 'src/conform/check.ts', 'src/conform/checks', 'test/mutants', 'test/mutants/table'],
+  inputs: [SPEC, 'src/compare/conform/check.ts', 'src/compare/conform/checks', 'test/mutants', 'test/mutants/table'],
   outputs: [FIDELITY, CONFORMANCE],
   make: async (root) => {
     // The container image is built without `test/` and needs neither file.
@@ -50,7 +50,7 @@ export const fidelityTables: Step = {
 }
 
 async function rowsOf(root: string): Promise<Row[]> {
-  const { CHECKS } = await import('../../src/conform/checks/table.ts')
+  const { CHECKS } = await import('../../src/compare/conform/checks/table.ts')
   const { MUTANTS } = await import('../../test/mutants/table.ts')
   const row = (name: string, operation: Served | null): Row => {
     const checks = CHECKS.filter((check) => check.operation === (operation?.id ?? null))

@@ -9,7 +9,7 @@ import {
 } from './spec-document.ts'
 import type { Step } from './step.ts'
 
-const OUTPUT = 'src/contract/generated/field-tables.ts'
+const OUTPUT = 'src/model/contract/generated/field-tables.ts'
 
 /** What may be inside a value; see `FieldNode` in the output. */
 interface FieldNode {

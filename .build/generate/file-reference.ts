@@ -7,7 +7,7 @@ import type { Step } from './step.ts'
 const PAGE = 'docs/file-reference.md'
 export const EXAMPLES = '.build/generate/examples'
 
-/** The files that together have every key of their kind; `test/documents/file-reference.test.ts` validates them. */
+/** The files that together have every key of their kind; `test/files/file-reference.test.ts` validates them. */
 export const EXAMPLE_FILES = {
   connector: ['connectors/shop.yaml', 'connectors/vault.yaml', 'connectors/warehouse.yaml', 'connectors/notes.yaml'],
   seed: ['seed.yaml'],
@@ -22,24 +22,24 @@ export const fileReference: Step = {
   name: 'file reference',
   inputs: [
     EXAMPLES,
-    'src/cli/configuration.ts',
-    'src/cli/command-table.ts',
-    'src/documents',
-    'src/domain',
-    'src/schema',
+    'src/app/cli/configuration.ts',
+    'src/app/cli/command-table.ts',
+    'src/files',
+    'src/model/domain',
+    'src/model/schema',
     'src/scenarios/faults',
-    'src/third-party/template.ts',
-    'src/third-party/fake-data.ts',
+    'src/service/third-party/template.ts',
+    'src/service/third-party/fake-data.ts',
   ],
   outputs: [PAGE],
   make: async (root) => new Map([[PAGE, await pretty(root, PAGE, await page(root))]]),
 }
 
 async function page(root: string): Promise<string> {
-  const template = await import('../../src/third-party/template.ts')
+  const template = await import('../../src/service/third-party/template.ts')
   const { BLOCKS, HELPERS, MAX_TEMPLATE, MAX_TEMPLATE_DEPTH, MAX_STEPS, MAX_TEXT } = template
   const changing = [...HELPERS].flatMap(([name, { changes }]) => (changes ? [code(name)] : []))
-  const { MAX_GENERATED } = await import('../../src/third-party/fake-data.ts')
+  const { MAX_GENERATED } = await import('../../src/service/third-party/fake-data.ts')
   const schemas = (await schemaDocuments()) as Readonly<Record<string, JsonSchema>>
   const ofConnector = new Map([[identity(schemas['connector'] ?? {}), 'a [connector file](#connector-file)']])
   const section = async (document: Document, known = new Map<string, string>()): Promise<string> =>

@@ -4,7 +4,7 @@ import {
   type LifecycleState,
   type Move,
   MOVES,
-} from '../../src/domain/lifecycle.ts'
+} from '../../src/model/domain/lifecycle.ts'
 import { markedSection } from './marked-section.ts'
 import { pretty } from './pretty.ts'
 import type { Step } from './step.ts'
@@ -15,7 +15,7 @@ const FIDELITY = 'docs/fidelity.md'
 /** The lifecycle of connected accounts as a table and a diagram, made from the table that the code uses. */
 export const lifecyclePages: Step = {
   name: 'lifecycle pages',
-  inputs: ['src/domain/lifecycle.ts'],
+  inputs: ['src/model/domain/lifecycle.ts'],
   outputs: [PAGE, FIDELITY],
   make: async (root) =>
     new Map([
@@ -25,7 +25,7 @@ export const lifecyclePages: Step = {
 }
 
 function page(): string {
-  return `<!-- Made by \`npm run generate\` from src/domain/lifecycle.ts: change it there. -->
+  return `<!-- Made by \`npm run generate\` from src/model/domain/lifecycle.ts: change it there. -->
 
 # Lifecycle
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { SPEC } from './spec-document.ts'
 import type { Step } from './step.ts'
 
-const OUTPUT = 'src/contract/generated/operation-lines.ts'
+const OUTPUT = 'src/model/contract/generated/operation-lines.ts'
 
 /** The line of each operation in the document, which SARIF reports refer to. */
 export const operationLines: Step = {

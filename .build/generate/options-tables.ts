@@ -6,8 +6,8 @@ import {
   type Flag,
   flagsOf,
   variableOf,
-} from '../../src/cli/command-table.ts'
-import { defaultOf, spelling } from '../../src/cli/help.ts'
+} from '../../src/app/cli/command-table.ts'
+import { defaultOf, spelling } from '../../src/app/cli/help.ts'
 import { markedSection } from './marked-section.ts'
 import type { Step } from './step.ts'
 
@@ -16,7 +16,7 @@ const COMMANDS_GUIDE = 'docs/commands.md'
 /** The tables of commands and flags, made from the tables that the command line uses. */
 export const optionsTables: Step = {
   name: 'options tables',
-  inputs: ['src/cli/command-table.ts', 'src/cli/help.ts'],
+  inputs: ['src/app/cli/command-table.ts', 'src/app/cli/help.ts'],
   outputs: [COMMANDS_GUIDE],
   make: (root) =>
     markedSection(

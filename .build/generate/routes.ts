@@ -3,7 +3,7 @@ import { requestSchema } from './schema-view.ts'
 import type { SpecDocument } from './spec-document.ts'
 import type { Step } from './step.ts'
 
-const OUTPUT = 'src/contract/generated/routes.ts'
+const OUTPUT = 'src/model/contract/generated/routes.ts'
 
 /** The table of operations: where each is, what it takes, what it may answer. */
 export const routes: Step = {

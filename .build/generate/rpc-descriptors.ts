@@ -4,13 +4,18 @@ import { join } from 'node:path'
 import type { Step } from './step.ts'
 
 /** Descriptors of the rules of `google.api.http`, of `google.rpc.ErrorInfo` and of the health service, by protoc-gen-es. */
-export const rpcDescriptors = step('rpc descriptors', 'src/rpc/proto/descriptors.binpb', 'src/rpc/generated', [
-  'google/api/annotations.proto',
-  'google/api/http.proto',
-  'google/rpc/error_details.proto',
-  'grpc/health/v1/health.proto',
-  'toolmock/unserved.proto',
-])
+export const rpcDescriptors = step(
+  'rpc descriptors',
+  'src/servers/rpc/proto/descriptors.binpb',
+  'src/servers/rpc/generated',
+  [
+    'google/api/annotations.proto',
+    'google/api/http.proto',
+    'google/rpc/error_details.proto',
+    'grpc/health/v1/health.proto',
+    'toolmock/unserved.proto',
+  ],
+)
 
 /** The client of the tests: a `.proto` of our own with every form of rule. */
 export const rpcFixture = step('rpc fixture', 'test/fixtures/rpc/acme.binpb', 'test/fixtures/rpc/generated', [
@@ -21,7 +26,7 @@ export const rpcFixture = step('rpc fixture', 'test/fixtures/rpc/acme.binpb', 't
 
 /**
  * Generates TypeScript for files of a descriptor set. The set is checked in, because its compiler is not a package of npm;
- * `npm run generate:descriptors` makes it after a change of a `.proto`, and a test of `test/rpc` compares both.
+ * `npm run generate:descriptors` makes it after a change of a `.proto`, and a test of `test/servers/rpc` compares both.
  */
 function step(name: string, set: string, folder: string, files: readonly string[]): Step {
   return {

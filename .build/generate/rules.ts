@@ -4,7 +4,7 @@ import { readSpec, SPEC } from './spec-document.ts'
 import type { Step } from './step.ts'
 
 const FIDELITY = 'docs/fidelity.md'
-const OUTPUT = 'src/contract/generated/rules.ts'
+const OUTPUT = 'src/model/contract/generated/rules.ts'
 
 /** A row of a table of `docs/fidelity.md`, or a part of the contract that cites a rule. */
 export interface Row {
@@ -18,7 +18,7 @@ export interface Row {
 /** The rules that `toolmock explain` prints. They are a module because the package does not contain `docs/`. */
 export const rules: Step = {
   name: 'rules',
-  inputs: [FIDELITY, SPEC, 'src/domain', 'src/request-journal'],
+  inputs: [FIDELITY, SPEC, 'src/model/domain', 'src/journal/request-journal'],
   outputs: [OUTPUT],
   make: async (root) => {
     const rows = [
@@ -42,9 +42,9 @@ const TYPE = `export interface Rule {
 `
 
 async function errorRows(): Promise<Row[]> {
-  const { ERROR_CATALOGUE } = await import('../../src/domain/errors.ts')
+  const { ERROR_CATALOGUE } = await import('../../src/model/domain/errors.ts')
   const statuses: Readonly<Record<string, { readonly status: number }>> = ERROR_CATALOGUE
-  return [...(await import('../../src/request-journal/remedies.ts')).REMEDIES].map(
+  return [...(await import('../../src/journal/request-journal/remedies.ts')).REMEDIES].map(
     ([code, { because, basis, advice }]) => {
       const status = statuses[code]?.status
       const point = status === undefined ? '' : String(status)

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { dirname, join } from 'node:path'
 import type { Step } from './step.ts'
 
-const HASHES = 'src/contract/generated/.hash'
+const HASHES = 'src/model/contract/generated/.hash'
 
 /** Runs the steps whose inputs or outputs changed since they last ran. Returns the files that it wrote. */
 export async function runSteps(steps: readonly Step[], root: string): Promise<string[]> {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { Step } from './step.ts'
 
-const ROWS = 'src/domain/generated/tables.ts'
-const CHECKS = 'src/schema/generated/checks.ts'
+const ROWS = 'src/model/domain/generated/tables.ts'
+const CHECKS = 'src/model/schema/generated/checks.ts'
 
 type Schema = z.core.$ZodTypes
 
-/** The types of what the functions of `src/schema/row-checks.ts` accept. */
+/** The types of what the functions of `src/model/schema/row-checks.ts` accept. */
 const CHECKED_TYPES: Readonly<Record<string, string>> = {
   isStorableObject: 'JsonObject',
   isJsonObject: 'JsonObject',
@@ -19,16 +19,16 @@ const CHECKED_TYPES: Readonly<Record<string, string>> = {
 /** From the declarations of the tables: the types of rows, the order of their fields, the account object of answers, and checks. */
 export const tables: Step = {
   name: 'tables',
-  inputs: ['src/schema', 'src/domain'],
+  inputs: ['src/model/schema', 'src/model/domain'],
   outputs: [ROWS, CHECKS],
   make: async () => {
     const [declarations, { stateSchema }] = await Promise.all([
-      import('../../src/schema/tables.ts'),
-      import('../../src/schema/state-document.ts'),
+      import('../../src/model/schema/tables.ts'),
+      import('../../src/model/schema/state-document.ts'),
     ])
     const { account, accountFields, sections, seedShape, tables: declared } = declarations
     const objects = Object.entries(declarations).filter(([, each]) => each instanceof z.ZodObject)
-    const { AUTHORIZATION_TYPES, CONNECTION_TYPES } = await import('../../src/domain/authorization-type.ts')
+    const { AUTHORIZATION_TYPES, CONNECTION_TYPES } = await import('../../src/model/domain/authorization-type.ts')
     const named = objects.map(([name, schema]) => [typeName(name), schema as unknown as Schema] as const)
     const names = new Map<unknown, string>(named.map(([name, schema]) => [schema._zod.def, name]))
     const enumerations = new Map([

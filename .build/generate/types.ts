@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { SPEC } from './spec-document.ts'
 import type { Step } from './step.ts'
 
-const FOLDER = 'src/contract/generated'
+const FOLDER = 'src/model/contract/generated'
 
 /** TypeScript types of every operation of the service, by openapi-typescript. */
 export const types: Step = {

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { asJsonSchemaSays, DECIMALS } from '../../src/contract/json-schema.ts'
-import { DATE_TIME } from '../../src/domain/instant.ts'
+import { asJsonSchemaSays, DECIMALS } from '../../src/model/contract/json-schema.ts'
+import { DATE_TIME } from '../../src/model/domain/instant.ts'
 import { ROOT } from '../project.ts'
 import { operationsOf, readSpec, type Schema, type SpecDocument, type SpecOperation, SPEC } from './spec-document.ts'
 import { requestSchema, responseComponents, responseSchema } from './schema-view.ts'
 import type { Step } from './step.ts'
 
-const FOLDER = 'src/contract/generated'
+const FOLDER = 'src/model/contract/generated'
 
 const DECLARATION = `import type { Operation } from '../shapes.ts'
 
@@ -110,7 +110,7 @@ async function compile(schemas: Identified[], components: Identified): Promise<s
   const ajv = new Ajv2020({
     schemas: [components, ...schemas],
     allErrors: true,
-    // `src/contract` writes the messages of violations.
+    // `src/model/contract` writes the messages of violations.
     messages: false,
     // Small schemas are inlined; objects that many answers share are not.
     inlineRefs: 3,
@@ -165,7 +165,7 @@ async function bundle(root: string, code: string): Promise<string> {
     plugins: [
       {
         name: 'validators',
-        resolveId: (id) => (id === entry ? id : id === DECIMALS ? join(ROOT, 'src/domain/decimal.ts') : null),
+        resolveId: (id) => (id === entry ? id : id === DECIMALS ? join(ROOT, 'src/model/domain/decimal.ts') : null),
         load: (id) => (id === entry ? code : null),
       },
     ],

@@ -9,7 +9,7 @@ import {
 } from './spec-document.ts'
 import type { Step } from './step.ts'
 
-const OUTPUT = 'src/contract/generated/word-tables.ts'
+const OUTPUT = 'src/model/contract/generated/word-tables.ts'
 
 /** The places of the contract's words in a value; see `WordNode` in the output. */
 interface WordNode {

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import type { RequestListener } from 'node:http'
-import type { AppServices } from '../control/app-services.ts'
-import { ToolSchemas } from '../contract/tool-schemas.ts'
-import type { DocumentChecks } from '../documents/connector-checks.ts'
+import type { AppServices } from '../servers/control/app-services.ts'
+import { ToolSchemas } from '../model/contract/tool-schemas.ts'
+import type { DocumentChecks } from '../files/connector-checks.ts'
 import {
   bundledScenario,
   bundledScenarios,
@@ -10,34 +10,34 @@ import {
   loadScenarios,
   loadSeeds,
   withExtensions,
-} from '../documents/load.ts'
-import { BUNDLED, bundledNames } from '../documents/package-files.ts'
-import { mayBeCalled } from '../domain/base-url.ts'
-import { instant } from '../domain/instant.ts'
-import type { SeedBundle } from '../domain/seed.ts'
-import { StartError } from '../domain/start-error.ts'
-import type { Webhook } from '../domain/webhook.ts'
+} from '../files/load.ts'
+import { BUNDLED, bundledNames } from '../files/package-files.ts'
+import { mayBeCalled } from '../model/domain/base-url.ts'
+import { instant } from '../model/domain/instant.ts'
+import type { SeedBundle } from '../model/domain/seed.ts'
+import { StartError } from '../model/domain/start-error.ts'
+import type { Webhook } from '../model/domain/webhook.ts'
 import { EnvironmentProvisioner } from '../state/provisioning.ts'
-import { ResponseCache } from '../http/answer.ts'
-import { Extensions } from '../http/extensions.ts'
-import { SILENT } from '../http/log.ts'
-import { createFastExpress, type FastExpress, type Serving } from '../http/server.ts'
-import { lazyImport, once } from '../domain/once.ts'
-import { OPERATIONS } from '../operations/table.ts'
-import type { JournalFile } from '../request-journal/journal-file.ts'
-import { Journals } from '../request-journal/journal.ts'
-import { RequestEntries } from '../request-journal/request-entries.ts'
+import { ResponseCache } from '../servers/http/answer.ts'
+import { Extensions } from '../servers/http/extensions.ts'
+import { SILENT } from '../servers/http/log.ts'
+import { createFastExpress, type FastExpress, type Serving } from '../servers/http/server.ts'
+import { lazyImport, once } from '../model/domain/once.ts'
+import { OPERATIONS } from '../service/operations/table.ts'
+import type { JournalFile } from '../journal/request-journal/journal-file.ts'
+import { Journals } from '../journal/request-journal/journal.ts'
+import { RequestEntries } from '../journal/request-journal/request-entries.ts'
 import { ScenarioRegistry } from '../scenarios/environment-scenarios.ts'
 import { Pauses } from '../scenarios/pauses.ts'
 import { thirdPartyInterceptor } from '../scenarios/third-party.ts'
 import { restartRekeyed } from '../state/collections.ts'
 import { ClientIdTakenError, EnvironmentRegistry } from '../state/environment-registry.ts'
 import { RandomIds, systemTime } from '../state/model/time-and-ids.ts'
-import { startThirdParties } from '../third-party/client.ts'
-import type { Term, TermParts } from '../replicas/replica.ts'
-import { ContractRecords, recordEntry } from '../verdict/contract-record.ts'
-import { VERSION } from '../version.ts'
-import { Webhooks } from '../webhooks/webhooks.ts'
+import { startThirdParties } from '../service/third-party/client.ts'
+import type { Term, TermParts } from '../servers/replicas/replica.ts'
+import { ContractRecords, recordEntry } from '../journal/verdict/contract-record.ts'
+import { VERSION } from '../model/version.ts'
+import { Webhooks } from '../service/webhooks/webhooks.ts'
 import { documentChecks } from './document-checks.ts'
 import { createHttpServer } from './http-server.ts'
 import { type AppOptions, DEFAULT_ENVIRONMENT, isDatabaseUrl, notApplied } from './options.ts'
@@ -127,7 +127,7 @@ async function createCore(options: AppOptions, { createFastApp }: FastExpress, r
     ]
     refuseUndocumentedMcp(services)
     // Once it is loaded, what imports it for a request cannot fail.
-    if (options.mcp) await import('../mcp/virtual-servers.ts')
+    if (options.mcp) await import('../servers/mcp/virtual-servers.ts')
     await startScenarios(services, options)
     const rpc = await rpcOf(options, services)
     const listener = mountRoutes(createFastApp(), services, rpc)
@@ -260,7 +260,7 @@ async function createServices(
     journals,
     records,
     reports: lazyImport(async () => {
-      const { createReports } = await import('../verdict/reports.ts')
+      const { createReports } = await import('../journal/verdict/reports.ts')
       const parts = { version: VERSION, registry, journals, records, scenarios, realTime, documentedOnly, mcp }
       return createReports({ ...parts, bundledScenarios: () => bundledNames('scenario') })
     }),
@@ -362,25 +362,26 @@ async function startScenarios(services: AppServices, { scenarios: names, seeds }
 async function checkParts(options: AppOptions, checks: DocumentChecks, seed: SeedBundle): Promise<void> {
   const { seeds, scenarios, descriptors, tls } = options
   if (scenarios?.length) {
-    const { connectorsIn } = await import('../documents/seed-checks.ts')
+    const { connectorsIn } = await import('../files/seed-checks.ts')
     await loadScenarios(scenarios, { checks, connectors: connectorsIn(seed), seeds })
   }
-  if (descriptors?.length) await (await import('../rpc/descriptors.ts')).readDescriptors(descriptors)
-  if (tls && 'cert' in tls) await (await import('../tls/server-credentials.ts')).serverCredentials(tls, systemTime())
+  if (descriptors?.length) await (await import('../servers/rpc/descriptors.ts')).readDescriptors(descriptors)
+  if (tls && 'cert' in tls)
+    await (await import('../servers/tls/server-credentials.ts')).serverCredentials(tls, systemTime())
   await options.tryAddress?.()
 }
 
 /** Loaded only where there are descriptors. */
 async function rpcOf({ descriptors = [] }: AppOptions, services: AppServices) {
   if (descriptors.length === 0) return undefined
-  const { createRpc } = await import('../rpc/rpc.ts')
+  const { createRpc } = await import('../servers/rpc/rpc.ts')
   return createRpc(descriptors, services)
 }
 
 async function openJournal(path: string, { journals, log, registry }: AppServices): Promise<JournalFile> {
   const [{ openJournalFile }, { explain }] = await Promise.all([
-    import('../request-journal/journal-file.ts'),
-    import('../request-journal/explain.ts'),
+    import('../journal/request-journal/journal-file.ts'),
+    import('../journal/request-journal/explain.ts'),
   ])
   const file = openJournalFile(path, (message) => log.warn(message))
   journals.observe((entry) => {

@@ -1,9 +1,9 @@
-import { WORDS } from '../contract/generated/word-tables.ts'
-import { ROUTES } from '../contract/route.ts'
-import { PROXY_REQUEST } from '../contract/shapes.ts'
-import type { DocumentChecks } from '../documents/connector-checks.ts'
-import { ANY_STATUS } from '../documents/load.ts'
-import { checkTemplate, templatePaths } from '../third-party/template.ts'
+import { WORDS } from '../model/contract/generated/word-tables.ts'
+import { ROUTES } from '../model/contract/route.ts'
+import { PROXY_REQUEST } from '../model/contract/shapes.ts'
+import type { DocumentChecks } from '../files/connector-checks.ts'
+import { ANY_STATUS } from '../files/load.ts'
+import { checkTemplate, templatePaths } from '../service/third-party/template.ts'
 
 /** Gives `documents` the checks of modules that it must not import. */
 export const DOCUMENT_CHECKS: DocumentChecks = {

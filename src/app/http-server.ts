@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http'
-import { refuseExpectation } from '../http/refusal.ts'
-import { type FastExpress, limitsOf, servingOf } from '../http/server.ts'
-import type { ServiceParts } from '../http/services.ts'
-import { answerUnreadable } from '../http/unreadable-request.ts'
+import { refuseExpectation } from '../servers/http/refusal.ts'
+import { type FastExpress, limitsOf, servingOf } from '../servers/http/server.ts'
+import type { ServiceParts } from '../servers/http/services.ts'
+import { answerUnreadable } from '../servers/http/unreadable-request.ts'
 import { systemTime } from '../state/model/time-and-ids.ts'
 import type { AppOptions } from './options.ts'
 
@@ -24,7 +24,7 @@ export async function createHttpServer(
   server.on('clientError', answerUnreadable(services))
   server.on('checkExpectation', refuseExpectation(services))
   // Loaded only where there are descriptors: without them nothing of HTTP/2 is there.
-  const http2 = hasRpc ? (await import('../rpc/one-port.ts')).serveHttp2(server, limits) : undefined
+  const http2 = hasRpc ? (await import('../servers/rpc/one-port.ts')).serveHttp2(server, limits) : undefined
   const serving = servingOf(server, tls ? 'https' : 'http', limits.closeTimeout)
   return {
     listen: (address: { host: string; port: number }) => serving.listen(address),
@@ -41,6 +41,6 @@ export async function createHttpServer(
 /** Certificates are checked by clients in real time, so the mock's own clock has no part in them. */
 async function tlsOf({ tls }: AppOptions) {
   if (!tls) return undefined
-  const { serverCredentials } = await import('../tls/server-credentials.ts')
+  const { serverCredentials } = await import('../servers/tls/server-credentials.ts')
   return serverCredentials(tls, systemTime())
 }

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../domain/json.ts'
-import type { FromOpenapi } from '../documents/openapi/connector-from-openapi.ts'
+import type { JsonObject } from '../model/domain/json.ts'
+import type { FromOpenapi } from '../files/openapi/connector-from-openapi.ts'
 import { DOCUMENT_CHECKS } from './document-checks.ts'
 
 export interface OpenapiConnector extends FromOpenapi {
@@ -28,11 +28,11 @@ export async function openapiConnector(
     progress?: (done: number, total: number) => void
   },
 ): Promise<OpenapiConnector> {
-  const { connectorFromOpenapi } = await import('../documents/openapi/connector-from-openapi.ts')
-  const { createAnswerGenerator } = await import('../contract/prism-validator.ts')
-  const { parseOpenapiText } = await import('../documents/openapi/parse-document.ts')
-  const { documentText } = await import('../documents/document-text.ts')
-  const { parseConnector } = await import('../documents/read.ts')
+  const { connectorFromOpenapi } = await import('../files/openapi/connector-from-openapi.ts')
+  const { createAnswerGenerator } = await import('../model/contract/prism-validator.ts')
+  const { parseOpenapiText } = await import('../files/openapi/parse-document.ts')
+  const { documentText } = await import('../files/document-text.ts')
+  const { parseConnector } = await import('../files/read.ts')
   const makeValue = await createAnswerGenerator()
   const base = file.split(/[/\\]/).at(-1) ?? file
   const fileName = base.replace(/\.[^.]*$/, '')

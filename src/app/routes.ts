@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http'
-import type { AppServices } from '../control/app-services.ts'
-import { home } from '../control/home.ts'
-import { controlRoutes } from '../control/routes.ts'
-import type { ExpressApp } from '../http/server.ts'
-import { hostError, refuse, unexpectedError, unknownPath } from '../http/refusal.ts'
-import { replyTo } from '../http/reply.ts'
+import type { AppServices } from '../servers/control/app-services.ts'
+import { home } from '../servers/control/home.ts'
+import { controlRoutes } from '../servers/control/routes.ts'
+import type { ExpressApp } from '../servers/http/server.ts'
+import { hostError, refuse, unexpectedError, unknownPath } from '../servers/http/refusal.ts'
+import { replyTo } from '../servers/http/reply.ts'
 import {
   mountExtensions,
   mountMcpMetadata,
@@ -12,14 +12,14 @@ import {
   mountOperations,
   mountProxy,
   onlyWithMcp,
-} from '../http/routes.ts'
-import { lazyImport } from '../domain/once.ts'
-import { magicLinkRoutes, pageRoute } from '../magic-links/routes.ts'
-import { MCP_CONNECTIONS } from '../operations/connections.ts'
-import { MCP_SERVERS } from '../operations/mcp-configs.ts'
-import type { Rpc } from '../rpc/rpc.ts'
-import { type DirectRoute, directApiRoutes } from '../third-party/direct-api.ts'
-import { authorizeRoutes } from '../third-party/authorize.ts'
+} from '../servers/http/routes.ts'
+import { lazyImport } from '../model/domain/once.ts'
+import { magicLinkRoutes, pageRoute } from '../servers/magic-links/routes.ts'
+import { MCP_CONNECTIONS } from '../service/operations/connections.ts'
+import { MCP_SERVERS } from '../service/operations/mcp-configs.ts'
+import type { Rpc } from '../servers/rpc/rpc.ts'
+import { type DirectRoute, directApiRoutes } from '../service/third-party/direct-api.ts'
+import { authorizeRoutes } from '../service/third-party/authorize.ts'
 
 /** Mounts all routes of the server, in the order in which they are tried. @returns what answers every request */
 export function mountRoutes(app: ExpressApp, services: AppServices, rpc: Rpc | undefined): RequestListener {
@@ -60,7 +60,7 @@ function directRoute(services: AppServices): DirectRoute {
 /** The virtual MCP servers (G61). Nothing of them is loaded before the first request to one. */
 function mountMcp(app: ExpressApp, services: AppServices): void {
   mountMcpMetadata(app, services)
-  const load = lazyImport(async () => new (await import('../mcp/virtual-servers.ts')).VirtualServers(services))
+  const load = lazyImport(async () => new (await import('../servers/mcp/virtual-servers.ts')).VirtualServers(services))
   for (const [kind, place] of [
     ['connections', MCP_CONNECTIONS],
     ['servers', MCP_SERVERS],

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { RequestTrace } from '../domain/request-trace.ts'
+import type { RequestTrace } from '../model/domain/request-trace.ts'
 import type { Pause, Pauses } from './pauses.ts'
 
 export interface BarrierTerms {

@@ -1,8 +1,8 @@
-import { jsonText } from '../domain/json.ts'
+import { jsonText } from '../model/domain/json.ts'
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
-import { encodeText } from '../body-text.ts'
-import type { EncodedAnswer } from '../domain/encoded-answer.ts'
+import { encodeText } from '../platform/body-text.ts'
+import type { EncodedAnswer } from '../model/domain/encoded-answer.ts'
 import type { AnsweredRequest, FaultConnection, InjectedAnswer, MatchedFault } from './faults/fault.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FiredRule, Scenario, Shadow } from '../domain/scenario.ts'
-import { seededRandom } from '../domain/seeded-random.ts'
+import type { FiredRule, Scenario, Shadow } from '../model/domain/scenario.ts'
+import { seededRandom } from '../model/domain/seeded-random.ts'
 import type { Environment } from '../state/environment.ts'
 import type { Model, StoredScenarioRun } from '../state/model/model.ts'
 import type { MatchedFault } from './faults/fault.ts'

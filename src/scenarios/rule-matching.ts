@@ -1,9 +1,9 @@
-import type { Account } from '../domain/account.ts'
-import { milliseconds } from '../domain/instant.ts'
-import { type JsonObject, type JsonValue, own } from '../domain/json.ts'
-import type { RequestTrace } from '../domain/request-trace.ts'
-import type { RuleConditions, RuleMatch, RulePlace, ScenarioRule, ScenarioTime } from '../domain/scenario.ts'
-import { matchesAt, matchesGlob, matchesTexts } from '../domain/value-match.ts'
+import type { Account } from '../model/domain/account.ts'
+import { milliseconds } from '../model/domain/instant.ts'
+import { type JsonObject, type JsonValue, own } from '../model/domain/json.ts'
+import type { RequestTrace } from '../model/domain/request-trace.ts'
+import type { RuleConditions, RuleMatch, RulePlace, ScenarioRule, ScenarioTime } from '../model/domain/scenario.ts'
+import { matchesAt, matchesGlob, matchesTexts } from '../model/domain/value-match.ts'
 
 /** A request as rules see it, at every place. What is expensive to find is a getter, because most rules do not ask for it. */
 export interface ScenarioRequest {

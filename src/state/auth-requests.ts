@@ -1,9 +1,9 @@
-import { type Account, updated, withLive, withoutPending } from '../domain/account.ts'
-import { promoted } from '../domain/credentials.ts'
-import { ServiceError } from '../domain/errors.ts'
-import { instant } from '../domain/instant.ts'
-import type { AuthRequest } from '../domain/generated/tables.ts'
-import type { RequestTrace } from '../domain/request-trace.ts'
+import { type Account, updated, withLive, withoutPending } from '../model/domain/account.ts'
+import { promoted } from '../model/domain/credentials.ts'
+import { ServiceError } from '../model/domain/errors.ts'
+import { instant } from '../model/domain/instant.ts'
+import type { AuthRequest } from '../model/domain/generated/tables.ts'
+import type { RequestTrace } from '../model/domain/request-trace.ts'
 import { type Environment, now } from './environment.ts'
 
 interface PendingRequest {

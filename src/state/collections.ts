@@ -1,4 +1,4 @@
-import type { Account } from '../domain/account.ts'
+import type { Account } from '../model/domain/account.ts'
 import {
   collectionNamed,
   type CollectionItem,
@@ -6,9 +6,9 @@ import {
   itemId,
   keyOf,
   placeId,
-} from '../domain/collection.ts'
-import type { CollectionOwner } from '../domain/connector.ts'
-import type { JsonObject } from '../domain/json.ts'
+} from '../model/domain/collection.ts'
+import type { CollectionOwner } from '../model/domain/connector.ts'
+import type { JsonObject } from '../model/domain/json.ts'
 import type { Environment } from './environment.ts'
 
 /** The counter of a collection's items. It exists once the collection has got the items that it begins with. */

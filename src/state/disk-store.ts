@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { systemCode } from '../domain/system-error.ts'
+import { systemCode } from '../model/domain/system-error.ts'
 import { RandomIds } from './model/time-and-ids.ts'
 import type { StateContent, StateImage } from './model/state-image.ts'
 import { StateFile } from './state-file/state-file.ts'

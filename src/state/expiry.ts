@@ -1,4 +1,4 @@
-import type { Instant } from '../domain/instant.ts'
+import type { Instant } from '../model/domain/instant.ts'
 import { type Environment, now } from './environment.ts'
 import type { Rows } from './model/model.ts'
 

@@ -1,6 +1,6 @@
-import type { Account } from '../domain/account.ts'
-import type { Connector } from '../domain/connector.ts'
-import type { Grant } from '../domain/generated/tables.ts'
+import type { Account } from '../model/domain/account.ts'
+import type { Connector } from '../model/domain/connector.ts'
+import type { Grant } from '../model/domain/generated/tables.ts'
 import type { Environment } from './environment.ts'
 
 /** Revokes everything that third parties have issued to the account, permanently if the settings say so. Only inside a transaction. */

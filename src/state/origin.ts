@@ -1,4 +1,4 @@
-import { mergeBundles, type SeedBundle } from '../domain/seed.ts'
+import { mergeBundles, type SeedBundle } from '../model/domain/seed.ts'
 import type { Environment } from './environment.ts'
 import type { Origin } from './model/model.ts'
 import { connectorNames } from './seeding.ts'

@@ -1,16 +1,23 @@
 import type { Faker } from '@faker-js/faker'
-import { type Account, accountName, issued, type Issued } from '../domain/account.ts'
-import { type AuthorizationType, TRAITS } from '../domain/authorization-type.ts'
-import { collectionNamed, type CollectionPlace, keyOf } from '../domain/collection.ts'
-import { type Connection, newConnection } from '../domain/connection.ts'
-import { type Connector, providerOf } from '../domain/connector.ts'
-import { generatedDetails } from '../domain/connector-defaults.ts'
-import { areLive, type Credentials, mergeCredentials, takenBy } from '../domain/credentials.ts'
-import { SEED_ACCOUNT_FIELDS } from '../domain/generated/tables.ts'
-import { instant } from '../domain/instant.ts'
-import type { JsonObject } from '../domain/json.ts'
-import type { ThirdParty } from '../domain/ports.ts'
-import { connectionType, isMcp, NEW_PROVIDER, newIdentifier, type Provider, providerView } from '../domain/provider.ts'
+import { type Account, accountName, issued, type Issued } from '../model/domain/account.ts'
+import { type AuthorizationType, TRAITS } from '../model/domain/authorization-type.ts'
+import { collectionNamed, type CollectionPlace, keyOf } from '../model/domain/collection.ts'
+import { type Connection, newConnection } from '../model/domain/connection.ts'
+import { type Connector, providerOf } from '../model/domain/connector.ts'
+import { generatedDetails } from '../model/domain/connector-defaults.ts'
+import { areLive, type Credentials, mergeCredentials, takenBy } from '../model/domain/credentials.ts'
+import { SEED_ACCOUNT_FIELDS } from '../model/domain/generated/tables.ts'
+import { instant } from '../model/domain/instant.ts'
+import type { JsonObject } from '../model/domain/json.ts'
+import type { ThirdParty } from '../model/domain/ports.ts'
+import {
+  connectionType,
+  isMcp,
+  NEW_PROVIDER,
+  newIdentifier,
+  type Provider,
+  providerView,
+} from '../model/domain/provider.ts'
 import {
   isClientPattern,
   type SeedAccount,
@@ -18,9 +25,9 @@ import {
   type SeedConnection,
   type SeedGenerate,
   type SeedProvider,
-} from '../domain/seed.ts'
-import { RequestTrace } from '../domain/request-trace.ts'
-import { lazyImport } from '../domain/once.ts'
+} from '../model/domain/seed.ts'
+import { RequestTrace } from '../model/domain/request-trace.ts'
+import { lazyImport } from '../model/domain/once.ts'
 import { adoptConnectorType, newAccount } from './account-changes.ts'
 import { newAuthRequest } from './auth-requests.ts'
 import { replaceItems, restartReplaced } from './collections.ts'

@@ -1,4 +1,4 @@
-import { milliseconds } from '../domain/instant.ts'
+import { milliseconds } from '../model/domain/instant.ts'
 import type { Snapshot } from './model/model.ts'
 import { type Environment, now } from './environment.ts'
 import { EMPTIED_BY_RESET, replaceTables } from './rebuild.ts'

@@ -1,5 +1,5 @@
-import { systemCode } from '../domain/system-error.ts'
-import { plural } from '../domain/text.ts'
+import { systemCode } from '../model/domain/system-error.ts'
+import { plural } from '../model/domain/text.ts'
 import { readStored } from './disk-store.ts'
 import { type EnvironmentRegistry, readRegistry } from './environment-registry.ts'
 import { refuseIfHeld } from './state-file/state-lock.ts'

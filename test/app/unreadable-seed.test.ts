@@ -1,7 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { codeOf, withControl } from '../control/control-mock.ts'
+import { codeOf, withControl } from '../servers/control/control-mock.ts'
 import { withDirectory } from '../support/registry.ts'
 
 const SEED = JSON.stringify({

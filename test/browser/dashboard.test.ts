@@ -3,7 +3,7 @@ import axe from 'axe-core'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterEach, expect, it } from 'vitest'
 import { createToolmock, type Toolmock } from '../../src/index.ts'
-import { Receiver, SECRET } from '../webhooks/receiver.ts'
+import { Receiver, SECRET } from '../service/webhooks/receiver.ts'
 import { describeInBrowser } from './browser.ts'
 import { Session } from './session.ts'
 

@@ -2,7 +2,7 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
-import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { ToolmockProcess } from '../app/cli/toolmock-process.ts'
 import { describeInBrowser } from './browser.ts'
 
 const toolmock = ToolmockProcess.forThisFile()
@@ -10,7 +10,7 @@ const toolmock = ToolmockProcess.forThisFile()
 describeInBrowser('the dashboard of a server that is killed', (open) => {
   it('stands still, and after a restart has the former requests below a divider', async () => {
     // The bundle of the tests has no dashboard.
-    await cp(join(ROOT, 'src/ui/generated'), toolmock.path('package/dist/ui'), { recursive: true })
+    await cp(join(ROOT, 'src/ui/dashboard/generated'), toolmock.path('package/dist/ui'), { recursive: true })
     const state = ['--state', toolmock.path('state.json')]
     const killed = await toolmock.start(state)
     const { page } = await open({ viewport: { width: 1280, height: 800 } })

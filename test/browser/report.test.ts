@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { withToolmock } from '../support/toolmock.ts'
-import { rendered, withViolations } from '../verdict/reports.ts'
+import { rendered, withViolations } from '../journal/verdict/reports.ts'
 import { describeInBrowser } from './browser.ts'
 
 describeInBrowser('the page of a report, read from a file', (open) => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { checkState } from '../../src/state/state-report.ts'
-import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { ToolmockProcess } from '../app/cli/toolmock-process.ts'
 import { describeUnless } from '../support/machine.ts'
 import { accountOf, type Caller, signIn, SMALL_SEED } from './client.ts'
 

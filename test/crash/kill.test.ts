@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { checkState } from '../../src/state/state-report.ts'
-import { type Serving, ToolmockProcess } from '../cli/toolmock-process.ts'
+import { type Serving, ToolmockProcess } from '../app/cli/toolmock-process.ts'
 import { signIn } from './client.ts'
 import { expectThere, type Known, write } from './writers.ts'
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { checkState } from '../../src/state/state-report.ts'
-import { type Serving, ToolmockProcess } from '../cli/toolmock-process.ts'
+import { type Serving, ToolmockProcess } from '../app/cli/toolmock-process.ts'
 
 const MANY = 5000
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { expect, it } from 'vitest'
-import { type Serving, ToolmockProcess } from '../cli/toolmock-process.ts'
+import { type Serving, ToolmockProcess } from '../app/cli/toolmock-process.ts'
 import { describeUnless } from '../support/machine.ts'
 import { accountOf, signIn } from './client.ts'
 

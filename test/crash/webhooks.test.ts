@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { ToolmockProcess } from '../cli/toolmock-process.ts'
-import { Receiver, SECRET } from '../webhooks/receiver.ts'
+import { ToolmockProcess } from '../app/cli/toolmock-process.ts'
+import { Receiver, SECRET } from '../service/webhooks/receiver.ts'
 import { signIn } from './client.ts'
 
 /** `npm run test:crash` has 10,000 events at least; the short form in `npm run test:rest` some hundred. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import fc from 'fast-check'
-import type { JsonObject } from '../../src/domain/json.ts'
+import type { JsonObject } from '../../src/model/domain/json.ts'
 import { createApp, type App } from '../../src/app/app.ts'
 import { RawClient } from './raw-client.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { ServerLimits } from '../../src/http/server.ts'
+import type { ServerLimits } from '../../src/servers/http/server.ts'
 import { createApp, type App, type AppOptions } from '../../src/app/app.ts'
 import { RawClient, type RawAnswer } from './raw-client.ts'
 

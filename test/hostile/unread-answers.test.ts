@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { SILENT } from '../../src/http/log.ts'
+import { SILENT } from '../../src/servers/http/log.ts'
 import { type Target, withServer } from './server.ts'
 
 /** The answers are larger than the operating system buffers for a client that does not read. */

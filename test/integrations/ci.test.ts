@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { ROOT } from '../../.build/project.ts'
-import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { ToolmockProcess } from '../app/cli/toolmock-process.ts'
 import { codeBlocks } from '../recipes/markdown.ts'
 import { describeWith } from '../support/machine.ts'
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
-import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { ToolmockProcess } from '../app/cli/toolmock-process.ts'
 import { codeBlocks } from '../recipes/markdown.ts'
 import { describeWith, PYTHON } from '../support/machine.ts'
 

@@ -7,7 +7,7 @@ import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { installPackages } from '../../.build/install.ts'
 import { ROOT } from '../../.build/project.ts'
-import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { ToolmockProcess } from '../app/cli/toolmock-process.ts'
 import { freePort } from '../support/free-port.ts'
 
 const toolmock = ToolmockProcess.forThisFile()

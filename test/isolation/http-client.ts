@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http'
-import type { JsonObject } from '../../src/domain/json.ts'
+import type { JsonObject } from '../../src/model/domain/json.ts'
 
 export interface Answer {
   readonly status: number

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { JsonObject } from '../../src/domain/json.ts'
+import type { JsonObject } from '../../src/model/domain/json.ts'
 import type { KnownAccount, Tenant } from './tenant.ts'
 
 /** The input of a step: its tenant, and numbers that are the same in each run. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { JsonObject } from '../../src/domain/json.ts'
+import type { JsonObject } from '../../src/model/domain/json.ts'
 import type { Answer, HttpClient } from './http-client.ts'
 
 /** What all tenants of the test share. */

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, request as askMock, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { type ConformOptions, type ConformReport, conform } from '../../src/conform/run.ts'
-import type { Operation } from '../../src/contract/shapes.ts'
-import type { Handler } from '../../src/operations/operation.ts'
-import { OPERATIONS } from '../../src/operations/table.ts'
+import { type ConformOptions, type ConformReport, conform } from '../../src/compare/conform/run.ts'
+import type { Operation } from '../../src/model/contract/shapes.ts'
+import type { Handler } from '../../src/service/operations/operation.ts'
+import { OPERATIONS } from '../../src/service/operations/table.ts'
 import { type AppOptions, createApp } from '../../src/app/app.ts'
-import type { ClientCredentials } from '../../src/conform/target.ts'
+import type { ClientCredentials } from '../../src/compare/conform/target.ts'
 import type { Mutant, Parts, WireReply, WireRequest } from './mutant.ts'
 
 type RequestChange = Parameters<Parts['request']>[0]

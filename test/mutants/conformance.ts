@@ -1,5 +1,5 @@
-import { driftOf } from '../drift/broken-service.ts'
-import { NOT_COMPARED } from '../drift/not-compared.ts'
+import { driftOf } from '../compare/drift/broken-service.ts'
+import { NOT_COMPARED } from '../compare/drift/not-compared.ts'
 import { conformOf } from './broken-mock.ts'
 import { MUTANTS } from './table.ts'
 

@@ -1,6 +1,6 @@
-import type { Operation } from '../../src/contract/shapes.ts'
-import { ServiceError, type ErrorCode } from '../../src/domain/errors.ts'
-import type { Call, Handler, Reply } from '../../src/operations/operation.ts'
+import type { Operation } from '../../src/model/contract/shapes.ts'
+import { ServiceError, type ErrorCode } from '../../src/model/domain/errors.ts'
+import type { Call, Handler, Reply } from '../../src/service/operations/operation.ts'
 
 /** The mock with one small change in behaviour, which the conformance suite must detect. */
 export interface Mutant {

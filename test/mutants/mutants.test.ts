@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { CHECKS } from '../../src/conform/checks/table.ts'
+import { CHECKS } from '../../src/compare/conform/checks/table.ts'
 import { conformOf } from './broken-mock.ts'
 import { plantedMutants, plantedText } from './planted.ts'
 import { MUTANTS } from './table.ts'

@@ -11,7 +11,7 @@ Runs mutants: deliberately wrong variants, each of which its check or test must 
               or a module of src: its mutants in ${PLANTED}, each for one test. All without any.
   --changed   only those of files that differ from --since: a mutant whose source or test has
               changed, or which is new; those of conformance, each for its own check alone, where
-              src/conform, src/operations or test/mutants/table has changed.
+              src/compare/conform, src/service/operations or test/mutants/table has changed.
   --since     a commit; the merge base with origin/main when absent, or HEAD~1 where that is HEAD
 `
 /** What the mutants of the conformance suite are about. */

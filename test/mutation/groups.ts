@@ -7,7 +7,7 @@ export const GROUPS: readonly {
   readonly files: readonly string[]
   readonly tests: readonly string[]
 }[] = [
-  { name: 'domain', files: ['src/domain/*.ts'], tests: ['test/domain/*.test.ts'] },
+  { name: 'domain', files: ['src/model/domain/*.ts'], tests: ['test/model/domain/*.test.ts'] },
   operation('connections', 'connections'),
   operation('create-token', 'token'),
   operation('verify-user', 'verify'),
@@ -26,8 +26,8 @@ export const GROUPS: readonly {
   operation('discovery', 'discovery'),
   {
     name: 'mcp',
-    files: ['src/operations/mcp-configs.ts', 'src/operations/mcp-tokens.ts'],
-    tests: ['test/mcp/configs.test.ts', 'test/mcp/session-tokens.test.ts'],
+    files: ['src/service/operations/mcp-configs.ts', 'src/service/operations/mcp-tokens.ts'],
+    tests: ['test/servers/mcp/configs.test.ts', 'test/servers/mcp/session-tokens.test.ts'],
   },
   operation(
     'accounts',
@@ -40,27 +40,31 @@ export const GROUPS: readonly {
   ),
   {
     name: 'magic-links',
-    files: ['src/operations/magic-links.ts'],
+    files: ['src/service/operations/magic-links.ts'],
     tests: [
-      'test/operations/magic-links.test.ts',
-      'test/operations/effects.test.ts',
-      'test/verdict/near-misses.test.ts',
+      'test/service/operations/magic-links.test.ts',
+      'test/service/operations/effects.test.ts',
+      'test/journal/verdict/near-misses.test.ts',
     ],
   },
   {
     name: 'near-misses',
-    files: ['src/operations/near-misses.ts'],
-    tests: ['test/verdict/near-misses.test.ts', 'test/operations/effects.test.ts'],
+    files: ['src/service/operations/near-misses.ts'],
+    tests: ['test/journal/verdict/near-misses.test.ts', 'test/service/operations/effects.test.ts'],
   },
   {
     name: 'proxy',
-    files: ['src/operations/proxy.ts'],
-    tests: ['test/http/proxy.test.ts', 'test/operations/effects.test.ts'],
+    files: ['src/service/operations/proxy.ts'],
+    tests: ['test/servers/http/proxy.test.ts', 'test/service/operations/effects.test.ts'],
   },
   {
     name: 'grants',
-    files: ['src/third-party/tokens.ts', 'src/third-party/consent.ts', 'src/third-party/jwt.ts'],
-    tests: ['test/third-party/token-endpoint.test.ts', 'test/third-party/authorize.test.ts'],
+    files: [
+      'src/service/third-party/tokens.ts',
+      'src/service/third-party/consent.ts',
+      'src/service/third-party/jwt.ts',
+    ],
+    tests: ['test/service/third-party/token-endpoint.test.ts', 'test/service/third-party/authorize.test.ts'],
   },
   {
     name: 'scenarios',
@@ -73,8 +77,8 @@ export const GROUPS: readonly {
   },
   {
     name: 'journal',
-    files: ['journal', 'query', 'near-miss'].map((file) => `src/request-journal/${file}.ts`),
-    tests: ['test/request-journal/journal.test.ts', 'test/request-journal/recording.test.ts'],
+    files: ['journal', 'query', 'near-miss'].map((file) => `src/journal/request-journal/${file}.ts`),
+    tests: ['test/journal/request-journal/journal.test.ts', 'test/journal/request-journal/recording.test.ts'],
   },
   {
     name: 'write-ahead-log',
@@ -86,7 +90,7 @@ export const GROUPS: readonly {
 function operation(name: string, ...tests: string[]) {
   return {
     name,
-    files: [`src/operations/${name}.ts`],
-    tests: ['effects', ...tests].map((test) => `test/operations/${test}.test.ts`),
+    files: [`src/service/operations/${name}.ts`],
+    tests: ['effects', ...tests].map((test) => `test/service/operations/${test}.test.ts`),
   }
 }

@@ -12,7 +12,7 @@ import { GROUPS } from './groups.ts'
  *
  *     npm run test:mutation                          # every group of groups.ts, one after the other
  *     npm run test:mutation -- domain accounts       # some of them
- *     npm run test:mutation -- --files src/domain/duration.ts --tests 'test/domain/**'
+ *     npm run test:mutation -- --files src/model/domain/duration.ts --tests 'test/model/domain/**'
  */
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { ToolmockProgram } from '../cli/toolmock-process.ts'
+import { ToolmockProgram } from '../app/cli/toolmock-process.ts'
 import { codeBlocks } from './markdown.ts'
 
 const toolmock = ToolmockProgram.forThisFile()

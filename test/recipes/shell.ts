@@ -26,7 +26,7 @@ const bin = mkdtempSync(join(inject('testBuild'), 'bin-'))
 const loader = import.meta.resolve('tsx')
 writeFileSync(
   join(bin, 'npx'),
-  `#!/bin/sh\nshift\nexec '${process.execPath}' --import '${loader}' '${ROOT}src/cli/main.ts' "$@"\n`,
+  `#!/bin/sh\nshift\nexec '${process.execPath}' --import '${loader}' '${ROOT}src/app/cli/main.ts' "$@"\n`,
 )
 chmodSync(join(bin, 'npx'), 0o755)
 

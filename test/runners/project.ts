@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { beforeAll, onTestFinished } from 'vitest'
 import { ROOT } from '../../.build/project.ts'
-import { ToolmockProcess } from '../cli/toolmock-process.ts'
+import { ToolmockProcess } from '../app/cli/toolmock-process.ts'
 
 export interface Run {
   readonly code: number | null

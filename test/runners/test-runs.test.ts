@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { TestServers, type ToolmockTestOptions } from '../../src/runners/test-runs.ts'
-import { rejection } from '../library/with-mock.ts'
+import { TestServers, type ToolmockTestOptions } from '../../src/app/runners/test-runs.ts'
+import { rejection } from '../app/library/with-mock.ts'
 
 describe('the servers of a worker', () => {
   it('are one for each distinct options, and close together, also when one did not start', async () => {

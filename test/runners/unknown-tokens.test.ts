@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createToolmock } from '../../src/index.ts'
-import { TestRun } from '../../src/runners/test-runs.ts'
+import { TestRun } from '../../src/app/runners/test-runs.ts'
 
 it.each([
   ['an unknown token', { Authorization: 'Bearer unknown' }, /1 request with an unknown token reached the server/],

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { JournalEntry } from '../../src/request-journal/entry.ts'
-import type { ContractReport } from '../../src/verdict/report-types.ts'
+import type { JournalEntry } from '../../src/journal/request-journal/entry.ts'
+import type { ContractReport } from '../../src/journal/verdict/report-types.ts'
 import { type ScenarioMock, withScenarios } from './scenario-mock.ts'
 
 // The time of barriers stands still in these tests until they move it on.

@@ -4,12 +4,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
-import { loadSeeds } from '../../src/documents/load.ts'
-import { bundledFile, bundledNames, packageFolder } from '../../src/documents/package-files.ts'
+import { loadSeeds } from '../../src/files/load.ts'
+import { bundledFile, bundledNames, packageFolder } from '../../src/files/package-files.ts'
 import { FAULT_KINDS, FAULTS } from '../../src/scenarios/faults/faults.ts'
-import { parseScenario } from '../../src/documents/scenario-files.ts'
-import { connectorsIn } from '../../src/documents/seed-checks.ts'
-import { validateFiles } from '../../src/documents/validate.ts'
+import { parseScenario } from '../../src/files/scenario-files.ts'
+import { connectorsIn } from '../../src/files/seed-checks.ts'
+import { validateFiles } from '../../src/files/validate.ts'
 
 const ROOT = join(packageFolder('scenarios'), '..')
 const connectors = connectorsIn(await loadSeeds(['bundled'], DOCUMENT_CHECKS))
@@ -57,7 +57,7 @@ describe('docs/grpc.md', () => {
 
 describe('a fault', () => {
   it('of every kind has a test of what its caller sees', async () => {
-    const names = ['scenarios/wire', 'scenarios/places', 'webhooks/faults']
+    const names = ['scenarios/wire', 'scenarios/places', 'service/webhooks/faults']
     const tests = names.map((name) => join(ROOT, `test/${name}.test.ts`))
     const bundled = (await bundledNames('scenario')).map((name) => bundledFile('scenario', name))
     const texts = await Promise.all([...tests, ...bundled].map((file) => readFile(file, 'utf8')))

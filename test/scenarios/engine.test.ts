@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { unfired } from '../../src/scenarios/scenario-run.ts'
-import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
-import type { Scenario, ScenarioRule } from '../../src/domain/scenario.ts'
-import { RequestTrace } from '../../src/domain/request-trace.ts'
+import type { JsonObject, JsonValue } from '../../src/model/domain/json.ts'
+import type { Scenario, ScenarioRule } from '../../src/model/domain/scenario.ts'
+import { RequestTrace } from '../../src/model/domain/request-trace.ts'
 import {
   type BundledScenarios,
   type EnvironmentScenarios,
@@ -10,10 +10,10 @@ import {
 } from '../../src/scenarios/environment-scenarios.ts'
 import type { ScenarioRequest } from '../../src/scenarios/rule-matching.ts'
 import { UnknownScenarioError } from '../../src/scenarios/scenario-run.ts'
-import type { Account } from '../../src/domain/account.ts'
+import type { Account } from '../../src/model/domain/account.ts'
 import type { Origin } from '../../src/state/model/model.ts'
 import { testEnvironment, type TestEnvironment } from '../support/environment.ts'
-import { accountOf, connectorOf } from '../third-party/fixture.ts'
+import { accountOf, connectorOf } from '../service/third-party/fixture.ts'
 
 interface EngineMock {
   environment: TestEnvironment

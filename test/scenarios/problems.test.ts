@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { DOCUMENT_CHECKS } from '../../src/app/document-checks.ts'
-import { loadScenarios, loadSeeds } from '../../src/documents/load.ts'
-import { parseScenario } from '../../src/documents/scenario-files.ts'
-import { connectorsIn } from '../../src/documents/seed-checks.ts'
-import { messagesOf } from '../documents/files.ts'
+import { loadScenarios, loadSeeds } from '../../src/files/load.ts'
+import { parseScenario } from '../../src/files/scenario-files.ts'
+import { connectorsIn } from '../../src/files/seed-checks.ts'
+import { messagesOf } from '../files/files.ts'
 
 const connectors = connectorsIn(await loadSeeds(['bundled'], DOCUMENT_CHECKS))
 

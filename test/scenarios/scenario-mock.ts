@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EnvironmentScenarios } from '../../src/scenarios/environment-scenarios.ts'
 import { createApp } from '../../src/app/app.ts'
-import { type JsonObject } from '../../src/domain/json.ts'
+import { type JsonObject } from '../../src/model/domain/json.ts'
 
 /** The answer that a client got over a real connection. */
 export interface Answer {

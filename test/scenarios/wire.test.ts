@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
+import type { JsonObject, JsonValue } from '../../src/model/domain/json.ts'
 import { FAULT_KINDS, type FaultKind, FAULTS } from '../../src/scenarios/faults/faults.ts'
 import { withScenarios, type ScenarioMock } from './scenario-mock.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { own } from '../../src/domain/json.ts'
-import type { JsonObject } from '../../src/domain/json.ts'
+import { own } from '../../src/model/domain/json.ts'
+import type { JsonObject } from '../../src/model/domain/json.ts'
 import { components, document, fidelity, operations, walk } from './document.ts'
 
 const LEGAL = /^(document:\d(\.\d+)?|(convention|choice)(:G\d+)?|transport)$/

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { ACCOUNT_STATUSES } from '../../src/domain/account.ts'
-import { AUTHORIZATION_TYPES, CONNECTION_TYPES } from '../../src/domain/authorization-type.ts'
-import { CONNECTION_STATUSES } from '../../src/domain/connection.ts'
-import { ERROR_CATALOGUE } from '../../src/domain/errors.ts'
-import { own } from '../../src/domain/json.ts'
-import type { JsonObject } from '../../src/domain/json.ts'
+import { ACCOUNT_STATUSES } from '../../src/model/domain/account.ts'
+import { AUTHORIZATION_TYPES, CONNECTION_TYPES } from '../../src/model/domain/authorization-type.ts'
+import { CONNECTION_STATUSES } from '../../src/model/domain/connection.ts'
+import { ERROR_CATALOGUE } from '../../src/model/domain/errors.ts'
+import { own } from '../../src/model/domain/json.ts'
+import type { JsonObject } from '../../src/model/domain/json.ts'
 import {
   components,
   entries,

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import addFormats from 'ajv-formats'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
-import { isJsonObject, own } from '../../src/domain/json.ts'
-import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
+import { isJsonObject, own } from '../../src/model/domain/json.ts'
+import type { JsonObject, JsonValue } from '../../src/model/domain/json.ts'
 
 /** `spec/openapi.yaml`, parsed. */
 export const document = parseDocument()

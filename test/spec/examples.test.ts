@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { codeOf, ERROR_CATALOGUE, isToolErrorStatus } from '../../src/domain/errors.ts'
-import { isJsonObject, own } from '../../src/domain/json.ts'
-import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
+import { codeOf, ERROR_CATALOGUE, isToolErrorStatus } from '../../src/model/domain/errors.ts'
+import { isJsonObject, own } from '../../src/model/domain/json.ts'
+import type { JsonObject, JsonValue } from '../../src/model/domain/json.ts'
 import { entries, follow, judge, member, operations, pointer, text } from './document.ts'
 
 interface Example {

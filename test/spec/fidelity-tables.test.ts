@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { CHECKS } from '../../src/conform/checks/table.ts'
+import { CHECKS } from '../../src/compare/conform/checks/table.ts'
 import { MUTANTS } from '../mutants/table.ts'
 import { operations } from './document.ts'
 

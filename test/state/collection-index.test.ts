@@ -9,8 +9,8 @@ import {
   OPERATORS,
   plainText,
   sortKey,
-} from '../../src/domain/collection.ts'
-import type { JsonObject, JsonValue } from '../../src/domain/json.ts'
+} from '../../src/model/domain/collection.ts'
+import type { JsonObject, JsonValue } from '../../src/model/domain/json.ts'
 import {
   CollectionIndex,
   type ItemQuery,

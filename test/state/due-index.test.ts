@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { instant } from '../../src/domain/instant.ts'
+import { instant } from '../../src/model/domain/instant.ts'
 import { accountDue } from '../../src/state/model/deadlines.ts'
 import { Model } from '../../src/state/model/model.ts'
 import { account, START } from '../support/registry.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_SETTINGS } from '../../src/domain/settings.ts'
+import { DEFAULT_SETTINGS } from '../../src/model/domain/settings.ts'
 import { ClientIdTakenError } from '../../src/state/environment-registry.ts'
 import { accountIds, addAccount, createEnvironment, openTestRegistry, START } from '../support/registry.ts'
 

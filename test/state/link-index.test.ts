@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { AuthRequest, MagicLink } from '../../src/domain/generated/tables.ts'
+import type { AuthRequest, MagicLink } from '../../src/model/domain/generated/tables.ts'
 import { Model } from '../../src/state/model/model.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'

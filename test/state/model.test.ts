@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Account } from '../../src/domain/account.ts'
+import type { Account } from '../../src/model/domain/account.ts'
 import { Model } from '../../src/state/model/model.ts'
 import type { Change } from '../../src/state/model/table.ts'
 import { account } from '../support/registry.ts'

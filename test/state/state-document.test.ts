@@ -2,21 +2,21 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type Problem, problemsOf } from '../../src/schema/problems.ts'
-import { environmentSchema, type StateDocument, stateSchema } from '../../src/schema/state-document.ts'
+import { type Problem, problemsOf } from '../../src/model/schema/problems.ts'
+import { environmentSchema, type StateDocument, stateSchema } from '../../src/model/schema/state-document.ts'
 import {
   COLUMNS,
   type AccountSummary,
   type AccountView,
   SECTION_NAMES,
   type Sections,
-} from '../../src/domain/generated/tables.ts'
-import type { components } from '../../src/contract/generated/openapi-types.ts'
-import { isStateDocument } from '../../src/schema/generated/checks.ts'
+} from '../../src/model/domain/generated/tables.ts'
+import type { components } from '../../src/model/contract/generated/openapi-types.ts'
+import { isStateDocument } from '../../src/model/schema/generated/checks.ts'
 import { type Rows, TABLE_NAMES, type TableName } from '../../src/state/model/model.ts'
 import type { EnvironmentRecord } from '../../src/state/model/state-image.ts'
-import type { JsonObject } from '../../src/domain/json.ts'
-import { itemId } from '../../src/domain/collection.ts'
+import type { JsonObject } from '../../src/model/domain/json.ts'
+import { itemId } from '../../src/model/domain/collection.ts'
 import { parseState } from '../../src/state/state-file/read-state.ts'
 import { everyProblem } from '../../src/state/state-file/validation.ts'
 import { MemoryDisk } from '../support/memory-disk.ts'

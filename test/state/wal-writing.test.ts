@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { JsonValue } from '../../src/domain/json.ts'
+import type { JsonValue } from '../../src/model/domain/json.ts'
 import type { Change } from '../../src/state/model/table.ts'
 import { LogFile } from '../../src/state/wal/log-file.ts'
 import { decodeLine, type EnvironmentChange } from '../../src/state/wal/log-lines.ts'

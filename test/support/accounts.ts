@@ -1,6 +1,6 @@
 import type { Response } from 'supertest'
 import { expect } from 'vitest'
-import type { AuthorizationType } from '../../src/domain/authorization-type.ts'
+import type { AuthorizationType } from '../../src/model/domain/authorization-type.ts'
 import type { TestToolmock } from './toolmock.ts'
 
 /** The bundled connector of each authorization type, and credentials that a caller may store there, if any. */

@@ -1,5 +1,5 @@
-import type { ThirdParty } from '../../src/domain/ports.ts'
-import type { SeedBundle } from '../../src/domain/seed.ts'
+import type { ThirdParty } from '../../src/model/domain/ports.ts'
+import type { SeedBundle } from '../../src/model/domain/seed.ts'
 import type { Environment } from '../../src/state/environment.ts'
 import { expandSeed, fakerFor, putSeed } from '../../src/state/seeding.ts'
 

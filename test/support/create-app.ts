@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { type App, type AppOptions, createApp } from '../../src/app/app.ts'
-import { type Log, SILENT } from '../../src/http/log.ts'
+import { type Log, SILENT } from '../../src/servers/http/log.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,5 +1,5 @@
-import { Journals } from '../../src/request-journal/journal.ts'
-import { RequestEntries } from '../../src/request-journal/request-entries.ts'
+import { Journals } from '../../src/journal/request-journal/journal.ts'
+import { RequestEntries } from '../../src/journal/request-journal/request-entries.ts'
 import { RandomIds } from '../../src/state/model/time-and-ids.ts'
 
 /** Entries of journals that nobody reads. @param durable resolves when data is on disk; immediately by default */

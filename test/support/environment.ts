@@ -1,6 +1,6 @@
-import type { Instant } from '../../src/domain/instant.ts'
-import { milliseconds } from '../../src/domain/instant.ts'
-import { DEFAULT_SETTINGS, type Settings } from '../../src/domain/settings.ts'
+import type { Instant } from '../../src/model/domain/instant.ts'
+import { milliseconds } from '../../src/model/domain/instant.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../../src/model/domain/settings.ts'
 import { Environment } from '../../src/state/environment.ts'
 
 export interface TestEnvironmentOptions {

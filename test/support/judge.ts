@@ -1,6 +1,6 @@
-import type { ObservedExchange } from '../../src/verdict/prism-check.ts'
-import { createPrismValidator } from '../../src/contract/prism-validator.ts'
-import { disagreementsOf } from '../../src/verdict/prism-check.ts'
+import type { ObservedExchange } from '../../src/journal/verdict/prism-check.ts'
+import { createPrismValidator } from '../../src/model/contract/prism-validator.ts'
+import { disagreementsOf } from '../../src/journal/verdict/prism-check.ts'
 
 const prism = await createPrismValidator()
 

@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inject } from 'vitest'
-import type { ObservedExchange } from '../../src/verdict/prism-check.ts'
+import type { ObservedExchange } from '../../src/journal/verdict/prism-check.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,5 +1,5 @@
-import type { Account } from '../../src/domain/account.ts'
-import type { SeedAccount } from '../../src/domain/seed.ts'
+import type { Account } from '../../src/model/domain/account.ts'
+import type { SeedAccount } from '../../src/model/domain/seed.ts'
 
 /** An account as the tables have it: the first one of the connector mail, without credentials. */
 export function accountRow(fields: Partial<Account> = {}): Account {

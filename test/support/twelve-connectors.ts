@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { packageFolder } from '../../src/documents/package-files.ts'
+import { packageFolder } from '../../src/files/package-files.ts'
 
 /** The first connector of each authorization type, in the order of `seeds/default.yaml`. */
 export const TWELVE_CONNECTORS = [

@@ -1,4 +1,4 @@
-import { valueAt } from '../../domain/value-match.ts'
+import { valueAt } from '../../model/domain/value-match.ts'
 import { type AccountEvent, applyAccountEvent } from '../../state/account-events.ts'
 import { consume, pendingRequest } from '../../state/auth-requests.ts'
 import { type FaultTarget, plainFault } from './fault.ts'

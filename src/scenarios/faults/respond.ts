@@ -6,10 +6,10 @@ import {
   type ErrorContext,
   isToolErrorStatus,
   TOKEN_ERRORS,
-} from '../../domain/errors.ts'
-import { isJsonObject, type JsonValue, own } from '../../domain/json.ts'
-import { isOwnHeader } from '../../domain/text.ts'
-import type { Report } from '../../schema/parts.ts'
+} from '../../model/domain/errors.ts'
+import { isJsonObject, type JsonValue, own } from '../../model/domain/json.ts'
+import { isOwnHeader } from '../../model/domain/text.ts'
+import type { Report } from '../../model/schema/parts.ts'
 import { type AnsweredRequest, defineFault, type FaultRule } from './fault.ts'
 
 interface RespondParameters {

@@ -1,6 +1,6 @@
-import type { Account, Scope } from '../../domain/account.ts'
-import { foldCase } from '../../domain/fold-case.ts'
-import type { AccountFinder } from '../../domain/locator.ts'
+import type { Account, Scope } from '../../model/domain/account.ts'
+import { foldCase } from '../../model/domain/fold-case.ts'
+import type { AccountFinder } from '../../model/domain/locator.ts'
 import { Lookup, RowsInOrder } from './rows-in-order.ts'
 import type { Index } from './table.ts'
 

@@ -7,9 +7,9 @@ import {
   plainText,
   sortKey,
   type SortKey,
-} from '../../domain/collection.ts'
-import { foldCase } from '../../domain/fold-case.ts'
-import { valueAt } from '../../domain/value-match.ts'
+} from '../../model/domain/collection.ts'
+import { foldCase } from '../../model/domain/fold-case.ts'
+import { valueAt } from '../../model/domain/value-match.ts'
 import { firstWhere, RowsInOrder } from './rows-in-order.ts'
 import type { Index } from './table.ts'
 

@@ -1,7 +1,13 @@
-import type { Account } from '../../domain/account.ts'
-import { TRAITS } from '../../domain/authorization-type.ts'
-import type { AuthRequest, AuthorizationCode, BearerToken, Grant, MagicLink } from '../../domain/generated/tables.ts'
-import { type Instant, instant } from '../../domain/instant.ts'
+import type { Account } from '../../model/domain/account.ts'
+import { TRAITS } from '../../model/domain/authorization-type.ts'
+import type {
+  AuthRequest,
+  AuthorizationCode,
+  BearerToken,
+  Grant,
+  MagicLink,
+} from '../../model/domain/generated/tables.ts'
+import { type Instant, instant } from '../../model/domain/instant.ts'
 import { firstWhere } from './rows-in-order.ts'
 import type { Index, Row } from './table.ts'
 

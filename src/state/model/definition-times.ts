@@ -1,6 +1,6 @@
-import type { Connection } from '../../domain/connection.ts'
-import type { Connector } from '../../domain/connector.ts'
-import type { Provider } from '../../domain/provider.ts'
+import type { Connection } from '../../model/domain/connection.ts'
+import type { Connector } from '../../model/domain/connector.ts'
+import type { Provider } from '../../model/domain/provider.ts'
 import type { Index } from './table.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { WebhookDelivery } from '../../domain/webhook.ts'
+import type { WebhookDelivery } from '../../model/domain/webhook.ts'
 import { firstWhere } from './rows-in-order.ts'
 import type { Index } from './table.ts'
 

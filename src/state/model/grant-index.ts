@@ -1,4 +1,4 @@
-import type { Grant } from '../../domain/generated/tables.ts'
+import type { Grant } from '../../model/domain/generated/tables.ts'
 import { Lookup } from './rows-in-order.ts'
 import type { Index } from './table.ts'
 

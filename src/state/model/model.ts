@@ -8,8 +8,8 @@ import {
   type Sections,
   type Settings,
   type Tables,
-} from '../../domain/generated/tables.ts'
-import type { NotedChange, RequestTrace, Transition } from '../../domain/request-trace.ts'
+} from '../../model/domain/generated/tables.ts'
+import type { NotedChange, RequestTrace, Transition } from '../../model/domain/request-trace.ts'
 import { AccountIndex } from './account-index.ts'
 import { CollectionIndex } from './collection-index.ts'
 import { DeliveryQueues } from './delivery-queues.ts'
@@ -19,7 +19,12 @@ import { GrantIndex } from './grant-index.ts'
 import { Lookup } from './rows-in-order.ts'
 import { type Change, type Index, type Row, Table } from './table.ts'
 
-export { type Origin, SECTION_NAMES, type Snapshot, type StoredScenarioRun } from '../../domain/generated/tables.ts'
+export {
+  type Origin,
+  SECTION_NAMES,
+  type Snapshot,
+  type StoredScenarioRun,
+} from '../../model/domain/generated/tables.ts'
 
 /** The tables of the service's state: what `GET /_mock/state` shows, a snapshot holds and a reset replaces. */
 export type TableName = keyof Tables

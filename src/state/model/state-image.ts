@@ -1,4 +1,4 @@
-import type { Sections, Snapshot } from '../../domain/generated/tables.ts'
+import type { Sections, Snapshot } from '../../model/domain/generated/tables.ts'
 
 /** What an environment is beside its rows. Its `ids` are null when they are random. */
 export type EnvironmentRecord = Pick<Snapshot, 'settings' | 'clock' | 'ids'>

@@ -1,6 +1,6 @@
-import { jsonText } from '../../domain/json.ts'
+import { jsonText } from '../../model/domain/json.ts'
 import { isAscii } from 'node:buffer'
-import { DEFAULT_SETTINGS } from '../../domain/settings.ts'
+import { DEFAULT_SETTINGS } from '../../model/domain/settings.ts'
 import { inColumnOrder, type Snapshot, type TableName } from './model.ts'
 import { type EnvironmentImage, STATE_VERSION, type StateImage } from './state-image.ts'
 

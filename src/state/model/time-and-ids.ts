@@ -1,11 +1,18 @@
 import { generateKeyPair, hash, randomFillSync } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { ClockState, IdsState } from '../../domain/generated/tables.ts'
-import type { Clock, Ids } from '../../domain/ports.ts'
-import { CLOCK_YEARS, type Instant, instant, InstantCache, isClockTime, milliseconds } from '../../domain/instant.ts'
-import type { McpKey } from '../../domain/session-token.ts'
+import type { ClockState, IdsState } from '../../model/domain/generated/tables.ts'
+import type { Clock, Ids } from '../../model/domain/ports.ts'
+import {
+  CLOCK_YEARS,
+  type Instant,
+  instant,
+  InstantCache,
+  isClockTime,
+  milliseconds,
+} from '../../model/domain/instant.ts'
+import type { McpKey } from '../../model/domain/session-token.ts'
 
-export type { ClockState } from '../../domain/generated/tables.ts'
+export type { ClockState } from '../../model/domain/generated/tables.ts'
 
 /** Where real time comes from: milliseconds since the Unix epoch. */
 export type TimeSource = () => number

@@ -1,5 +1,5 @@
-import { accountName } from '../../domain/account.ts'
-import type { Path, Problem } from '../../schema/problems.ts'
+import { accountName } from '../../model/domain/account.ts'
+import type { Path, Problem } from '../../model/schema/problems.ts'
 import { ACCOUNT_SEQUENCE, type Rows, SECTION_NAMES, TABLE_NAMES, type TableName } from '../model/model.ts'
 import type { StateContent } from '../model/state-image.ts'
 

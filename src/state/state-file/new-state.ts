@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { hasCode } from '../../domain/system-error.ts'
+import { hasCode } from '../../model/domain/system-error.ts'
 import type { StateContent, StateImage } from '../model/state-image.ts'
 import { RandomIds } from '../model/time-and-ids.ts'
 import type { FileSystem } from '../wal/file-system.ts'

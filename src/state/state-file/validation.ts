@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import { kindOf, type Problem, problemsOf } from '../../schema/problems.ts'
-import { environmentStateSchema, stateSchema } from '../../schema/state-document.ts'
-import type { JsonObject } from '../../domain/json.ts'
+import { kindOf, type Problem, problemsOf } from '../../model/schema/problems.ts'
+import { environmentStateSchema, stateSchema } from '../../model/schema/state-document.ts'
+import type { JsonObject } from '../../model/domain/json.ts'
 
 /** Everything that is wrong with what `PUT /_mock/state` is sent. */
 export function stateProblems(value: unknown): Problem[] {

@@ -1,9 +1,9 @@
 import type { BigIntStats } from 'node:fs'
 import { type FileHandle, open, readdir, readFile, readlink, realpath, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { hasCode } from '../../domain/system-error.ts'
-import { canSyncDirectories, renameOver } from '../../platform.ts'
-import { makeDirectory } from '../../disk/make-directory.ts'
+import { hasCode } from '../../model/domain/system-error.ts'
+import { canSyncDirectories, renameOver } from '../../platform/platform.ts'
+import { makeDirectory } from '../../platform/disk/make-directory.ts'
 
 /** An open file, written at given positions. */
 export interface OpenFile {

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { jsonText, type JsonValue, parsedJson } from '../../domain/json.ts'
+import { jsonText, type JsonValue, parsedJson } from '../../model/domain/json.ts'
 import type { Snapshot, TableName } from '../model/model.ts'
 import type { EnvironmentRecord } from '../model/state-image.ts'
 import type { Change, Row } from '../model/table.ts'

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { isJsonObject, type JsonValue } from '../../domain/json.ts'
+import { isJsonObject, type JsonValue } from '../../model/domain/json.ts'
 import type { FileSystem } from './file-system.ts'
 import type { LogEnd } from './log-file.ts'
 import { decodeLine, isBegunLine, type LoggedCommit, type LogHeader, logGenerations, logPath } from './log-lines.ts'

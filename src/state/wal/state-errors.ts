@@ -1,5 +1,5 @@
-import { ServiceError } from '../../domain/errors.ts'
-import { StartError } from '../../domain/start-error.ts'
+import { ServiceError } from '../../model/domain/errors.ts'
+import { StartError } from '../../model/domain/start-error.ts'
 
 /** A state file that cannot be used: what is wrong and where. Nothing was touched; the command line exits with 2. */
 export class StateError extends StartError {

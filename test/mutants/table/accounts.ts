@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../src/domain/errors.ts'
+import { ServiceError } from '../../../src/model/domain/errors.ts'
 import { answering, answersOtherError, answersInsteadOfError, type Mutant, answersOtherStatus } from '../mutant.ts'
 
 const DETAILS = 'get_connected_account_details'

@@ -1,5 +1,5 @@
-import { instant } from '../../../src/domain/instant.ts'
-import type { MagicLink } from '../../../src/domain/generated/tables.ts'
+import { instant } from '../../../src/model/domain/instant.ts'
+import type { MagicLink } from '../../../src/model/domain/generated/tables.ts'
 import {
   answering,
   answersOtherError,

@@ -1,4 +1,4 @@
-import { instant } from '../../../src/domain/instant.ts'
+import { instant } from '../../../src/model/domain/instant.ts'
 import type { Mutant, WireReply } from '../mutant.ts'
 
 const NEVER = instant(Date.UTC(2200, 0, 1))

@@ -1,8 +1,8 @@
 import { vi } from 'vitest'
 import { createApp } from '../../../src/app/app.ts'
-import type { JsonObject } from '../../../src/domain/json.ts'
-import type { ContractReport } from '../../../src/verdict/report-types.ts'
-import { verdictOf } from '../../../src/verdict/verdict.ts'
+import type { JsonObject } from '../../../src/model/domain/json.ts'
+import type { ContractReport } from '../../../src/journal/verdict/report-types.ts'
+import { verdictOf } from '../../../src/journal/verdict/verdict.ts'
 
 /*
  * Clients of the bundled races, each as two workers of one program: one that is right, and one that is wrong in the way that

@@ -1,0 +1,305 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { milliseconds } from '../../model/domain/instant.ts'
+import type { JsonObject } from '../../model/domain/json.ts'
+import { firedText, isScenarioPath } from '../../model/domain/scenario.ts'
+import { didYouMean } from '../../model/domain/suggestion.ts'
+import { plural, quote, thereAre } from '../../model/domain/text.ts'
+import type { AccountView, ClockView, LinkView, ScenarioView, SentEvent } from '../library/types.ts'
+import { browserCommand } from '../../platform/platform.ts'
+import type { Run } from './command.ts'
+import { ACCOUNT_EVENTS } from './command-table.ts'
+import { type Action, actionCommand, type ControlSession, controlSession, oneOperand } from './control-session.ts'
+import { RefusedError, UsageError } from './failure.ts'
+import { withProgress } from './progress.ts'
+import type { Style } from '../../platform/terminal.ts'
+
+const none =
+  (run: () => Promise<void>): Action =>
+  (operands, what) => {
+    if (operands.length > 0) throw new UsageError(`${what} takes no ${operands.join(' ')}.`)
+    return run()
+  }
+const one =
+  (operand: string, run: (given: string) => Promise<void>): Action =>
+  (operands, what) =>
+    run(oneOperand(what, operand, operands))
+
+export const links = actionCommand('links', (session) => {
+  const { call, print, printTable, values, operands } = session
+  const decide =
+    (decision: 'approve' | 'deny', done: string): Action =>
+    async (named, what) => {
+      const { id, connector, identifier } = await chosenLink(session, what, named)
+      const answer = await call('POST /links/{id}/complete', { path: { id }, body: { decision, as: values.as } })
+      const next = `A browser would go to ${answer.redirect_url}`
+      print(answer, () => `${done} the link of ${identifier} at ${connector}. ${next}`)
+    }
+  if (values.as !== undefined && operands[0] !== 'approve' && operands[0] !== 'deny') {
+    throw new UsageError('--as goes with links approve and links deny.')
+  }
+  return {
+    list: none(async () => {
+      const [answer, { now }] = [await call('GET /links'), await call('GET /clock')]
+      printTable({ answer, rows: answer.links, empty: 'no magic link can be followed' }, [
+        { title: 'CONNECTOR', cell: ({ connector }) => connector },
+        { title: 'IDENTIFIER', wraps: true, cell: ({ identifier }) => identifier },
+        { title: 'EXPIRES', cell: ({ expiry }) => fromNow(expiry, now) },
+        { title: 'LINK', below: true, cell: ({ link }) => link },
+      ])
+    }),
+    open: async (named, what) => openLink(session, await chosenLink(session, what, named)),
+    approve: decide('approve', 'approved'),
+    deny: decide('deny', 'denied'),
+  }
+})
+
+async function openLink({ print, variables }: ControlSession<'links'>, link: LinkView): Promise<void> {
+  const isOpened = await openBrowser(link.link, variables['BROWSER'])
+  print(link, () => (isOpened ? link.link : `${link.link}\nno browser could be started: open the link yourself`))
+}
+
+async function openBrowser(url: string, browser: string | undefined): Promise<boolean> {
+  const [program, ...args] = browser === undefined || browser === '' ? browserCommand() : [browser]
+  const child = spawn(program, [...args, url], { detached: true, stdio: 'ignore' })
+  child.unref()
+  return once(child, 'spawn').then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The link that an operand names by id, address or identifier; the only one without an operand. @throws UsageError, RefusedError */
+async function chosenLink(
+  { call, values }: ControlSession<'links'>,
+  what: string,
+  [wanted, ...more]: readonly string[],
+): Promise<LinkView> {
+  if (more.length > 0) throw new UsageError(`${what} takes one LINK.`)
+  const { links: open } = await call('GET /links')
+  const found = open.filter((each) => wanted === undefined || [each.id, each.link, each.identifier].includes(wanted))
+  const [link] = found
+  if (!link) {
+    const which = wanted === undefined ? 'no magic link' : `no magic link ${wanted}`
+    throw new RefusedError(`${which} can be followed in environment ${values.environment}`)
+  }
+  if (found.length > 1) {
+    const known = found.map(({ id, connector, identifier }) => `\n  ${id}  ${connector} ${identifier}`).join('')
+    throw new RefusedError(`${plural(found.length, 'magic link')} can be followed; name one of them:${known}`)
+  }
+  return link
+}
+
+export const accounts = actionCommand('accounts', (session) => {
+  const { call, print } = session
+  const apply = (event: (typeof ACCOUNT_EVENTS)[number]): Action =>
+    one('ACCOUNT', async (wanted) => {
+      const answer = await call('POST /accounts/{id}/{event}', { path: { id: wanted, event } })
+      const { id, connector, identifier, status } = answer.account
+      print(answer, () => `${event}: account ${id} of ${identifier} at ${connector} is ${status}`)
+    })
+  return {
+    list: none(() => listAccounts(session)),
+    ...Object.fromEntries(ACCOUNT_EVENTS.map((event) => [event, apply(event)])),
+  }
+})
+
+async function listAccounts({ call, printTable, values }: ControlSession<'accounts'>): Promise<void> {
+  const answer = await call('GET /accounts', { query: { query: values.query, limit: values.limit } })
+  const { now } = await call('GET /clock')
+  const { accounts: found, total_size: total } = answer
+  const empty = values.query === undefined ? 'there is no account' : 'no account matches'
+  const more = `\n${found.length} of ${plural(total, 'account')}; --limit N shows more, --query TEXT selects`
+  printTable({ answer, rows: found, empty, after: found.length < total ? more : '' }, [
+    { title: 'CONNECTOR', wraps: true, cell: ({ connector }) => connector },
+    { title: 'IDENTIFIER', wraps: true, cell: ({ identifier }) => identifier },
+    { title: 'STATUS', cell: ({ status }) => status, style: ({ status }) => STATUS_STYLES[status] },
+    { title: 'TOKEN EXPIRES', cell: (each) => tokenExpiry(each, now) },
+    { title: 'ACCOUNT', below: true, cell: ({ id }) => id },
+  ])
+}
+
+const STATUS_STYLES: Readonly<Record<string, Style>> = { ACTIVE: 'green', EXPIRED: 'yellow', DISCONNECTED: 'red' }
+
+function tokenExpiry({ token_expires_at }: AccountView, now: string): string {
+  return token_expires_at === undefined ? '' : fromNow(token_expires_at, now)
+}
+
+export const clock = actionCommand('clock', ({ call, print }) => {
+  const show = (answer: ClockView): void => {
+    print(answer, () => `${answer.now}, ${answer.frozen ? 'frozen' : 'running'}`)
+  }
+  const put = async (body: { frozen: boolean } | { advance: string } | { now: string }): Promise<void> =>
+    show(await call('PUT /clock', { body }))
+  return {
+    show: none(async () => show(await call('GET /clock'))),
+    advance: one('DURATION, such as 90s or 2h', (advance) => {
+      if (!advance.startsWith('-')) return put({ advance })
+      throw new UsageError(
+        `clock advance ${advance} would go back: clock set INSTANT takes the clock to an earlier time.`,
+      )
+    }),
+    set: one('INSTANT, such as 2026-01-31T12:00:00Z or 2026-01-31', (now) => put({ now })),
+    freeze: none(() => put({ frozen: true })),
+    run: none(() => put({ frozen: false })),
+  }
+})
+
+export const scenario = actionCommand('scenario', (session) => {
+  const { call, print, values, operands } = session
+  if (values.request !== undefined && operands[0] !== 'from') throw new UsageError('--request goes with scenario from.')
+  return {
+    list: async (named, what) =>
+      named.length === 0 ? listScenarios(session) : showScenario(session, oneOperand(what, 'NAME', named)),
+    from: async (named) => (await import('./scenario-from.ts')).scenarioFrom(session, named),
+    start: one('NAME', async (name) => {
+      if (isScenarioPath(name)) {
+        throw new UsageError(
+          `scenario start takes the name of a scenario, and ${name} is a file: PUT /_mock/scenarios/{name} brings one to a running server, start --scenario FILE to a new one.`,
+        )
+      }
+      const answer = await call('POST /scenarios/{name}/start', { path: { name } })
+      print(answer, () => `${answer.scenario.name} is running${described(answer.scenario)}`)
+    }),
+    stop: one('NAME', async (name) => {
+      const answer = await call('POST /scenarios/{name}/stop', { path: { name } })
+      const times = plural(hitsOf(answer.scenario), 'time')
+      print(answer, () => `${answer.scenario.name} is stopped; its rules fired ${times}`)
+    }),
+  }
+})
+
+async function listScenarios({ call, printTable }: ControlSession<'scenario'>): Promise<void> {
+  const answer = await call('GET /scenarios')
+  printTable({ answer, rows: answer.scenarios }, [
+    { title: 'NAME', cell: ({ name }) => name },
+    {
+      title: 'STATE',
+      cell: (each) => (each.started ? stateOf(each) : ''),
+      style: ({ running, spent }) => (running && !spent ? 'green' : 'dim'),
+    },
+    { title: 'FIRED', cell: (each) => (each.started ? String(hitsOf(each)) : '') },
+    { title: 'DESCRIPTION', wraps: true, cell: ({ description }) => description },
+  ])
+}
+
+async function showScenario({ call, printTable }: ControlSession<'scenario'>, name: string): Promise<void> {
+  const { scenarios: all } = await call('GET /scenarios')
+  const found = all.find((each) => each.name === name)
+  if (!found) {
+    const names = all.map((each) => each.name)
+    throw new RefusedError(
+      `there is no scenario ${quote(name)}${didYouMean(name, names)}; ${thereAre(names, 'none is defined')}`,
+    )
+  }
+  const before = `${found.name} (${stateOf(found)})${described(found)}\n\n`
+  printTable({ answer: found, rows: found.rules, before }, [
+    { title: 'RULE', wraps: true, cell: (rule) => rule.name },
+    { title: 'AT', cell: ({ at }) => at },
+    { title: 'MATCHED', cell: ({ matched }) => String(matched) },
+    { title: 'FIRED', wraps: true, cell: (rule) => firedText(name, rule) },
+    { title: 'WHAT IT DOES', wraps: true, cell: ({ sentence }) => sentence },
+  ])
+}
+
+function described({ description }: ScenarioView): string {
+  return description && `: ${description}`
+}
+
+/** In the words of the dashboard. */
+function stateOf({ running, spent, started, state }: ScenarioView): string {
+  const word = spent ? 'spent' : 'running'
+  if (running) return state === null ? word : `${word}: ${state}`
+  return started ? 'stopped' : 'not started'
+}
+
+function hitsOf({ rules }: ScenarioView): number {
+  return rules.reduce((sum, { hits }) => sum + hits, 0)
+}
+
+export const snapshot = actionCommand('snapshot', ({ call, print, printTable }) => ({
+  list: none(async () => {
+    const answer = await call('GET /snapshots')
+    printTable({ answer, rows: answer.snapshots, empty: 'there is no snapshot' }, [
+      { title: 'NAME', cell: ({ name }) => name },
+      { title: 'TAKEN AT', cell: ({ taken_at }) => taken_at },
+    ])
+  }),
+  save: one('NAME', async (name) => {
+    const answer = await call('PUT /snapshots/{name}', { path: { name } })
+    print(answer, () => `saved snapshot ${answer.name} as of ${answer.taken_at}`)
+  }),
+  restore: one('NAME', async (name) => {
+    const answer = await call('POST /snapshots/{name}/restore', { path: { name } })
+    print(answer, () => `restored snapshot ${name}: model, settings and clock are as they were saved`)
+  }),
+  delete: one('NAME', async (name) => {
+    const answer = await call('DELETE /snapshots/{name}', { path: { name } })
+    print(answer, () => `deleted snapshot ${name}`)
+  }),
+}))
+
+export const webhooks = actionCommand('webhooks', ({ call, print, printTable }) => {
+  const show = (answer: SentEvent): void =>
+    print(answer, () => `${answer.event} (${answer.type}) is sent to ${answer.webhooks.join(', ')}`)
+  return {
+    list: none(async () => {
+      const [answer, { now }] = [await call('GET /webhooks'), await call('GET /clock')]
+      const empty = 'there is no webhook (PUT /_mock/webhooks/{name}, or webhooks in a seed)'
+      printTable({ answer, rows: answer.webhooks, empty }, [
+        { title: 'NAME', cell: ({ name }) => name },
+        { title: 'URL', wraps: true, cell: ({ url }) => url },
+        { title: 'EVENTS', cell: ({ types }) => String(types.length) },
+        { title: 'WAITING', cell: ({ waiting }) => String(waiting) },
+        {
+          title: 'NEXT ATTEMPT',
+          cell: ({ next_attempts: [next] }) => (next ? fromNow(next.at, next.at < now ? next.at : now) : ''),
+        },
+      ])
+    }),
+    send: async ([given = '', account, ...more]) => {
+      if (given === '' || more.length > 0)
+        throw new UsageError('webhooks send takes one TYPE, and may take one ACCOUNT.')
+      const type = (given.includes('.') ? given : `connected_account.${given}`) as SentEvent['type']
+      show(await call('POST /webhook-events', { body: { type, ...(account !== undefined && { account }) } }))
+    },
+    resend: one('EVENT', async (id) => show(await call('POST /webhook-events/{id}/resend', { path: { id } }))),
+  }
+})
+
+export const reset: Run<'reset'> = async (given, context) => {
+  const { call, print, values } = controlSession(given, context)
+  const { seed: path, environment } = values
+  const sent = path === undefined ? {} : { body: { seed: await seedAt(path) } }
+  const answer = await withProgress(context, `Resetting ${environment}`, () => call('POST /reset', sent))
+  const now = path === undefined ? 'back at its seed' : `at the seed ${path}, and every later reset goes back to it`
+  print(answer, () => `environment ${environment} is ${now}`)
+}
+
+async function seedAt(path: string): Promise<JsonObject> {
+  const { seedDocument } = await import('../../files/seed-files.ts')
+  const { documentChecks } = await import('../document-checks.ts')
+  // The server allows or refuses what its --allow-outbound is about.
+  return seedDocument(path, documentChecks(true))
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const
+
+/** `in 59m`, `2h 5m ago`: an instant as seen from another, in its two largest units. */
+function fromNow(at: string, now: string): string {
+  const distance = milliseconds(at) - milliseconds(now)
+  let rest = Math.abs(distance)
+  const parts = UNITS.flatMap(([unit, size]) => {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    return count === 0 ? [] : [`${count}${unit}`]
+  })
+  const text = parts.slice(0, 2).join(' ')
+  if (text === '') return 'now'
+  return distance > 0 ? `in ${text}` : `${text} ago`
+}

@@ -1,0 +1,30 @@
+import type { Server } from '../library/control-client.ts'
+import { VERSION } from '../../model/version.ts'
+import { mistypedVariables } from './arguments.ts'
+import type { Run } from './command.ts'
+import { controlCall } from './control-session.ts'
+import { createLog } from './log.ts'
+import { detachedServer, isGiven, serverOf } from './running-server.ts'
+import { withApp } from './serve-while.ts'
+
+/**
+ * `mcp`: the control API as tools for an MCP client on stdin and stdout, until the client goes away. Everything else that it
+ * has to say goes to stderr.
+ */
+export const mcp: Run<'mcp'> = async (given, { variables, err }) => {
+  const { environment, 'admin-token': adminToken } = given.values
+  for (const notice of mistypedVariables(variables)) err(`toolmock: ${notice}`)
+  const serve = async (server: Server): Promise<number> => {
+    const { serveMcp } = await import('../../servers/mcp/control-server.ts')
+    const call = controlCall(server, environment)
+    const options = { call, url: server.url, environment, version: VERSION }
+    await serveMcp(options, ({ message }) => err(`toolmock: ${message}`))
+    return 0
+  }
+  if (isGiven(given) || detachedServer()) return serve(serverOf(given))
+  // A server of the bundled seed on a free port, in memory.
+  return withApp({ state: null, adminToken, log: createLog('warn', false, err) }, (_app, url) => {
+    err(`toolmock serves ${url} for this client, dashboard ${url}/_mock/ui`)
+    return serve({ url, adminToken })
+  })
+}

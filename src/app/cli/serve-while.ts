@@ -1,0 +1,92 @@
+import { appendFile, readFile } from 'node:fs/promises'
+import type { App, AppOptions } from '../app.ts'
+import type { VerdictOptions } from '../../journal/verdict/verdict-options.ts'
+import type { Arguments, Variables } from './arguments.ts'
+import type { ChildCommands } from './child-command.ts'
+import type { CommandContext } from './command.ts'
+import type { DeferredLog } from './log.ts'
+import { openRunJournal } from './run-journal.ts'
+import type { ReportFile } from './run-reports.ts'
+import { type CommandLine, LOOPBACK } from './server-options.ts'
+
+/** What a command, or the commands of all cases, run and are judged with. */
+export interface Running {
+  readonly given: Arguments<'run'>
+  readonly command: CommandLine
+  readonly context: CommandContext
+  readonly options: VerdictOptions
+  readonly files: readonly ReportFile[]
+  readonly log: DeferredLog
+  readonly commands: ChildCommands
+}
+
+/** Serves on a free port of loopback while `use` works. */
+export async function withApp<Result>(
+  options: AppOptions,
+  use: (app: App, url: string) => Promise<Result>,
+): Promise<Result> {
+  const { createApp } = await import('../app.ts')
+  const app = await createApp(options)
+  try {
+    return await use(app, (await app.listen({ host: LOOPBACK, port: 0 })).url)
+  } finally {
+    await app.close()
+  }
+}
+
+/**
+ * Serves until the command with these variables has ended. What it has caused is complete then, with its last requests, because the
+ * server is closed.
+ * @param journalFile the file that takes the request journal; a temporary one when it is undefined
+ * @param output the file that takes what the command prints
+ */
+export async function serveWhile(
+  options: AppOptions,
+  { command, log, commands }: Running,
+  variables: Variables,
+  { journalFile, output }: { readonly journalFile: string | undefined; readonly output?: number | undefined },
+) {
+  const journal = await openRunJournal(journalFile)
+  try {
+    const { end, services } = await withApp({ ...options, journalFile: journal?.file }, async (app, url) => {
+      for (const notice of app.notices) log.warn(notice)
+      for (const line of app.methodTable?.split('\n') ?? []) log.info(line)
+      const own = await connectionVariables(app, url, variables)
+      return { end: await commands.run(command, { ...variables, ...own }, output), services: app.services }
+    })
+    const reports = await services.reports()
+    return {
+      end,
+      services,
+      journal,
+      reports: {
+        contract: await reports.contract(),
+        coverage: await reports.coverage(),
+        scenarios: await reports.scenariosOfStart(),
+      },
+    }
+  } catch (error) {
+    await journal?.discard()
+    throw error
+  }
+}
+
+/**
+ * The address, the credentials, and the certificate authorities to trust (G50), the command's own among them. TOOLMOCK_RUN tells
+ * the library that this server is the one to use: TOOLMOCK_URL alone may be left in the shell of a developer.
+ */
+async function connectionVariables({ client, trust }: App, url: string, variables: Variables) {
+  for (const [name, file] of Object.entries(trust)) {
+    const { [name]: others = '' } = variables
+    // A file that cannot be read is ignored: Node.js itself only warns of it.
+    const more = others === '' ? '' : await readFile(others, 'utf8').catch(() => '')
+    if (more !== '') await appendFile(file, `\n${more}`)
+  }
+  return {
+    TOOLMOCK_URL: url,
+    TOOLMOCK_CLIENT_ID: client.id,
+    TOOLMOCK_CLIENT_SECRET: client.secret,
+    TOOLMOCK_RUN: url,
+    ...trust,
+  }
+}

@@ -1,0 +1,94 @@
+import { PROXY_REQUEST } from '../../../model/contract/shapes.ts'
+import { type Answer, same, Skipped } from '../answer.ts'
+import { checksOf } from '../check.ts'
+import type { CheckContext, CreatedAccount } from '../context.ts'
+
+/** A path that no third party serves. */
+const PATH = '/conform/nobody-serves-this'
+
+/** /proxy/{path}. A target that does not serve it is not judged by it; what reaches a third party needs that of a toolmock. */
+export const PROXY_CHECKS = checksOf('proxy', PROXY_REQUEST, {
+  'bearer (convention:Discovery): a request through the proxy without a bearer token is a 401': async (context) => {
+    await probe(context)
+    ;(await ask(context, { Authorization: '' })).is(401)
+  },
+  'no-account (convention:Discovery): headers that name no account are a 400': async (context) => {
+    ;(await probe(context)).is(400)
+    const { name } = await context.catalog.main()
+    ;(await ask(context, { connection_name: name })).is(400)
+  },
+  'unknown-account (convention:Discovery): an unknown account is a 404': async (context) => {
+    await probe(context)
+    const { name } = await context.catalog.main()
+    const answer = await ask(context, { connection_name: name, identifier: context.resources.identifier() })
+    answer.is(404).string('message')
+  },
+  'inactive (convention:Discovery): an account that is PENDING_AUTH is a 400 with code 9': async (context) => {
+    await probe(context)
+    ;(await ask(context, headersOf(await context.account()))).is(400).has('code', 9)
+  },
+  'forwards (convention:Discovery): the third party gets path and method, with a credential that it takes': async (
+    context,
+  ) => {
+    const account = await reachable(context)
+    for (const headers of [{ connected_account_id: account.id }, headersOf(account)]) {
+      const answer = await ask(context, headers, 'PATCH')
+      answer.is(404).has('error', 'no_responder').has('path', PATH).has('method', 'PATCH')
+    }
+  },
+  'last-used (convention:Discovery): a request through the proxy sets last_used_at': async (context) => {
+    await reachable(context)
+    const account = await context.active()
+    await ask(context, headersOf(account))
+    ;(await context.details(account.id)).string('connected_account.last_used_at')
+  },
+  'body (convention:Discovery): the third party gets query and body as they were sent': async (context) => {
+    const isolated = await context.ownEnvironment()
+    await probe(isolated)
+    const account = await isolated.active()
+    await isolated.environment.thirdPartyAnswers(422, { query: { a: 'b' }, body: { 'a.b': [1, 'ä'] } })
+    ;(await ask(isolated, headersOf(account), 'POST', { a: { b: [1, 'ä'] } })).is(422)
+    ;(await ask(isolated, headersOf(account), 'POST', { a: { b: [1] } })).is(404)
+  },
+  "status (convention:Discovery): the third party's status is passed on": async (context) => {
+    const { answer, account, isolated } = await answering(context, 422)
+    answer.is(422).lacks('details')
+    same((await isolated.details(account.id)).at('connected_account.status'), 'ACTIVE', 'the status of the account')
+  },
+  'refused (convention:Discovery): a 401 that a new token does not fix makes the account EXPIRED': async (context) => {
+    const { answer, account, isolated } = await answering(context, 401)
+    answer.is(401)
+    same((await isolated.details(account.id)).at('connected_account.status'), 'EXPIRED', 'the status of the account')
+  },
+})
+
+function ask({ api }: CheckContext, headers: Record<string, string>, method = 'GET', json?: object): Promise<Answer> {
+  return api.request(method, `/proxy${PATH}?a=b`, json && JSON.stringify(json), headers)
+}
+
+/** A request that names no account. @throws Skipped when the target serves no proxy */
+async function probe(context: CheckContext): Promise<Answer> {
+  const answer = await ask(context, {})
+  if (answer.status === 404) throw new Skipped('the target serves no proxy')
+  return answer
+}
+
+function headersOf({ connector, identifier, organization_id }: CreatedAccount): Record<string, string> {
+  return { connection_name: connector, identifier, organization_id }
+}
+
+/** An account whose credentials the third party takes. @throws Skipped */
+async function reachable(context: CheckContext): Promise<CreatedAccount> {
+  context.control()
+  await probe(context)
+  return context.activeAccount()
+}
+
+/** What the proxy answers where the third party always answers a status, in an environment of its own. */
+async function answering(context: CheckContext, status: number) {
+  const isolated = await context.ownEnvironment()
+  await probe(isolated)
+  const account = await isolated.active()
+  await isolated.environment.thirdPartyAnswers(status)
+  return { answer: await ask(isolated, headersOf(account)), account, isolated }
+}

@@ -1,0 +1,113 @@
+import { jsonText, type JsonValue } from '../../model/domain/json.ts'
+import { once } from '../../model/domain/once.ts'
+import { HttpClient, type HttpRequest } from '../../platform/http-client.ts'
+import { Answer } from './answer.ts'
+
+const TIMEOUT_MS = 30_000
+
+/** The implementation that is checked: plain HTTP requests. */
+export class Target {
+  readonly #client: HttpClient
+
+  constructor(
+    readonly baseUrl: string,
+    /** Takes each request and its answer, where they are wanted at the end. */
+    readonly asked?: { readonly request: HttpRequest; readonly answer: Answer }[],
+  ) {
+    this.#client = new HttpClient(baseUrl, { timeoutMs: TIMEOUT_MS, keepAlive: true })
+  }
+
+  /** @throws Error when there is no answer */
+  async send(request: HttpRequest): Promise<Answer> {
+    const { status, headers, text } = await this.#client.send(request)
+    const { method, path } = request
+    const answer = new Answer(`${method} ${path.replace(/\?.*/, '')}`, status, headers, text)
+    this.asked?.push({ request, answer })
+    return answer
+  }
+
+  close(): void {
+    this.#client.close()
+  }
+}
+
+export interface ClientCredentials {
+  readonly id: string
+  readonly secret: string
+}
+
+export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>
+
+/** The service as a client uses it: JSON under `/api/v1`, with a bearer token that is fetched once. */
+export class Api {
+  #token = this.#tokenOnce()
+
+  constructor(
+    readonly target: Target,
+    readonly client: ClientCredentials,
+  ) {}
+
+  /** The bearer token. @throws Broken */
+  token(): Promise<string> {
+    return this.#token()
+  }
+
+  #tokenOnce(): () => Promise<string> {
+    return once(async () => (await this.requestToken()).is(200).string('access_token'))
+  }
+
+  /** Discards the token, which may have expired. */
+  signOut(): void {
+    this.#token = this.#tokenOnce()
+  }
+
+  /** A token request; `undefined` leaves a field out. */
+  requestToken(changes: Query = {}, headers = FORM): Promise<Answer> {
+    const { id, secret } = this.client
+    const form = { client_id: id, client_secret: secret, grant_type: 'client_credentials', ...changes }
+    return this.target.send({ method: 'POST', path: '/oauth/token', headers, body: encoded(form) })
+  }
+
+  get(path: string, query: Query = {}): Promise<Answer> {
+    const text = encoded(query)
+    return this.send('GET', text === '' ? path : `${path}?${text}`)
+  }
+
+  post(path: string, body: JsonValue): Promise<Answer> {
+    return this.send('POST', path, jsonText(body))
+  }
+
+  put(path: string, body: JsonValue): Promise<Answer> {
+    return this.send('PUT', path, jsonText(body))
+  }
+
+  delete(path: string): Promise<Answer> {
+    return this.send('DELETE', path)
+  }
+
+  /** Any text as a body, and headers as in `request`. */
+  send(method: string, path: string, body?: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.request(method, `/api/v1${path}`, body, headers)
+  }
+
+  /** A request to any path; `headers` win over those of JSON and bearer, and an empty one removes it. */
+  async request(method: string, path: string, body?: string, headers: Record<string, string> = {}): Promise<Answer> {
+    const all = {
+      Authorization: `Bearer ${await this.token()}`,
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
+    }
+    const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
+    return this.target.send({ method, path, headers: sent, body })
+  }
+}
+
+export const FORM: Readonly<Record<string, string>> = { 'Content-Type': 'application/x-www-form-urlencoded' }
+
+/** A query or a form as text: a name is repeated for each item of a list. */
+function encoded(fields: Query): string {
+  const pairs = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((each): [string, string] => [name, String(each)]),
+  )
+  return new URLSearchParams(pairs).toString()
+}

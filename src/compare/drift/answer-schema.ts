@@ -1,0 +1,96 @@
+import { isOperation, routeOf } from '../../model/contract/route.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own, pointerParts } from '../../model/domain/json.ts'
+import { ownValue } from '../../model/domain/value-match.ts'
+
+/** A part of an answer as `spec/openapi.yaml` declares it. */
+export interface AnswerNode {
+  readonly schema: JsonObject
+  /** Where it comes from that this part is there at all. */
+  readonly presence: string
+  /** Where its form and its words come from. */
+  readonly basis: string
+  /** Where it comes from which value it has. */
+  readonly valueBasis: string
+}
+
+export interface AnswerSchema {
+  readonly basis: string
+  readonly body: AnswerNode | undefined
+  readonly headers: readonly { readonly name: string; readonly node: AnswerNode }[]
+}
+
+/** The answers of the contract, with the basis of each part. */
+export class AnswerSchemas {
+  readonly #document: JsonObject
+
+  constructor(document: object) {
+    this.#document = document as JsonObject
+  }
+
+  /** The answer that an operation declares for a status; one of no operation has the body of errors. */
+  of(operation: string | undefined, status: number): AnswerSchema {
+    // Errors of paths that no operation has are those of any operation.
+    const described = this.#described(operation ?? (status >= 400 ? 'list_connections' : ''))
+    const response = this.#at(described, 'responses', String(status))
+    const basis =
+      operation === undefined ? 'convention:G8' : (textOf(response['x-basis']) ?? textOf(described['x-basis']) ?? '')
+    const schema = this.#at(response, 'content', 'application/json', 'schema')
+    const body = Object.keys(schema).length > 0 ? this.#node(schema, basis) : undefined
+    const headers = Object.keys(this.#at(response, 'headers')).map((name) => {
+      const header = this.#at(response, 'headers', name)
+      const own = textOf(header['x-basis']) ?? basis
+      const given = own === 'transport' ? 'convention:G8' : own
+      return { name: name.toLowerCase(), node: this.#node(this.#at(header, 'schema'), given) }
+    })
+    return { basis, body, headers }
+  }
+
+  /** A member of an object; undefined where the contract leaves open what the object holds. */
+  member(node: AnswerNode, name: string): AnswerNode | undefined {
+    const properties = this.#at(node.schema, 'properties')
+    if (Object.hasOwn(properties, name)) return this.#node(properties[name], node.basis)
+    const open = own(node.schema, 'additionalProperties')
+    if (isJsonObject(open)) return this.#node(open, node.basis)
+    const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => [own(node.schema, keyword) ?? []].flat())
+    return branches.map((each) => this.member(this.#node(each, node.basis), name)).find((found) => found !== undefined)
+  }
+
+  item(node: AnswerNode): AnswerNode | undefined {
+    const items = own(node.schema, 'items')
+    return items === undefined ? undefined : this.#node(items, node.basis)
+  }
+
+  #node(raw: JsonValue | undefined, around: string): AnswerNode {
+    const given = isJsonObject(raw) ? raw : {}
+    const schema = resolved(this.#document, given)
+    const presence = textOf(given['x-basis']) ?? around
+    const basis = textOf(schema['x-basis']) ?? presence
+    return { schema, presence, basis, valueBasis: textOf(schema['x-value-basis']) ?? presence }
+  }
+
+  #described(operation: string): JsonObject {
+    if (!isOperation(operation)) return {}
+    const { path, method } = routeOf(operation)
+    return this.#at(this.#document, 'paths', path, method.toLowerCase())
+  }
+
+  /** An object inside another; an empty one where there is none. */
+  #at(object: JsonObject, ...keys: string[]): JsonObject {
+    return keys.reduce((at, key) => resolved(this.#document, own(at, key)), object)
+  }
+}
+
+/** Resolves a reference; keys beside the `$ref` win over those of its target. An empty object for what is none. */
+function resolved(document: JsonObject, value: JsonValue | undefined): JsonObject {
+  if (!isJsonObject(value)) return {}
+  const { $ref: ref, ...own } = value
+  if (typeof ref !== 'string') return value
+  const target = pointerParts(ref).reduce<JsonValue | undefined>(ownValue, document)
+  return { ...resolved(document, target), ...own }
+}
+
+/** An `x-basis` may be a list; its first entry counts. */
+function textOf(basis: JsonValue | undefined): string | undefined {
+  const [first] = [basis].flat()
+  return typeof first === 'string' ? first : undefined
+}

@@ -1,0 +1,313 @@
+import type { Answer } from '../conform/answer.ts'
+import { isErrorCode } from '../../model/domain/errors.ts'
+import { DATE_TIME } from '../../model/domain/instant.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  jsonText,
+  jsonType,
+  type JsonValue,
+  own,
+  parsedJson,
+  textOf,
+} from '../../model/domain/json.ts'
+import { parseUrl } from '../../model/domain/parse-url.ts'
+import { valueAt } from '../../model/domain/value-match.ts'
+import type { AnswerNode, AnswerSchemas } from './answer-schema.ts'
+import type { ValueMap } from './value-map.ts'
+
+/** What can differ between two answers to the same request. */
+export type Kind =
+  | 'status'
+  | 'code'
+  | 'error_code'
+  | 'missing'
+  | 'extra'
+  | 'type'
+  | 'format'
+  | 'word'
+  | 'value'
+  | 'items'
+  | 'order'
+  | 'header'
+  | 'lifetime'
+
+/** A value of an answer; undefined where the answer has none. */
+type Value = JsonValue | undefined
+
+export interface Difference {
+  readonly kind: Kind
+  /** The path of a member, `[]` for any item; the name of a header; empty for the answer as a whole. */
+  readonly place: string
+  readonly basis: string
+  /** What depends on the request and not on the form of the answer: the check that asked says more of its basis. */
+  readonly behaviour: boolean
+  readonly mock: Value
+  readonly service: Value
+  /** What the answer holds that was there before this run. */
+  readonly data?: boolean
+  /** A word of the document, and the one in its place. */
+  readonly word?: readonly [string, string]
+  /** The setting that holds this duration, and what the service has, in milliseconds. */
+  readonly lifetime?: readonly [string, number]
+}
+
+export interface CompareContext {
+  readonly schemas: AnswerSchemas
+  /** The values of the mock with those of the service. */
+  readonly map: ValueMap
+  /** Texts and names of members that requests have sent. */
+  readonly sent: ReadonlySet<string>
+  /** Whether the request names something that this run has made, or both hold the same from the start. */
+  readonly own: boolean
+}
+
+const CLOCK_TOLERANCE = 5_000
+/** Members that name one thing. */
+const IDENTITY = /(?:^|[._])(?:id|link)$/
+/** Where the browser of a user is sent, as the control API of a toolmock says it. */
+const REDIRECT = 'redirect_url'
+/** What may hold anything. */
+const OPEN: JsonObject = { additionalProperties: true }
+/** What the mock answers for a field without a value (G53). */
+const ZERO: ReadonlySet<string> = new Set(['""', '[]', '{}', 'false', '0'])
+
+/** Compares two answers to the same request. */
+export class Comparison {
+  readonly #context: CompareContext
+  readonly differences: Difference[] = []
+  /** The basis of everything that was compared. */
+  readonly bases = new Set<string>()
+  /** Errors do not depend on what was there before. */
+  #isRefusal = false
+  /** How far the clock of the service is ahead, and the one of the mock. */
+  #clocks = { ahead: 0, mock: 0 }
+
+  constructor(context: CompareContext) {
+    this.#context = context
+  }
+
+  compare(operation: string | undefined, mock: Answer, service: Answer): this {
+    const schema = this.#context.schemas.of(operation, mock.status)
+    this.#isRefusal = mock.status >= 400
+    this.bases.add(schema.basis)
+    if (mock.status !== service.status) {
+      // A resource that only one side has; a path that only one serves is none.
+      const isLocated = this.#context.schemas.of(operation, 404).basis !== 'transport'
+      const isFound = mock.status < 400 || service.status < 400
+      const isMissing = mock.status === 404 || service.status === 404
+      const data = !this.#context.own && isLocated && isFound && isMissing
+      const basis =
+        schema.basis === 'transport' ? this.#context.schemas.of(operation, service.status).basis : schema.basis
+      this.#add('status', '', basis, mock.status, service.status, { behaviour: true, data })
+      return this
+    }
+    const [clock, other] = [mock, service].map(({ headers }) => Date.parse(String(headers['date'])) || 0)
+    this.#clocks = { ahead: (other ?? 0) - (clock ?? 0), mock: clock ?? 0 }
+    this.#headers(schema.headers, mock, service)
+    const [mine, theirs] = [bodyOf(mock), bodyOf(service)]
+    if (mock.status >= 400) this.#errorCodes(schema.body?.basis ?? schema.basis, mine, theirs)
+    this.#value(schema.body, '', mine, theirs)
+    return this
+  }
+
+  #add(kind: Kind, place: string, basis: string, mock: Value, service: Value, more: Partial<Difference> = {}): void {
+    this.differences.push({ kind, place, basis, behaviour: false, mock, service, ...more })
+  }
+
+  #headers(declared: readonly { name: string; node: AnswerNode }[], mock: Answer, service: Answer): void {
+    const type = ({ headers }: Answer): string => (headers['content-type'] ?? '').replace(/;.*/, '')
+    if (type(mock) !== type(service)) this.#add('header', 'content-type', 'document:1', type(mock), type(service))
+    for (const { name, node } of declared) {
+      const [mine, theirs] = [mock, service].map(({ headers }) => headers[name]?.toString())
+      this.bases.add(node.basis)
+      if ((mine === undefined) !== (theirs === undefined)) this.#add('header', name, node.basis, mine, theirs)
+      else if (theirs !== undefined && !fits(node.schema, theirs)) this.#add('format', name, node.basis, mine, theirs)
+      else if (mine !== undefined && theirs !== undefined) this.#echo(name, node.basis, mine, theirs)
+    }
+  }
+
+  /** A header that the request has sent comes back; another one may come again in the body. */
+  #echo(name: string, basis: string, mine: string, theirs: string): void {
+    const { map, sent } = this.#context
+    if (mine !== theirs && sent.has(mine)) this.#add('value', name, basis, mine, theirs, { behaviour: true })
+    map.pair(mine, theirs)
+  }
+
+  /** The two numbers and words by which clients tell errors apart. */
+  #errorCodes(basis: string, mine: Value, theirs: Value): void {
+    for (const [kind, path] of ERROR_CODES) {
+      const [ours, other] = [valueAt(mine, path), valueAt(theirs, path)]
+      if (ours === undefined || other === undefined || ours === other) continue
+      const isOwn = typeof ours === 'string' && typeof other === 'string' && !isErrorCode(other)
+      const word = isOwn ? { word: [ours, other] as const } : {}
+      this.#add(kind, path.replace('.0', '[]'), basis, ours, other, { behaviour: true, ...word })
+    }
+  }
+
+  #value(node: AnswerNode | undefined, place: string, mine: Value, theirs: Value): void {
+    if (node) this.bases.add(node.basis)
+    const [ours, other] = [jsonType(mine), jsonType(theirs)]
+    if (ours !== other) this.#add('type', place, node?.presence ?? 'document:1', mine, theirs)
+    else if (isJsonObject(mine) && isJsonObject(theirs)) this.#members(node, place, mine, theirs)
+    else if (Array.isArray(mine) && Array.isArray(theirs)) this.#items(node, place, mine, theirs)
+    else if (typeof mine === 'string' && typeof theirs === 'string') this.#text(node, place, mine, theirs)
+    else if (node && mine !== theirs && !place.endsWith('code') && !this.#lifetime(node, place, mine, theirs))
+      this.#different('value', node, place, mine, theirs)
+  }
+
+  #members(node: AnswerNode | undefined, place: string, mine: JsonObject, theirs: JsonObject): void {
+    const renamed = this.#renamed(node, mine, theirs)
+    for (const name of new Set([...Object.keys(mine), ...Object.keys(theirs)])) {
+      const [ours, other] = [own(mine, name), own(theirs, name)]
+      const declared = node && this.#context.schemas.member(node, name)
+      const at = place === '' ? name : `${place}.${name}`
+      // What the contract leaves open counts where the client has sent it.
+      const isOpen = node !== undefined && own(node.schema, 'additionalProperties') === true
+      if (!declared && isOpen && !this.#context.sent.has(name)) continue
+      const member = declared ?? (isOpen ? { ...node, schema: OPEN } : undefined)
+      if (member) this.bases.add(member.presence)
+      if (ours !== undefined && other !== undefined) {
+        this.#value(member, at, ours, other)
+        continue
+      }
+      const required = [own(node?.schema ?? {}, 'required') ?? []].flat().includes(name)
+      const isZero = (required && ZERO.has(jsonText(ours ?? other))) || (other === null && member?.schema !== OPEN)
+      const stated = required ? member?.presence : member?.valueBasis
+      const basis = isZero ? 'choice:G53' : (stated ?? node?.basis ?? 'choice')
+      const behaviour = member !== undefined && !required
+      const data = behaviour && !isZero && !this.#context.own && !this.#isRefusal
+      const word = ours !== undefined && renamed?.[0] === name ? { word: renamed } : {}
+      this.#add(other === undefined ? 'missing' : 'extra', at, basis, ours, other, { behaviour, data, ...word })
+    }
+  }
+
+  /** A member that the service calls otherwise: the only one that it lacks, and the only one that it has in addition. */
+  #renamed(node: AnswerNode | undefined, mine: JsonObject, theirs: JsonObject): readonly [string, string] | undefined {
+    const [lacking, ...others] = Object.keys(mine).filter((name) => !Object.hasOwn(theirs, name))
+    const [added, ...more] = Object.keys(theirs).filter((name) => !Object.hasOwn(mine, name))
+    if (!node || lacking === undefined || added === undefined || others.length + more.length > 0) return undefined
+    const isKnown = this.#context.schemas.member(node, added) !== undefined
+    return isKnown || jsonType(mine[lacking]) !== jsonType(theirs[added]) ? undefined : [lacking, added]
+  }
+
+  #items(node: AnswerNode | undefined, place: string, mine: readonly JsonValue[], theirs: readonly JsonValue[]): void {
+    const item = node && this.#context.schemas.item(node)
+    const at = `${place}[]`
+    const names = mine.map((each) => this.#name(each, (value) => this.#context.map.known(value)))
+    const others = theirs.map((each) => this.#name(each, (value) => value))
+    if (names.every((name) => name !== undefined) && others.every((name) => name !== undefined)) {
+      if ([...names].sort().join('\n') !== [...others].sort().join('\n'))
+        this.#different('items', node, at, names.length, others.length)
+      else if (names.join('\n') !== others.join('\n')) this.#different('order', node, at, mine[0], theirs[0])
+    } else if (mine.length !== theirs.length) this.#different('items', node, at, mine.length, theirs.length)
+    for (const [index, each] of mine.entries()) {
+      const partner = theirs[names[index] === undefined ? index : others.indexOf(names[index])] ?? theirs[index]
+      if (partner !== undefined) this.#value(item, at, each, partner)
+    }
+  }
+
+  /** What tells an item from others: its id, or the whole text. */
+  #name(item: JsonValue, mapped: (value: string) => string | undefined): string | undefined {
+    const id = isJsonObject(item) ? own(item, 'id') : item
+    return typeof id === 'string' ? mapped(id) : undefined
+  }
+
+  #text(node: AnswerNode | undefined, place: string, mine: string, theirs: string): void {
+    const { map, sent } = this.#context
+    if (mine === theirs || map.known(mine) === theirs) return
+    const [mineUrl, theirUrl] = place === REDIRECT ? [parseUrl(mine), parseUrl(theirs)] : []
+    if (mineUrl && theirUrl) {
+      if (this.#parameters(mineUrl) !== this.#parameters(theirUrl))
+        this.#add('value', place, 'document:4.6', mine, theirs, { behaviour: true })
+      return
+    }
+    if (node && !fits(node.schema, theirs)) {
+      this.#form(node, place, mine, theirs)
+      return
+    }
+    if (node ? this.#lifetime(node, place, mine, theirs) : map.url(mine) === theirs) return
+    if (node && own(node.schema, 'x-extensible-enum') !== undefined) {
+      this.#add('value', place, node.valueBasis, mine, theirs, { behaviour: true })
+      return
+    }
+    const isWord = node !== undefined && own(node.schema, 'enum') !== undefined && !place.endsWith('error_code')
+    // Another account than the mock's, or one value in place of two.
+    const isIdentity = IDENTITY.test(place) && ((map.known(mine) ?? theirs) !== theirs || map.isTaken(theirs))
+    const isUrl = !node && map.url(mine) !== mine
+    const follows = isWord || sent.has(mine) || isIdentity || isUrl || (mine === '') !== (theirs === '')
+    const isProse = this.#isRefusal && /(?:message|description)$/.test(place)
+    if (follows && !DATE_TIME.test(mine) && !isProse) {
+      this.#different('value', node, place, mine, theirs)
+      return
+    }
+    const [prefix, other] = [mine, theirs].map((text) => /^[a-z]+_/.exec(text)?.[0])
+    if (prefix !== other && IDENTITY.test(place) && prefix !== undefined)
+      this.#add('format', place, 'choice', mine, theirs)
+  }
+
+  /** What an address has in its query, where the values of those that the request has sent count. */
+  #parameters(url: URL): string {
+    const { sent } = this.#context
+    const pairs = [...url.searchParams].map(([name, value]) => [name, value === '' || sent.has(value) ? value : '*'])
+    return jsonText(pairs)
+  }
+
+  /** A text that is none of the words, or has not the form, that the contract declares. */
+  #form(node: AnswerNode, place: string, mine: string, theirs: string): void {
+    const words = own(node.schema, 'enum')
+    if (Array.isArray(words)) {
+      if (place.endsWith('error_code')) return
+      this.#add('word', place, node.basis, mine, theirs, { word: [mine, theirs] })
+      return
+    }
+    const isInstant = own(node.schema, 'format') === 'date-time' && DATE_TIME.test(theirs)
+    this.#add('format', place, isInstant ? node.basis : node.presence, mine, theirs)
+  }
+
+  /** Whether the value is a duration, or the end of one, that a setting holds; adds where it differs. */
+  #lifetime(node: AnswerNode, place: string, mine: Value, theirs: Value): boolean {
+    const setting = own(node.schema, 'x-setting')
+    if (typeof setting !== 'string') return false
+    const { ahead, mock } = this.#clocks
+    const [ours = 0, other = 0] = [mine, theirs].map((value, at) =>
+      typeof value === 'number' ? value * 1000 : Date.parse(textOf(value)) - mock - at * ahead,
+    )
+    this.bases.add(node.valueBasis)
+    if (Math.abs(ours - other) > CLOCK_TOLERANCE) {
+      // The two dates of an answer tell whole seconds, each rounded on its own: an end is known to a few seconds.
+      const unit = typeof theirs === 'number' ? 1000 : CLOCK_TOLERANCE
+      const rounded = Math.max(unit, Math.round(other / unit) * unit)
+      this.#add('lifetime', place, node.valueBasis, mine, theirs, { lifetime: [setting, rounded] })
+    }
+    return true
+  }
+
+  /** A value, which counts where it follows from what the run has done. */
+  #different(kind: Kind, node: AnswerNode | undefined, place: string, mine: Value, theirs: Value): void {
+    this.#add(kind, place, node?.valueBasis ?? 'choice', mine, theirs, {
+      behaviour: true,
+      data: !this.#context.own && !this.#isRefusal,
+    })
+  }
+}
+
+const ERROR_CODES = [
+  ['code', 'code'],
+  ['code', 'error'],
+  ['error_code', 'details.0.error_code'],
+] as const
+
+/** Whether a text is one of the words of a schema, and has its form. */
+function fits(schema: JsonObject, text: string): boolean {
+  const [words, pattern, format] = ['enum', 'pattern', 'format'].map((key) => own(schema, key))
+  if (Array.isArray(words) && !words.includes(text)) return false
+  if (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(text)) return false
+  if (format === 'uri' && !parseUrl(text)) return false
+  return format !== 'date-time' || DATE_TIME.test(text)
+}
+
+/** The parsed body; a text that is no JSON as it is, undefined where there is none. */
+function bodyOf({ text }: Answer): Value {
+  return text === '' ? undefined : (parsedJson(text) ?? text)
+}

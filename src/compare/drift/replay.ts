@@ -1,0 +1,108 @@
+import { type Answer, Skipped } from '../conform/answer.ts'
+import { Api, type ClientCredentials, type Target } from '../conform/target.ts'
+import { parsedJson } from '../../model/domain/json.ts'
+import type { HttpRequest } from '../../platform/http-client.ts'
+import type { Exchange } from './har.ts'
+import { type AskingCheck, Findings } from './findings.ts'
+import type { PermittedTarget } from './permission.ts'
+import { ValueMap } from './value-map.ts'
+
+export interface ReplayOptions {
+  readonly exchanges: readonly Exchange[]
+  /** The mock that is compared with them. It may hold what was there before; ids that both have stay as they are. */
+  readonly mock: Target
+  readonly client: ClientCredentials
+  /** The service, where the requests are sent to it too; absent: the answers of the recording are those of the service. */
+  readonly service?: PermittedTarget | undefined
+  /** What the names of everything that the requests make begin with, where they have that in common. */
+  readonly prefix?: string | undefined
+  /** Whether the two hold the same connections, providers and accounts from the start. */
+  readonly isSame?: boolean
+  /** The checks that the recorded answers keep. One whose requests were all sent confirms what it rests on. */
+  readonly held?: readonly AskingCheck[]
+  readonly progress?: ((done: number, check: AskingCheck | undefined) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Sends recorded requests to a mock, with the ids and tokens that it makes in place of the recorded ones, and compares its
+ * answers with the recorded ones, or with those of a service that gets the same requests.
+ */
+export async function compareExchanges(options: ReplayOptions): Promise<Findings> {
+  const { exchanges, mock, client, service, prefix, isSame, held = [], progress, signal } = options
+  const findings = new Findings(prefix, isSame)
+  const pairs = new ValueMap()
+  if (service) pairs.pair(mock.baseUrl, service.baseUrl)
+  const toMock = new Replayed(mock, client)
+  const toService = service && new Replayed(service, client)
+  /** Checks of which a request was not sent: what they ask after it rests on an answer that there is not. */
+  const incomplete = new Set<AskingCheck>()
+  for (const [at, exchange] of exchanges.entries()) {
+    const { check } = exchange
+    progress?.(at, check)
+    try {
+      const isOver = signal?.aborted === true || (check && incomplete.has(check))
+      if (isOver) throw new Skipped('it is not asked any more')
+      const request = await toMock.request(exchange)
+      // The service comes first: a request that may not be sent there is not sent to the mock either.
+      const other = service && toService ? await service.ask(await toService.request(exchange), check) : exchange.answer
+      const answer = await mock.send(request)
+      findings.add({ request, mock: answer, service: other, map: pairs, check })
+      learn(pairs, request, answer, other)
+      toMock.learn(exchange, answer)
+      toService?.learn(exchange, other)
+    } catch (error) {
+      if (!(error instanceof Skipped)) throw error
+      if (check) incomplete.add(check)
+    }
+  }
+  for (const check of held) if (!incomplete.has(check)) findings.exercise(check.basis)
+  return findings
+}
+
+/** Two answers to one request: what each has made in place of the other's. */
+export function learn(map: ValueMap, request: HttpRequest, mine: Answer, theirs: Answer): void {
+  if (mine.status < 400 && theirs.status >= 400) map.miss(parsedJson(mine.text), request)
+  else map.learn(parsedJson(mine.text), parsedJson(theirs.text))
+}
+
+/** Recorded requests as one implementation gets them. */
+export class Replayed {
+  readonly #api: Api
+  /** The recorded values with those that it has in their place. */
+  readonly map = new ValueMap()
+
+  constructor(target: Target, client: ClientCredentials) {
+    this.#api = new Api(target, client)
+  }
+
+  /** @throws Skipped for a request that needs a value of an answer which was refused here */
+  async request({ request, answer }: Exchange): Promise<HttpRequest> {
+    const { path, headers = {} } = request
+    const isKnown = [...new URLSearchParams(request.body).values()].some((value) => this.map.has(value))
+    if (path.startsWith('/oauth/token') && answer.status === 200 && !isKnown) return this.#tokenRequest(request)
+    const mapped = this.map.request(request)
+    // The control API takes an admin token, which both have.
+    if (path.startsWith('/_mock/')) return mapped
+    const [, token] = /^Bearer (.+)$/i.exec(headers['authorization'] ?? '') ?? []
+    if (token === undefined || answer.status === 401 || this.map.has(token)) return mapped
+    // The recording begins after its token request.
+    return { ...mapped, headers: { ...mapped.headers, authorization: `Bearer ${await this.#api.token()}` } }
+  }
+
+  learn({ request, answer }: Exchange, own: Answer): void {
+    learn(this.map, request, answer, own)
+  }
+
+  /** Recordings hold no credentials, and those of another environment would not do. */
+  #tokenRequest(request: HttpRequest): HttpRequest {
+    const form = new URLSearchParams(request.body)
+    const { id, secret } = this.#api.client
+    const headers = { ...request.headers }
+    if (/^Basic /i.test(headers['authorization'] ?? ''))
+      headers['authorization'] = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
+    if (form.has('client_id')) form.set('client_id', id)
+    if (form.has('client_secret')) form.set('client_secret', secret)
+    return { ...request, headers, body: form.toString() }
+  }
+}

@@ -1,0 +1,155 @@
+import { jsonText } from '../../model/domain/json.ts'
+import type { Result } from 'sarif'
+import { chosen } from '../conform/run.ts'
+import { isOperation } from '../../model/contract/route.ts'
+import { type JunitCase, junitXml } from '../../model/domain/junit.ts'
+import { plural } from '../../model/domain/text.ts'
+import { fingerprints, inOperation, plainMessage, sarifLog } from '../../journal/verdict/formats/sarif.ts'
+import { CLASSES, type Finding, type Gaps } from './findings.ts'
+
+/** What a comparison has found, in the form of `--format json`. */
+export interface DriftReport {
+  readonly findings: readonly Finding[]
+  readonly gaps: Gaps
+  readonly summary: Readonly<Record<'total' | Finding['class'], number>>
+}
+
+export function reportOf(findings: readonly Finding[], gaps: Gaps): DriftReport {
+  const count = (wanted: Finding['class']): number => findings.filter((each) => each.class === wanted).length
+  const counts = { contract: count('contract'), mock: count('mock'), data: count('data') }
+  return { findings, gaps, summary: { total: findings.length, ...counts } }
+}
+
+/** A report for people, without a line break at its end. */
+export function driftText({ findings, gaps, summary }: DriftReport): string {
+  const { total, contract, mock, data } = summary
+  return [
+    ...CLASSES.flatMap((each) => findings.filter((finding) => finding.class === each).flatMap(lines)),
+    `gaps confirmed: ${gaps.confirmed.join(', ') || 'none'}`,
+    `gaps contradicted: ${gaps.contradicted.join(', ') || 'none'}`,
+    `gaps not exercised: ${gaps.not_exercised.join(', ') || 'none'}`,
+    '',
+    `${plural(total, 'finding')}: ${contract} contract, ${mock} mock, ${data} data`,
+  ].join('\n')
+}
+
+function lines(finding: Finding): string[] {
+  const { id, class: of, gap, basis, title, settings } = finding
+  const fix = settings && `fix: ${jsonText(settings)}`
+  const below = [title, answersOf(finding), fix].filter((each) => each !== undefined)
+  return [`${of.padEnd(9)}${id} (${gap ?? basis})`, ...below.map((each) => `         ${each}`), '']
+}
+
+/** Undefined for an entry of `--accept`, which has none. */
+function answersOf({ kind, service, mock }: Finding): string | undefined {
+  return kind === 'accepted' ? undefined : `service ${jsonText(service)}, mock ${jsonText(mock)}`
+}
+
+/** A finding that is known. */
+export interface Accepted {
+  readonly finding: string
+  readonly reason: string
+}
+
+/**
+ * A report without the findings that are accepted; an entry that no longer occurs is a finding.
+ * @param only the checks whose requests were sent; all of them when undefined
+ */
+export function acceptedReport(
+  { findings, gaps }: DriftReport,
+  accepted: readonly Accepted[],
+  only: readonly string[] | undefined,
+): DriftReport {
+  const known = new Set(accepted.map(({ finding }) => finding))
+  const rest = findings.filter(({ id }) => !known.has(id))
+  const isTried = triedBy(only)
+  const stale = accepted.filter(({ finding }) => isTried(finding) && !findings.some(({ id }) => id === finding))
+  return reportOf([...rest, ...stale.map(staleFinding)], gaps)
+}
+
+/**
+ * With `--only`, a finding of a check that was left out cannot occur, and one that names no check may be of such a check. An id has
+ * the operation, then the check, then the place.
+ */
+function triedBy(only: readonly string[] | undefined): (id: string) => boolean {
+  if (only === undefined) return () => true
+  const checks = chosen({ only })
+  return (id) => {
+    const [operation = '', ...rest] = id.split('/')
+    if (!isOperation(operation) && operation !== 'any_operation') return true
+    const place = rest.join('/')
+    return checks.some((check) => place.startsWith(`${check.id}/`) || place.startsWith(`${check.id}:`))
+  }
+}
+
+function staleFinding({ finding, reason }: Accepted): Finding {
+  const [operation = '', ...rest] = finding.split('/')
+  const title = `--accept names ${finding}, which no longer occurs: remove the entry (${reason})`
+  const parts = { operation, place: rest.join('/'), kind: 'accepted' as const, basis: 'accepted' }
+  return { id: `${finding}/accepted`, class: 'contract', ...parts, title, service: null, mock: null }
+}
+
+/** A report in a format, without a line break at its end. */
+export function driftIn(format: 'text' | 'json' | 'junit' | 'sarif', report: DriftReport, version: string): string {
+  switch (format) {
+    case 'text':
+      return driftText(report)
+    case 'json':
+      return jsonText(report, 2)
+    case 'junit':
+      return junit(report)
+    case 'sarif':
+      return sarif(report, version)
+  }
+}
+
+/** A test for each finding, which fails, and one for each gap that was confirmed. */
+function junit({ findings, gaps }: DriftReport): string {
+  const failed = (each: Finding): JunitCase => {
+    return { className: each.operation, name: each.id, type: each.class, texts: [sentence(each)] }
+  }
+  const skipped = { outcome: 'skipped', texts: ['no request was about it'] } as const
+  const cases: JunitCase[] = [
+    ...findings.map(failed),
+    ...gaps.confirmed.map((name) => ({ className: 'gaps', name })),
+    ...gaps.not_exercised.map((name) => ({ className: 'gaps', name, ...skipped })),
+  ]
+  return junitXml('toolmock drift', [{ name: 'drift', cases }])
+}
+
+const LEVELS = { contract: 'error', mock: 'warning', data: 'note' } as const
+const RULES: Readonly<Record<Finding['class'], string>> = {
+  contract: 'The service breaks its document, or the document is old',
+  mock: 'The document is silent, and the mock has chosen otherwise than the service',
+  data: 'The service and the mock hold other accounts, tools or connections',
+}
+
+function sarif({ findings, gaps, summary }: DriftReport, version: string): string {
+  const rules = CLASSES.map((name) => ({
+    id: `drift-${name}`,
+    shortDescription: { text: RULES[name] },
+    defaultConfiguration: { level: LEVELS[name] },
+  }))
+  const run = { results: findings.map(resultOf), properties: { gaps, summary } }
+  return sarifLog({ name: 'toolmock drift', version }, rules, run)
+}
+
+function resultOf(finding: Finding): Result {
+  const { id, operation, place, gap, basis, service, mock, settings } = finding
+  return {
+    ruleId: `drift-${finding.class}`,
+    ruleIndex: CLASSES.indexOf(finding.class),
+    level: LEVELS[finding.class],
+    message: { text: plainMessage(sentence(finding)) },
+    locations: [inOperation(operation, place === '' ? operation : place, id)],
+    partialFingerprints: fingerprints(id),
+    properties: { id, gap, basis, service, mock, settings },
+  }
+}
+
+function sentence(finding: Finding): string {
+  const { id, gap, basis, title, settings } = finding
+  const fix = settings ? `; fix: ${jsonText(settings)}` : ''
+  const about = [id, title, answersOf(finding)].filter((each) => each !== undefined)
+  return `${about.join(': ')} (${gap ?? basis})${fix}`
+}

@@ -1,0 +1,386 @@
+import {
+  AUTHORIZATION_TYPES,
+  type AuthorizationType,
+  type ConnectionType,
+  type CredentialKind,
+  TRAITS,
+} from '../../model/domain/authorization-type.ts'
+import {
+  CONNECTOR_NAME,
+  credentialField,
+  DEFAULT_PEOPLE,
+  defaultCredentials,
+  TOOL_NAME,
+  typeOfConnection,
+} from '../../model/domain/connector-defaults.ts'
+import { SEED_ACCOUNT_FIELDS } from '../../model/domain/generated/tables.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  jsonText,
+  jsonType,
+  type JsonValue,
+  listAt,
+  objectAt,
+  own,
+  textAt,
+} from '../../model/domain/json.ts'
+import { fieldsIn, seedConnection } from '../drift/mirror.ts'
+import { FileSize } from '../../files/openapi/connector-from-openapi.ts'
+import { literal } from '../../files/openapi/generated-values.ts'
+import { headerIn, type Recorded } from './recorded.ts'
+import { type Observed, observe, toolErrorOf } from './observed.ts'
+import { quote, shorten } from '../../model/domain/text.ts'
+import { literalOf } from '../../model/domain/value-match.ts'
+import type { Secrets } from './secrets.ts'
+
+export interface RecordedSeed {
+  readonly seed: JsonObject
+  /** By the names of their files. */
+  readonly connectors: ReadonlyMap<string, JsonObject>
+  /** What is in neither, a sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** What was there when it was first seen, as a seed and connectors. What the recording itself made is in neither. */
+export function documentsOf(exchanges: readonly Recorded[], secrets: Secrets): RecordedSeed {
+  const seen = new Seen()
+  for (const exchange of exchanges) seen.add(exchange, observe(exchange))
+  return seen.documents(secrets)
+}
+
+type Texts = Readonly<Record<string, string>>
+
+interface Call {
+  readonly tool: string
+  readonly input: JsonObject
+  /** What the third party must answer; undefined where it answered nothing that a responder can. */
+  readonly answer: JsonObject | undefined
+  readonly locator: Texts
+}
+
+class Seen {
+  /** By id; those that no answer has shown by their names. */
+  readonly #accounts = new Map<string, JsonObject>()
+  /** Ids of accounts and identifiers of providers that the recording made, and names of accounts that a link made. */
+  readonly #made = new Set<string>()
+  /** Connectors of links that may have made an account. */
+  readonly #linked = new Set<string>()
+  readonly #connections = new Map<string, JsonObject>()
+  readonly #providers = new Map<string, JsonObject>()
+  /** As they were listed, by name. */
+  readonly #tools = new Map<string, JsonObject>()
+  readonly #calls: Call[] = []
+  readonly #notes = new Set<string>()
+  /** Fields of static credentials, and scopes of tokens, by connector. */
+  readonly #fields = new Map<string, Set<string>>()
+  readonly #scopes = new Map<string, JsonValue>()
+
+  add(exchange: Recorded, { operation, query, sent, answered, status, code }: Observed): void {
+    const body = isJsonObject(sent) ? sent : {}
+    const asked = { ...textsOf(Object.fromEntries(query)), ...textsOf(body) }
+    // A tool that the service does not have is none of the mock's.
+    if (operation === 'execute_tool' && textAt(body, 'tool_name') !== '' && code !== 'TOOL_NOT_FOUND') {
+      const input = own(body, 'tool_input') ?? own(body, 'params')
+      const answer = responseOf(answered, status, headerIn(exchange.answer, 'retry-after'))
+      const call = { tool: textAt(body, 'tool_name'), input: isJsonObject(input) ? input : {} }
+      this.#calls.push({ ...call, answer, locator: asked })
+    }
+    if (status < 200 || status >= 300 || !isJsonObject(answered)) return
+    // A link makes an account where there is none. One that was there and was not seen before cannot be told from it.
+    if (operation === 'create_magic_link' && asked['id'] === undefined && !this.#account(asked)) {
+      this.#made.add(nameOf(asked))
+      this.#linked.add(asked['connector'] ?? '')
+    }
+    const [account, provider] = [objectAt(answered, 'connected_account'), objectAt(answered, 'provider')]
+    const isCreated = operation === 'create_connected_account'
+    if (isCreated) {
+      this.#made.add(textAt(account, 'id'))
+      const details = 'connected_account.authorization_details.static_auth.details'.split('.').reduce(objectAt, body)
+      const name = textAt(account, 'connector')
+      this.#fields.set(name, new Set([...(this.#fields.get(name) ?? []), ...Object.keys(details)]))
+    }
+    if (operation === 'create_custom_provider') this.#made.add(textAt(provider, 'identifier'))
+    for (const each of [account, ...objectsIn(answered, 'connected_accounts')]) {
+      // No answer shows the scope of an account.
+      const scoped = { ...each, ...(isCreated && UNSCOPED), ...fieldsIn(asked, ['organization_id', 'user_id']) }
+      const details = objectAt(each, 'authorization_details')
+      const scopes = WITH_SCOPES.flatMap((kind) => listAt(objectAt(details, kind), 'scopes'))
+      if (scopes.length > 0) this.#scopes.set(textAt(each, 'connector'), scopes)
+      if (this.#made.has(nameOf(textsOf(each)))) this.#made.add(textAt(each, 'id'))
+      keep(this.#accounts, scoped, textAt(each, 'id'))
+    }
+    for (const each of objectsIn(answered, 'connections')) keep(this.#connections, each, textAt(each, 'key_id'))
+    for (const each of [provider, ...objectsIn(answered, 'providers')])
+      keep(this.#providers, each, textAt(each, 'identifier'))
+    for (const each of objectsIn(answered, 'tools')) {
+      const tool = isJsonObject(own(each, 'tool')) ? objectAt(each, 'tool') : each
+      keep(this.#tools, tool, textAt(objectAt(tool, 'definition'), 'name'))
+    }
+  }
+
+  documents(secrets: Secrets): RecordedSeed {
+    this.#inferAccounts()
+    const names = this.#connectorNames().filter((name) => this.#isAllowed(name, CONNECTOR_NAME))
+    const connectors = new Map<string, JsonObject>()
+    const files = new Set<string>()
+    for (const name of names) {
+      const stem = name.replaceAll(/[^\w-]+/g, '-')
+      let file = stem
+      // Some file systems take upper and lower case for the same name.
+      for (let nth = 2; files.has(file.toLowerCase()); nth++) file = `${stem}-${nth}`
+      files.add(file.toLowerCase())
+      connectors.set(file, secrets.hide(this.#connector(name, secrets)))
+    }
+    const notMade = (all: Map<string, JsonObject>) =>
+      [...all].flatMap(([key, each]) => (this.#made.has(key) ? [] : [each]))
+    const ofAllowed = (field: string) => (each: JsonObject) => this.#isAllowed(textAt(each, field), CONNECTOR_NAME)
+    const custom = notMade(this.#providers)
+      .filter((each) => each['is_custom'] === true)
+      .filter(ofAllowed('identifier'))
+    const sections: Record<string, JsonValue[]> = {
+      connectors: names,
+      connections: [...this.#connections]
+        .filter(([name]) => this.#isAllowed(name, CONNECTOR_NAME))
+        .map(([name, each]) => seedConnection(each, names.includes(name))),
+      providers: custom.map((each) => fieldsIn(each, PROVIDER_FIELDS)),
+      accounts: notMade(this.#accounts).filter(ofAllowed('connector')).map(seedAccount),
+    }
+    const filled = Object.entries(sections).filter(([, items]) => items.length > 0)
+    return { seed: secrets.json(Object.fromEntries(filled)) as JsonObject, connectors, notes: [...this.#notes] }
+  }
+
+  /** Whether the service takes a name. */
+  #isAllowed(name: string, pattern: RegExp): boolean {
+    const isAllowed = pattern.test(name)
+    if (!isAllowed) this.#notes.add(`left out: ${quote(shorten(name, 60))}, a name that the service does not take`)
+    return isAllowed
+  }
+
+  /** The account that a request names: the one in exactly that scope, else one within it (G21). */
+  #account(locator: Texts): JsonObject | undefined {
+    const { connected_account_id: id, connector } = locator
+    const accounts = [...this.#accounts.values()]
+    if (id !== undefined) return accounts.find((account) => own(account, 'id') === id)
+    const ofName = accounts.filter(
+      (account) =>
+        own(account, 'identifier') === locator['identifier'] &&
+        (connector === undefined || own(account, 'connector') === connector),
+    )
+    const scope = Object.keys(UNSCOPED)
+    return (
+      ofName.find((account) => scope.every((name) => textAt(account, name) === (locator[name] ?? ''))) ??
+      ofName.find((account) => scope.every((name) => isWithin(own(account, name), locator[name])))
+    )
+  }
+
+  /** Accounts of tools that the third party answered, and that no answer has shown. */
+  #inferAccounts(): void {
+    for (const { tool, answer, locator } of this.#calls) {
+      const { connected_account_id: id, identifier = id } = locator
+      if (!answer || identifier === undefined || this.#account(locator)) continue
+      const connector = locator['connector'] ?? this.#connectorOfTool(tool)
+      const scope = fieldsIn(locator, ['organization_id', 'user_id'])
+      const account = { ...(id !== undefined && { id }), connector, identifier, ...scope, status: 'ACTIVE' }
+      this.#accounts.set(id ?? nameOf(locator), account)
+    }
+  }
+
+  /** In the order in which the service lists them. */
+  #connectorNames(): string[] {
+    const tools = [...this.#tools.keys()].map((tool) => this.#connectorOfTool(tool))
+    const used = [
+      ...[...this.#accounts.values()].map((account) => textAt(account, 'connector')),
+      ...tools,
+      ...this.#calls.map(({ tool }) => this.#connectorOfTool(tool)),
+      ...this.#linked,
+    ]
+    const listed = [...this.#connections.keys(), ...this.#providers.keys(), ...tools].filter((name) =>
+      used.includes(name),
+    )
+    return [...new Set([...listed, ...used])].filter((name) => name !== '')
+  }
+
+  #connectorOfTool(tool: string): string {
+    const provider = textAt(this.#tools.get(tool) ?? {}, 'provider')
+    const caller = this.#calls.find((call) => call.tool === tool)?.locator
+    const account =
+      (caller && this.#account(caller)) ??
+      [...this.#accounts.values()].find((each) => provider !== '' && own(each, 'provider') === provider)
+    if (account) return textAt(account, 'connector')
+    return caller?.['connector'] ?? (provider === '' ? tool.split('_', 1).join() : provider.toLowerCase())
+  }
+
+  #connector(name: string, secrets: Secrets): JsonObject {
+    const accounts = [...this.#accounts.values()].filter((account) => own(account, 'connector') === name)
+    const custom = this.#providers.get(name)
+    const type = this.#typeOf(name, accounts)
+    const names = new Set([...this.#tools.keys(), ...this.#calls.map(({ tool }) => tool)])
+    const tools = [...names].filter((tool) => this.#connectorOfTool(tool) === name && this.#isAllowed(tool, TOOL_NAME))
+    const size = new FileSize()
+    const provider = accounts.map((account) => textAt(account, 'provider')).find((each) => each !== '')
+    const people = [...new Set(accounts.map((account) => textAt(account, 'identifier')))].slice(0, 50)
+    const fields = [...(this.#fields.get(name) ?? [])]
+    const isOfProvider = custom?.['is_custom'] === true
+    return {
+      connector: name,
+      ...(isOfProvider
+        ? { custom_provider: textAt(custom, 'display_name') }
+        : provider !== undefined && provider !== name && { provider }),
+      authorization_type: type,
+      ...(TRAITS[type].source === 'consent' && { people: people.length > 0 ? people : DEFAULT_PEOPLE }),
+      ...(WITH_SCOPES.some((kind) => kind === TRAITS[type].kind) &&
+        this.#scopes.has(name) && { oauth: { scopes: this.#scopes.get(name) ?? [] } }),
+      ...(type === 'CUSTOM' && { credentials: credentialsOf(fields) }),
+      ...(tools.length > 0 && { tools: tools.map((tool) => this.#toolOf(tool)) }),
+      ...(tools.length > 0 && { responders: tools.flatMap((tool) => this.#responders(tool, secrets, size)) }),
+    }
+  }
+
+  #typeOf(name: string, accounts: readonly JsonObject[]): AuthorizationType {
+    const said = accounts.map((account) => textAt(account, 'authorization_type'))
+    const connection = textAt(this.#connections.get(name) ?? {}, 'type')
+    const types: readonly string[] = AUTHORIZATION_TYPES
+    const ofAccounts = said.find((type) => types.includes(type)) as AuthorizationType | undefined
+    return ofAccounts ?? typeOfConnection(connection as ConnectionType) ?? 'OAUTH'
+  }
+
+  #toolOf(name: string): JsonObject {
+    const definition = objectAt(this.#tools.get(name) ?? {}, 'definition')
+    const inputs = this.#calls.filter(({ tool }) => tool === name).map(({ input }) => input)
+    const inferred = 'It was called, and no list of tools was recorded: its input schema is inferred.'
+    return {
+      name,
+      ...fieldsIn(definition, ['display_name']),
+      description: this.#tools.has(name) ? textAt(definition, 'description') : inferred,
+      input_schema: own(definition, 'input_schema') ?? inferredSchema(inputs),
+      call: { method: 'POST', path: `/tools/${name}`, body: '{{input}}' },
+    }
+  }
+
+  /** One responder for each account and input, the ones that ask for most first, and one for everything else. */
+  #responders(tool: string, secrets: Secrets, size: FileSize): JsonObject[] {
+    const request = { method: 'POST', path: `/tools/${tool}` }
+    const groups = new Map<string, { on: JsonObject; answers: JsonObject[] }>()
+    for (const call of this.#calls) {
+      const account = this.#account(call.locator)
+      if (call.tool !== tool || !call.answer || !account) continue
+      const body = matched(secrets.json(call.input) as JsonObject)
+      const caller = Object.fromEntries(Object.entries(account).filter(([name]) => NAMING.includes(name)))
+      const on: JsonObject = {
+        ...request,
+        account: matched(secrets.json(caller) as JsonObject),
+        ...(Object.keys(body).length > 0 && { body }),
+      }
+      const key = jsonText(on)
+      const group = groups.get(key) ?? { on, answers: [] }
+      const answer = literal(secrets.json(call.answer)) as JsonObject
+      if (!size.fits([on, answer])) {
+        this.#notes.add(`left out: an answer of ${tool}, with which its file would be too large for the mock`)
+        continue
+      }
+      group.answers.push(answer)
+      groups.set(key, group)
+    }
+    const sorted = [...groups.values()].sort((a, b) => leaves(own(b.on, 'body')) - leaves(own(a.on, 'body')))
+    const other = { status: 404, body: { error: 'no call of this account with this input was recorded' } }
+    return [...sorted.map(({ on, answers }) => ({ on, ...inSequence(answers) })), { on: request, respond: other }]
+  }
+}
+
+/** The kinds of credentials that have scopes. */
+const WITH_SCOPES: readonly CredentialKind[] = ['oauth_token', 'workspace_dwd']
+
+const UNSCOPED = { organization_id: '', user_id: '' }
+/** What names an account without its id, which is another one for each account that a test creates. */
+const NAMING = ['identifier', ...Object.keys(UNSCOPED)]
+
+const PROVIDER_FIELDS = [
+  ...['id', 'identifier', 'display_name', 'description', 'icon_src', 'auth_patterns', 'metadata', 'proxy_enabled'],
+  'proxy_url',
+]
+
+function seedAccount(account: JsonObject): JsonObject {
+  const kept = fieldsIn(account, SEED_ACCOUNT_FIELDS)
+  // The mock gives the token of any other account a lifetime of its own.
+  if (kept['status'] !== 'EXPIRED') delete kept['token_expires_at']
+  if (!textAt(kept, 'id').startsWith('ca_')) delete kept['id']
+  return kept
+}
+
+/** What the third party answered for a tool. */
+function responseOf(answered: JsonValue | undefined, status: number, wait: string | undefined): JsonObject | undefined {
+  const data = isJsonObject(answered) ? own(answered, 'data') : undefined
+  if (status === 200 && isJsonObject(data)) return { status: 200, body: data }
+  const info = toolErrorOf(answered)
+  const failed = Number(info?.['tool_error_code'])
+  // A 401 of the third party is followed by a refresh and a second call, which the recording does not show.
+  if (!(failed >= 400 && failed <= 599) || failed === 401) return undefined
+  const headers = wait === undefined ? {} : { headers: { 'Retry-After': wait } }
+  return { status: failed, ...headers, body: { error: info?.['tool_error_message'] ?? '' } }
+}
+
+/** The answers in their order; one for all where they are alike. */
+function inSequence(answers: readonly JsonObject[]): JsonObject {
+  const distinct = new Set(answers.map((answer) => jsonText(answer)))
+  return distinct.size === 1 ? { respond: answers[0] ?? {} } : { sequence: [...answers] }
+}
+
+/** An input as a match. Where a secret was, any text may be. A key with a dot would be read as a path. */
+function matched(input: JsonObject): JsonObject {
+  const entries = Object.entries(input).flatMap(([key, value]): [string, JsonValue][] => {
+    if (key.includes('.') || key === '' || value === null) return []
+    const isMasked = /\*\*\*[\da-f]{4}/.test(jsonText(value))
+    if (!isMasked && (literalOf(value) !== undefined || (typeof value === 'string' && value.includes('*'))))
+      return [[key, { equals: value }]]
+    if (isJsonObject(value) && Object.keys(value).length > 0) {
+      const inner = matched(value)
+      return Object.keys(inner).length > 0 ? [[key, inner]] : []
+    }
+    if (typeof value === 'string') return [[key, value.replaceAll(/\*\*\*[\da-f]{4}/g, '*')]]
+    return [[key, isMasked ? '*' : value]]
+  })
+  return Object.fromEntries(entries)
+}
+
+function leaves(value: JsonValue | undefined): number {
+  return isJsonObject(value)
+    ? Object.values(value).reduce<number>((sum, each) => sum + leaves(each), 0)
+    : Number(value !== undefined)
+}
+
+function inferredSchema(inputs: readonly JsonObject[]): JsonObject {
+  const types = new Map<string, Set<string>>()
+  for (const [key, value] of inputs.flatMap((input) => Object.entries(input))) {
+    types.set(key, (types.get(key) ?? new Set()).add(jsonType(value)))
+  }
+  const properties = [...types].map(([key, found]) => [key, { type: found.size === 1 ? [...found][0] : [...found] }])
+  return { type: 'object', properties: Object.fromEntries(properties) as JsonObject }
+}
+
+/** Fields of these names, and the headers that they travel in where a file does not say it. */
+function credentialsOf(names: readonly string[]): JsonObject {
+  const { fields, send } = defaultCredentials('CUSTOM', names.map(credentialField))
+  return { fields: fields.map(({ name }) => ({ name })), send: { headers: send.headers } }
+}
+
+function keep(into: Map<string, JsonObject>, item: JsonObject, key: string): void {
+  if (key !== '' && !into.has(key)) into.set(key, item)
+}
+
+function isWithin(value: JsonValue | undefined, asked: string | undefined): boolean {
+  return value === undefined || asked === undefined || value === asked
+}
+
+function nameOf({ connector = '', identifier = '' }: Texts): string {
+  return jsonText([connector, identifier])
+}
+
+function textsOf(object: Record<string, unknown>): Record<string, string> {
+  const texts = Object.entries(object).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  return Object.fromEntries(texts.filter(([, value]) => value !== ''))
+}
+
+function objectsIn(object: JsonObject, key: string): JsonObject[] {
+  return listAt(object, key).filter(isJsonObject)
+}

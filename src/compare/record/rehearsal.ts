@@ -1,0 +1,268 @@
+import { Answer, Skipped } from '../conform/answer.ts'
+import { isDeclared } from '../../model/contract/route.ts'
+import type { Operation } from '../../model/contract/shapes.ts'
+import { codesOfStatus, isToolErrorStatus, TOKEN_ERRORS } from '../../model/domain/errors.ts'
+import { isJsonObject, type JsonObject, jsonText, own, parsedJson, textOf } from '../../model/domain/json.ts'
+import { parseUrl } from '../../model/domain/parse-url.ts'
+import { valueAt } from '../../model/domain/value-match.ts'
+import { Findings } from '../drift/findings.ts'
+import { learn, type Replayed } from '../drift/replay.ts'
+import { ValueMap } from '../drift/value-map.ts'
+import { type Exchange, exchangeOf } from '../drift/har.ts'
+import type { HttpRequest } from '../../platform/http-client.ts'
+import { codeOf, observe } from './observed.ts'
+import { bodyText, headerIn, type Message, type Recorded } from './recorded.ts'
+
+/** A mock that has the recorded seed, in which the recording is tried. */
+export interface RehearsalMock {
+  /** @throws Error when there is no whole answer */
+  send(request: HttpRequest): Promise<Answer>
+  /** Remembers the state, and what of the request journal counts. */
+  save(): Promise<void>
+  /** Back to what was saved last; requests since then do not count. */
+  restore(): Promise<void>
+  /** Sends a request while a rule answers the next one. */
+  sendUnder(rule: JsonObject, request: HttpRequest): Promise<Answer>
+  /** The id of the account of the latest request; undefined where it had none. */
+  caller(): string | undefined
+  /** Adds an account of this identifier to each connector that has accounts. */
+  addAccounts(identifier: string): Promise<void>
+  /** Calls a tool with a bearer token of its own. */
+  executeTool(body: JsonObject): Promise<Answer>
+}
+
+interface ToolCall {
+  readonly account: string | undefined
+  readonly body: JsonObject
+  readonly data: string
+}
+
+/** What is the same in the recording and its replay. */
+interface Outcome {
+  /** 0 where no whole answer came. */
+  readonly status: number
+  readonly code: string
+  /** The status of the account that it shows. */
+  readonly account: string
+}
+
+const NO_JSON = 'no JSON'
+const UNRECORDED = 'unrecorded@toolmock.invalid'
+
+/**
+ * Sends what was recorded to a mock. Where it answers otherwise, tries the rules that can cause what the service answered, and
+ * leaves in the mock's journal the one that does.
+ */
+export class Rehearsal {
+  /** What the mock answers otherwise by itself. It may hold secrets. */
+  readonly findings = new Findings()
+  /** The values of the mock with the recorded ones. */
+  readonly #pairs = new ValueMap()
+  readonly #mock: RehearsalMock
+  readonly #replayed: Replayed
+  /** Links of the mock whose user has not decided yet, the latest last. */
+  readonly #links: string[] = []
+  /** Calls of tools with the `data` that the mock answered. */
+  readonly #toolCalls: ToolCall[] = []
+
+  constructor(mock: RehearsalMock, replayed: Replayed) {
+    this.#mock = mock
+    this.#replayed = replayed
+  }
+
+  /** @returns what no rule can cause, one sentence each */
+  async run(exchanges: readonly Recorded[]): Promise<string[]> {
+    const notes: string[] = []
+    for (const exchange of exchanges) {
+      const { operation } = observe(exchange)
+      const note = operation && (await this.#step(exchange, operation))
+      if (note !== undefined) notes.push(note)
+    }
+    await this.#mock.save()
+    return [...notes, ...(await this.#mixedAccounts())]
+  }
+
+  /** Calls the tools again, the last first, and for an account that was not recorded: none may get what another account was answered. */
+  async #mixedAccounts(): Promise<string[]> {
+    const notes = new Set<string>()
+    await this.#mock.addAccounts(UNRECORDED)
+    for (const { account, body } of this.#toolCalls.toReversed()) {
+      const tool = textOf(own(body, 'tool_name'))
+      const ownData = this.#toolCalls.flatMap((call) => (call.account === account ? [call.data] : []))
+      const data = dataOf(await this.#mock.executeTool(body))
+      if (data !== undefined && !ownData.includes(data))
+        notes.add(`${tool} answers an account what another was answered, when calls come in another order`)
+      const { tool_input, params } = body
+      const unrecorded = { tool_name: tool, ...(tool_input && { tool_input }), ...(params && { params }) }
+      if (dataOf(await this.#mock.executeTool({ ...unrecorded, identifier: UNRECORDED })) !== undefined)
+        notes.add(`${tool} answers an account that was not recorded`)
+    }
+    return [...notes]
+  }
+
+  async #step(exchange: Recorded, operation: Operation): Promise<string | undefined> {
+    const recorded = replayable(exchange)
+    const wanted = outcomeOf(recorded.answer, exchange.answer?.isTorn === false)
+    await this.#verified(operation, recorded.request)
+    let request: HttpRequest
+    try {
+      request = await this.#replayed.request(recorded)
+    } catch (error) {
+      if (!(error instanceof Skipped)) throw error
+      return `${exchange.method} ${pathOf(exchange)} ${error.message}`
+    }
+    await this.#mock.save()
+    let answer = await this.#mock.send(request).catch(noAnswer)
+    if (isOther(outcomeOf(answer), wanted) && wanted.account !== '' && outcomeOf(answer).account === 'PENDING_AUTH') {
+      // A user has given consent meanwhile, which no proxy sees.
+      await this.#mock.restore()
+      await this.#approve()
+      answer = await this.#again(request)
+    }
+    const first = outcomeOf(answer)
+    const isWhole = recorded.answer.status > 0
+    if (isWhole) this.findings.add({ request, mock: answer, service: recorded.answer, map: this.#pairs })
+    if (isOther(first, wanted))
+      answer = (await this.#caused(exchange, operation, wanted, request)) ?? (await this.#again(request))
+    this.#replayed.learn(recorded, answer)
+    if (isWhole) learn(this.#pairs, request, answer, recorded.answer)
+    const [body, data] = [parsedJson(request.body ?? ''), dataOf(answer)]
+    if (operation === 'execute_tool' && isJsonObject(body) && data !== undefined)
+      this.#toolCalls.push({ account: this.#mock.caller(), body, data })
+    if (operation === 'create_magic_link') this.#links.push(textOf(valueAt(parsedJson(answer.text), 'link')))
+    if (!isOther(outcomeOf(answer), wanted)) return undefined
+    return `${exchange.method} ${pathOf(exchange)} answered ${shown(wanted)}, and its replay answers ${shown(first)}`
+  }
+
+  async #again(request: HttpRequest): Promise<Answer> {
+    await this.#mock.restore()
+    return this.#mock.send(request).catch(noAnswer)
+  }
+
+  /** The answer of the mock under the first rule by which it is the recorded one. */
+  async #caused(
+    exchange: Recorded,
+    operation: Operation,
+    wanted: Outcome,
+    request: HttpRequest,
+  ): Promise<Answer | undefined> {
+    for (const faults of causesOf(exchange, operation, wanted)) {
+      await this.#mock.restore()
+      const respond = faults.map((fault) => own(fault, 'respond')).find(isJsonObject)
+      const rule = {
+        name: nameOf(faults, wanted),
+        at: 'service',
+        on: { operation },
+        when: { first: 1 },
+        do: faults,
+        ...(respond && !isOnSpec(operation, wanted, respond) && { off_spec: true }),
+      }
+      const answer = await this.#mock.sendUnder(rule, request).catch(noAnswer)
+      if (!isOther(outcomeOf(answer), wanted)) return answer
+    }
+    return undefined
+  }
+
+  /** The user of the latest link decides before its request is verified. */
+  async #verified(operation: Operation, { body = '' }: HttpRequest): Promise<void> {
+    if (operation !== 'verify_user') return
+    const id = textOf(valueAt(parsedJson(body), 'auth_request_id'))
+    if (id === '' || this.#replayed.map.has(id)) return
+    await this.#mock.save()
+    const made = await this.#approve()
+    if (made !== undefined) this.#replayed.map.pair(id, made)
+  }
+
+  /** @returns the id of the auth request, empty where the link leads to none; undefined without a link */
+  async #approve(): Promise<string | undefined> {
+    const link = parseUrl(this.#links.pop() ?? '')
+    if (!link) return undefined
+    const redirect = await this.#mock.send({ method: 'GET', path: `${link.pathname}?decision=approve` }).catch(noAnswer)
+    const id = parseUrl(redirect.headers.location ?? '')?.searchParams.get('auth_request_id')
+    await this.#mock.save()
+    return id ?? ''
+  }
+}
+
+/** What may have been behind an answer, the likeliest first. Faults of the model last: what follows from them follows too. */
+function causesOf({ answer }: Recorded, operation: Operation, { status, code, account }: Outcome): JsonObject[][] {
+  const text = bodyText(answer) ?? ''
+  if (status === 0) return answer ? [[{ truncate_body: {} }]] : [[{ reset_connection: {} }]]
+  if (code === NO_JSON) return [[{ malformed_json: {} }], [{ respond: { status, body: text } }]]
+  const ended = [[{ expire_account: {} }], [{ disconnect: {} }]]
+  if (/DISCONNECTED/.test(text) || account === 'DISCONNECTED') ended.reverse()
+  const respond = { respond: respondOf(answer, status, code, text) }
+  return [
+    ...(code === 'ACCOUNT_NOT_ACTIVE' || account === 'EXPIRED' || account === 'DISCONNECTED' ? ended : []),
+    ...(code === 'UNAUTHENTICATED' ? [[{ revoke_bearer_tokens: {} }]] : []),
+    ...(code === 'AUTH_REQUEST_NOT_FOUND' ? [[{ consume_auth_request: {} }]] : []),
+    // After a refresh the third party has refused this account.
+    ...(status === 401 && code === 'TOOL_ERROR' ? [[{ expire_account: {} }, respond]] : []),
+    [respond],
+  ]
+}
+
+/** The same answer: by its code where the mock makes the rest of it, else as it is. */
+function respondOf(answer: Message | undefined, status: number, code: string, text: string): JsonObject {
+  const body = parsedJson(text)
+  const wait = headerIn(answer, 'retry-after')
+  const message = valueAt(body, 'message') ?? valueAt(body, 'error_description')
+  return {
+    status,
+    ...(wait !== undefined && { headers: { 'Retry-After': wait } }),
+    ...(code === ''
+      ? { body: body ?? text }
+      : { error_code: code, ...(typeof message === 'string' && message !== '' && { message }) }),
+  }
+}
+
+function isOnSpec(operation: Operation, { status, code }: Outcome, respond: JsonObject): boolean {
+  if (!isDeclared(operation, status)) return false
+  if (own(respond, 'error_code') === undefined) return true
+  if (operation === 'create_token') return (TOKEN_ERRORS as readonly string[]).includes(code)
+  const ofTool = operation === 'execute_tool' && isToolErrorStatus(status) && code === 'TOOL_ERROR'
+  return ofTool || (codesOfStatus(status) as readonly string[]).includes(code)
+}
+
+function nameOf(faults: readonly JsonObject[], wanted: Outcome): string {
+  const [kind = ''] = faults.flatMap((fault) => Object.keys(fault))
+  return kind === 'respond' ? `answers ${shown(wanted)}` : `${kind.replaceAll('_', ' ')}, then ${shown(wanted)}`
+}
+
+function isOther(found: Outcome, wanted: Outcome): boolean {
+  const hasOtherAccount = found.account !== '' && wanted.account !== '' && found.account !== wanted.account
+  return found.status !== wanted.status || found.code !== wanted.code || hasOtherAccount
+}
+
+function outcomeOf({ status, text }: Answer, isWhole = true): Outcome {
+  if (status === 0 || !isWhole) return { status: 0, code: '', account: '' }
+  const body = parsedJson(text)
+  const code = body === undefined && text.trim() !== '' ? NO_JSON : codeOf(body)
+  return { status, code, account: textOf(valueAt(body, 'connected_account.status')) }
+}
+
+/** What a tool answered; undefined where it was refused. */
+function dataOf({ status, text }: Answer): string | undefined {
+  return status === 200 ? jsonText(valueAt(parsedJson(text), 'data')) : undefined
+}
+
+function noAnswer(): Answer {
+  return new Answer('', 0, {}, '')
+}
+
+/** A recorded exchange as it is sent again. */
+function replayable({ method, target, request, answer }: Recorded): Exchange {
+  return exchangeOf(
+    { method, path: target, headers: request.headers, body: bodyText(request) || undefined },
+    { status: answer?.status ?? 0, headers: answer?.headers ?? [], text: bodyText(answer) ?? '' },
+  )
+}
+
+function pathOf({ target }: Recorded): string {
+  return target.split('?', 1).join()
+}
+
+function shown({ status, code, account }: Outcome): string {
+  const words = [status === 0 ? 'nothing whole' : String(status), code, account]
+  return words.filter((word) => word !== '').join(' ')
+}

@@ -1,0 +1,247 @@
+import { TEMPLATE_FIELDS } from '../model/domain/generated/tables.ts'
+import { BoundedCache } from '../model/domain/bounded-cache.ts'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../model/domain/json.ts'
+import { Hints, listed } from '../model/domain/suggestion.ts'
+import { percentDecoded } from '../model/domain/text.ts'
+import { matchesGlob } from '../model/domain/value-match.ts'
+import { type Problem, type Path, shown, valueAtPath, valuesAt } from '../model/schema/problems.ts'
+import type { TemplatePlace } from './collections.ts'
+
+/** The paths of a template that start at its variables: `input.to` as `['input', 'to']`. */
+export type PathsOf = (text: string) => readonly (readonly string[])[]
+
+/** The fields of variables whose fields are always the same. */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  request: ['method', 'path', 'params', 'query', 'headers', 'body'],
+  response: ['status', 'headers', 'body'],
+  account: TEMPLATE_FIELDS,
+  error: ['status', 'code', 'message'],
+  page: ['limit', 'number', 'offset', 'has_more', 'next', 'previous', 'next_url', 'previous_url', 'total'],
+}
+
+/** Calls, answers and schemas of a document. */
+const MAX_CACHED = 10_000
+
+/**
+ * What tools, templates and responders of a document say of one another: inputs that a tool does not take, fields that no
+ * answer has, calls that nothing answers, responders that no tool calls. A document without tools has none of the first.
+ */
+export class References {
+  readonly #responders: readonly ResponderPlace[]
+  readonly #anyPath: readonly ResponderPlace[]
+  readonly #byPath = new PathTree()
+  readonly #hints = new Hints()
+  readonly #answering = new BoundedCache<JsonObject, readonly ResponderPlace[]>(MAX_CACHED)
+  /** Of answers and schemas with thousands of fields, which thousands of templates name. */
+  readonly #fieldsOf = new BoundedCache<readonly ResponderPlace[], ReadonlySet<string> | undefined>(MAX_CACHED)
+  readonly #namesOf = new BoundedCache<JsonObject, readonly string[]>(MAX_CACHED)
+
+  constructor(readonly document: JsonObject) {
+    this.#responders = respondersOf(document)
+    this.#anyPath = this.#responders.filter(({ pattern }) => pattern === undefined)
+    for (const each of this.#responders) if (each.pattern !== undefined) this.#byPath.add(each, each.pattern.split('/'))
+  }
+
+  /** What is wrong with the variables of one template. */
+  problemsOf(text: string, { path, roots }: TemplatePlace, pathsOf: PathsOf): Problem[] {
+    return pathsOf(text).flatMap((parts): Problem[] => {
+      const [root = '', field, inner] = parts
+      if (field === undefined || !roots.includes(root)) return []
+      const unknown = (name: string, names: readonly string[], what: string): Problem[] => {
+        const found = `${shown(text)} with ${parts.join('.')}${this.#hints.didYouMean(name, names)}`
+        return [
+          { path, found, allowed: names.length === 0 ? `no ${what}` : `${what} (${listed(name, names, this.#hints)})` },
+        ]
+      }
+      const fields = FIELDS[root]
+      if (fields && !fields.includes(field)) return unknown(field, fields, `fields of ${root}`)
+      if (root === 'input') return this.#inputProblems(path, text, parts.slice(1))
+      if (inner === undefined) return []
+      if (root === 'response' && field === 'body') return this.#answerProblems(path, text, inner)
+      const captured = root === 'request' && field === 'params' ? capturesOf(this.document, path) : undefined
+      if (!captured || captured.includes(inner)) return []
+      return unknown(inner, captured, 'parts that the path of the responder captures')
+    })
+  }
+
+  #inputProblems(path: Path, text: string, names: readonly string[]): Problem[] {
+    const missing = missingInput(valueAtPath(this.document, [...path.slice(0, 2), 'input_schema']), names)
+    if (!missing) return []
+    const { name, properties } = missing
+    const known = this.#namesOf.of(properties, Object.keys)
+    const found = `${shown(text)} with the input ${name}, which the schema of the tool does not have`
+    const allowed =
+      known.length === 0
+        ? 'no input: the schema has none'
+        : `inputs of the schema (${listed(name, known, this.#hints)})`
+    return [{ path, found: `${found}${this.#hints.didYouMean(name, known)}`, allowed }]
+  }
+
+  #answerProblems(path: Path, text: string, field: string): Problem[] {
+    const call = valueAtPath(this.document, [...path.slice(0, 2), 'call'])
+    const answering = isJsonObject(call) && this.#isAnsweredHere ? this.#answersOf(call) : []
+    const known = answering.length > 0 ? this.#fieldsOf.of(answering, answeredFields) : undefined
+    if (!known || known.has(field)) return []
+    const found = `${shown(text)} with the field ${field}, which no answer to the call has${this.#hints.didYouMean(field, known)}`
+    return [{ path, found, allowed: `fields of the answers (${listed(field, known, this.#hints)})` }]
+  }
+
+  get #isAnsweredHere(): boolean {
+    return own(this.document, 'base_url') === undefined
+  }
+
+  /** Calls of tools that no responder answers. */
+  unansweredCalls(): Problem[] {
+    if (!this.#isAnsweredHere || this.#responders.length === 0) return []
+    const known = [...new Set(this.#responders.map(nameOf))]
+    return valuesAt(this.document, ['tools', '*', 'call']).flatMap(({ path, value: call }): Problem[] => {
+      if (!isJsonObject(call) || this.#answersOf(call).length > 0) return []
+      const name = callName(call)
+      const found = `${shown(name)}, which no responder answers${this.#hints.didYouMean(name, known)}`
+      const allowed = `a call that a responder answers (${listed(name, known, this.#hints)})`
+      return [{ path: [...path, 'path'], found, allowed }]
+    })
+  }
+
+  /** Responders that no tool calls: they answer direct calls and the proxy alone. */
+  unreachedResponders(): Problem[] {
+    const calls = valuesAt(this.document, ['tools', '*', 'call']).map(({ value }) => value)
+    const asked = calls.filter(isJsonObject)
+    const reached = new Set(asked.flatMap((call) => this.#answersOf(call)))
+    const names = asked.map(callName)
+    return this.#responders.flatMap((responder): Problem[] => {
+      if (asked.length === 0 || reached.has(responder)) return []
+      const name = nameOf(responder)
+      const found = `${shown(name)}, which no tool calls${this.#hints.didYouMean(name, names)}`
+      return [{ path: [...responder.path, 'on'], found, allowed: 'a request that a tool makes, or direct calls alone' }]
+    })
+  }
+
+  /** The responders that answer a call for some input. */
+  #answersOf(call: JsonObject): readonly ResponderPlace[] {
+    return this.#answering.of(call, () => {
+      const path = own(call, 'path')
+      const isOpen = typeof path !== 'string' || path.includes('{{#')
+      const there = isOpen ? this.#responders : [...this.#anyPath, ...this.#byPath.at(partsOf(path))]
+      return there.filter(({ method }) => method === undefined || method === own(call, 'method'))
+    })
+  }
+}
+
+/** The names in the path of the responder that a template belongs to; undefined for other templates. */
+function capturesOf(document: JsonObject, place: Path): string[] | undefined {
+  if (place[0] !== 'responders') return undefined
+  const path = valueAtPath(document, [...place.slice(0, 2), 'on', 'path'])
+  return typeof path === 'string' ? [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name) : []
+}
+
+interface ResponderPlace {
+  readonly path: Path
+  readonly value: JsonObject
+  readonly method: string | undefined
+  readonly pattern: string | undefined
+}
+
+function respondersOf(document: JsonObject): ResponderPlace[] {
+  return valuesAt(document, ['responders', '*']).flatMap(({ path, value }): ResponderPlace[] => {
+    const on = isJsonObject(value) ? own(value, 'on') : undefined
+    if (!isJsonObject(value) || !isJsonObject(on)) return []
+    const [method, pattern] = [own(on, 'method'), own(on, 'path')].map((each) =>
+      typeof each === 'string' ? each : undefined,
+    )
+    return [{ path, value, method, pattern }]
+  })
+}
+
+function callName(call: JsonObject): string {
+  return [own(call, 'method'), own(call, 'path')].filter((part) => typeof part === 'string').join(' ')
+}
+
+function nameOf({ method, pattern }: ResponderPlace): string {
+  return `${method ?? '*'} ${pattern ?? '/*'}`
+}
+
+const VALUE = '\u0000'
+
+/** The parts of a call's path; undefined for one that holds a template. */
+function partsOf(path: string): (string | undefined)[] {
+  const [plain = ''] = path.replaceAll(/\{\{\{?.*?\}\}\}?/gs, VALUE).split('?')
+  return plain.split('/').map((part) => (part.includes(VALUE) ? undefined : (percentDecoded(part) ?? part)))
+}
+
+/** Responders by the parts of their paths: documents have thousands, and a call meets only those that its own parts lead to. */
+class PathTree {
+  readonly #here: ResponderPlace[] = []
+  /** By a part that is one text, and by one that matches several. */
+  readonly #fixed = new Map<string, PathTree>()
+  readonly #open = new Map<string, PathTree>()
+
+  add(responder: ResponderPlace, [part, ...rest]: readonly string[]): void {
+    if (part === undefined) {
+      this.#here.push(responder)
+      return
+    }
+    const next = /[{*]/.test(part) ? this.#open : this.#fixed
+    const tree = next.get(part) ?? new PathTree()
+    next.set(part, tree)
+    tree.add(responder, rest)
+  }
+
+  /** Those whose paths these parts can be; undefined is any part. */
+  at(parts: readonly (string | undefined)[]): ResponderPlace[] {
+    const [part, ...rest] = parts
+    if (parts.length === 0) return this.#here
+    const same = part === undefined ? [...this.#fixed.values()] : [this.#fixed.get(part) ?? []].flat()
+    const open = [...this.#open].filter(([wanted]) => part === undefined || canBe(part, wanted)).map(([, tree]) => tree)
+    return [...same, ...open].flatMap((tree) => tree.at(rest))
+  }
+}
+
+function canBe(part: string, wanted: string): boolean {
+  return /^\{\w+\}$/.test(wanted) ? part !== '' : matchesGlob(wanted, part)
+}
+
+/** The first name that a schema with fixed properties does not have. */
+function missingInput(
+  schema: unknown,
+  [name, ...rest]: readonly string[],
+): { name: string; properties: JsonObject } | undefined {
+  const properties = isJsonObject(schema) ? own(schema, 'properties') : undefined
+  if (name === undefined || !isJsonObject(schema) || !isJsonObject(properties)) return undefined
+  if (OPEN.some((key) => own(schema, key) !== undefined && own(schema, key) !== false)) return undefined
+  return Object.hasOwn(properties, name) ? missingInput(own(properties, name), rest) : { name, properties }
+}
+
+/** Keys by which a schema takes more than its `properties`. */
+const OPEN = [
+  'additionalProperties',
+  'patternProperties',
+  'unevaluatedProperties',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  '$ref',
+  'if',
+]
+
+/** The fields of the bodies that succeed; undefined where they depend on the request. */
+function answeredFields(responders: readonly ResponderPlace[]): ReadonlySet<string> | undefined {
+  const known = new Set<string>()
+  for (const { value } of responders) {
+    const sequence = own(value, 'sequence')
+    for (const answer of Array.isArray(sequence) ? sequence : [own(value, 'respond') ?? {}]) {
+      if (!isJsonObject(answer) || Number(own(answer, 'status') ?? 200) >= 400) continue
+      const body = own(answer, 'body')
+      if (body === undefined && own(value, 'steps') === undefined) continue
+      if (!isJsonObject(body)) return undefined
+      for (const field of Object.keys(body)) known.add(field)
+    }
+  }
+  return known
+}
+
+export function textsIn(value: JsonValue | undefined, base: Path): { path: Path; text: string }[] {
+  if (typeof value === 'string') return [{ text: value, path: base }]
+  if (Array.isArray(value)) return value.flatMap((item, at) => textsIn(item, [...base, at]))
+  return isJsonObject(value) ? Object.entries(value).flatMap(([key, item]) => textsIn(item, [...base, key])) : []
+}

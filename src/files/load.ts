@@ -1,0 +1,143 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { conflictWith, type Extension } from '../model/domain/extension.ts'
+import { isScenarioPath, type Scenario } from '../model/domain/scenario.ts'
+import { type SeedBundle, withDefaultClient } from '../model/domain/seed.ts'
+import { StartError } from '../model/domain/start-error.ts'
+import { lazyImport } from '../model/domain/once.ts'
+import type { DocumentChecks } from './connector-checks.ts'
+import { BUNDLED, bundledFile, bundledFileNamed, bundledNames, parsedBundledSeed } from './package-files.ts'
+import type { KnownConnectors } from './seed-checks.ts'
+import { readTextFile, textsIn } from './text-files.ts'
+
+/*
+ * The seeds, extensions and scenarios that the command line names, as a start reads them. What parses each kind is loaded with the
+ * first document of it: a start with the bundled seed loads neither YAML nor zod where the build has left the seed parsed.
+ */
+
+const loadSeedFiles = lazyImport(() => import('./seed-files.ts'))
+const loadReader = lazyImport(() => import('./read.ts'))
+const loadScenarioFiles = lazyImport(() => import('./scenario-files.ts'))
+
+/**
+ * The seeds at these paths, one after the other: a file, a folder, or `bundled`. `note` is called with what the files do not say.
+ * @throws DocumentError with the problems of all files; UnreadableFileError
+ */
+export async function loadSeeds(
+  paths: readonly string[],
+  checks: DocumentChecks,
+  note: (line: string) => void = () => undefined,
+): Promise<SeedBundle> {
+  const isBundled = paths.length === 1 && paths[0] === BUNDLED
+  const parsed = isBundled ? await parsedBundledSeed() : undefined
+  if (parsed) return withDefaultClient(parsed)
+  const { notesOn, readSources, soundBundle } = await loadSeedFiles()
+  const sources = await readSources(paths, checks)
+  const bundle = soundBundle(sources)
+  for (const line of sources.flatMap(notesOn)) note(line)
+  return withDefaultClient(bundle)
+}
+
+/**
+ * The extensions that `--extension` names, in order: a bundled one by its name, or a file by its path. Those in seed folders follow.
+ * @throws StartError for an unknown name, or two that answer the same; DocumentError with every problem, UnreadableFileError
+ */
+export async function loadExtensions(
+  {
+    extensions: names = [],
+    seeds = [],
+  }: { extensions?: readonly string[] | undefined; seeds?: readonly string[] | undefined },
+  checks: DocumentChecks,
+): Promise<Extension[]> {
+  const extensions: Extension[] = []
+  const folders = seeds.filter((path) => path !== BUNDLED)
+  if (names.length + folders.length === 0) return extensions
+  const { parseExtension, readDocument } = await loadReader()
+  const add = async (file: string, text: string): Promise<void> => {
+    const extension = await parseExtension(text, file, checks)
+    const conflict = conflictWith(extension, extensions)
+    if (conflict !== undefined) throw new StartError(`${file}: ${conflict}`)
+    extensions.push(extension)
+  }
+  for (const name of names) {
+    const file = isScenarioPath(name) ? name : await bundledFileNamed('extension', name)
+    await add(file, await readTextFile(file))
+  }
+  for (const { file, text } of (await Promise.all(folders.map((folder) => textsIn(folder)))).flat()) {
+    // Other files of a seed need not be read for this.
+    if (!/(?:^|[{,])\s*["']?extension["']?\s*:/m.test(text)) continue
+    const { kind } = await readDocument(text, file, checks)
+    if (kind === 'extension') await add(file, text)
+  }
+  return extensions
+}
+
+/** What a third party and an extension may answer. */
+export const ANY_STATUS = Array.from({ length: 400 }, (_, at) => 200 + at)
+
+/** The checks of a server with these extensions, which scenarios name as operations; there may be more later. */
+export function withExtensions(
+  checks: DocumentChecks,
+  extensions: { readonly names: readonly string[] },
+): DocumentChecks {
+  return {
+    ...checks,
+    get operations() {
+      return new Map([...checks.operations, ...extensions.names.map((name) => [name, ANY_STATUS] as const)])
+    },
+  }
+}
+
+/** What is read with a scenario: the checks, and the connectors it may be about. */
+export interface ScenarioContext {
+  readonly checks: DocumentChecks
+  /** Undefined for a scenario that is only shown: connectors that it names need not exist. */
+  readonly connectors: KnownConnectors | undefined
+  /** The seeds of the server: a folder of them can have scenarios of its own. */
+  readonly seeds?: readonly string[] | undefined
+}
+
+/**
+ * The scenarios that `--scenario` names, in order: one of the folder `scenarios` in a seed, or a bundled one, by its name, or a
+ * file by its path.
+ * @throws StartError for an unknown name, DocumentError with every problem, UnreadableFileError
+ */
+export async function loadScenarios(names: readonly string[], context: ScenarioContext): Promise<Scenario[]> {
+  const scenarios: Scenario[] = []
+  for (const name of names) {
+    const file = isScenarioPath(name) ? name : await fileNamed(name, context.seeds ?? [])
+    const scenario = await readScenarioFile(file, context)
+    const twice = scenarios.some((other) => other.name === scenario.name)
+    if (twice) throw new StartError(`scenario ${scenario.name} is given for the second time; give each once`)
+    scenarios.push(scenario)
+  }
+  return scenarios
+}
+
+/** A bundled scenario; undefined when there is none of this name. @throws DocumentError when its connectors are missing */
+export async function bundledScenario(name: string, context: ScenarioContext): Promise<Scenario | undefined> {
+  if (!(await bundledNames('scenario')).includes(name)) return undefined
+  return readScenarioFile(bundledFile('scenario', name), context)
+}
+
+/** Every bundled scenario, in the order of their names, to be shown. */
+export async function bundledScenarios(checks: DocumentChecks): Promise<Scenario[]> {
+  return loadScenarios(await bundledNames('scenario'), { checks, connectors: undefined })
+}
+
+async function fileNamed(name: string, seeds: readonly string[]): Promise<string> {
+  for (const seed of seeds) {
+    const file = join(seed, 'scenarios', `${name}.yaml`)
+    const isThere = await stat(file).then(
+      (found) => found.isFile(),
+      () => false,
+    )
+    if (isThere) return file
+  }
+  return bundledFileNamed('scenario', name)
+}
+
+async function readScenarioFile(file: string, { checks, connectors }: ScenarioContext): Promise<Scenario> {
+  const { parseScenario } = await loadScenarioFiles()
+  return parseScenario({ file, text: await readTextFile(file) }, checks, connectors)
+}

@@ -1,0 +1,330 @@
+import {
+  isJsonObject,
+  isNumber,
+  type JsonObject,
+  jsonType,
+  type JsonValue,
+  listAt,
+  objectAt,
+  own,
+} from '../../model/domain/json.ts'
+import { shorten } from '../../model/domain/text.ts'
+import { linearPattern } from '../../model/linear-pattern.ts'
+import { type Follow, trimmedAt } from './api-document.ts'
+import type { ValueOf } from './generated-values.ts'
+
+/** How much of a schema is kept: levels of objects and lists, and schemas in all. */
+export interface Bounds {
+  readonly depth: number
+  readonly schemas: number
+  /** Characters of a description. */
+  readonly description: number
+}
+
+export interface Inlined {
+  readonly schema: JsonObject
+  /** Whether something was left out, because it is too deep, too much, or contains itself. */
+  readonly isCut: boolean
+  /** Patterns that were left out. */
+  readonly patterns: ReadonlySet<string>
+  /** Whether a part closed the schema to the properties of others. */
+  readonly isOpened: boolean
+  /** Names of its write-only properties. */
+  readonly writeOnly: ReadonlySet<string>
+}
+
+/**
+ * A schema of the document as one that stands alone, in JSON Schema 2020-12: references are replaced by what they lead to,
+ * `allOf` is merged, and what Ajv would refuse is left out. Without `values` it is the schema of an input, which has no read-only
+ * properties; with them that of an answer, which has no write-only ones. Values that should vary are templates there: they are
+ * examples, which Prism's generator then takes.
+ */
+export function inlineSchema(
+  schema: JsonValue,
+  follow: Follow,
+  { bounds, values, name = '' }: { bounds: Bounds; values?: ValueOf; name?: string },
+): Inlined {
+  const run = new Inlining(follow, bounds, values)
+  const inlined = run.inline(schema, { refs: [], name, depth: 0 }) ?? {}
+  const { isCut, isOpened, patterns, writeOnly } = run
+  return { schema: inlined, isCut, isOpened, patterns, writeOnly }
+}
+
+/** Where a schema is: the references and the property that led to it, and how deep. */
+interface Place {
+  readonly refs: readonly string[]
+  readonly name: string
+  readonly depth: number
+}
+
+const MAX_CHOICES = 8
+
+class Inlining {
+  isCut = false
+  isOpened = false
+  readonly patterns = new Set<string>()
+  readonly writeOnly = new Set<string>()
+  #left: number
+
+  constructor(
+    readonly follow: Follow,
+    readonly bounds: Bounds,
+    /** The values of an answer; undefined for an input. */
+    readonly values: ValueOf | undefined,
+  ) {
+    this.#left = bounds.schemas
+  }
+
+  /** Undefined for a schema that is left out. */
+  inline(given: JsonValue, place: Place): JsonObject | undefined {
+    if (!isJsonObject(given)) return {}
+    const ref = trimmedAt(given, '$ref')
+    const isNew = ref !== '' && !place.refs.includes(ref)
+    const target = isNew ? this.follow({ $ref: ref }) : undefined
+    if (target !== undefined) return this.inline(target, { ...place, refs: [...place.refs, ref] })
+    if (ref !== '' || place.depth > this.bounds.depth || this.#left <= 0) {
+      // A new reference that leads nowhere cuts nothing: the document does not have it.
+      if (!isNew) this.isCut = true
+      const found = this.follow(given)
+      return this.values ? undefined : typeKeyword(isJsonObject(found) ? typesOf(found) : [])
+    }
+    this.#left -= 1
+    const merged = this.#mergedParts(given, place)
+    return this.values ? withExample(merged, given, this.values, place.name) : merged
+  }
+
+  #inlineAll(schemas: readonly JsonValue[], place: Place): JsonObject[] {
+    return schemas.map((each) => this.inline(each, place)).filter((each) => each !== undefined)
+  }
+
+  #mergedParts(given: JsonObject, place: Place): JsonObject {
+    const result = ownKeywords(given, this.values ? 0 : this.bounds.description)
+    const pattern = own(given, 'pattern')
+    if (typeof pattern === 'string' && result['pattern'] === undefined) this.patterns.add(pattern)
+    this.#properties(given, result, place)
+    const inside = { ...place, name: '', depth: place.depth + 1 }
+    const items = own(given, 'items')
+    const schema = isJsonObject(items) ? this.inline(items, inside) : undefined
+    if (schema) result['items'] = schema
+    const positions = positionsOf(given).map((each) => this.inline(each, inside) ?? {})
+    if (positions.length > 0) result['prefixItems'] = positions
+    // Prism's generator does not know it: the items that it makes are changed to fit later.
+    if (this.values && positions[0])
+      Object.assign(result, {
+        items: positions[0],
+        minItems: Math.max(positions.length, Number(result['minItems'] ?? 0)),
+      })
+    const parts = this.#inlineAll(listAt(given, 'allOf'), place)
+    const described = [...listAt(given, 'oneOf'), ...listAt(given, 'anyOf')]
+    const choices = described.filter((each) => !isNull(this.follow(each)))
+    const isNullable = choices.length < described.length
+    const inlined = this.#inlineAll(choices.slice(0, this.values ? 1 : MAX_CHOICES), place)
+    const [only] = inlined
+    if (only && inlined.length === 1 && choices.length === 1) parts.push(isNullable ? nullable(only) : only)
+    else if (only && this.values) parts.push(only)
+    const merged = parts.reduce(merge, result)
+    if (isClosedByPart([result, ...parts])) this.isOpened = true
+    if (this.values) this.#nameKind(merged, given, { choice: choices[0], ref: place.refs.at(-1) ?? '' })
+    if (inlined.length > 1) merged['anyOf'] = isNullable ? [...inlined, { type: 'null' }] : inlined
+    return merged
+  }
+
+  /** The property that a discriminator names has the word of the schema that is answered. */
+  #nameKind(
+    merged: JsonObject,
+    given: JsonObject,
+    { choice, ref }: { choice: JsonValue | undefined; ref: string },
+  ): void {
+    const kind = own(given, 'discriminator')
+    if (kind !== undefined) merged['discriminator'] = kind
+    const name = trimmedAt(merged, 'discriminator') || trimmedAt(objectAt(merged, 'discriminator'), 'propertyName')
+    const isOwn = choice === undefined && ref !== '' && this.follow({ $ref: ref }) === given
+    const answered = isOwn ? ref : isJsonObject(choice) ? trimmedAt(choice, '$ref') : ''
+    const properties = objectAt(merged, 'properties')
+    if (!Object.hasOwn(properties, name) || answered === '') return
+    const schemaName = answered.split('/').at(-1) ?? ''
+    const words = Object.entries(objectAt(objectAt(merged, 'discriminator'), 'mapping'))
+    const ofSchema = words.find(([, target]) => target === answered || target === schemaName)
+    const [word] = ofSchema ?? (choice === undefined ? words[0] : undefined) ?? [schemaName]
+    if (isAllowed(objectAt(properties, name), word))
+      merged['properties'] = { ...properties, [name]: { type: 'string', enum: [word], example: word } }
+  }
+
+  #properties(given: JsonObject, result: JsonObject, { refs, depth }: Place): void {
+    const described = objectAt(given, 'properties')
+    const kept: JsonObject = {}
+    let isWhole = true
+    for (const [name, value] of Object.entries(described)) {
+      // What is required says most about a schema of which not all fits.
+      if (this.#left <= 0 && !listAt(given, 'required').includes(name)) {
+        this.isCut = true
+        isWhole = false
+        continue
+      }
+      const followed = this.follow(value)
+      if (isJsonObject(followed) && own(followed, 'writeOnly') === true) this.writeOnly.add(name)
+      if (name === '__proto__' || this.#isHidden(value)) continue
+      const property = this.inline(value, { refs, name, depth: depth + 1 })
+      if (property) kept[name] = property
+    }
+    if (Object.keys(kept).length > 0) result['properties'] = kept
+    // An answer has a required property also where its schema was cut.
+    const isKept = (name: JsonValue): boolean =>
+      typeof name === 'string' &&
+      name !== '__proto__' &&
+      (Object.hasOwn(kept, name) || (this.values !== undefined && !this.#isHidden(own(described, name))))
+    const required = listAt(given, 'required').filter(isKept)
+    if (required.length > 0) result['required'] = [...new Set(required)]
+    const others = own(given, 'additionalProperties')
+    if (others === false && isWhole && Object.keys(kept).length > 0) result['additionalProperties'] = false
+    else if (isJsonObject(others) && Object.keys(others).length > 0) {
+      const schema = this.inline(others, { refs, name: '', depth: depth + 1 })
+      if (schema) result['additionalProperties'] = schema
+    }
+  }
+
+  #isHidden(property: JsonValue | undefined): boolean {
+    const described = this.follow(property)
+    return isJsonObject(described) && own(described, this.values ? 'writeOnly' : 'readOnly') === true
+  }
+}
+
+/** The schemas of the first items of a list, by their places. */
+export function positionsOf(schema: JsonObject): JsonValue[] {
+  const positions = listAt(schema, 'prefixItems')
+  return positions.length > 0 ? positions : listAt(schema, 'items')
+}
+
+function isClosedByPart(parts: readonly JsonObject[]): boolean {
+  const described = parts.filter((part) => own(part, 'properties') !== undefined)
+  return described.length > 1 && described.some((part) => own(part, 'additionalProperties') === false)
+}
+
+function isNull(schema: JsonValue | undefined): boolean {
+  return isJsonObject(schema) && own(schema, 'type') === 'null'
+}
+
+function nullable(schema: JsonObject): JsonObject {
+  const type = own(schema, 'type')
+  const values = own(schema, 'enum')
+  return {
+    ...schema,
+    ...(typeof type === 'string' && { type: [type, 'null'] }),
+    ...(Array.isArray(values) && !values.includes(null) && { enum: [...values, null] }),
+  }
+}
+
+function merge(a: JsonObject, b: JsonObject): JsonObject {
+  // What one part closes, another may open.
+  const { additionalProperties: _closed, ...rest } = a
+  const { additionalProperties: _also, ...more } = b
+  const both = { ...rest, ...more }
+  const description = own(a, 'description')
+  if (description !== undefined) both['description'] = description
+  const properties = { ...objectAt(a, 'properties'), ...objectAt(b, 'properties') }
+  if (Object.keys(properties).length > 0) both['properties'] = properties
+  const required = [...new Set([...listAt(a, 'required'), ...listAt(b, 'required')])]
+  if (required.length > 0) both['required'] = required
+  return both
+}
+
+const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
+const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']
+
+/** The keywords of a schema itself, as JSON Schema 2020-12 has them. */
+function ownKeywords(given: JsonObject, maxDescription: number): JsonObject {
+  const types = typesOf(given)
+  const result = typeKeyword(types)
+  const description = trimmedAt(given, 'description')
+  if (maxDescription > 0 && description !== '') result['description'] = shorten(description, maxDescription)
+  for (const key of ['default', 'const'] as const) {
+    const value = own(given, key)
+    if (value !== undefined && fits(types, value)) result[key] = value
+  }
+  const values = listAt(given, 'enum').filter((value) => value === null || fits(types, value))
+  if (values.length > 0)
+    result['enum'] = own(given, 'nullable') === true && !values.includes(null) ? [...values, null] : values
+  const format = trimmedAt(given, 'format')
+  if (format !== '') result['format'] = format
+  const pattern = own(given, 'pattern')
+  if (typeof pattern === 'string' && linearPattern(pattern)) result['pattern'] = pattern
+  for (const key of COUNTS) {
+    const count = own(given, key)
+    if (typeof count === 'number' && Number.isInteger(count) && count >= 0) result[key] = count
+  }
+  bounds(given, result)
+  if (own(given, 'uniqueItems') === true) result['uniqueItems'] = true
+  return result
+}
+
+function bounds(given: JsonObject, result: JsonObject): void {
+  for (const [limit, exclusive] of [
+    ['minimum', 'exclusiveMinimum'],
+    ['maximum', 'exclusiveMaximum'],
+  ] as const) {
+    const value = own(given, limit)
+    const strict = own(given, exclusive)
+    // Before 3.1 the keyword says whether the limit itself is excluded.
+    if (typeof value === 'number') result[strict === true ? exclusive : limit] = value
+    if (typeof strict === 'number') result[exclusive] = strict
+  }
+  const multiple = own(given, 'multipleOf')
+  if (typeof multiple === 'number' && multiple > 0) result['multipleOf'] = multiple
+}
+
+/** The types that a schema allows; none where it says nothing. */
+export function typesOf(given: JsonObject): string[] {
+  const type = own(given, 'type')
+  const all = (Array.isArray(type) ? type : [type === 'file' ? 'string' : type]).filter(
+    (each) => typeof each === 'string' && TYPES.includes(each),
+  ) as string[]
+  if (all.length === 0 && isJsonObject(own(given, 'properties'))) all.push('object')
+  if (all.length === 0 && own(given, 'items') !== undefined) all.push('array')
+  const isNullable = own(given, 'nullable') === true || own(given, 'x-nullable') === true
+  return [...new Set(isNullable && all.length > 0 ? [...all, 'null'] : all)]
+}
+
+function typeKeyword([first, ...others]: readonly string[]): JsonObject {
+  if (first === undefined) return {}
+  return { type: others.length === 0 ? first : [first, ...others] }
+}
+
+/** Whether a value is of one of the types; any is where there are none. */
+export function fits(types: readonly string[], value: JsonValue): boolean {
+  const isWhole = (Number.isInteger(value) || typeof value === 'bigint') && types.includes('integer')
+  return types.length === 0 || types.includes(jsonType(value)) || isWhole
+}
+
+/** The schema with the value that an answer has there as its example; without one Prism's generator makes it. */
+function withExample(schema: JsonObject, given: JsonObject, valueOf: ValueOf, name: string): JsonObject {
+  const types = [own(schema, 'type')].flat()
+  // Examples of whole objects often contradict their own schema, so those of their properties are taken.
+  if (!types.some((type) => typeof type === 'string' && SCALARS.includes(type))) return schema
+  const [listed] = listAt(given, 'examples')
+  const written = own(given, 'example') ?? listed
+  const fixed = [written, own(schema, 'default'), own(schema, 'const'), listAt(schema, 'enum')[0]].find(
+    (value) =>
+      value !== undefined && typeof value !== 'object' && fits(typesOf(schema), value) && isAllowed(schema, value),
+  )
+  const example = valueOf(name, schema, fixed)
+  return example === undefined ? schema : { ...schema, example }
+}
+
+const SCALARS = ['string', 'number', 'integer', 'boolean']
+
+/** Whether the limits of a schema allow a scalar of one of its types. */
+export function isAllowed(schema: JsonObject, value: JsonValue): boolean {
+  const values = own(schema, 'enum')
+  if (Array.isArray(values) && typeof value !== 'object' && !values.includes(value)) return false
+  const fixed = own(schema, 'const')
+  if (fixed !== undefined && typeof fixed !== 'object' && value !== fixed) return false
+  const within = (least: string, most: string, size: number | bigint): boolean => {
+    const [min, max] = [own(schema, least), own(schema, most)]
+    return !(typeof min === 'number' && size < min) && !(typeof max === 'number' && size > max)
+  }
+  if (isNumber(value)) return within('minimum', 'maximum', value)
+  if (typeof value !== 'string') return true
+  const pattern = own(schema, 'pattern')
+  const isMatch = typeof pattern !== 'string' || linearPattern(pattern)?.test(value) !== false
+  return isMatch && within('minLength', 'maxLength', Array.from(value).length)
+}

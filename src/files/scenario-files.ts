@@ -1,0 +1,101 @@
+import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '../model/domain/json.ts'
+import type { Scenario } from '../model/domain/scenario.ts'
+import { Hints, listed } from '../model/domain/suggestion.ts'
+import { type Problem, type Path, shown, valuesAt } from '../model/schema/problems.ts'
+import type { DocumentChecks } from './connector-checks.ts'
+import { anotherKind, readDocument, sound } from './read.ts'
+import { toScenario } from './scenario.ts'
+import type { KnownConnectors } from './seed-checks.ts'
+import type { TextFile } from './text-files.ts'
+
+/**
+ * One scenario document, YAML or JSON, about these connectors; undefined does not check what it is about.
+ * @throws DocumentError with everything that is wrong with it
+ */
+export async function parseScenario(
+  { text, file }: TextFile,
+  checks: DocumentChecks,
+  connectors: KnownConnectors | undefined,
+): Promise<Scenario> {
+  const read = await readDocument(text, file, checks)
+  if (read.kind !== 'scenario') throw anotherKind(read, 'a scenario: name, description, initial, rules')
+  const document = sound(read, connectors ? checkScenario(read.source.value, checks, connectors) : [])
+  return { ...toScenario(document), text }
+}
+
+/** What may be injected at any operation, declared or not (1.4). */
+const STATUSES_OF_EVERY_OPERATION: readonly number[] = [429, 500, 503, 504]
+
+/** Operations, connectors, tools and statuses in a scenario that there are not, however the rest of it is written. */
+export function checkScenario(
+  document: JsonValue,
+  { operations }: DocumentChecks,
+  connectors: KnownConnectors,
+): Problem[] {
+  const hints = new Hints()
+  return valuesAt(document, ['rules', '*']).flatMap(({ path, value: rule }) => {
+    if (!isJsonObject(rule)) return []
+    const match = objectAt(rule, 'on')
+    return [
+      ...unknownName(own(match, 'operation'), [...operations.keys()], [...path, 'on', 'operation'], hints),
+      ...nameProblems(match, [...path, 'on'], connectors, hints),
+      ...statusProblems(rule, match, path, operations),
+    ]
+  })
+}
+
+function nameProblems(on: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints): Problem[] {
+  const ofAccount = own(objectAt(on, 'account'), 'connector')
+  const connector = own(on, 'connector') ?? ofAccount
+  const named = typeof connector === 'string' ? connectors.get(connector) : undefined
+  const tools = (named ? [named] : [...connectors.values()]).flatMap(
+    (each) => each?.tools.map(({ name }) => name) ?? [],
+  )
+  return [
+    // A glob may stand for names that come later.
+    ...unknownName(withoutGlob(own(on, 'connector')), [...connectors.keys()], [...path, 'connector'], hints),
+    ...unknownName(withoutGlob(ofAccount), [...connectors.keys()], [...path, 'account', 'connector'], hints),
+    ...unknownName(withoutGlob(own(on, 'tool')), tools, [...path, 'tool'], hints),
+  ]
+}
+
+function withoutGlob(name: JsonValue | undefined): JsonValue | undefined {
+  return typeof name === 'string' && name.includes('*') ? undefined : name
+}
+
+function unknownName(name: JsonValue | undefined, known: readonly string[], path: Path, hints: Hints): Problem[] {
+  if (typeof name !== 'string' || name === '' || known.includes(name)) return []
+  const allowed = known.length === 0 ? 'none, because there is none' : listed(name, known, hints)
+  return [{ path, found: `${shown(name)}${hints.didYouMean(name, known)}`, allowed }]
+}
+
+/** At the service, an injected status is one that the spec declares for the operation, unless the rule says `off_spec`. */
+function statusProblems(
+  rule: JsonObject,
+  on: JsonObject,
+  path: Path,
+  operations: DocumentChecks['operations'],
+): Problem[] {
+  if (own(rule, 'at') !== 'service' || own(rule, 'off_spec') === true) return []
+  const operation = own(on, 'operation') ?? (own(on, 'tool') === undefined ? undefined : 'execute_tool')
+  const declared = declaredStatuses(operation, operations)
+  if (!declared) return []
+  const allowed = [...new Set([...declared, ...STATUSES_OF_EVERY_OPERATION])].sort((a, b) => a - b)
+  const statuses = valuesAt(own(rule, 'do'), ['*', 'respond', 'status'], [...path, 'do'])
+  return statuses.flatMap(({ path: at, value }): Problem[] => {
+    if (typeof value !== 'number' || allowed.includes(value)) return []
+    const of = typeof operation === 'string' ? operation : 'every operation (the rule names none)'
+    const words = `a status that spec/openapi.yaml declares for ${of}: ${allowed.join(', ')}; anything with off_spec: true`
+    return [{ path: at, found: String(value), allowed: words }]
+  })
+}
+
+/** What the operation declares; for a rule without one, what all of them declare. Undefined for an unknown operation. */
+function declaredStatuses(
+  operation: JsonValue | undefined,
+  operations: DocumentChecks['operations'],
+): readonly number[] | undefined {
+  if (operation !== undefined) return typeof operation === 'string' ? operations.get(operation) : undefined
+  const [first = [], ...others] = operations.values()
+  return first.filter((status) => others.every((statuses) => statuses.includes(status)))
+}

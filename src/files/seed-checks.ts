@@ -1,0 +1,231 @@
+import { CREDENTIAL_KINDS, TRAITS } from '../model/domain/authorization-type.ts'
+import { collectionNamed, type Collection, keyOf } from '../model/domain/collection.ts'
+import type { Connector } from '../model/domain/connector.ts'
+import { bareConnector, typeOfConnection } from '../model/domain/connector-defaults.ts'
+import { isErrorCode } from '../model/domain/errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue, objectAt, own, textAt } from '../model/domain/json.ts'
+import { authorizationTypeOf } from '../model/domain/provider.ts'
+import type { SeedBundle } from '../model/domain/seed.ts'
+import { Hints, listed } from '../model/domain/suggestion.ts'
+import { type Problem, type Path, shown, valuesAt } from '../model/schema/problems.ts'
+
+/** The connectors that a seed may refer to; `undefined` for a name whose own file has problems. */
+export type KnownConnectors = ReadonlyMap<string, Connector | undefined>
+
+/**
+ * The connectors that there are once a bundle is added to those that are there: its connector files, its connections of account
+ * types, its custom providers (G19). A connector file that only serves custom providers takes the name away (G47).
+ */
+export function connectorsIn(bundle: SeedBundle, there: KnownConnectors = new Map()): KnownConnectors {
+  const known = new Map(there)
+  for (const provider of bundle.providers) {
+    if (provider.identifier !== undefined)
+      known.set(
+        provider.identifier,
+        bareConnector(provider.identifier, authorizationTypeOf(provider.auth_patterns ?? [])),
+      )
+  }
+  for (const { key_id, type } of bundle.connections) {
+    const authorizationType = type && typeOfConnection(type)
+    if (authorizationType) known.set(key_id, bareConnector(key_id, authorizationType))
+  }
+  for (const connector of bundle.connectors) {
+    if (connector.custom_provider === null) known.set(connector.connector, connector)
+    else known.delete(connector.connector)
+  }
+  return known
+}
+
+/** The names of connector files in a seed's list of connectors. */
+export function listedNames(seed: JsonValue): string[] {
+  return textsAt(seed, ['connectors', '*'])
+}
+
+/** The name of a connector document, and the names in a seed's list of connectors. */
+export function namesIn(document: JsonValue): string[] {
+  return textsAt(document, ['connector'], ['connectors', '*'], ['connectors', '*', 'connector'])
+}
+
+/** Every name in a seed that may mean a connector, of wrong entries too, so that one mistake is reported once. */
+export function possibleNames(seed: JsonValue): string[] {
+  const typed = valuesAt(seed, ['connections', '*']).flatMap(({ value }) =>
+    isJsonObject(value) && own(value, 'type') !== undefined ? [own(value, 'key_id')] : [],
+  )
+  return [
+    ...namesIn(seed),
+    ...typed.filter((name) => typeof name === 'string'),
+    ...textsAt(seed, ['providers', '*', 'identifier']),
+  ]
+}
+
+function textsAt(document: JsonValue, ...paths: readonly string[][]): string[] {
+  const values = paths.flatMap((path) => valuesAt(document, path).map(({ value }) => value))
+  return values.filter((value) => typeof value === 'string')
+}
+
+/** What is wrong with a seed given the connectors that there are and the files beside it. */
+export function checkSeed(document: JsonValue, known: KnownConnectors, files: ReadonlySet<string>): Problem[] {
+  const hints = new Hints()
+  const inEach = (
+    check: (item: JsonObject, path: Path, known: KnownConnectors, hints: Hints) => Problem[],
+    ...path: readonly string[]
+  ): Problem[] =>
+    valuesAt(document, path).flatMap(({ path: at, value }) =>
+      isJsonObject(value) ? check(value, at, known, hints) : [],
+    )
+  return [
+    ...valuesAt(document, ['connectors', '*']).flatMap(({ path, value }): Problem[] => {
+      if (typeof value !== 'string' || files.has(value)) return []
+      const allowed = `connectors with a file in the folder of this seed (${listed(value, files, hints) || 'there is none'})`
+      return [{ path, found: `${shown(value)}${hints.didYouMean(value, files)}`, allowed }]
+    }),
+    ...inEach(connectionProblems, 'connections', '*'),
+    ...inEach(accountProblems, 'accounts', '*'),
+    ...inEach(collectionProblems, 'collections', '*'),
+    ...inEach(connectorProblems, 'generate'),
+    ...inEach(connectorProblems, 'generate', '*'),
+  ]
+}
+
+function connectionProblems(item: JsonObject, path: Path, known: KnownConnectors): Problem[] {
+  if (own(item, 'type') !== undefined || known.has(textAt(item, 'key_id'))) return []
+  const allowed = 'a type, because no connector has the name of this connection'
+  return [{ path: [...path, 'type'], found: 'nothing', allowed }]
+}
+
+function connectorProblems(item: JsonObject, path: Path, known: KnownConnectors, hints: Hints): Problem[] {
+  const name = own(item, 'connector')
+  if (typeof name !== 'string' || known.has(name)) return []
+  const found = `${shown(name)}${hints.didYouMean(name, known.keys())}`
+  const names =
+    known.size > 0
+      ? listed(name, known.keys(), hints)
+      : 'there is none; give the seed `bundled` too for the bundled ones'
+  return [{ path: [...path, 'connector'], found, allowed: `a connector that there is (${names})` }]
+}
+
+function accountProblems(item: JsonObject, path: Path, known: KnownConnectors, hints: Hints): Problem[] {
+  const connector = known.get(textAt(item, 'connector'))
+  if (!connector) return connectorProblems(item, path, known, hints)
+  const type = connector.authorization_type
+  const given = own(item, 'authorization_type')
+  const problems = detailProblems(objectAt(item, 'authorization_details'), connector, [
+    ...path,
+    'authorization_details',
+  ])
+  if (given !== undefined && given !== type) {
+    const allowed = `${type}, the type of connector ${connector.connector}`
+    problems.push({ path: [...path, 'authorization_type'], found: shown(given), allowed })
+  }
+  for (const [name, items] of Object.entries(objectAt(item, 'collections'))) {
+    const at = [...path, 'collections', name]
+    problems.push(...itemProblems(connector, { name, items, per: 'account', at, key: true, path: at }, hints))
+  }
+  return problems
+}
+
+/** The items of a collection that accounts share. */
+function collectionProblems(document: JsonObject, path: Path, known: KnownConnectors, hints: Hints): Problem[] {
+  const connector = known.get(textAt(document, 'connector'))
+  if (!connector) return connectorProblems(document, path, known, hints)
+  const [name, items = []] = [own(document, 'collection'), own(document, 'items')]
+  if (typeof name !== 'string') return []
+  const at = [...path, 'collection']
+  const place = { name, items, per: 'environment', at, key: false, path: [...path, 'items'] } as const
+  return itemProblems(connector, place, hints)
+}
+
+/** Where items of a collection are in a document. */
+interface ItemsPlace {
+  name: string
+  items: JsonValue
+  per: Collection['per']
+  /** Of the name, and whether it is a key. */
+  at: Path
+  key: boolean
+  /** Of the items. */
+  path: Path
+}
+
+function itemProblems(connector: Connector, { name, items, per, at, key, path }: ItemsPlace, hints: Hints): Problem[] {
+  const collection = collectionNamed(connector, name)
+  if (!collection) {
+    const names = Object.keys(connector.collections ?? {})
+    const found = `${shown(name)}${hints.didYouMean(name, names)}`
+    return [
+      {
+        path: at,
+        found,
+        allowed: `a collection of ${connector.connector} (${listed(name, names, hints) || 'there is none'})`,
+        atKey: key,
+      },
+    ]
+  }
+  if (collection.per !== per) {
+    const allowed =
+      per === 'account'
+        ? `\`collections\` of the seed, because the accounts of ${connector.connector} share ${name}`
+        : `\`collections\` of an account, because each account of ${connector.connector} has ${name} of its own`
+    return [{ path: at, found: shown(name), allowed, atKey: key }]
+  }
+  return Array.isArray(items) ? keyProblems(collection, items, path) : []
+}
+
+/** Every item has a key that no other has. */
+export function keyProblems(collection: Collection, items: readonly JsonValue[], path: Path): Problem[] {
+  const seen = new Set<string>()
+  return items.flatMap((item, index): Problem[] => {
+    if (!isJsonObject(item)) return []
+    const key = keyOf(collection, item)
+    const place = [...path, index, collection.key]
+    if (key === undefined)
+      return [
+        { path: place, found: shown(own(item, collection.key)), allowed: 'the key of the item, a text or a number' },
+      ]
+    if (seen.has(key)) return [{ path: place, found: `${shown(key)} for the second time`, allowed: 'each key once' }]
+    seen.add(key)
+    return []
+  })
+}
+
+/** An account has the one sub-object of its type, and `db_user` where its cluster is provisioned (G23). */
+function detailProblems(given: JsonObject, connector: Connector, path: Path): Problem[] {
+  const { authorization_type: type, cluster } = connector
+  const fitting = TRAITS[type].kind
+  const allowed = fitting === null ? `no credentials for ${type}` : `${fitting} for ${type}`
+  const problems = CREDENTIAL_KINDS.filter((kind) => kind !== fitting && own(given, kind) !== undefined).map(
+    (kind): Problem => ({ path: [...path, kind], found: `set for an account of type ${type}`, allowed, atKey: true }),
+  )
+  if (type === 'TRUSTED_IDP' && cluster === 'provisioned' && !own(objectAt(given, 'trusted_idp'), 'db_user')) {
+    const needed = 'the database user, because the cluster is provisioned'
+    problems.push({ path: [...path, 'trusted_idp', 'db_user'], found: 'nothing', allowed: needed })
+  }
+  return problems
+}
+
+/** Words of `settings.vocabulary` that the spec does not know, and words on the wire that mean another word there (G48). */
+export function checkVocabulary(seed: JsonValue, words: readonly string[]): Problem[] {
+  const [found] = valuesAt(seed, ['settings', 'vocabulary'])
+  if (!found || !isJsonObject(found.value)) return []
+  const vocabulary = found.value
+  const [known, hints] = [new Set(words), new Hints()]
+  return Object.entries(vocabulary).flatMap(([word, wire]): Problem[] => {
+    const path = [...found.path, word]
+    const problems = known.has(word) ? [] : [unknownWord(word, words, path, hints)]
+    if (typeof wire !== 'string' || !known.has(wire) || Object.hasOwn(vocabulary, wire)) return problems
+    if (isErrorCode(word) && isErrorCode(wire)) return problems
+    const allowed = `a word that the document does not have, or ${wire} with a word of its own as well`
+    return [...problems, { path, found: `${shown(wire)}, which is a word of the document`, allowed }]
+  })
+}
+
+function unknownWord(word: string, words: readonly string[], path: Path, hints: Hints): Problem {
+  const close: string[] = []
+  for (let count = 0; count < 3; count++) {
+    const others = words.filter((candidate) => !close.includes(candidate))
+    close.push(...[hints.nearest(word, others) ?? []].flat())
+  }
+  const meant = close.length > 0 ? ` (did you mean ${close.join(', ')}?)` : ''
+  const allowed = 'names of fields and values of enumerations of spec/openapi.yaml'
+  return { path, found: `an unknown word${meant}`, allowed, atKey: true }
+}

@@ -1,0 +1,92 @@
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { hasCode, systemCode, systemReason } from '../model/domain/system-error.ts'
+import { UnreadableFileError } from './problem.ts'
+
+/** What a configuration file may be called. In a folder of seeds it is no part of them. */
+export const CONFIGURATION_FILES: readonly string[] = ['toolmock.config.yaml', 'toolmock.config.json']
+
+export interface TextFile {
+  file: string
+  text: string
+}
+
+/**
+ * The text of a file, or of every YAML and JSON file in a folder, at any depth and in the order of their names. Files that cannot be
+ * read are added to `skipped`; without such a list the first of them is thrown.
+ */
+export async function textFiles(path: string, skipped?: UnreadableFileError[]): Promise<TextFile[]> {
+  const files = (await isFolder(path)) ? await filesIn(path) : [path]
+  if (files.length === 0) throw new UnreadableFileError(path, 'the folder has no .yaml, .yml or .json file')
+  return textsOf(files, skipped)
+}
+
+/** The texts in a folder; none where there is no folder. */
+export async function textsIn(folder: string, skipped?: UnreadableFileError[]): Promise<TextFile[]> {
+  const isThere = await stat(folder).then(
+    (found) => found.isDirectory(),
+    (error: unknown) => (hasCode(error, 'ENOENT', 'ENOTDIR') ? false : unreadable(folder)(error)),
+  )
+  return isThere ? textsOf(await filesIn(folder), skipped) : []
+}
+
+/** The texts in the folder `connectors` beside a file; none beside a folder, which has its connectors inside. */
+export async function textsBeside(path: string, skipped?: UnreadableFileError[]): Promise<TextFile[]> {
+  return (await isFolder(path)) ? [] : textsIn(join(dirname(path), 'connectors'), skipped)
+}
+
+export async function readTextFile(file: string): Promise<string> {
+  const bytes = await readFile(file).catch(unreadable(file))
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new UnreadableFileError(file, 'it is not UTF-8 text')
+  }
+}
+
+export function isFolder(path: string): Promise<boolean> {
+  return stat(path).then((found) => found.isDirectory(), unreadable(path))
+}
+
+/**
+ * At any depth, through links, each file once. Hidden files and installed packages are of other programs; in a volume of Kubernetes
+ * the files are links into a hidden folder. A link to nothing is listed, and fails when it is read.
+ */
+async function filesIn(folder: string, seen = new Set<string>()): Promise<string[]> {
+  seen.add(await realpath(folder).catch(() => folder))
+  const found: string[] = []
+  for (const name of (await readdir(folder).catch(unreadable(folder))).sort()) {
+    const path = join(folder, name)
+    const place = await realpath(path).catch(() => path)
+    if (name.startsWith('.') || name === 'node_modules' || seen.has(place)) continue
+    seen.add(place)
+    const target = await stat(path).catch(() => undefined)
+    const isTaken = /\.(?:ya?ml|json)$/.test(name) && !CONFIGURATION_FILES.includes(name)
+    if (target?.isDirectory()) found.push(...(await filesIn(path, seen)))
+    else if (isTaken && target?.isFile() !== false) found.push(path)
+  }
+  return found.sort()
+}
+
+async function textsOf(files: readonly string[], skipped?: UnreadableFileError[]): Promise<TextFile[]> {
+  const results = await Promise.allSettled(files.map(async (file) => ({ file, text: await readTextFile(file) })))
+  return results.flatMap((result) => {
+    if (result.status === 'fulfilled') return result.value
+    if (!skipped || !(result.reason instanceof UnreadableFileError)) throw result.reason
+    skipped.push(result.reason)
+    return []
+  })
+}
+
+function unreadable(path: string): (error: unknown) => never {
+  return (error) => {
+    const reason = REASONS[systemCode(error) ?? ''] ?? `it cannot be read (${systemReason(error)})`
+    throw new UnreadableFileError(path, reason)
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'it may not be read',
+  EISDIR: 'it is a folder',
+}

@@ -1,0 +1,189 @@
+import type { components } from '../../model/contract/generated/control-types.ts'
+import { PROXY_REQUEST } from '../../model/contract/shapes.ts'
+import { findingText, isViolation } from '../../model/domain/finding.ts'
+import { instant } from '../../model/domain/instant.ts'
+import { objectAt, textAt } from '../../model/domain/json.ts'
+import { maskText, maskUrl } from '../../model/domain/masking.ts'
+import { capitalised } from '../../model/domain/text.ts'
+import { RETRY_AFTER, type WebhookDelivery } from '../../model/domain/webhook.ts'
+import type { Environment } from '../../state/environment.ts'
+import type { RecordedEntry } from './entry.ts'
+import { accountFacts, answerOf, type Evidence, upstreamFacts } from './evidence.ts'
+import { type CausePart, DETAILS, type Details, generalActions, say } from './explanations.ts'
+import type { Journal } from './journal.ts'
+import { REMEDIES, type Remedy, UNREADABLE } from './remedies.ts'
+
+/** Why an answer is what it is; secrets are masked. `text` is all of it. */
+export type Explanation = components['schemas']['Explanation']
+
+/** Explains the latest entry with this id; undefined when the journal has none. `environment` as it is now. */
+export function explain(journal: Journal, id: string, environment: Environment | undefined): Explanation | undefined {
+  const entries = journal.recorded()
+  const index = entries.findLastIndex((each) => each.id === id)
+  const entry = entries[index]
+  if (!entry) return undefined
+  const evidence = { entry, earlier: entries.slice(0, index), environment, message: messageOf(entry) }
+  const { cause, remedy, details } = reasonOf(evidence)
+  const because = remedy && `${remedy.because.replace(/\.$/, '')} (${remedy.basis}).`
+  const general = [...responderFacts(entry), ...ruleFacts(entry), ...dueFacts(entry)]
+  const facts = [...general, ...(details.facts?.(evidence) ?? []), `The clock said ${instant(entry.at)}.`].map(maskText)
+  const actions = [...generalActions(evidence), ...(details.actions?.(evidence) ?? [])]
+  const [first, ...others] = cause.map((part) => ({ ...part, text: maskText(part.text) }))
+  // The name of a field stays as it was sent.
+  const start = first && (isBroken(entry) ? first : { ...first, text: capitalised(first.text) })
+  const parts = start ? [start, ...others] : []
+  const causeText = parts.map(({ text }) => text).join('')
+  // The cause is the first violation.
+  const findings = entry.findings
+    .map((finding) => `${finding.kind}: ${findingText(finding)}`)
+    .slice(isBroken(entry) ? 1 : 0)
+  const lines = [summaryOf(entry), causeText, ...(because === undefined ? [] : [because]), ...findings]
+  const advice = actions.length > 0 ? actions.map(({ text }) => text) : (remedy?.advice ?? [])
+  return {
+    id: entry.id,
+    at: instant(entry.at),
+    cause: parts,
+    because: because ?? null,
+    facts,
+    findings: [...entry.findings],
+    actions,
+    text: [...lines, ...facts.map((fact) => `- ${fact}`), ...advice.map((line) => `→ ${line}`)].join('\n'),
+  }
+}
+
+/** Whether a violation is the cause of the answer, or all that there is to say of it. */
+function isBroken({ findings: [first], trace }: RecordedEntry): boolean {
+  return first !== undefined && isViolation(first) && !trace.injected
+}
+
+interface Reason {
+  readonly cause: readonly CausePart[]
+  readonly remedy?: Remedy | undefined
+  readonly details: Details
+}
+
+/** What decided, and what is to say of answers of its kind. */
+function reasonOf(evidence: Evidence): Reason {
+  const { entry, message } = evidence
+  const { errorCode, findings, operation, failure, trace } = entry
+  if (entry.webhook) return eventReason(evidence, entry.webhook)
+  if (trace.injected) return { cause: injectedCause(entry), details: { facts: accountFacts } }
+  const isUnreadable = errorCode === 'MALFORMED_BODY' && operation === null && failure !== null
+  const remedy = isUnreadable ? UNREADABLE : REMEDIES.get(errorCode ?? '')
+  const details = DETAILS.get(keyOf(entry)) ?? {}
+  const [first] = findings
+  if (first && isBroken(entry)) return { cause: say`${findingText(first).replace(/[^?]$/, '$&.')}`, remedy, details }
+  if (entry.status < 400) return { cause: successCause(entry), details: { facts: successFacts } }
+  const otherwise = message === '' ? (remedy?.because.replace(/\.$/, '') ?? 'The service refused the request') : message
+  return {
+    cause: details.cause?.(evidence) ?? say`${otherwise}.`,
+    remedy,
+    details: { facts: accountFacts, ...details },
+  }
+}
+
+function keyOf(entry: RecordedEntry): string {
+  if (isPassedOn(entry)) return 'upstream'
+  return entry.errorCode ?? (entry.kind === 'page' ? 'page' : '')
+}
+
+/** An error of a third party that the proxy answers as it is. */
+function isPassedOn({ operation, errorCode, status }: RecordedEntry): boolean {
+  return operation === PROXY_REQUEST && errorCode === null && status >= 400
+}
+
+/** `Scenario rate-limited answered 429, call 1 of 2 (rule "too many").` */
+function injectedCause({ trace, status }: RecordedEntry): CausePart[] {
+  const rules = trace.rules.filter((rule) => rule.injected && rule.at === 'service')
+  return rules.flatMap(({ scenario, rule, matched, of }, at) => {
+    const answer = status === 0 ? 'ended the connection' : `answered ${status}`
+    const call = `call ${matched}${of === null ? '' : ` of ${of}`}`
+    const name = { ref: 'scenario', id: scenario, text: scenario } as const
+    const ofRule = { ref: 'rule', id: `${scenario}/${rule}`, text: rule } as const
+    return say`${at === 0 ? '' : ' '}Scenario ${name} ${answer}, ${call} (rule ${ofRule}).`
+  })
+}
+
+/** What became of an attempt to send an event (G68). */
+function eventReason(
+  { entry: { status, failure }, environment }: Evidence,
+  { id, attempts, cause, type }: WebhookDelivery,
+): Reason {
+  const isDone = status >= 200 && status < 300
+  const last = attempts >= RETRY_AFTER.length ? 'it was the last attempt' : 'the next attempt is made by the clock'
+  const answer = failure ?? `the application answered ${status}, which is not 2xx`
+  return {
+    cause: isDone
+      ? say`The application acknowledged the event.`
+      : say`The event was not acknowledged, ${last}: ${answer}.`,
+    details: {
+      facts: () => [
+        `Attempt ${attempts + 1} of ${type}, caused by ${cause === null ? 'the clock' : `request ${cause}`}.`,
+      ],
+      actions: () => {
+        const due = environment?.model.tables.webhook_deliveries.get(id)?.due_at
+        if (!environment || due === undefined || due <= instant(environment.clock.now())) return []
+        return [{ action: 'set_clock', target: due, value: null, text: `Move the clock to the next attempt, ${due}.` }]
+      },
+    },
+  }
+}
+
+function successCause({ status, failure, trace, kind, url }: RecordedEntry): CausePart[] {
+  if (status === 0 && failure !== null) return say`No answer was sent: ${failure}.`
+  if (kind === 'clock' || kind === 'control') return say`${url}.`
+  if (trace.refreshes.some(({ outcome }) => outcome === 'renewed'))
+    return say`It succeeded after a refresh of the account’s token.`
+  return say`No check refused it.`
+}
+
+function successFacts(evidence: Evidence): string[] {
+  const moves = evidence.entry.trace.transitions.map(({ account_id, event, from, to }) =>
+    from === to
+      ? `${event} left account ${account_id} ${to}.`
+      : `${event} moved account ${account_id} from ${from} to ${to}.`,
+  )
+  return [...upstreamFacts(evidence), ...moves, ...accountFacts(evidence)]
+}
+
+const PLACES = {
+  service: 'at the service',
+  third_party: 'at the third party',
+  token_refresh: 'at the token endpoint',
+  consent: 'at consent',
+  webhook: 'at a webhook',
+}
+
+function responderFacts({ trace: { responder } }: RecordedEntry): string[] {
+  return responder === undefined ? [] : [`Responder ${responder} answered.`]
+}
+
+function ruleFacts({ trace }: RecordedEntry): string[] {
+  return trace.rules.map(
+    ({ rule, scenario, sentence, at }) => `Rule "${rule}" of scenario ${scenario} fired ${PLACES[at]}: ${sentence}.`,
+  )
+}
+
+function dueFacts({ trace }: RecordedEntry): string[] {
+  return trace.due.map(
+    ({ account_id, event, from, to, at }) =>
+      `Before it, ${event} was due at ${at}: account ${account_id} went from ${from} to ${to}.`,
+  )
+}
+
+function summaryOf({ kind, method, url, operation, status, errorCode, client }: RecordedEntry): string {
+  if (kind === 'clock' || kind === 'control') return `${url}.`
+  const what = method === '' ? 'An unreadable request' : `${method} ${maskUrl(url)}`
+  const request = `${what}${operation === null ? '' : ` (${operation})`}`
+  const by = client === null ? '' : ` by client ${client}`
+  if (status === 0) return `${request}${by} got no answer.`
+  return `${request}${by} was answered with ${status}${errorCode === null ? '' : ` ${errorCode}`}.`
+}
+
+function messageOf(entry: RecordedEntry): string {
+  if (entry.status < 400) return ''
+  const answer = answerOf(entry)
+  return (
+    textAt(answer, 'message') || textAt(answer, 'error_description') || textAt(objectAt(answer, 'error'), 'message')
+  )
+}

@@ -1,0 +1,56 @@
+import type { components } from '../../model/contract/generated/control-types.ts'
+import { instant } from '../../model/domain/instant.ts'
+import type { JsonValue } from '../../model/domain/json.ts'
+import type { RecordedEntry } from './entry.ts'
+import { isSecretText } from '../../model/domain/secret.ts'
+import { type DocumentName, maskJson } from '../../model/domain/masking.ts'
+import { type Difference, differences, type Match } from './query.ts'
+import { documentNameOf, pathOf } from './view.ts'
+
+/** An entry that nearly matches, and its differences from the match. */
+export type NearMiss = components['schemas']['NearMiss']
+
+/** As many as a person compares. */
+const MAX_NEAR_MISSES = 3
+
+/**
+ * The entries that come closest to a match: fewest differences first, other operations last, the latest first. A change by the
+ * control API that is about no account is no near miss of a request.
+ */
+export function nearMisses(match: Match, entries: readonly RecordedEntry[]): NearMiss[] {
+  if (Object.keys(match).length === 0) return []
+  const candidates = entries.flatMap((entry, index) => {
+    const found = differences(match, entry)
+    const isOther = (entry.kind === 'control' || entry.kind === 'clock') && !entry.trace.account
+    return found.length === 0 || (isOther && match.kind === undefined)
+      ? []
+      : [{ entry, found, index, distance: distance(entry, found) }]
+  })
+  candidates.sort((a, b) => a.distance - b.distance || b.index - a.index)
+  return candidates.slice(0, MAX_NEAR_MISSES).map(({ entry, found }) => nearMissOf(entry, found))
+}
+
+/** Another operation counts more than another value; an entry that is not a request to the API counts more than one that is. */
+function distance({ kind }: RecordedEntry, found: readonly Difference[]): number {
+  const base = kind === 'request' ? 0 : 5
+  return found.reduce((sum, { field }) => sum + (field === 'operation' || field === 'kind' ? 10 : 1), base)
+}
+
+function nearMissOf(entry: RecordedEntry, found: readonly Difference[]): NearMiss {
+  return {
+    id: entry.id,
+    at: instant(entry.at),
+    operation: entry.operation,
+    method: entry.method,
+    path: pathOf(entry),
+    status: entry.status,
+    differences: found.map((difference) => maskDifference(difference, documentNameOf(entry))),
+  }
+}
+
+function maskDifference({ field, wanted, found }: Difference, documentName: DocumentName | undefined): Difference {
+  const parts = field.split('.').flatMap((part) => [part, documentName?.(part) ?? part])
+  const secret = parts.some((part) => isSecretText(part) || part.includes('static_auth'))
+  const mask = (value: JsonValue): JsonValue => maskJson(value, secret ? 'secret' : 'open', documentName)
+  return { field, wanted: mask(wanted), found: mask(found) }
+}

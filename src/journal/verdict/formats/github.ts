@@ -1,0 +1,38 @@
+import type { Result } from 'sarif'
+import { withoutControlCharacters } from '../../../model/domain/text.ts'
+import type { JudgedReports } from '../verdict.ts'
+import { resultsOf, SOURCE_ROOT } from './sarif.ts'
+import { titleOf } from './text.ts'
+
+/** GitHub shows this many annotations of each level in a step. */
+const SHOWN = 10
+
+/** The findings as workflow commands of GitHub, which annotate the file of the test where it is known. */
+export function annotations(reports: JudgedReports): string {
+  const all = resultsOf(reports)
+  const shown = (level: Result['level']): Result[] => all.filter((each) => each.level === level).slice(0, SHOWN)
+  return [
+    ...[...shown('error'), ...shown('warning'), ...shown('note')].map(annotation),
+    `::notice title=toolmock::${data(titleOf(reports.verdict))}`,
+    '',
+  ].join('\n')
+}
+
+const COMMANDS = { error: 'error', warning: 'warning', note: 'notice' } as const
+
+function annotation({ ruleId = '', level, message, locations }: Result): string {
+  const { artifactLocation, region } = locations?.[0]?.physicalLocation ?? {}
+  const line = region?.startLine === undefined ? '' : `line=${region.startLine},`
+  const isTest = artifactLocation?.uriBaseId === SOURCE_ROOT
+  const place = isTest ? `file=${property(decodeURI(artifactLocation.uri ?? ''))},${line}` : ''
+  const command = COMMANDS[level === 'warning' || level === 'note' ? level : 'error']
+  return `::${command} ${place}title=${property(`toolmock: ${ruleId}`)}::${data(message.text ?? '')}`
+}
+
+function data(text: string): string {
+  return text.replaceAll('%', '%25').split('\n').map(withoutControlCharacters).join('%0A')
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+}

@@ -1,0 +1,125 @@
+import type { Account, AccountStatus } from '../../model/domain/account.ts'
+import { TRAITS } from '../../model/domain/authorization-type.ts'
+import { ServiceError } from '../../model/domain/errors.ts'
+import { type JsonObject, jsonText } from '../../model/domain/json.ts'
+import { maskJson } from '../../model/domain/masking.ts'
+import { quote } from '../../model/domain/text.ts'
+import { errorReply } from '../http/answer.ts'
+import { ACCOUNT_EVENTS, allowedEvents, applyAccountEvent } from '../../state/account-events.ts'
+import { withoutCredentials } from '../../service/operations/accounts.ts'
+import { applyConnectionEvent, CONNECTION_EVENTS, findConnection } from '../../service/operations/connections.ts'
+import { changed, type ControlHandlers } from './call.ts'
+import { ControlError } from './errors.ts'
+import { runOperation } from './operation.ts'
+import type { Environment } from '../../state/environment.ts'
+import { refusesRenewal } from '../../state/grants.ts'
+
+export const accountHandlers = {
+  list_accounts: ({ environment, query }) => {
+    const { query: text, status, order, offset, limit } = query
+    const statuses: Partial<Record<AccountStatus, number>> = {}
+    const { accounts } = environment.model.tables
+    for (const account of accounts.values()) statuses[account.status] = (statuses[account.status] ?? 0) + 1
+    const filter = text === undefined ? {} : { query: text }
+    const rows = environment.model.accountIndex.where(filter)
+    const matching = status === undefined ? rows : rows.filter((account) => account.status === status)
+    const ordered = order === 'newest' ? matching.toReversed() : matching
+    const shown = ordered.slice(offset, offset + limit)
+    return { body: { accounts: shown.map(shownAccount), total_size: matching.length, statuses } }
+  },
+
+  get_account: ({ environment, path }) => {
+    const account = accountWith(environment, path.id)
+    const { organization_id, user_id, authorization_type, credentials } = account
+    const tools = environment.connector(account.connector)?.tools ?? []
+    const body = {
+      account: shownAccount(account),
+      organization_id,
+      user_id,
+      renewable: TRAITS[authorization_type].source === 'service' || Boolean(credentials.oauth_token?.refresh_token),
+      renewal_refused: refusesRenewal(environment, account, environment.connector(account.connector)),
+      events: allowedEvents(account),
+      tools: tools.map(({ name, display_name, description, input_schema }) => ({
+        name,
+        display_name,
+        description,
+        input_schema,
+      })),
+    }
+    return { body }
+  },
+
+  /** A refusal of the tool is an answer too: it is what the caller wants to see. */
+  try_tool: async (call) => {
+    const { environment, path, body, trace, entry: opened } = call
+    const account = accountWith(environment, path.id)
+    trace.account = account
+    const { requestId: request } = opened
+    const sent = { connected_account_id: account.id, tool_name: path.tool, tool_input: body.input ?? {} }
+    const reply = await runOperation('execute_tool', call, sent).catch((error: unknown) => {
+      if (!(error instanceof ServiceError) || error.errorCode === 'STORAGE_UNAVAILABLE') throw error
+      return errorReply(error, request)
+    })
+    const entry = {
+      url: `the tool ${path.tool} was tried on account ${account.id}: ${reply.status}`,
+      status: reply.status,
+      requestBody: jsonText(sent),
+      responseBody: reply.body === undefined ? '' : jsonText(reply.body),
+    }
+    return { body: { status: reply.status, body: reply.body ?? null, request }, entry }
+  },
+
+  account_event: (call) => {
+    const { environment, path, trace } = call
+    const event = known(path.event, ACCOUNT_EVENTS)
+    const account = accountWith(environment, path.id)
+    trace.account ??= account
+    const next = applyAccountEvent(environment, account, event, trace)
+    const body = { account: shownAccount(next) }
+    return changed(`${event} was applied to account ${account.id}`, { body })
+  },
+
+  /** The id in the path can be a `key_id` (2.5). */
+  connection_event: (call) => {
+    const { environment, path } = call
+    const event = known(path.event, CONNECTION_EVENTS)
+    const connection = findConnection(environment, path.id)
+    if (!connection) throw new ControlError('CONNECTION_NOT_FOUND', `there is no connection ${quote(path.id)}`)
+    const moved = applyConnectionEvent(environment, connection, event)
+    return changed(`${event} was applied to connection ${moved.id} (${moved.key_id})`, {
+      body: { connection: moved },
+    })
+  },
+} satisfies Partial<ControlHandlers>
+
+/** Without credentials, and with the secrets in its `api_config` masked: these answers are shown on screens. */
+function shownAccount(account: Account): JsonObject {
+  const { api_config } = account
+  return { ...withoutCredentials(account), api_config: maskJson(api_config) }
+}
+
+/** The account with an id, or the only one with an identifier. @throws ControlError ACCOUNT_NOT_FOUND, AMBIGUOUS_ACCOUNT */
+export function accountWith({ model }: Environment, name: string): Account {
+  const { accounts } = model.tables
+  const byId = accounts.get(name)
+  const found = byId ? [byId] : [...accounts.values()].filter(({ identifier }) => identifier === name)
+  const [account] = found
+  if (!account) {
+    const message = `there is no connected account with the id or the identifier ${quote(name)}`
+    throw new ControlError('ACCOUNT_NOT_FOUND', message)
+  }
+  if (found.length === 1) return account
+  const shown = found.slice(0, MAX_SHOWN).map(({ id, connector }) => `${id} (${connector})`)
+  const more = found.length > MAX_SHOWN ? ` and ${found.length - MAX_SHOWN} more` : ''
+  const message = `${quote(name)} is the identifier of ${found.length} accounts; name one by its id: ${shown.join(', ')}${more}`
+  throw new ControlError('AMBIGUOUS_ACCOUNT', message, [{ accounts: found.slice(0, MAX_SHOWN).map(({ id }) => id) }])
+}
+
+const MAX_SHOWN = 20
+
+function known<Event extends string>(name: string, allowed: readonly Event[]): Event {
+  const event = allowed.find((each) => each === name)
+  if (event !== undefined) return event
+  const message = `there is no event ${quote(name, 60)}; there are ${allowed.join(', ')}`
+  throw new ControlError('EVENT_NOT_FOUND', message, [{ event: name.slice(0, 60), allowed }])
+}

@@ -1,0 +1,122 @@
+import { lazyImport } from '../../model/domain/once.ts'
+import { collectionNamed, type Collection, type CollectionPlace, keyOf } from '../../model/domain/collection.ts'
+import type { CollectionOwner } from '../../model/domain/connector.ts'
+import { quote, thereAre } from '../../model/domain/text.ts'
+import { baseUrlOf } from '../../model/domain/request-headers.ts'
+import { replaceItems } from '../../state/collections.ts'
+import type { Environment } from '../../state/environment.ts'
+import { changed, type EnvironmentCall, type ControlHandlers } from './call.ts'
+import { ControlError, invalidInput } from './errors.ts'
+
+export const collectionHandlers = {
+  list_collections: (call) => {
+    const collections = ownersOf(call).flatMap(({ connector, collections: all = {} }) =>
+      Object.entries(all).map(([collection, { key, per }]) => ({ connector, collection, key, per })),
+    )
+    return { body: { collections } }
+  },
+
+  list_third_parties: ({ services, request, environment }) => {
+    const base = baseUrlOf(request, services.baseUrl)
+    const third_parties = [...environment.connectors.values()].map(
+      ({ connector, display_name, authorization_type, base_url, collections = {} }) => {
+        const url = base_url ?? `${base}/third-party/${encodeURIComponent(connector)}/api`
+        return { connector, display_name, authorization_type, url, collections: Object.keys(collections) }
+      },
+    )
+    return { body: { third_parties } }
+  },
+
+  get_collection: async (call) => {
+    const { services, environment } = call
+    const { thirdParties } = services
+    // While templates load, the connector may change and the account may go.
+    for (let loading = prepared(call); loading; loading = prepared(call)) await loading
+    const { connector, place } = named(call)
+    thirdParties.fillCollection(environment, connector, place)
+    const items = environment.model.collections.at(place).all()
+    return { body: { items: items.map(({ item }) => item) } }
+  },
+
+  put_collection: async (call) => {
+    const { environment, body } = call
+    const { keyProblems } = await loadSeedChecks()
+    const { collection, place } = named(call)
+    const problems = keyProblems(collection, body.items, ['items'])
+    if (problems.length > 0) throw invalidInput('INVALID_BODY', problems)
+    environment.model.transact(() => {
+      replaceItems(
+        environment,
+        place,
+        body.items.map((item) => [keyOf(collection, item) ?? '', item]),
+      )
+    })
+    return changed(`the collection ${place.collection} of ${place.connector} was replaced`)
+  },
+} satisfies Partial<ControlHandlers>
+
+function prepared(call: EnvironmentCall<'get_collection'>): Promise<void> | undefined {
+  return call.services.thirdParties.prepare(named(call).connector)
+}
+
+/** What checks documents is loaded when one is sent. */
+const loadSeedChecks = lazyImport(() => import('../../files/seed-checks.ts'))
+
+interface NamedCollection {
+  readonly connector: CollectionOwner
+  readonly collection: Collection
+  readonly place: CollectionPlace
+}
+
+type NamingCall = EnvironmentCall<'get_collection'> | EnvironmentCall<'put_collection'>
+
+function named(call: NamingCall): NamedCollection {
+  const { environment, path, query } = call
+  const owners = ownersOf(call)
+  const connector = environment.connector(path.connector) ?? owners.find((each) => each.connector === path.connector)
+  if (!connector)
+    throw notFound(
+      `connector ${quote(path.connector)}`,
+      owners.map(({ connector: name }) => name),
+    )
+  const collection = collectionNamed(connector, path.collection)
+  if (!collection) {
+    const what = `collection ${quote(path.collection)} of ${connector.connector}`
+    throw notFound(what, Object.keys(connector.collections ?? {}))
+  }
+  const account_id = accountOf(environment, connector, collection, query.account)
+  return { connector, collection, place: { connector: connector.connector, collection: path.collection, account_id } }
+}
+
+function notFound(what: string, there: readonly string[]): ControlError {
+  return new ControlError('COLLECTION_NOT_FOUND', `there is no ${what}; ${thereAre(there, 'there is none')}`)
+}
+
+function ownersOf({ services, environment }: Pick<NamingCall, 'services' | 'environment'>): CollectionOwner[] {
+  return [...environment.connectors.values(), ...services.extensions.all]
+}
+
+/** The id of the account whose items are meant; empty where accounts share them. */
+function accountOf(
+  { model }: Environment,
+  { connector }: CollectionOwner,
+  { per }: Collection,
+  asked: string | undefined,
+): string {
+  if (per === 'environment') {
+    if (asked === undefined) return ''
+    throw invalidInput('INVALID_QUERY', [
+      { path: 'account', found: 'given', allowed: 'none: accounts share the items' },
+    ])
+  }
+  if (asked === undefined) {
+    const allowed = `the id or identifier of an account of ${connector}, because each has items of its own`
+    throw invalidInput('INVALID_QUERY', [{ path: 'account', found: 'nothing', allowed }])
+  }
+  const byId = model.tables.accounts.get(asked)
+  const [only, ...others] = byId?.connector === connector ? [byId] : model.accountIndex.named(connector, asked)
+  if (!only) throw new ControlError('ACCOUNT_NOT_FOUND', `${connector} has no connected account ${quote(asked)}`)
+  if (others.length === 0) return only.id
+  const found = `the identifier of ${String(others.length + 1)} accounts`
+  throw invalidInput('INVALID_QUERY', [{ path: 'account', found, allowed: 'the id of one of them' }])
+}

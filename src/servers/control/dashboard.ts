@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { readFile } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { dashboardFolder } from '../../files/package-files.ts'
+import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import { html } from '../../ui/pages/html.ts'
+import { htmlDocument } from '../../ui/pages/layout.ts'
+
+/*
+ * The dashboard: one page, its scripts and its style sheet. It asks the control API for everything that it shows. This file is
+ * loaded when the dashboard is opened.
+ */
+
+/** Nothing inline, nothing from elsewhere, no frames, and no text of a client as markup, which `trusted-types` enforces. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  // The browser asks each time, and gets a 304 while the server is the same.
+  'Cache-Control': 'no-cache',
+  Vary: 'Accept-Encoding',
+}
+
+/** Addresses are relative, so that the dashboard works below a path of a proxy too. */
+const PAGE = htmlDocument({
+  title: 'toolmock',
+  head: html`<meta name="description" content="Requests, accounts and links of this toolmock" />
+    <link rel="stylesheet" href="ui/style.css" />
+    <script type="module" src="ui/app.js"></script>`,
+  body: html`<div id="app"></div>
+    <noscript>The dashboard needs JavaScript. The control API has the same data: GET /_mock/openapi.</noscript>`,
+})
+
+const TYPES: Readonly<Record<string, string>> = { '': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
+
+/** The page at `/ui`, or a generated file below it. */
+export async function dashboardAnswer({ path, headers }: IncomingMessage & { path: string }): Promise<EncodedAnswer> {
+  const text = path === '/ui' ? PAGE.toString() : await readFile(join(dashboardFolder(), basename(path)), 'utf8')
+  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`
+  const sent = { ...HEADERS, ETag: etag, 'Content-Type': `${TYPES[extname(path)]}; charset=utf-8` }
+  if (headers['if-none-match'] === etag) return { status: 304, headers: sent, body: '' }
+  const compressed = /\bgzip\b/.test(headers['accept-encoding'] ?? '')
+  const body = compressed ? await promisify(gzip)(text, { level: 9 }) : Buffer.from(text)
+  const encoding: Record<string, string> = compressed ? { 'Content-Encoding': 'gzip' } : {}
+  return { status: 200, headers: { ...sent, ...encoding, 'Content-Length': String(body.length) }, body }
+}

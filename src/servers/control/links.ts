@@ -1,0 +1,102 @@
+import type { Account } from '../../model/domain/account.ts'
+import { TRAITS } from '../../model/domain/authorization-type.ts'
+import { ServiceError } from '../../model/domain/errors.ts'
+import { present } from '../../model/domain/json.ts'
+import { quote } from '../../model/domain/text.ts'
+import { baseUrlOf } from '../../model/domain/request-headers.ts'
+import { completeLink } from '../magic-links/consent-flow.ts'
+import { defaultPerson } from '../../ui/pages/consent-page.ts'
+import { applyDueEvents } from '../../state/account-events.ts'
+import { type Environment, ReadGuard } from '../../state/environment.ts'
+import { hasExpired } from '../../state/expiry.ts'
+import { runOperation } from './operation.ts'
+import { changed, type EnvironmentCall, type ControlHandlers, goneSignal } from './call.ts'
+import { ControlError } from './errors.ts'
+
+type ListCall = EnvironmentCall<'list_links'>
+
+export const linkHandlers = {
+  list_links: async (call) => {
+    const { services, environment, journal, query } = call
+    let links = openLinks(call)
+    if (links.length === 0 && query.wait_ms > 0) {
+      // Links are created by requests.
+      const isThere = (): boolean => (links = openLinks(call)).length > 0
+      await journal.until(isThere, { timeoutMs: query.wait_ms, signal: goneSignal(call) })
+      // The environment may have been deleted meanwhile.
+      if (services.registry.environment(environment.name) !== environment) links = []
+    }
+    return { body: { links } }
+  },
+
+  /** As the operation does it (4.6), without a bearer token. */
+  create_link: async (call) => {
+    const { services, environment, body, request } = call
+    const baseUrl = baseUrlOf(request, services.baseUrl)
+    const reply = await runOperation('create_magic_link', call, present(body)).catch((error: unknown) => {
+      throw refusalOf(error)
+    })
+    const { link, expiry } = reply.body as { link: string; expiry: string }
+    const id = link.slice(`${baseUrl}/magic/`.length)
+    const { connector, identifier } = body
+    const created = { id, link, connector, identifier, expiry, ...signsIn(environment, accountOf(environment, id)) }
+    const sentence = `a magic link for ${identifier} at ${connector} was created`
+    return { status: 201, ...changed(sentence, { body: created }) }
+  },
+
+  /** A link belongs to one environment; a call that names another one is refused. */
+  complete_link: async (call) => {
+    const { services, request, query, body, path, trace } = call
+    const found = services.registry.byMagicLink.get(path.id)
+    const named = query.environment !== undefined
+    if (!found || (named && found.environment !== call.environment)) {
+      throw new ControlError('LINK_NOT_FOUND', `there is no magic link ${quote(path.id)} in this environment`)
+    }
+    const { environment, link } = found
+    if (!named) applyDueEvents(environment, trace)
+    const readGuard = new ReadGuard(environment)
+    trace.account = environment.model.tables.accounts.get(link.account_id)
+    const thirdParty = services.thirdParties.client(environment, trace)
+    const flow = { services, environment, thirdParty, baseUrl: baseUrlOf(request, services.baseUrl), trace }
+    const redirect_url = await completeLink(flow, link.id, body)
+    readGuard.assertValid()
+    const signedIn = body.as ?? signsIn(environment, trace.account).signs_in_as
+    const who = signedIn === null || body.decision === 'deny' ? '' : ` as ${signedIn}`
+    return changed(`a magic link was completed: ${body.decision}${who}`, {
+      body: { redirect_url },
+    })
+  },
+} satisfies Partial<ControlHandlers>
+
+function openLinks({ services, environment, request }: ListCall): object[] {
+  const { tables } = environment.model
+  const baseUrl = baseUrlOf(request, services.baseUrl)
+  const links: object[] = []
+  for (const link of environment.model.openLinks()) {
+    const { id, account_id, expires_at: expiry } = link
+    const account = tables.accounts.get(account_id)
+    if (!account || hasExpired(environment, link)) continue
+    const { connector, identifier } = account
+    const whom = signsIn(environment, account)
+    links.push({ id, link: `${baseUrl}/magic/${id}`, connector, identifier, expiry, ...whom })
+  }
+  return links
+}
+
+function accountOf({ model }: Environment, linkId: string): Account | undefined {
+  return model.tables.accounts.get(model.tables.magic_links.get(linkId)?.account_id ?? '')
+}
+
+/** Who signs in when the link is approved without naming anybody; null where nobody signs in. */
+function signsIn(environment: Environment, account: Account | undefined): { signs_in_as: string | null } {
+  const connector = account && environment.connector(account.connector)
+  const asks = connector && TRAITS[connector.authorization_type].source === 'consent'
+  return { signs_in_as: asks ? defaultPerson(connector.people, account.identifier) : null }
+}
+
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.status >= 500) return error
+  const { violations = [] } = error.context
+  const details = violations.map(({ field, description }) => ({ path: field, message: description }))
+  return new ControlError(violations.length > 0 ? 'INVALID_BODY' : 'LINK_NOT_USABLE', error.message, details)
+}

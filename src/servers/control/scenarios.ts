@@ -1,0 +1,48 @@
+import { lazyImport } from '../../model/domain/once.ts'
+import { checkDocumentName, type EnvironmentCall, type ControlReply, type ControlHandlers } from './call.ts'
+
+const loadValidation = lazyImport(() => import('../../files/validate.ts'))
+const loadScenarioParser = lazyImport(() => import('../../files/scenario-files.ts'))
+
+type ScenarioCall = EnvironmentCall<'put_scenario' | 'start_scenario' | 'stop_scenario'>
+
+export const scenarioHandlers = {
+  list_scenarios: async ({ scenarios }) => ({ body: { scenarios: await scenarios.known() } }),
+
+  get_scenario: async ({ scenarios, path }) => ({ body: await scenarios.find(path.name) }),
+
+  validate_document: async ({ services, environment, body }) => {
+    const { validateText } = await loadValidation()
+    const { kind, problems } = await validateText(body.text, services.documentChecks, environment.connectors)
+    return { body: { kind, problems: problems.map(({ file: _file, ...problem }) => problem) } }
+  },
+
+  put_scenario: async (call) => {
+    const { services, environment, scenarios, body, path } = call
+    const { parseScenario } = await loadScenarioParser()
+    const source = { file: 'body', text: body.text }
+    const scenario = await parseScenario(source, services.documentChecks, environment.connectors)
+    checkDocumentName('name', scenario.name, path.name)
+    scenarios.define(scenario)
+    return viewOf(call)
+  },
+
+  start_scenario: async (call) => {
+    await call.scenarios.start(call.path.name)
+    return viewOf(call)
+  },
+
+  stop_scenario: (call) => {
+    call.scenarios.stop(call.path.name)
+    return viewOf(call)
+  },
+
+  clear_scenarios: ({ scenarios }) => {
+    scenarios.clear()
+    return { body: {} }
+  },
+} satisfies Partial<ControlHandlers>
+
+function viewOf({ scenarios, path }: ScenarioCall): ControlReply {
+  return { body: { scenario: scenarios.list().find(({ name }) => name === path.name) } }
+}

@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http'
+import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import { jsonText, type JsonValue } from '../../model/domain/json.ts'
+import type { Deliver, RemoteCall, SentRequest } from './request-context.ts'
+
+/** A call of another protocol and its response. */
+interface CallExchange {
+  readonly response: ServerResponse
+  /** How a fault sends the response; undefined when it is sent as it is. */
+  deliver: Deliver | undefined
+}
+
+/** The request of HTTP that a call stands for. */
+interface RestCall extends Pick<
+  SentRequest,
+  'method' | 'query' | 'pathParameters' | 'headers' | 'rawHeaders' | 'baseUrl'
+> {
+  readonly call: RemoteCall
+  readonly path: string
+  readonly body: JsonValue | undefined
+}
+
+/** A call in the form that the request pipeline takes. A class, because a literal with a getter takes eight microseconds more. */
+export class RemoteRequest implements SentRequest {
+  readonly call: RemoteCall
+  readonly method: string
+  readonly url: string
+  readonly query: string
+  readonly pathParameters: SentRequest['pathParameters']
+  readonly headers: SentRequest['headers']
+  readonly rawHeaders: readonly string[]
+  readonly baseUrl: SentRequest['baseUrl']
+  /** Undefined until the pipeline has answered, and when a fault has ended the call. */
+  answer: EncodedAnswer | undefined
+  readonly #exchange: CallExchange
+  readonly #body: JsonValue | undefined
+
+  constructor(exchange: CallExchange, rest: RestCall) {
+    this.call = rest.call
+    this.method = rest.method
+    this.url = rest.query === '' ? rest.path : `${rest.path}?${rest.query}`
+    this.query = rest.query
+    this.pathParameters = rest.pathParameters
+    this.headers = rest.headers
+    this.rawHeaders = rest.rawHeaders
+    this.baseUrl = rest.baseUrl
+    this.#exchange = exchange
+    this.#body = rest.body
+  }
+
+  get hasBody(): boolean {
+    return this.#body !== undefined
+  }
+
+  /** The size of what was sent was checked when it came in. */
+  readBody(): Promise<Buffer> {
+    return Promise.resolve(Buffer.from(jsonText(this.#body)))
+  }
+
+  get response(): ServerResponse {
+    return this.#exchange.response
+  }
+
+  send(answer: EncodedAnswer, deliver: Deliver | undefined): undefined {
+    this.answer = answer
+    // Of a batch of calls the first fault counts.
+    this.#exchange.deliver ??= deliver
+  }
+}

@@ -1,0 +1,58 @@
+import type { ContractUseRecord } from '../../model/contract/contract-use.ts'
+import type { ToolSchemas } from '../../model/contract/tool-schemas.ts'
+import type { Extension, ExtensionAnswer, ExtensionRequest } from '../../model/domain/extension.ts'
+import type { ThirdParty } from '../../model/domain/ports.ts'
+import type { RequestTrace } from '../../model/domain/request-trace.ts'
+import type { OperationTable } from '../../service/operations/table.ts'
+import type { Journals } from '../../journal/request-journal/journal.ts'
+import type { RequestEntries } from '../../journal/request-journal/request-entries.ts'
+import type { ScenarioRegistry } from '../../scenarios/environment-scenarios.ts'
+import type { Pauses } from '../../scenarios/pauses.ts'
+import type { Environment } from '../../state/environment.ts'
+import type { EnvironmentRegistry } from '../../state/environment-registry.ts'
+import type { EnvironmentProvisioner } from '../../state/provisioning.ts'
+import type { ResponseCache } from './answer.ts'
+import type { Extensions } from './extensions.ts'
+import type { Log } from './log.ts'
+
+/** What every request of the service needs of the server, over HTTP as over gRPC. */
+export interface ServiceParts {
+  readonly registry: EnvironmentRegistry
+  /** Makes environments from seeds or for client ids, resets and removes them (1.2). */
+  readonly environments: EnvironmentProvisioner
+  /** The environment of calls that name none; undefined until the seed is applied. */
+  readonly defaultEnvironment: () => Environment | undefined
+  readonly operations: OperationTable
+  /** The service's client for one environment; calls are noted in the trace of the request that causes them. */
+  readonly thirdParties: {
+    client(environment: Environment, trace?: RequestTrace): ThirdParty
+    answerByExtension(
+      environment: Environment,
+      extension: Extension,
+      request: ExtensionRequest,
+    ): ExtensionAnswer | Promise<ExtensionAnswer>
+  }
+  readonly extensions: Extensions
+  readonly scenarios: ScenarioRegistry
+  readonly pauses: Pauses
+  readonly toolSchemas: ToolSchemas
+  readonly responseCache: ResponseCache
+  readonly journals: Journals
+  /** By the name of an environment; empty for requests of none. */
+  readonly records: { of(environment: string): ContractUseRecord }
+  readonly entries: RequestEntries
+  /** Largest body of an operation in bytes (G7). */
+  readonly bodyLimit: number
+  /** What links and redirects are built on; from each request when absent. */
+  readonly baseUrl: string | undefined
+  /** Whether unknown query parameters and body fields are violations (`--strict`, G6). */
+  readonly strict: boolean
+  /** Whether only what the service's document lists is served (`--documented-only`). */
+  readonly documentedOnly: boolean
+  /** Whether every environment has virtual MCP servers (`--mcp`, G61). */
+  readonly mcp: boolean
+  readonly log: Log
+  readonly realTime: () => number
+  /** Aborted when the server closes: long polls and event streams end. */
+  readonly closing: AbortSignal
+}

@@ -1,0 +1,224 @@
+import {
+  type Account,
+  type Issued,
+  issued,
+  updated,
+  withLive,
+  withoutPending,
+  withPending,
+} from '../../model/domain/account.ts'
+import { TRAITS } from '../../model/domain/authorization-type.ts'
+import { generatedDetails } from '../../model/domain/connector-defaults.ts'
+import {
+  checkDatabaseUser,
+  type Credentials,
+  haveSameTokens,
+  lacksDatabaseUser,
+  mergeCredentials,
+  promoted,
+} from '../../model/domain/credentials.ts'
+import { type Instant, instant } from '../../model/domain/instant.ts'
+import type { MagicLink } from '../../model/domain/generated/tables.ts'
+import type { ThirdParty, TokenAnswer } from '../../model/domain/ports.ts'
+import { withParameters } from '../../model/domain/redirect-url.ts'
+import type { RequestTrace } from '../../model/domain/request-trace.ts'
+import { shorten } from '../../model/domain/text.ts'
+import { wireWord } from '../../model/domain/vocabulary.ts'
+import { defaultPerson } from '../../ui/pages/consent-page.ts'
+import { endRequests } from '../../state/account-changes.ts'
+import { newAuthRequest } from '../../state/auth-requests.ts'
+import { type Environment, now } from '../../state/environment.ts'
+import { type AuthorizationRequest, type ConsentParts, decideWithScenarios } from '../../service/third-party/consent.ts'
+import { LinkProblem, type OpenLink, refuseUnverifiable, usableLink } from './link-validity.ts'
+
+/** The decisions that a user, or a program in their place, can take on a link. */
+export const DECISIONS = ['approve', 'deny'] as const
+export type Decision = (typeof DECISIONS)[number]
+
+/** Everything that following one link needs. */
+export interface LinkFlow {
+  readonly services: ConsentParts
+  readonly environment: Environment
+  readonly thirdParty: ThirdParty
+  /** What links and redirects are built on, without a trailing slash. */
+  readonly baseUrl: string
+  /** What the flow causes, for the journal. */
+  readonly trace: RequestTrace
+}
+
+/** A decision without a browser, and who signs in: any identity, in the connector's `people` or not. */
+export interface Choice {
+  readonly decision: Decision
+  readonly as?: string | undefined
+}
+
+interface Consented {
+  readonly credentials: Credentials
+  /** Lifetime of the token in milliseconds (G25); null when it does not expire. */
+  readonly lifetime: number | null
+  /** Whether a person entered them, so that the third party has yet to accept them. */
+  readonly entered?: boolean
+}
+
+/**
+ * Completes a link without a browser (G31), by the steps that a browser would take: consent goes through the third
+ * party's code and token endpoint, static types get generated credentials that the third party accepts.
+ * @throws LinkProblem when a browser would see its page
+ */
+export async function completeLink(flow: LinkFlow, linkId: string, choice: Choice): Promise<string> {
+  const open = usableLink(flow.environment, linkId)
+  const { source } = TRAITS[open.connector.authorization_type]
+  if (source === 'consent') return completeConsent(flow, open, choice)
+  if (choice.decision === 'deny') return deny(flow, linkId)
+  if (source === 'form') return storeGeneratedCredentials(flow, open, choice.as)
+  return completeWithoutUser(flow, linkId, choice.as || open.account.identifier)
+}
+
+/** The authorize request of a link (RFC 6749 4.1.1). */
+export function authorizationRequestOf(flow: LinkFlow, { link, account, connector }: OpenLink): AuthorizationRequest {
+  return {
+    state: link.oauth_state,
+    redirectUri: `${flow.baseUrl}/connect/callback`,
+    scopes: connector.oauth.scopes,
+    loginHint: account.identifier,
+  }
+}
+
+/**
+ * Handles the third party's redirect: a code is exchanged for tokens, an error ends the flow.
+ * @returns where the browser goes
+ * @throws LinkProblem when the link stopped working, or the third party refuses the code
+ */
+export async function finishConsent(flow: LinkFlow, linkId: string, answer: URLSearchParams): Promise<string> {
+  const open = usableLink(flow.environment, linkId)
+  const error = answer.get('error')
+  if (error === 'access_denied') return deny(flow, linkId)
+  if (error) throw new LinkProblem('refused', shorten(`${error} ${answer.get('error_description') ?? ''}`.trim(), 200))
+  const code = answer.get('code')
+  if (!code) throw new LinkProblem('unusable_callback')
+  // Checked before the code is used up.
+  refuseUnverifiable(flow.environment, open.link)
+  const { redirectUri } = authorizationRequestOf(flow, open)
+  return flow.thirdParty.redeem(open.connector, open.account, { code, redirectUri }, (answer) =>
+    approve(flow, linkId, granted(answer)),
+  )
+}
+
+/**
+ * Completes a link whose type needs no user. The service obtains the credentials, where the type has any.
+ * @param databaseUser of a provisioned cluster, where the account has none yet
+ */
+export async function completeWithoutUser(flow: LinkFlow, linkId: string, databaseUser = ''): Promise<string> {
+  const { link, account: stored, connector } = usableLink(flow.environment, linkId)
+  refuseUnverifiable(flow.environment, link)
+  if (TRAITS[connector.authorization_type].source === 'none') {
+    return approve(flow, linkId, { credentials: {}, lifetime: null })
+  }
+  const { credentials, authorization_type, identifier } = stored
+  const patch = { trusted_idp: { db_user: databaseUser } }
+  const account = lacksDatabaseUser(credentials, connector)
+    ? { ...stored, credentials: mergeCredentials(credentials, patch, authorization_type, identifier) }
+    : stored
+  checkDatabaseUser(account.credentials, connector)
+  const isUnchanged = (): boolean => {
+    const current = flow.environment.model.tables.accounts.get(account.id)
+    return !current || haveSameTokens(current.credentials, stored.credentials)
+  }
+  // Another subject or database user that was stored meanwhile needs a token of its own.
+  const obtained = flow.thirdParty.obtain(connector, account, (answer) =>
+    isUnchanged() ? approve(flow, linkId, granted(answer)) : undefined,
+  )
+  return (await obtained) ?? completeWithoutUser(flow, linkId, databaseUser)
+}
+
+async function completeConsent(flow: LinkFlow, open: OpenLink, { decision, as }: Choice): Promise<string> {
+  const { services, environment, trace } = flow
+  if (decision === 'approve') refuseUnverifiable(environment, open.link)
+  const person = as || defaultPerson(open.connector.people, open.account.identifier)
+  const answer = { ...authorizationRequestOf(flow, open), decision, person }
+  const callback = await decideWithScenarios(services, { environment, connector: open.connector }, answer, trace)
+  return finishConsent(flow, open.link.id, new URL(callback, flow.baseUrl).searchParams)
+}
+
+function storeGeneratedCredentials(flow: LinkFlow, { link, connector }: OpenLink, person: string | undefined): string {
+  return flow.environment.model.transact(() => {
+    const details = generatedDetails(connector.credentials.fields, flow.environment.ids, person || undefined)
+    return approve(flow, link.id, { credentials: { static_auth: { details } }, lifetime: null, entered: true })
+  }, flow.trace)
+}
+
+function granted(answer: TokenAnswer): Consented {
+  if (answer.granted) return { credentials: answer.credentials, lifetime: answer.lifetime_ms }
+  const detail = shorten([answer.error, answer.description].filter(Boolean).join(': '), 200)
+  throw new LinkProblem(answer.status >= 500 ? 'unavailable' : 'refused', detail)
+}
+
+/**
+ * Consent was approved. The credentials become live, or wait for verification behind a new auth request when the link has
+ * a `user_verify_url`. Older auth requests of the account are superseded, and the link is used up. It is one transaction.
+ * @returns where the browser goes (G30)
+ * @throws LinkProblem when the link stopped working in the meantime
+ */
+export function approve(flow: LinkFlow, linkId: string, consented: Consented): string {
+  const { environment, thirdParty, trace } = flow
+  const { model } = environment
+  return model.transact(() => {
+    const { link, account, connector } = usableLink(environment, linkId)
+    refuseUnverifiable(environment, link)
+    const [kind = null] = Object.keys(consented.credentials)
+    if (kind !== TRAITS[account.authorization_type].kind)
+      throw new LinkProblem('refused', `${connector.connector} asks for other credentials by now`)
+    endRequests(environment, account, 'superseded')
+    const present = environment.clock.now()
+    const at = instant(present)
+    const fresh = issued(account, consented.credentials, consented.lifetime, present)
+    const changed =
+      link.user_verify_url === '' ? connected(trace, account, fresh, at) : awaiting(trace, account, fresh, at)
+    model.tables.accounts.put(changed)
+    if (consented.entered) thirdParty.accept(connector, changed, consented.credentials)
+    model.tables.magic_links.put({ ...link, completed_at: at })
+    trace.link = { id: linkId, event: 'approved', verified: link.user_verify_url !== '' }
+    return link.user_verify_url === ''
+      ? successUrl(flow)
+      : verifyUrl(environment, link, newAuthRequest(environment, account))
+  }, trace)
+}
+
+/**
+ * Consent was denied. The lifecycle table keeps the status. The link stays usable until it expires, because its flow has
+ * not completed (G28).
+ * @returns where the browser goes, with `error=access_denied` and `state`
+ */
+export function deny(flow: LinkFlow, linkId: string): string {
+  const { link, account } = usableLink(flow.environment, linkId)
+  flow.trace.moved(account, 'consent_denied', now(flow.environment))
+  const answer = new Map([['error', 'access_denied'], ...stateOf(flow.environment, link)])
+  return withParameters(link.user_verify_url || successUrl(flow), answer)
+}
+
+/** The account with live credentials; credentials that waited for verification are dropped. */
+function connected(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
+  const { oauth_token } = fresh.credentials
+  const credentials = oauth_token ? fresh.credentials : promoted(account.credentials, fresh.credentials)
+  const live = withLive(withoutPending(account), { ...fresh, credentials })
+  return trace.moved(updated(account, live, at), 'consent_approved', at)
+}
+
+/** The account with credentials that wait for verification; the status stays where the table has no move (`ACTIVE`). */
+function awaiting(trace: RequestTrace, account: Account, fresh: Issued, at: Instant): Account {
+  return withPending(trace.moved(account, 'consent_approved_unverified', at), fresh)
+}
+
+/** The parameters are named as the environment's vocabulary names the fields with the same values (G48). */
+function verifyUrl(environment: Environment, link: MagicLink, requestId: string): string {
+  const name = wireWord(environment.settings.vocabulary, 'auth_request_id')
+  return withParameters(link.user_verify_url, new Map([[name, requestId], ...stateOf(environment, link)]))
+}
+
+function successUrl(flow: LinkFlow): string {
+  return `${flow.baseUrl}/connect/success`
+}
+
+function stateOf({ settings }: Environment, link: MagicLink): [string, string][] {
+  return link.state === null ? [] : [[wireWord(settings.vocabulary, 'state'), link.state]]
+}

@@ -1,0 +1,112 @@
+import { type DescMethod, type DescService, type FileRegistry, getOption, hasOption } from '@bufbuild/protobuf'
+import { type Route, ROUTES } from '../../model/contract/route.ts'
+import type { ExtensionRoute } from '../http/extensions.ts'
+import { http } from './generated/google/api/annotations_pb.ts'
+import { Health } from './generated/grpc/health/v1/health_pb.ts'
+import type { HttpRule } from './generated/google/api/http_pb.ts'
+
+/** One form of a rule of `google.api.http`: the method itself, or one of its `additional_bindings`. */
+export interface Binding {
+  readonly verb: string
+  readonly template: string
+  readonly parts: readonly TemplatePart[]
+  /** `*` for the whole message, the name of a field, or empty for none. */
+  readonly body: string
+  /** The field of the answer that the body becomes; empty for the whole message. */
+  readonly responseBody: string
+  /** The routes that the template can lead to. */
+  readonly routes: readonly ServedRoute[]
+}
+
+/** A piece of a path template: text as it is, or a field with the segments that its value may have. */
+export type TemplatePart =
+  { readonly text: string } | { readonly field: readonly string[]; readonly segments: readonly string[] }
+
+/** A route of an operation, or of an extension. */
+export type ServedRoute = Route | ExtensionRoute
+
+export interface RpcMethod {
+  readonly desc: DescMethod
+  /** `acme.tools.v1.Tools/ExecuteTool` */
+  readonly name: string
+  /** Those that lead to a served operation; empty for a method that is not served. */
+  readonly bindings: readonly Binding[]
+  readonly reason: string
+}
+
+/** Every method of every service, with the bindings that lead to the given routes. */
+export function methodsOf(registry: FileRegistry, routes: readonly ServedRoute[]): RpcMethod[] {
+  // The mock has a health service of its own.
+  const isService = (desc: { kind: string; typeName?: string }): desc is DescService =>
+    desc.kind === 'service' && desc.typeName !== Health.typeName
+  const services = [...registry].filter(isService)
+  // The token endpoint takes a form, which no rule can describe.
+  const bound = routes.filter(({ bearer }) => bearer)
+  return services.flatMap(({ methods }) => methods.map((desc) => methodOf(desc, bound)))
+}
+
+function methodOf(desc: DescMethod, bound: readonly ServedRoute[]): RpcMethod {
+  const name = `${desc.parent.typeName}/${desc.name}`
+  const refused = (reason: string): RpcMethod => ({ desc, name, bindings: [], reason })
+  if (desc.methodKind !== 'unary') return refused('it is a streaming method')
+  if (!hasOption(desc, http)) return refused('it has no google.api.http rule')
+  const rule = getOption(desc, http)
+  const rules = [rule, ...rule.additionalBindings].flatMap(({ pattern, ...rest }) => {
+    const read = verbAndTemplate(pattern)
+    return read ? [{ ...read, body: rest.body, responseBody: rest.responseBody }] : []
+  })
+  const bindings = rules.flatMap(({ verb, template, body, responseBody }): Binding[] => {
+    const parts = partsOf(template)
+    const routes = bound.filter(({ method, path }) => method === verb && leadsTo(parts, path))
+    return routes.length === 0 ? [] : [{ verb, template, parts, body, responseBody, routes }]
+  })
+  if (bindings.length > 0) return { desc, name, bindings, reason: '' }
+  const asked = rules.map(({ verb, template }) => `${verb} ${template}`).join(', ')
+  const isOfMcp = rules.some(({ verb, template }) =>
+    ROUTES.some(({ mcp, method, path }) => mcp && method === verb && leadsTo(partsOf(template), path)),
+  )
+  const reason = isOfMcp ? `the mock serves ${asked} with --mcp only` : `the mock does not serve ${asked}`
+  return refused(asked === '' ? 'its google.api.http rule names no path' : reason)
+}
+
+function verbAndTemplate(pattern: HttpRule['pattern']): { verb: string; template: string } | undefined {
+  if (pattern.case === undefined) return undefined
+  if (pattern.case === 'custom') return { verb: pattern.value.kind, template: pattern.value.path }
+  return { verb: pattern.case.toUpperCase(), template: pattern.value }
+}
+
+const VARIABLE = /\{([\w.]+)(?:=([^{}]*))?\}/g
+
+/** `/v1/{name=shelves/*}:verb` in its parts. A field without segments has one, as if it were `{field=*}`. */
+function partsOf(template: string): TemplatePart[] {
+  const parts: TemplatePart[] = []
+  let at = 0
+  for (const { 0: whole, 1: field = '', 2: segments = '*', index } of template.matchAll(VARIABLE)) {
+    if (index > at) parts.push({ text: template.slice(at, index) })
+    parts.push({ field: field.split('.'), segments: segments.split('/') })
+    at = index + whole.length
+  }
+  if (at < template.length) parts.push({ text: template.slice(at) })
+  return parts
+}
+
+/** Whether the template's fields are the parameters of a route: `*` is a segment, `**` the rest. */
+function leadsTo(parts: readonly TemplatePart[], path: string): boolean {
+  const text = parts.map((part) => ('text' in part ? part.text : part.segments.join('/'))).join('')
+  const [own, verb] = withoutVerb(text)
+  const [other, otherVerb] = withoutVerb(path)
+  return verb === otherVerb && segmentsMatch(own.split('/'), other.split('/'))
+}
+
+function segmentsMatch([own, ...rest]: string[], [other, ...others]: string[]): boolean {
+  if (own === undefined) return other === undefined
+  if (own === '**') return rest.length === 0 && [other ?? '{', ...others].every((each) => each.startsWith('{'))
+  if (other === undefined) return false
+  return (other.startsWith('{') || own === other) && segmentsMatch(rest, others)
+}
+
+/** A custom verb comes after the last segment: `/accounts:delete`. */
+function withoutVerb(path: string): [path: string, verb: string] {
+  const [, before = path, verb = ''] = /^(.*):([^/:{}]*)$/.exec(path) ?? []
+  return [before, verb]
+}

@@ -1,0 +1,148 @@
+import { foldCase } from '../../model/domain/fold-case.ts'
+import { type Connector, providerOf, type Tool } from '../../model/domain/connector.ts'
+import { providerView } from '../../model/domain/provider.ts'
+import { instant } from '../../model/domain/instant.ts'
+import { indexOfText } from '../../model/domain/text.ts'
+import type { Environment } from '../../state/environment.ts'
+import { given } from './accounts.ts'
+import { isEnabled, isOfAccounts, withServerUrl } from './connections.ts'
+import type { Call, Reply } from './operation.ts'
+import { listPage, type Positioned, positioned } from './paging.ts'
+
+/** GET /tools: the tools of every connector, or of the connectors whose accounts match the filter. */
+export function listTools({ environment, query }: Call<'list_tools'>): Reply {
+  const matches = matching(query)
+  const tools = toolsAt(environment, connectorFilter(environment, query)).filter(({ item }) => matches(item))
+  const { items, ...rest } = listPage(environment, 'tools', tools, query)
+  const listed = query['filter.summary']
+    ? { tool_names: items.map(({ tool }) => tool.name) }
+    : { tools: items.map((item) => toolView(environment, item)) }
+  return { status: 200, body: { ...listed, ...rest } }
+}
+
+/** GET /tools/scoped: the tools that the identifier's active accounts can run, which those of disabled connections are not. */
+export function listScopedTools({ environment, query }: Call<'list_scoped_tools'>): Reply {
+  const { identifier } = query
+  const matches = chosen(query)
+  const active = environment.model.accountIndex
+    .where({ identifier })
+    .filter(({ status, connector }) => status === 'ACTIVE' && isEnabled(environment, connector))
+  const tools = active.flatMap((account) => {
+    const connector = environment.connector(account.connector)
+    const all = connector ? toolsFrom(account.sequence, connector) : []
+    return all
+      .filter(({ item }) => matches(item))
+      .map(({ position, item }) => ({ position, item: { ...item, account } }))
+  })
+  const { items, ...rest } = listPage(environment, 'scoped tools', tools, query)
+  const views = items.map((item) => ({
+    tool: toolView(environment, item),
+    identifier,
+    connected_account_id: item.account.id,
+  }))
+  return { status: 200, body: { tools: views, ...rest } }
+}
+
+/** GET /tools/available: the tools that the identifier could use, whether it has an account or not: all but those of disabled connections. */
+export function listAvailableTools({ environment, query }: Call<'list_available_tools'>): Reply {
+  const matches = chosen(query)
+  const isUsable = ({ connector }: Connector): boolean => isEnabled(environment, connector)
+  const tools = toolsAt(environment, isUsable).filter(({ item }) => matches(item))
+  const { items, ...rest } = listPage(environment, 'available tools', tools, query)
+  return { status: 200, body: { tools: items.map((item) => toolView(environment, item)), ...rest } }
+}
+
+/** GET /providers: custom ones and those of the connectors, in creation order. */
+export function listProviders({ environment, query }: Call<'list_providers'>): Reply {
+  const { 'filter.provider_type': type, 'filter.identifier': identifier } = query
+  const providers = positioned(environment.model.tables.providers).filter(
+    ({ item }) => (!type || item.is_custom === (type === 'CUSTOM')) && (!identifier || item.identifier === identifier),
+  )
+  const { items, ...rest } = listPage(environment, 'providers', providers, query)
+  return { status: 200, body: { providers: items.map(providerView), ...rest } }
+}
+
+/** GET /connections/app: the connections of account types, a page at a time. */
+export function listAppConnections(call: Call<'list_app_connections'>): Reply {
+  const { environment, query } = call
+  const connections = positioned(environment.model.tables.connections).filter(
+    ({ item }) => isOfAccounts(item) && (!query.provider || item.provider === query.provider),
+  )
+  const { items, ...rest } = listPage(environment, 'connections', connections, query)
+  return { status: 200, body: { connections: items.map((item) => withServerUrl(call, item)), ...rest } }
+}
+
+interface ConnectorTool {
+  connector: Connector
+  tool: Tool
+}
+
+/** The distance between the positions of two connectors or accounts: more than any connector has tools. */
+const POSITIONS_BETWEEN = 100_000
+
+/** The tools of a connector that is at a position of its own list. */
+function toolsFrom(position: number, connector: Connector): Positioned<ConnectorTool>[] {
+  return connector.tools.map((tool, at) => ({ position: position * POSITIONS_BETWEEN + at, item: { connector, tool } }))
+}
+
+/** The tools of connectors, in the order of the connections (G42). */
+function toolsAt(environment: Environment, isChosen: (connector: Connector) => boolean): Positioned<ConnectorTool>[] {
+  return positioned(environment.model.tables.connections).flatMap(({ position, item: { key_id } }) => {
+    const connector = environment.connector(key_id)
+    return connector && isChosen(connector) ? toolsFrom(position, connector) : []
+  })
+}
+
+function toolView(environment: Environment, { connector, tool }: ConnectorTool) {
+  return {
+    id: `${connector.connector}:${tool.name}`,
+    provider: providerOf(connector),
+    definition: {
+      name: tool.name,
+      display_name: tool.display_name,
+      description: tool.description,
+      input_schema: tool.input_schema,
+    },
+    is_default: tool.is_default,
+    tags: tool.tags,
+    metadata: {},
+    updated_at: instant(environment.model.definitions.of(connector.connector)),
+  }
+}
+
+/** Whether a connector is one of the accounts that a filter names; any is where it names none. */
+function connectorFilter(
+  environment: Environment,
+  query: Call<'list_tools'>['query'],
+): (connector: Connector) => boolean {
+  const id = query['filter.connected_account_id']
+  const filter = given({
+    connector: query['filter.connector'],
+    identifier: query['filter.identifier'],
+    organization_id: query['filter.organization_id'],
+    user_id: query['filter.user_id'],
+  })
+  const onlyConnector = Object.keys(filter).every((field) => field === 'connector')
+  if (!id && onlyConnector) return ({ connector }) => !filter.connector || filter.connector === connector
+  const accounts = environment.model.accountIndex.where(filter).filter((account) => !id || account.id === id)
+  const used = new Set(accounts.map(({ connector }) => connector))
+  return ({ connector }) => used.has(connector)
+}
+
+function matching(query: Call<'list_tools'>['query']): (offer: ConnectorTool) => boolean {
+  const names = query['filter.tool_name'] ?? []
+  const provider = query['filter.provider']
+  const text = foldCase(query['filter.query'] ?? '')
+  return ({ connector, tool }) =>
+    (names.length === 0 || names.includes(tool.name)) &&
+    (!provider || provider === providerOf(connector)) &&
+    (!text || [tool.name, tool.display_name, tool.description].some((value) => indexOfText(foldCase(value), text) >= 0))
+}
+
+function chosen(query: Call<'list_scoped_tools' | 'list_available_tools'>['query']): (offer: ConnectorTool) => boolean {
+  const sets = [query['filter.providers'], query['filter.tool_names'], query['filter.connection_names']]
+  return ({ connector, tool }) => {
+    const values = [providerOf(connector), tool.name, connector.connector]
+    return sets.every((set, at) => !set?.length || set.includes(values[at] ?? ''))
+  }
+}

@@ -1,0 +1,172 @@
+import { fieldName } from '../../model/contract/violation.ts'
+import type { Account } from '../../model/domain/account.ts'
+import { providerOf } from '../../model/domain/connector.ts'
+import { invalidField, ruleAndFound, ServiceError } from '../../model/domain/errors.ts'
+import { isJsonObject } from '../../model/domain/json.ts'
+import { locate } from '../../model/domain/locator.ts'
+import type { McpConfig, McpMapping } from '../../model/domain/session-token.ts'
+import { foldCase } from '../../model/domain/fold-case.ts'
+import { indexOfText, quote } from '../../model/domain/text.ts'
+import { connectionOf, type Environment } from '../../state/environment.ts'
+import { connectionNamed, isOfAccounts, knownConnector } from './connections.ts'
+import { createMagicLink } from './magic-links.ts'
+import type { Call, Reply } from './operation.ts'
+import { listPage, positioned } from './paging.ts'
+
+/** Where the virtual MCP servers of configs are, below the base URL (G67). */
+export const MCP_SERVERS = '/mcp/v3/servers'
+
+export function listMcpConfigs(call: Call<'list_mcp_configs'>): Reply {
+  const { environment, query } = call
+  const { 'filter.id': id, 'filter.provider': provider } = query
+  const [name, search] = [query['filter.name'], query.search].map((text) => foldCase(text ?? ''))
+  const uuid = query['filter.mcp_server_url']?.split('/').findLast((part) => part !== '')
+  const configs = positioned(environment.model.tables.mcp_configs).filter(
+    ({ item }) =>
+      (!id || item.id === id) &&
+      (!name || foldCase(item.name) === name) &&
+      (!uuid || item.uuid === uuid) &&
+      (!search || indexOfText(foldCase(item.name), search) >= 0) &&
+      (!provider || mappingsOf(environment, item).some((mapping) => mapping.provider === provider)),
+  )
+  const { items, ...rest } = listPage(environment, 'mcp configs', configs, query)
+  return { status: 200, body: { configs: items.map((each) => configView(call, each)), ...rest } }
+}
+
+export function createMcpConfig(call: Call<'create_mcp_config'>): Reply {
+  const { environment, body } = call
+  const { ids, model } = environment
+  const { name, description = '', connection_tool_mappings = [] } = body
+  if ([...model.tables.mcp_configs.values()].some((other) => other.name === name)) {
+    const description = ruleAndFound('must be a name that no other config has', quote(name))
+    throw invalidField('name', description, 'unique', 'DUPLICATE_IDENTIFIER')
+  }
+  const config: McpConfig = {
+    id: `cfg_${ids.number()}${String(ids.number()).padStart(10, '0')}`,
+    name,
+    description,
+    uuid: ids.uuid(),
+    connection_tool_mappings: checkedMappings(environment, connection_tool_mappings),
+  }
+  model.transact(() => model.tables.mcp_configs.put(config))
+  return { status: 201, body: { config: configView(call, config) } }
+}
+
+export function getMcpConfig(call: Call<'get_mcp_config'>): Reply {
+  return { status: 200, body: { config: configView(call, knownConfig(call.environment, call.path['config_id'])) } }
+}
+
+/** PUT /mcp/configs/{config_id} (G67): without mappings they stay. */
+export function updateMcpConfig(call: Call<'update_mcp_config'>): Reply {
+  const { environment, body, path } = call
+  const before = knownConfig(environment, path['config_id'])
+  const { description = before.description, connection_tool_mappings: given } = body
+  const connection_tool_mappings = given ? checkedMappings(environment, given) : before.connection_tool_mappings
+  const config = { ...before, description, connection_tool_mappings }
+  environment.model.transact(() => environment.model.tables.mcp_configs.put(config))
+  return { status: 200, body: { config: configView(call, config) } }
+}
+
+/** DELETE /mcp/configs/{config_id} (G67): its server and its tokens end. */
+export function deleteMcpConfig({ environment, path }: Call<'delete_mcp_config'>): Reply {
+  const { id } = knownConfig(environment, path['config_id'])
+  environment.model.transact(() => environment.model.tables.mcp_configs.remove(id))
+  return { status: 200, body: {} }
+}
+
+/** How long a link of these calls lives, in milliseconds. */
+const LINK_LIFETIME = 60_000
+
+export async function listMcpConnectedAccounts(call: Call<'list_mcp_connected_accounts'>): Promise<Reply> {
+  const { environment, body, path } = call
+  const { identifier } = body
+  const config = knownConfig(environment, path['config_id'])
+  const connected_accounts = []
+  for (const { connection_name, connection_id, provider } of mappingsOf(environment, config)) {
+    const account = accountAt(environment, connection_name, identifier)
+    const hasLink = body.include_auth_link === true && connectionOf(environment, connection_name)?.enabled === true
+    const locator = account ? { id: account.id } : { connector: connection_name, identifier }
+    const answer = hasLink ? (await createMagicLink({ ...call, query: {}, body: locator }, LINK_LIFETIME)).body : {}
+    const present = accountAt(environment, connection_name, identifier)
+    connected_accounts.push({
+      connection_id,
+      connection_name,
+      provider,
+      connected_account_id: present?.id ?? '',
+      connected_account_status: present?.status ?? '',
+      authentication_link: isJsonObject(answer) ? (answer['link'] ?? '') : '',
+    })
+  }
+  return { status: 200, body: { connected_accounts } }
+}
+
+/** @throws ServiceError MCP_CONFIG_NOT_FOUND */
+export function knownConfig(environment: Environment, id = ''): McpConfig {
+  const config = environment.model.tables.mcp_configs.get(id)
+  if (config) return config
+  throw new ServiceError('MCP_CONFIG_NOT_FOUND', `there is no MCP config ${quote(id)}`)
+}
+
+/** The account of an identifier at a connector; undefined where it has none. @throws ServiceError AMBIGUOUS_LOCATOR (G21) */
+export function accountAt({ model }: Environment, connector: string, identifier: string): Account | undefined {
+  try {
+    return locate(model.accountIndex, { connector, identifier }, false)
+  } catch (error) {
+    if (error instanceof ServiceError && error.errorCode === 'ACCOUNT_NOT_FOUND') return undefined
+    throw error
+  }
+}
+
+/** The URL of a config's server: where these calls are served, so is the server. */
+export function configUrl({ baseUrl }: Pick<Call<'get_mcp_config'>, 'baseUrl'>, { uuid }: McpConfig): string {
+  return `${baseUrl()}${MCP_SERVERS}/${uuid}`
+}
+
+function configView(call: Pick<Call<'get_mcp_config'>, 'environment' | 'baseUrl'>, config: McpConfig) {
+  const { id, name, description } = config
+  const connection_tool_mappings = mappingsOf(call.environment, config)
+  return { id, name, description, connection_tool_mappings, mcp_server_url: configUrl(call, config) }
+}
+
+/** The mappings with what they name as it is now: a connection may have been deleted. */
+function mappingsOf(environment: Environment, { connection_tool_mappings }: McpConfig) {
+  return connection_tool_mappings.map(({ connection_name, tools }) => {
+    const connector = environment.connector(connection_name)
+    return {
+      connection_name,
+      tools,
+      connection_id: connectionOf(environment, connection_name)?.id ?? '',
+      provider: connector ? providerOf(connector) : '',
+    }
+  })
+}
+
+/** @throws ServiceError INVALID_CONNECTOR and VALIDATION_FAILED for connections and tools that are not there, or there twice */
+function checkedMappings(
+  environment: Environment,
+  given: readonly { readonly connection_name: string; readonly tools?: readonly string[] }[],
+): McpMapping[] {
+  const known = new Set<string>()
+  return given.map(({ connection_name: name, tools = [] }, at) => {
+    const field = (...path: (string | number)[]): string => fieldName(['connection_tool_mappings', at, ...path])
+    const connection = connectionNamed(environment, name)
+    const connector = knownConnector(environment, connection?.key_id ?? name, field('connection_name'))
+    const { connector: connection_name } = connector
+    if (connection && !isOfAccounts(connection)) throw notOfAccounts(field('connection_name'), name)
+    if (known.has(connection_name))
+      throw invalidField(field('connection_name'), ruleAndFound('must be there once', quote(name)), 'unique')
+    known.add(connection_name)
+    const names = connector.tools.map((tool) => tool.name)
+    for (const [index, tool] of tools.entries()) {
+      if (names.includes(tool)) continue
+      const rule = `must be one of the tools of ${connection_name}: ${names.join(', ') || 'it has none'}`
+      throw invalidField(field('tools', index), ruleAndFound(rule, quote(tool)), 'known_tool')
+    }
+    return { connection_name, tools: [...new Set(tools)] }
+  })
+}
+
+export function notOfAccounts(field: string, name: string): ServiceError {
+  const description = ruleAndFound('must be a connection of accounts, not of single sign-on', quote(name))
+  return invalidField(field, description, 'known_connector', 'INVALID_CONNECTOR')
+}

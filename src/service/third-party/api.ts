@@ -1,0 +1,84 @@
+import type { Connector, RateLimit } from '../../model/domain/connector.ts'
+import { pathParts } from '../../model/domain/path-pattern.ts'
+import { plural } from '../../model/domain/text.ts'
+import { rateCountersOf } from '../../state/collections.ts'
+import { ACCOUNT_HEADER, headerOf, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
+import { answerBy, failureAnswer, requestView, type ResponderCall } from './responders.ts'
+import { REFUSALS, type SchemeContext, SCHEMES } from './schemes.ts'
+import { accountInTemplates } from './template.ts'
+
+/** A third party's API: authenticates the call, then the first matching responder answers. Its templates have to be prepared. */
+export function answerApi(context: SchemeContext, request: ReceivedRequest): ThirdPartyAnswer {
+  const { environment, connector } = context
+  const scheme = SCHEMES[connector.authorization_type]
+  const grant = scheme.verify(request, context)
+  if (typeof grant === 'string') {
+    const headers = { 'WWW-Authenticate': scheme.challenge(connector, grant) }
+    return jsonAnswer(401, { error: 'unauthorized', reason: grant, message: REFUSALS[grant] }, headers)
+  }
+  const path = pathParts(request.apiPath)
+  if (!path) return jsonAnswer(400, { error: 'malformed_path', message: 'the path is not well-formed' })
+  const view = requestView(request, path)
+  if (!view) return jsonAnswer(400, { error: 'malformed_body', message: 'the body is not JSON' })
+  // For a call without a credential, the account that the service names.
+  const account = environment.model.tables.accounts.get(grant?.account_id ?? headerOf(request, ACCOUNT_HEADER))
+  const accountSeen = account ? accountInTemplates(account) : null
+  const person = grant?.person ?? null
+  const call: ResponderCall = { request, view, path, accountId: account?.id ?? '', account: accountSeen, person }
+  if (!connector.rate_limit) return answerBy(context, call)
+  const { isOver, headers } = countCall(environment, connector, connector.rate_limit, call.accountId)
+  if (isOver) return tooManyCalls(context, connector.rate_limit, call, headers)
+  const answer = answerBy(context, call)
+  return { ...answer, headers: under(answer.headers, headers) }
+}
+
+/** Counts a call in the time that began with the first one, and says what services with rate limits say in headers. */
+function countCall(
+  { model, clock }: SchemeContext['environment'],
+  { connector }: Connector,
+  { calls, every, per }: RateLimit,
+  accountId: string,
+): { isOver: boolean; headers: Record<string, string> } {
+  const { counters } = model.tables
+  const [since, count] = rateCountersOf({ connector, account_id: per === 'account' ? accountId : '' })
+  const now = clock.now()
+  const began = counters.get(since)?.value ?? -Infinity
+  // A clock that was moved back begins a new time too.
+  const isNew = now >= began + every || now < began
+  const start = isNew ? now : began
+  const before = isNew ? 0 : (counters.get(count)?.value ?? 0)
+  const isOver = before >= calls
+  if (!isOver) {
+    model.transact(() => {
+      if (isNew) counters.put({ id: since, value: start })
+      counters.put({ id: count, value: before + 1 })
+    })
+  }
+  const end = start + every
+  const headers = {
+    'X-RateLimit-Limit': String(calls),
+    'X-RateLimit-Remaining': String(Math.max(0, calls - before - 1)),
+    'X-RateLimit-Reset': String(Math.ceil(end / 1000)),
+    ...(isOver && { 'Retry-After': String(Math.max(1, Math.ceil((end - now) / 1000))) }),
+  }
+  return { isOver, headers }
+}
+
+function tooManyCalls(
+  context: SchemeContext,
+  { calls, every, otherwise = {} }: RateLimit,
+  { view, account, person }: ResponderCall,
+  limit: Record<string, string>,
+): ThirdPartyAnswer {
+  const { status = 429, headers = {} } = otherwise
+  const message = `more than ${plural(calls, 'call')} in ${plural(every / 1000, 'second')}`
+  const said = { ...otherwise, headers: under(headers, limit) }
+  return failureAnswer(context, { status, code: 'rate_limited', message }, said, { request: view, account, person })
+}
+
+/** The headers of an answer, and the usual ones whose names it does not have in any case of letters. */
+function under(own: Record<string, string>, usual: Record<string, string>): Record<string, string> {
+  const names = new Set(Object.keys(own).map((name) => name.toLowerCase()))
+  const others = Object.entries(usual).filter(([name]) => !names.has(name.toLowerCase()))
+  return { ...Object.fromEntries(others), ...own }
+}

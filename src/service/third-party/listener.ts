@@ -1,0 +1,213 @@
+import { once } from 'node:events'
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Connector, Latency } from '../../model/domain/connector.ts'
+import type { RequestTrace } from '../../model/domain/request-trace.ts'
+import { percentDecoded, quote } from '../../model/domain/text.ts'
+import type {
+  ThirdPartyFault,
+  ThirdPartyReply,
+  ThirdPartyRequest as ObservedRequest,
+} from '../../scenarios/third-party.ts'
+import type { Environment } from '../../state/environment.ts'
+import { StorageError } from '../../state/wal/state-errors.ts'
+import { answerApi } from './api.ts'
+import type { Templates } from './template.ts'
+import { InexactNumber, TemplateError } from './template-error.ts'
+import { answerToken } from './tokens.ts'
+import {
+  ACCOUNT_HEADER,
+  type ReceivedRequest,
+  type ThirdPartyAnswer,
+  encodePart,
+  headerOf,
+  jsonAnswer,
+  readBody,
+  receivedRequest,
+  sendThirdPartyAnswer,
+} from './http-messages.ts'
+
+/** Names a call of the service, so that the third party finds the {@link OpenCall} that belongs to it. */
+export const CALL_HEADER = 'x-mock-call'
+
+/** A call of the service to an in-process third party that has no answer yet. */
+export interface OpenCall {
+  /** Of the request that causes the call: what the third party does is noted in it. */
+  readonly trace: RequestTrace | undefined
+  readonly tool: string | undefined
+  /** The change that goes with a token; the client makes it in one commit with the service's own. */
+  apply: (() => void) | undefined
+}
+
+/** One request at a third party, as scenarios see it (`at: third_party` and `at: token_refresh`). */
+export interface ThirdPartyRequest extends ObservedRequest {
+  readonly request: ReceivedRequest
+  /** Names the {@link OpenCall} of a call of the service; empty for a call of another program. */
+  readonly ticket: string
+}
+
+export interface ListenerOptions {
+  readonly registry: {
+    environment(name: string): Environment | undefined
+    /** Awaited before an answer to a call of another program: a token that was given out must not be lost. */
+    flushed?(): Promise<void> | undefined
+  }
+  readonly templates: Templates
+  /** Where scenarios act at `third_party` and `token_refresh`; undefined leaves the answer as it is. */
+  readonly intercept?: ((request: ThirdPartyRequest) => ThirdPartyFault | undefined) | undefined
+  /** By what names them in {@link CALL_HEADER}; without those whose client no longer waits. */
+  readonly calls: ReadonlyMap<string, OpenCall>
+  /** Waits so many milliseconds of real time, or until the client has gone or the server closes. */
+  readonly wait?: ((milliseconds: number, response: ServerResponse) => Promise<void>) | undefined
+}
+
+/** The service sends a request in one piece; nothing else has to be waited for longer. */
+const MAX_REQUEST_MS = 30_000
+
+/**
+ * The third parties of every environment on one loopback port: `/{environment}/{connector}/oauth/token` and
+ * `/{environment}/{connector}/api/…`.
+ * @returns `origin` is `http://127.0.0.1:4711`
+ */
+export async function startListener(options: ListenerOptions) {
+  // Idle connections have no time limit: the service's client keeps them, and could otherwise reuse one as it is closed.
+  const limits = { keepAliveTimeout: 0, headersTimeout: MAX_REQUEST_MS, requestTimeout: MAX_REQUEST_MS }
+  const server = createServer(limits, (request, response) => {
+    serve(options, request, response).catch((error: unknown) => {
+      if (response.headersSent || response.destroyed) response.destroy()
+      else {
+        const message = error instanceof Error ? error.message : 'unknown'
+        sendThirdPartyAnswer(response, failureAnswer(error) ?? jsonAnswer(500, { error: 'internal', message }))
+      }
+    })
+  })
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const close = async (): Promise<void> => {
+    const closed = once(server.close(), 'close')
+    server.closeAllConnections()
+    await closed
+  }
+  return { origin: `http://127.0.0.1:${port}`, close }
+}
+
+async function serve(options: ListenerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const reply = await replyOf(options, request, response, (body) => requestOf(options, request, body))
+  // The request that causes a call of the service waits itself, once for everything that it has caused.
+  if (!options.calls.has(String(request.headers[CALL_HEADER]))) await options.registry.flushed?.()
+  if (!reply) return
+  const { answer, deliver } = reply
+  if (deliver) await deliver(answer)
+  else sendThirdPartyAnswer(response, answer)
+}
+
+/** Where a connector's token endpoint (`/oauth/token`) and API (`/api`) are, below the listener's origin. */
+export function connectorPath(environment: Environment, connector: Pick<Connector, 'connector'>): string {
+  return `/${encodePart(environment.name)}/${encodePart(connector.connector)}`
+}
+
+/**
+ * The reply to a request at the API or the token endpoint of a third party. `find` says with its body which one that is, or makes
+ * the answer that refuses it.
+ * @returns undefined once a fault has ended the connection
+ * @throws what is a defect of the mock, or a connection that broke
+ */
+export async function replyOf(
+  options: ListenerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  find: (body: Buffer) => ThirdPartyRequest | ThirdPartyAnswer,
+): Promise<ThirdPartyReply | undefined> {
+  const body = await readBody(request)
+  const found = body ? find(body) : jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' })
+  try {
+    return 'status' in found ? { answer: found } : await respond(options, found, response)
+  } catch (error) {
+    const answer = failureAnswer(error)
+    if (!answer) throw error
+    return { answer }
+  }
+}
+
+/** The answer when the connector file or the disk causes the error; undefined for a defect of the mock. */
+function failureAnswer(error: unknown): ThirdPartyAnswer | undefined {
+  if (error instanceof InexactNumber) return jsonAnswer(400, { error: 'inexact_number', message: error.message })
+  if (error instanceof TemplateError) return jsonAnswer(422, { error: 'unusable_template', message: error.message })
+  return error instanceof StorageError ? jsonAnswer(503, { error: 'unavailable', message: error.message }) : undefined
+}
+
+async function respond(
+  options: ListenerOptions,
+  received: ThirdPartyRequest,
+  response: ServerResponse,
+): Promise<ThirdPartyReply | undefined> {
+  const { environment, connector, kind, request, ticket } = received
+  const { calls, templates } = options
+  const preparing = templates.prepare(connector)
+  if (preparing) await preparing
+  const fault = options.intercept?.(received)
+  // Before the call has any effect, as a slow network would.
+  if (kind === 'api' && connector.latency) await options.wait?.(latencyOf(connector.latency, environment), response)
+  const plain = (): Promise<ThirdPartyAnswer> => {
+    if (environment.isRemoved) return Promise.resolve(noEnvironment(environment.name))
+    const call = calls.get(ticket)
+    return Promise.resolve(
+      kind === 'api'
+        ? answerApi({ environment, connector, templates }, request)
+        : answerAsTokenEndpoint(received, call),
+    )
+  }
+  return fault ? fault(response, plain) : { answer: await plain() }
+}
+
+/** The answer of a third party of no environment, or of one that was removed. */
+export function noEnvironment(name: string): ThirdPartyAnswer {
+  return jsonAnswer(404, { error: 'not_found', message: `there is no environment ${quote(name)}` })
+}
+
+/** A time that the latency profile allows, by chance that repeats with the seed of the ids. */
+function latencyOf(points: Latency, { ids }: Environment): number {
+  const share = ids.number() / 2 ** 32
+  const [from, to] = [points.findLast(([at]) => at <= share), points.find(([at]) => at > share)]
+  const [start, least] = from ?? [0, 0]
+  const [end, most] = to ?? [1, least]
+  return Math.round(least + ((share - start) / (end - start)) * (most - least))
+}
+
+function answerAsTokenEndpoint(
+  { environment, connector, request, trace }: ThirdPartyRequest,
+  call: OpenCall | undefined,
+): ThirdPartyAnswer {
+  const { answer, apply, event } = answerToken(environment, connector, request)
+  // What the service presents again, such as after an answer that was lost, is no mistake of a client.
+  if (event && (event.kind === 'renewed' || !call)) trace?.tokenUsed(event)
+  if (call) call.apply = apply
+  else if (apply) environment.model.transact(apply)
+  return answer
+}
+
+/** What the path of a request names, or the answer that refuses it. */
+function requestOf(
+  { registry, calls }: ListenerOptions,
+  incoming: IncomingMessage,
+  body: Buffer,
+): ThirdPartyRequest | ThirdPartyAnswer {
+  const { url: target = '/', headers } = incoming
+  const request = receivedRequest(incoming, { origin: `http://${headers.host ?? ''}`, target, body })
+  const { rawPath } = request
+  const [, environmentPart = '', connectorPart = '', kindPart, ...rest] = rawPath.split('/')
+  const environmentName = percentDecoded(environmentPart)
+  const connectorName = percentDecoded(connectorPart)
+  if (environmentName === undefined || connectorName === undefined) return jsonAnswer(400, { error: 'malformed_path' })
+  const environment = registry.environment(environmentName)
+  const connector = environment?.connector(connectorName)
+  const kind = kindPart === 'api' ? 'api' : kindPart === 'oauth' && rest.join('/') === 'token' ? 'token' : undefined
+  if (!environment || !connector || !kind) return jsonAnswer(404, { error: 'not_found', path: rawPath })
+  const ticket = headerOf(request, CALL_HEADER)
+  const { trace, tool } = calls.get(ticket) ?? {}
+  const account = environment.model.tables.accounts.get(headerOf(request, ACCOUNT_HEADER))
+  return { environment, connector, kind, request, account, tool, trace, ticket }
+}

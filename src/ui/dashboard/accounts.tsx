@@ -1,0 +1,413 @@
+import { useMemo, useState } from 'preact/hooks'
+import { ACCOUNT_STATUSES, type AccountStatus } from '../../model/domain/account.ts'
+import { LIFECYCLE_EVENTS, MOVES } from '../../model/domain/lifecycle.ts'
+import { plural } from '../../model/domain/text.ts'
+import { ApiError, call, type Schemas } from './api.ts'
+import { distanceOf, momentOf, timeOf, wordsOf } from './format.ts'
+import { isAnswered, titleOf } from './entry.ts'
+import { fieldsOf, inputOf, type InputField } from './input-form.ts'
+import { linkCommand } from './links.tsx'
+import { change, changeClock, clockNow, timeline } from './live.ts'
+import { Facts, Id, Json, Status, Table } from './content.tsx'
+import { Field, Form, SearchField, SmallButton } from './controls.tsx'
+import { Detail, Empty, Loading, Problem, Section } from './layout.tsx'
+import { setParameters, go, linkTo, route } from './hash-route.ts'
+import { pathOf, useAction, useApi } from './use-api.ts'
+import { useListNavigation } from './keyboard.ts'
+
+type Account = Schemas['Accounts']['accounts'][number]
+type AccountWithTools = Schemas['AccountWithTools']
+type Tool = Schemas['AccountTool']
+
+const PAGE = 100
+
+export function AccountsView() {
+  const { id, parameters } = route.value
+  const { q = '', status = '', from = '0' } = parameters
+  const offset = Math.max(0, Math.floor(Number(from)) || 0)
+  const query = { query: q, status, order: 'newest', limit: PAGE, offset }
+  const { value, error } = useApi<Schemas['Accounts']>('/accounts', query)
+  const accounts = value?.accounts ?? []
+  useListNavigation(accounts.length, () => go('accounts', '', parameters))
+  const all = Object.values(value?.statuses ?? {}).reduce((sum, count) => sum + count, 0)
+  return (
+    <div class="split">
+      <div class="column list-side">
+        <div class="buttons controls" role="search" aria-label="Accounts">
+          <SearchField label="Search accounts" value={q} onInput={(text) => setParameters({ q: text, from: '' })} />
+          <Field
+            label="Status"
+            value={status}
+            options={[
+              ['', `any status (${all})`],
+              ...ACCOUNT_STATUSES.map((name) => [name, `${name} (${value?.statuses[name] ?? 0})`] as const),
+            ]}
+            onInput={(next) => setParameters({ status: next, from: '' })}
+          />
+          <span class="space" />
+          <small>{plural(value?.total_size ?? 0, 'account')}</small>
+        </div>
+        <Problem error={error} />
+        {value && all === 0 ? (
+          <Empty title="No account yet." command={linkCommand('mail')}>
+            <p>A client creates one through the API. Or create a link and follow it as the user would:</p>
+            <a class="button" href={linkTo('links')}>
+              Create a link
+            </a>
+          </Empty>
+        ) : value && accounts.length === 0 ? (
+          <Empty title="No account matches." />
+        ) : (
+          <Table
+            label="Accounts"
+            heads={['Account', 'Connector', 'Status', 'Token expires', ['Type', 'type']]}
+            list={{
+              open: accounts.findIndex((account) => account.id === id),
+              choose: (row) => go('accounts', accounts[row]?.id, parameters),
+            }}
+            rows={accounts.map((account, row) => [
+              <a
+                href={linkTo('accounts', account.id, parameters)}
+                data-row={row}
+                aria-current={account.id === id ? 'true' : undefined}
+              >
+                {account.identifier}
+              </a>,
+              account.connector,
+              <StatusTag account={account} />,
+              <Expiry account={account} />,
+              <small class="mono">{account.authorization_type}</small>,
+            ])}
+          >
+            <Pages total={value?.total_size ?? 0} offset={offset} />
+          </Table>
+        )}
+      </div>
+      {id !== '' && <AccountDetail key={id} id={id} />}
+    </div>
+  )
+}
+
+function hasExpired({ status, token_expires_at: at }: Account): boolean {
+  const { value: now } = clockNow
+  return status === 'ACTIVE' && at !== undefined && now !== undefined && Date.parse(at) <= now
+}
+
+const TONES: { readonly [Status in AccountStatus]: string } = {
+  ACTIVE: 'success',
+  EXPIRED: 'warning',
+  DISCONNECTED: 'error',
+  PENDING_AUTH: 'info',
+  PENDING_VERIFICATION: 'info',
+}
+
+function State({ status, tone = TONES[status] }: Readonly<{ status: AccountStatus; tone?: string }>) {
+  return <span class={`state ${tone}`}>{status}</span>
+}
+
+/** An account stays ACTIVE when its access token has expired and can be renewed, which is no green state. */
+function StatusTag({ account }: Readonly<{ account: Account }>) {
+  return <State status={account.status} {...(hasExpired(account) && { tone: 'warning' })} />
+}
+
+function Expiry({ account }: Readonly<{ account: Account }>) {
+  const { token_expires_at: at } = account
+  const { value: now } = clockNow
+  if (at === undefined || now === undefined) return <span class="quiet">no expiry</span>
+  const left = Date.parse(at) - now
+  return (
+    <span class={`number ${hasExpired(account) ? 'expired' : left < 0 ? 'quiet' : ''}`} title={momentOf(at)}>
+      {hasExpired(account) && 'expired '}
+      {distanceOf(left)}
+    </span>
+  )
+}
+
+function Pages({ total, offset }: Readonly<{ total: number; offset: number }>) {
+  if (total <= PAGE) return null
+  return (
+    <p class="row pages">
+      <SmallButton
+        label="Newer"
+        disabled={offset === 0}
+        onClick={() => setParameters({ from: String(Math.max(0, offset - PAGE)) })}
+      />
+      <span class="quiet number">
+        {offset + 1} to {Math.min(total, offset + PAGE)} of {total}
+      </span>
+      <SmallButton
+        label="Older"
+        disabled={offset + PAGE >= total}
+        onClick={() => setParameters({ from: String(offset + PAGE) })}
+      />
+    </p>
+  )
+}
+
+function AccountDetail({ id }: Readonly<{ id: string }>) {
+  const { value, error } = useApi<AccountWithTools>(pathOf('accounts', id))
+  const { parameters } = route.value
+  return (
+    <Detail
+      label="Account"
+      name={value?.account.identifier}
+      close={() => go('accounts', '', parameters)}
+      title={
+        <>
+          {value && <StatusTag account={value.account} />}
+          <h2>{value?.account.identifier ?? 'Account'}</h2>
+          {value && <span class="quiet">at {value.account.connector}</span>}
+        </>
+      }
+    >
+      {value && error?.status !== 404 ? (
+        <div class="detail-body">
+          <Lifecycle value={value} />
+          <Tools id={id} tools={value.tools} />
+          <History id={id} />
+          <AccountFacts value={value} />
+        </div>
+      ) : (
+        <Loading error={error} gone="There is no such account." />
+      )}
+    </Detail>
+  )
+}
+
+/** The text of the button of an event, and what it does. */
+const EVENTS: { readonly [Event in AccountWithTools['events'][number]]: readonly [label: string, title: string] } = {
+  expire: ['Expire', 'The account becomes EXPIRED: the user has to connect it again.'],
+  disconnect: ['Disconnect', 'The account becomes DISCONNECTED, and the third party refuses its credentials.'],
+  revoke_refresh_token: [
+    'Revoke refresh token',
+    'The third party revokes the refresh token: the next renewal is refused.',
+  ],
+  expire_access_token: [
+    'Expire access token',
+    'The access token expires now: the next use renews it, where it can be renewed.',
+  ],
+}
+
+function Lifecycle({ value }: Readonly<{ value: AccountWithTools }>) {
+  const { busy, error, run } = useAction()
+  const { account, events } = value
+  return (
+    <Section title="Lifecycle">
+      <LifecyclePicture account={account} />
+      <div class="buttons" role="group" aria-label="Events">
+        {events.map((event) => (
+          <SmallButton
+            key={event}
+            label={EVENTS[event][0]}
+            title={EVENTS[event][1]}
+            disabled={busy}
+            onClick={() => run(() => change('POST', pathOf('accounts', account.id, event)))}
+          />
+        ))}
+        <a
+          class="button small"
+          href={linkTo('links', '', { connector: account.connector, identifier: account.identifier })}
+        >
+          Create a magic link
+        </a>
+      </div>
+      <JumpToExpiry value={value} />
+      <Problem error={error} />
+    </Section>
+  )
+}
+
+/** The state of an account with an arrow to each next state, whose label has the events that lead there. */
+function LifecyclePicture({ account }: Readonly<{ account: Account }>) {
+  const { status } = account
+  const away = MOVES.filter(({ from, to }) => from === status && to !== status)
+  const targets = [...new Set(away.map(({ to }) => to))]
+  return (
+    <div class="lifecycle">
+      <StatusTag account={account} />
+      <ul aria-label={`Next states after ${status}`}>
+        {targets.map((to) => (
+          <li key={to}>
+            <span class="arrow">
+              {away
+                .filter((move) => move.to === to)
+                .map(({ event }, at) => (
+                  <span key={event} title={LIFECYCLE_EVENTS[event]}>
+                    {at > 0 && ', '}
+                    {wordsOf(event)}
+                  </span>
+                ))}
+            </span>
+            {to === 'none' ? <span class="state">gone</span> : <State status={to} />}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** Says when the access token expires, with a button that sets the clock to that time, or since when it has expired. */
+function JumpToExpiry({ value: { account, renewable, renewal_refused } }: Readonly<{ value: AccountWithTools }>) {
+  const { busy, error, run } = useAction()
+  const { token_expires_at: at } = account
+  const { value: now } = clockNow
+  if (at === undefined || now === undefined) return null
+  if (hasExpired(account)) {
+    return (
+      <p class="expired" role="status">
+        Its access token expired <span class="number">{distanceOf(Date.parse(at) - now)}</span>
+        {renewable && !renewal_refused
+          ? '; the next call renews it.'
+          : '. Nothing can renew it: the third party refuses its refresh token, and the account is EXPIRED after the next call.'}
+      </p>
+    )
+  }
+  if (Date.parse(at) <= now) return null
+  return (
+    <p>
+      Its access token expires <span class="number">{distanceOf(Date.parse(at) - now)}</span>, at{' '}
+      <span class="mono">{momentOf(at)}</span>
+      {!renewable
+        ? '; the account is EXPIRED then.'
+        : renewal_refused
+          ? '; the third party refuses its renewal then.'
+          : '; the next use then renews it.'}{' '}
+      <SmallButton label="Jump there" disabled={busy} onClick={() => run(() => changeClock({ now: at }))} />
+      <Problem error={error} />
+    </p>
+  )
+}
+
+function Tools({ id, tools }: Readonly<{ id: string; tools: readonly Tool[] }>) {
+  const { parameters } = route.value
+  const chosen = tools.find(({ name }) => name === parameters['tool']) ?? tools[0]
+  if (!chosen) {
+    return (
+      <Section title="Tools">
+        <p class="quiet">The connector has no tools.</p>
+      </Section>
+    )
+  }
+  return (
+    <Section title="Try a tool">
+      <Field
+        label="Tool"
+        value={chosen.name}
+        options={tools.map(({ name }) => [name, name])}
+        onInput={(tool) => setParameters({ tool })}
+      />
+      <p class="quiet">{chosen.description}</p>
+      <ToolForm key={chosen.name} id={id} tool={chosen} />
+    </Section>
+  )
+}
+
+function ToolForm({ id, tool }: Readonly<{ id: string; tool: Tool }>) {
+  const { busy, error, run } = useAction()
+  const fields = useMemo(() => fieldsOf(tool.input_schema), [tool])
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const [answer, setAnswer] = useState<Schemas['ToolAnswer'] | undefined>(undefined)
+  const send = (): void =>
+    run(async () => {
+      const { input, problem } = inputOf(fields, values)
+      if (problem !== undefined) throw new ApiError(0, problem)
+      setAnswer(await call('POST', pathOf('accounts', id, 'tools', tool.name), { body: { input } }))
+    })
+  return (
+    <Form submit={send}>
+      {fields.map((field) => (
+        <ToolField
+          key={field.name}
+          field={field}
+          value={values[field.name] ?? ''}
+          onInput={(value) => setValues({ ...values, [field.name]: value })}
+        />
+      ))}
+      <div class="buttons">
+        <button class="primary" disabled={busy}>
+          {busy ? 'Running…' : `Run ${tool.name}`}
+        </button>
+      </div>
+      <Problem error={error} />
+      {answer && (
+        <div class="column answer" role="status">
+          <p>
+            <Status status={answer.status} /> <a href={linkTo('timeline', answer.request)}>show the request</a>
+          </p>
+          <Json value={answer.body} />
+        </div>
+      )}
+    </Form>
+  )
+}
+
+function ToolField({
+  field: { name, kind, required, description, choices },
+  value,
+  onInput,
+}: Readonly<{ field: InputField; value: string; onInput: (value: string) => void }>) {
+  const label = (
+    <>
+      {name} {!required && <span class="quiet">optional</span>} {kind === 'json' && <span class="quiet">as JSON</span>}
+    </>
+  )
+  return (
+    <Field
+      label={label}
+      value={value}
+      hint={description}
+      wrap="field"
+      options={choices && ['', ...choices].map((choice) => [choice, choice])}
+      rows={kind === 'json' ? 3 : undefined}
+      inputMode={kind === 'number' ? 'decimal' : 'text'}
+      onInput={onInput}
+    />
+  )
+}
+
+const MAX_HISTORY = 50
+
+function History({ id }: Readonly<{ id: string }>) {
+  const version = timeline.version.value
+  const entries = useMemo(() => timeline.matching({ account: id }).slice(0, MAX_HISTORY), [version, id])
+  return (
+    <Section title="History">
+      {entries.length === 0 ? (
+        <p class="quiet">The journal has no request about this account.</p>
+      ) : (
+        <ul class="column">
+          {entries.map((entry) => (
+            <li key={`${entry.environment} ${entry.sequence}`} class="row">
+              <span class="mono quiet">{timeOf(entry.at).slice(0, 8)}</span>
+              {isAnswered(entry) ? <Status status={entry.status} /> : <small class="mono">{entry.kind}</small>}
+              <a href={linkTo('timeline', entry.id)}>{titleOf(entry)}</a>
+            </li>
+          ))}
+          <li>
+            <a href={linkTo('timeline', '', { account: id })}>in the timeline</a>
+          </li>
+        </ul>
+      )}
+    </Section>
+  )
+}
+
+function AccountFacts({ value }: Readonly<{ value: AccountWithTools }>) {
+  const { account, organization_id, user_id, renewable } = value
+  return (
+    <Section title="Facts" open={false}>
+      <Facts
+        facts={[
+          ['Id', <Id id={account.id} />],
+          ['Type', account.authorization_type],
+          ['Organization', organization_id || 'none'],
+          ['User', user_id || 'none'],
+          ['Renewed without the user', renewable ? 'yes' : 'no'],
+          ['Last used', account.last_used_at === undefined ? 'never' : momentOf(account.last_used_at)],
+          ['Updated', momentOf(account.updated_at)],
+        ]}
+      />
+      <Json value={account} />
+    </Section>
+  )
+}

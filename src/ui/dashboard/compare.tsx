@@ -1,0 +1,158 @@
+import { type ComponentChildren } from 'preact'
+import { isJsonObject, type JsonValue } from '../../model/domain/json.ts'
+import { plural, shorten } from '../../model/domain/text.ts'
+import type { Request } from './api.ts'
+import { momentOf } from './format.ts'
+import { inEnvironment, linkTo, route } from './hash-route.ts'
+import { Path, Status, Table } from './content.tsx'
+import { Detail, Loading, Section } from './layout.tsx'
+import { close, titleOf } from './entry.ts'
+import { stepsOf } from './request-steps.ts'
+import { pathOf, useApi } from './use-api.ts'
+
+/** Two requests side by side: only what differs, and what always does (ids and times) apart. */
+export function Comparison({ id, other }: Readonly<{ id: string; other: string }>) {
+  const { within = inEnvironment().environment } = route.value.parameters
+  const one = useApi<{ request: Request }>(pathOf('requests', id))
+  const two = useApi<{ request: Request }>(pathOf('requests', other), { environment: within })
+  const [first, second] = [one.value?.request, two.value?.request]
+  return (
+    <Detail label="Comparison" close={close} title={<h2>Compare two requests</h2>}>
+      {first && second ? (
+        <div class="detail-body">
+          <Sides sides={[first, second]} />
+        </div>
+      ) : (
+        <Loading error={one.error ?? two.error} />
+      )}
+    </Detail>
+  )
+}
+
+function Sides({ sides: [one, other] }: Readonly<{ sides: readonly [Request, Request] }>) {
+  const parts = compared(one, other)
+  const apart = parts.flatMap(([, all]) => all.filter(({ isIdentity }) => isIdentity))
+  return (
+    <>
+      <div class="row sides">
+        <Side title="This one" request={one} />
+        <Side title="The other" request={other} />
+      </div>
+      {parts.map(([title, all]) => (
+        <Differences key={title} title={title} differences={all.filter(({ isIdentity }) => !isIdentity)} />
+      ))}
+      {apart.length > 0 && <Differences title="Ids and times" differences={apart} open={false} />}
+    </>
+  )
+}
+
+function Side({ title, request }: Readonly<{ title: string; request: Request }>) {
+  return (
+    <p>
+      <span class="quiet">{title}</span>
+      <br />
+      <Status status={request.status} />{' '}
+      <a href={linkTo('timeline', request.id, { in: request.environment })}>{titleOf(request)}</a>
+      <br />
+      <span class="mono quiet">{momentOf(request.at)}</span>
+    </p>
+  )
+}
+
+function Differences({
+  title,
+  differences,
+  open = true,
+}: Readonly<{ title: string; differences: readonly Difference[]; open?: boolean }>) {
+  const note = differences.length === 0 ? 'the same' : plural(differences.length, 'difference')
+  return (
+    <Section title={title} note={note} open={open}>
+      {differences.length > 0 && (
+        <Table
+          label={title}
+          class="compared"
+          heads={['Where', ['This one', 'mono'], ['The other', 'mono']]}
+          rows={differences.map(({ where, one, other }) => [<Path path={where} />, shown(one), shown(other)])}
+        />
+      )}
+    </Section>
+  )
+}
+
+function shown(value: Difference['one']): ComponentChildren {
+  if (value === undefined || value === null) return <span class="quiet">nothing</span>
+  return shorten(typeof value === 'string' ? value : JSON.stringify(value), 2000)
+}
+
+/** A place in which two requests differ; undefined where one of them has nothing. */
+interface Difference {
+  readonly where: string
+  readonly one: JsonValue | undefined
+  readonly other: JsonValue | undefined
+  /** Ids and times differ between any two requests. */
+  readonly isIdentity: boolean
+}
+
+/** The differences of each part, under its title. */
+function compared(one: Request, other: Request): [title: string, differences: Difference[]][] {
+  const sides = (of: (request: Request) => unknown): Difference[] => differences('', of(one), of(other))
+  return [
+    [
+      'Request',
+      sides(({ method, path, query, client, protocol, request: { headers, body } }) => {
+        return { method, path, query, client, protocol, headers, body }
+      }),
+    ],
+    ['Answer', sides(({ status, error_code, response: { headers, body } }) => ({ status, error_code, headers, body }))],
+    ['What happened', steps(one, other)],
+  ]
+}
+
+function differences(where: string, one: unknown, other: unknown): Difference[] {
+  // A tree beside nothing differs in each of its leaves.
+  const trees = [one, other].filter((each) => each !== undefined && each !== null)
+  const areLists = trees.every(Array.isArray)
+  if (trees.length > 0 && (areLists || trees.every(isJsonObject))) {
+    const [a, b] = [one, other].map((each) => new Map(Object.entries(each ?? {}))) as [
+      Map<string, unknown>,
+      Map<string, unknown>,
+    ]
+    return [...new Set([...a.keys(), ...b.keys()])].flatMap((key) => {
+      const place = areLists ? `${where}[${key}]` : where === '' ? key : `${where}.${key}`
+      return differences(place, a.get(key), b.get(key))
+    })
+  }
+  if (Object.is(one, other) || (one ?? null) === (other ?? null)) return []
+  const isIdentity = isIdentityPlace.test(where) || (isIdentityValue(one) && isIdentityValue(other))
+  return [{ where, one: one as JsonValue, other: other as JsonValue, isIdentity }]
+}
+
+/** Headers that differ because the bodies or the ids do. */
+const isIdentityPlace = /^headers\.(x-request-id|content-length|date|etag|authorization)$/
+
+/** Generated ids (`req_77lrm3fhyxk5`), UUIDs and times. */
+const IDENTITY = /^([a-z]+_[a-z0-9]{12,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z)$/i
+
+function isIdentityValue(value: unknown): boolean {
+  return value === undefined || (typeof value === 'string' && IDENTITY.test(value))
+}
+
+/** The steps of one that the other does not have, beside each other. How long a step took is no difference. */
+function steps(one: Request, other: Request): Difference[] {
+  const [a, b] = [one, other].map((request) =>
+    stepsOf(request).map(({ from, to, text, detail }) => {
+      const known = detail.replace(/( · )?after [^·]*$/, '')
+      return `${from === to ? from : `${from} → ${to}`}: ${text}${known === '' ? '' : ` (${known})`}`
+    }),
+  ) as [string[], string[]]
+  const onlyIn = (list: string[], rest: string[]): string[] =>
+    list.filter((step) => {
+      const at = rest.indexOf(step)
+      if (at >= 0) rest.splice(at, 1)
+      return at < 0
+    })
+  const [mine, theirs] = [onlyIn(a, [...b]), onlyIn(b, [...a])]
+  return Array.from({ length: Math.max(mine.length, theirs.length) }, (_, at) => {
+    return { where: `difference ${at + 1}`, one: mine[at], other: theirs[at], isIdentity: false }
+  })
+}

@@ -1,0 +1,69 @@
+import { type Finding, findingText } from '../../model/domain/finding.ts'
+
+/** Texts for numbers and times. Times are UTC, as the mock sends them. */
+
+const pad = (value: number, digits = 2): string => String(value).padStart(digits, '0')
+
+/** `12:00:03.120`; empty for no time. */
+export function timeOf(instant: string | number): string {
+  return iso(instant).slice(11, 23)
+}
+
+/** `2026-01-31`. */
+export function dayOf(instant: string | number): string {
+  return iso(instant).slice(0, 10)
+}
+
+/** `2026-01-31 12:00:03`. */
+export function momentOf(instant: string | number): string {
+  return `${dayOf(instant)} ${iso(instant).slice(11, 19)}`
+}
+
+function iso(instant: string | number): string {
+  const date = new Date(instant)
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString()
+}
+
+/** `1.2 s`, `340 ms`, `<1 ms`. */
+export function tookOf(milliseconds: number): string {
+  if (milliseconds >= 10_000) return `${Math.round(milliseconds / 1000)} s`
+  if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(1)} s`
+  return milliseconds < 1 ? '<1 ms' : `${Math.round(milliseconds)} ms`
+}
+
+/** How long until or since: `2 d 04 h`, `1 h 05 min`, `4 min 09 s`, `9 s`. */
+function spanOf(milliseconds: number): string {
+  const seconds = Math.floor(Math.abs(milliseconds) / 1000)
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ]
+  if (days >= 365) return `${Math.floor(days / 365)} y ${days % 365} d`
+  if (days > 0) return `${days} d ${pad(hours)} h`
+  if (hours > 0) return `${hours} h ${pad(minutes)} min`
+  return minutes > 0 ? `${minutes} min ${pad(seconds % 60)} s` : `${seconds} s`
+}
+
+/** `in 4 min 09 s`, `9 s ago`. */
+export function distanceOf(milliseconds: number): string {
+  return milliseconds > 0 ? `in ${spanOf(milliseconds)}` : `${spanOf(milliseconds)} ago`
+}
+
+export function wordsOf(name: string): string {
+  return name.replaceAll('_', ' ').toLowerCase()
+}
+
+/** The colour of a status, which is always shown as text as well. */
+export function toneOf(status: number): 'success' | 'info' | 'warning' | 'error' {
+  if (status === 0 || status >= 500) return 'error'
+  if (status >= 400) return 'warning'
+  return status >= 300 ? 'info' : 'success'
+}
+
+/** A finding as an opened request shows it. */
+export function findingView(finding: Finding) {
+  const { kind, code, error_code, basis } = finding
+  const tone = kind === 'violation' ? 'error' : 'warning'
+  return { text: `${kind}: ${findingText(finding)}`, tone, code: error_code ?? code, basis }
+}

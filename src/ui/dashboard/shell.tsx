@@ -1,0 +1,252 @@
+import { isViolation } from '../../model/domain/finding.ts'
+import type { ComponentType } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { plural } from '../../model/domain/text.ts'
+import { AccountsView } from './accounts.tsx'
+import { allActions, dialog } from './actions.ts'
+import { keepToken, type Schemas, tokenProblem } from './api.ts'
+import { ClockView } from './clock.tsx'
+import { ContractView } from './contract.tsx'
+import { DataView } from './data.tsx'
+import { dayOf, timeOf } from './format.ts'
+import { Icon } from './icons.tsx'
+import { listen, PALETTE_KEY, startKeyboard } from './keyboard.ts'
+import { LinksView } from './links.tsx'
+import {
+  clockFrozen,
+  clockNow,
+  clockShift,
+  type Connection,
+  connection,
+  environments,
+  isClockKnown,
+  problem,
+  reconnect,
+  timeline,
+} from './live.ts'
+import { Notice } from './notice.tsx'
+import { Facts } from './content.tsx'
+import { Dialog, Field, Form, SmallButton } from './controls.tsx'
+import { Empty, openItem, Problem } from './layout.tsx'
+import { ALL, enter, environment, linkTo, route, type View, VIEW_NAMES, VIEWS } from './hash-route.ts'
+import { Palette } from './palette.tsx'
+import { ScenariosView } from './scenarios.tsx'
+import { TimelineView } from './timeline.tsx'
+import { useApi } from './use-api.ts'
+
+const CONTENT: Readonly<Record<View, ComponentType>> = {
+  timeline: TimelineView,
+  accounts: AccountsView,
+  links: LinksView,
+  clock: ClockView,
+  scenarios: ScenariosView,
+  contract: ContractView,
+  data: DataView,
+}
+
+export function Shell() {
+  const { view, unknown } = route.value
+  useEffect(startKeyboard, [])
+  useEffect(() => listen({ '?': () => open('help'), [PALETTE_KEY]: () => open('palette') }), [])
+  useEffect(() => {
+    const name = environment.value === ALL ? 'all environments' : environment.value
+    const title = unknown === undefined ? VIEWS[view].title : 'No such view'
+    document.title = [openItem.value, title, name, 'toolmock'].filter(Boolean).join(' · ')
+  }, [openItem.value, unknown, view, environment.value])
+  const counts = useCounts()
+  // In a narrow window the list of views can be wider than the window. Counts make it wider.
+  useEffect(
+    () => document.querySelector('.views [aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' }),
+    [view, JSON.stringify(counts)],
+  )
+  // After a key or a link changes the view, the new view takes the focus.
+  const main = useRef<HTMLElement>(null)
+  const shown = useRef(view)
+  useEffect(() => {
+    if (shown.current !== view && route.value.id === '') main.current?.focus({ preventScroll: true })
+    shown.current = view
+  }, [view])
+  const Content = CONTENT[view]
+  return (
+    <div class="shell">
+      <header class="row bar">
+        <a class="brand" href={linkTo('timeline')}>
+          toolmock
+        </a>
+        <EnvironmentSwitcher />
+        <Clock />
+        <span class="space" />
+        <ConnectionState />
+        <SmallButton
+          label={
+            <>
+              <Icon name="search" />
+              <span class="wide-only">
+                Go to <kbd>Ctrl K</kbd>
+              </span>
+            </>
+          }
+          title="Go to, or do"
+          aria-keyshortcuts="Control+K Meta+K"
+          onClick={() => open('palette')}
+        />
+        <SmallButton label="?" aria-label="Keyboard shortcuts" onClick={() => open('help')} />
+      </header>
+      <nav class="column views" aria-label="Views">
+        {VIEW_NAMES.map((each) => (
+          <a
+            key={each}
+            class="row"
+            href={linkTo(each)}
+            aria-current={each === view && unknown === undefined ? 'page' : undefined}
+          >
+            <Icon name={each} />
+            {VIEWS[each].title}
+            <Count count={counts[each]} />
+          </a>
+        ))}
+      </nav>
+      <main ref={main} class="view" tabIndex={-1}>
+        <h1 class="visually-hidden">{VIEWS[view].title}</h1>
+        {unknown !== undefined ? (
+          <Empty title={`There is no view named ${unknown}.`}>
+            <p>
+              <a href={linkTo('timeline')}>Go to the timeline</a>, or choose a view of the list.
+            </p>
+          </Empty>
+        ) : problem.value && problem.value.status !== 401 ? (
+          // The server refuses the stream, for example because the environment does not exist.
+          <Empty title={problem.value.message}>
+            <p>
+              <a href="#/timeline">Go to the environment default</a>
+            </p>
+          </Empty>
+        ) : (
+          <Content key={environment.value} />
+        )}
+      </main>
+      {dialog.value === 'palette' && <Palette />}
+      <Notice />
+      {dialog.value === 'help' && <Help />}
+      {tokenProblem.value !== undefined && <TokenDialog found={tokenProblem.value} />}
+    </div>
+  )
+}
+
+function open(name: typeof dialog.value): void {
+  dialog.value = name
+}
+
+/** What the navigation counts: a number, what it is, and its tone. */
+type Counted = readonly [number: number, noun: string, tone: string]
+
+function useCounts(): { readonly [Name in View]?: Counted } {
+  const isOne = environment.value !== ALL
+  const links = useApi<Schemas['Links']>(isOne ? '/links' : null).value?.links
+  const scenarios = useApi<Schemas['Scenarios']>(isOne ? '/scenarios' : null).value?.scenarios
+  const query = { environment: isOne ? environment.value : undefined }
+  const total = useApi<Schemas['ContractReport']>('/contract', query).value?.total
+  return {
+    links: [links?.length ?? 0, 'open', 'info'],
+    scenarios: [scenarios?.filter(({ running, spent }) => running && !spent).length ?? 0, 'running', 'success'],
+    contract: [total?.findings.filter(isViolation).length ?? 0, 'violations', 'error'],
+  }
+}
+
+function Count({ count: [number, noun, tone] = [0, '', ''] }: Readonly<{ count: Counted | undefined }>) {
+  if (number === 0) return null
+  return (
+    <span class={`badge ${tone}`} title={`${number} ${noun}`}>
+      {number}
+      <span class="visually-hidden"> {noun}</span>
+    </span>
+  )
+}
+
+/** Selects the environment. The view stays; its open item is closed. */
+function EnvironmentSwitcher() {
+  const { view } = route.value
+  const current = environment.value
+  const known = environments.value
+  const isKnown = current === ALL || known.some(({ name }) => name === current)
+  const shown = isKnown ? known : [{ name: current, label: null }, ...known]
+  const all = view === 'timeline' || view === 'contract' ? [[ALL, 'all environments'] as const] : []
+  const named = shown.map(({ name, label }) => [name, label === null ? name : `${name}: ${label}`] as const)
+  return (
+    <Field label="Environment" wrap="choice environment" value={current} options={[...all, ...named]} onInput={enter} />
+  )
+}
+
+function Clock() {
+  const { value: now } = clockNow
+  if (now === undefined) return null
+  const { value: shift } = clockShift
+  const shifted = shift === '' ? '' : ` Real time is ${shift}.`
+  return (
+    <a
+      class={`row clock-now ${shift === '' ? '' : 'shifted'}`}
+      href={linkTo('clock')}
+      title={`The environment's clock.${shifted}`}
+    >
+      <Icon name="clock" />
+      <span class="quiet wide-only">{dayOf(now)}</span> <span class="mono">{timeOf(now).slice(0, 8)}</span>
+      {clockFrozen.value && <span>frozen</span>}
+      {!isClockKnown.value && <span class="expired">stands still</span>}
+    </a>
+  )
+}
+
+const CONNECTIONS: { readonly [State in Connection]: readonly [text: string, tone: string] } = {
+  connecting: ['connecting', ''],
+  live: ['live', 'success'],
+  lost: ['not connected, trying again', 'error'],
+  refused: ['not connected', 'error'],
+}
+
+function ConnectionState() {
+  const skipped = timeline.skipped.value
+  const state = connection.value
+  const [text, tone] = CONNECTIONS[state]
+  return (
+    <span class="connection" role="status">
+      {state === 'live' && skipped > 0 ? (
+        <SmallButton label={`${plural(skipped, 'request')} not shown, load them`} class="warning" onClick={reconnect} />
+      ) : (
+        <small class={`state dot ${state} ${tone}`}>{text}</small>
+      )}
+    </span>
+  )
+}
+
+function Help() {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={() => open('')}>
+      <Facts
+        facts={allActions().flatMap(({ keys, text }) =>
+          keys === undefined ? [] : [[keys.split(' ').map((key) => <kbd key={key}>{key}</kbd>), text] as const],
+        )}
+      />
+    </Dialog>
+  )
+}
+
+function TokenDialog({ found }: Readonly<{ found: string }>) {
+  const [token, setToken] = useState('')
+  return (
+    <Dialog title="This server asks for its admin token" onClose={() => undefined}>
+      <Form
+        submit={() => {
+          keepToken(token)
+          reconnect()
+        }}
+      >
+        <p>It is the value of --admin-token. It is kept in this tab, until the tab is closed.</p>
+        <Field label="Admin token" type="password" value={token} aria-invalid={found !== ''} onInput={setToken} />
+        <Problem error={found === '' ? undefined : { message: found }} />
+        <button class="primary" disabled={token === ''}>
+          Use it
+        </button>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,499 @@
+import { computed } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { plural } from '../../model/domain/text.ts'
+import { NO_FILTER, timelineKeys } from './actions.ts'
+import { call, type Schemas, type TimelineEntry, serverUrl } from './api.ts'
+import { close, isAnswered, mark, marked, show, titleOf } from './entry.ts'
+import { momentOf, timeOf, tookOf, toneOf } from './format.ts'
+import { listen } from './keyboard.ts'
+import { environments, timeline } from './live.ts'
+import { Icon, type IconName } from './icons.tsx'
+import { notice } from './notice.tsx'
+import { Status, Tag } from './content.tsx'
+import { Button, Field, SearchField, SmallButton } from './controls.tsx'
+import { Empty } from './layout.tsx'
+import { setParameters, ALL, environment, route } from './hash-route.ts'
+import { RequestDetail } from './request.tsx'
+import { useFound, useHits } from './search.ts'
+import {
+  type Bar,
+  type Collapsed,
+  type Grouping,
+  GROUPINGS,
+  type Line,
+  linesOf,
+  type Mark as MarkName,
+  subjectOf,
+} from './timeline-entries.ts'
+import { useAction, useApi } from './use-api.ts'
+
+const MARK_TEXTS: { readonly [Name in MarkName]: readonly [text: string, tone: string, icon: IconName] } = {
+  violation: ['violation', 'error', 'contract'],
+  warning: ['warning', 'warning', 'info'],
+  injected: ['injected', 'info', 'scenarios'],
+  rule: ['scenario', 'info', 'scenarios'],
+  refresh: ['refresh', '', 'refresh'],
+  transition: ['state changed', '', 'move'],
+  unserved: ['not served', 'warning', 'unknown'],
+  defect: ['defect of the mock', 'error', 'alert'],
+}
+
+type Options = readonly (readonly [value: string, text: string])[]
+
+const STATUSES: Options = [
+  ['', 'any status'],
+  ['error', 'errors'],
+  ...['2', '3', '4', '5'].map((digit) => [digit, `${digit}xx`] as const),
+  ['0', 'no answer'],
+]
+const MARKS: Options = [['', 'any mark'], ...Object.entries(MARK_TEXTS).map(([name, [text]]) => [name, text] as const)]
+const GROUPS: Options = Object.entries(GROUPINGS).map(([name, [text]]) => [name, text] as const)
+
+/** The parameters of the choices above the list. */
+const CHOICES = ['operation', 'status', 'mark', 'by']
+
+/** How the list is shown, by parameters of the route. */
+const grouping = computed((): Grouping => {
+  const { by = '' } = route.value.parameters
+  return Object.hasOwn(GROUPINGS, by) ? (by as Grouping) : ''
+})
+const sorting = computed(() => route.value.parameters['sort'] ?? '')
+/** Whether the machine's time is the first one. */
+const isReal = computed(() => route.value.parameters['times'] === 'real')
+
+export function TimelineView() {
+  const { id, parameters } = route.value
+  const version = timeline.version.value
+  const { q: text = '', operation, status, account, mark } = parameters
+  const filter = { text, operation, status, account, mark }
+  const [{ value: by }, { value: sort }] = [grouping, sorting]
+  const [collapsed, setCollapsed] = useState<Collapsed>({ of: new Map() })
+  const known = environments.value
+  const labels = useMemo(() => new Map(known.map(({ name, label }) => [name, label])), [known])
+  const found = useFound(text)
+  useHits(text)
+  const entries = useMemo(
+    () => sortedBy(timeline.matching(filter, { found, labels }), sort),
+    [version, JSON.stringify(filter), found, labels, sort],
+  )
+  const lines = useMemo(
+    () => [...linesOf(entries, by, { collapsed, labels }), ...timeline.formerLines(filter, labels)],
+    [entries, by, collapsed, labels],
+  )
+  const toggle = (name: string, isCollapsed: boolean): void =>
+    setCollapsed({ ...collapsed, of: new Map(collapsed.of).set(name, !isCollapsed) })
+  const groups = lines.filter((line) => line.kind === 'group')
+  return (
+    <div class="split">
+      <div class={`column list-side ${by === 'test' ? 'timed' : ''}`}>
+        {marked.value && (
+          <p class="notice info" role="status">
+            {titleOf(marked.value)} is marked: press x on the request to compare it with.
+            <SmallButton label="Cancel" onClick={() => (marked.value = undefined)} />
+          </p>
+        )}
+        <Filters
+          count={entries.length}
+          allCollapsed={groups.length > 0 ? groups.every((group) => group.collapsed) : undefined}
+          collapseAll={(all) => setCollapsed({ all, of: new Map() })}
+        />
+        {timeline.size === 0 && entries.length === 0 && !timeline.hasFormer ? (
+          <NoRequests />
+        ) : lines.length === 0 ? (
+          <Empty title="No request matches.">
+            <Button label="Show all" onClick={() => setParameters(NO_FILTER)} />
+          </Empty>
+        ) : (
+          <>
+            <Heads />
+            <List lines={lines} toggle={toggle} />
+          </>
+        )}
+      </div>
+      {id !== '' && <RequestDetail key={id} id={id} />}
+    </div>
+  )
+}
+
+function Filters({
+  count,
+  allCollapsed,
+  collapseAll,
+}: Readonly<{
+  count: number
+  /** Undefined without groups. */
+  allCollapsed: boolean | undefined
+  collapseAll: (collapsed: boolean) => void
+}>) {
+  const [unfolded, setUnfolded] = useState(false)
+  const { parameters } = route.value
+  const clear = useAction()
+  const paused = timeline.paused.value
+  useEffect(() => listen(timelineKeys()), [])
+  const version = timeline.version.value
+  const called = useMemo(() => timeline.operations(), [version])
+  const { operation: chosen = [], account } = parameters
+  const operations = [...new Set([called, chosen].flat())].map((name) => [name, name] as const)
+  const chosenFilters = CHOICES.filter((name) => parameters[name] !== undefined).length
+  const isFiltered = Object.keys(NO_FILTER).some((name) => parameters[name] !== undefined)
+  const clearAll = (): void =>
+    clear.run(async () => {
+      const { value: name } = environment
+      await call('DELETE', '/requests')
+      const restore = () => call('POST', '/requests/restore', { query: { environment: name } })
+      notice.value = { text: 'The requests are cleared.', actions: [['Undo', () => clear.run(restore)]] }
+    })
+  return (
+    <div class={`buttons controls foldable ${unfolded ? 'unfolded' : ''}`} role="search" aria-label="Requests">
+      <SearchField label="Search requests" value={parameters['q'] ?? ''} onInput={(q) => setParameters({ q })} />
+      <SmallButton
+        label={chosenFilters === 0 ? 'Filters' : `Filters (${chosenFilters})`}
+        class="fold"
+        aria-expanded={unfolded}
+        onClick={() => setUnfolded(!unfolded)}
+      />
+      <Choice name="operation" label="Operation" options={[['', 'any operation'], ...operations]} />
+      <Choice name="status" label="Status" options={STATUSES} />
+      <Choice name="mark" label="Mark" options={MARKS} />
+      <Choice name="by" label="Group by" options={GROUPS} />
+      {allCollapsed !== undefined && (
+        <SmallButton label={allCollapsed ? 'Expand all' : 'Collapse all'} onClick={() => collapseAll(!allCollapsed)} />
+      )}
+      {account !== undefined && (
+        <SmallButton label={`Account ${account} ✕`} onClick={() => setParameters({ account: '' })} />
+      )}
+      <span class="space" />
+      <span class="row">
+        <small>
+          {isFiltered ? `${count} of ${plural(timeline.size, 'request')}` : plural(timeline.size, 'request')}
+        </small>
+        <SmallButton
+          label={paused ? `Resume${timeline.waiting > 0 ? ` (${timeline.waiting} new)` : ''}` : 'Pause'}
+          aria-pressed={paused}
+          onClick={() => timeline.togglePause()}
+        />
+        <SmallButton label="Clear" disabled={environment.value === ALL || clear.busy} onClick={clearAll} />
+      </span>
+    </div>
+  )
+}
+
+/** A choice that is a parameter of the route; the empty value is absent there. */
+function Choice({ name, label, options }: Readonly<{ name: string; label: string; options: Options }>) {
+  const { value: current } = route
+  const choose = (value: string): void => setParameters({ [name]: value })
+  return <Field label={label} value={current.parameters[name] ?? ''} options={options} onInput={choose} />
+}
+
+function NoRequests() {
+  const { value } = useApi<Schemas['Variables']>('/env', { format: 'json' })
+  const credentials = `client_id=${value?.TOOLMOCK_CLIENT_ID} -d client_secret=${value?.TOOLMOCK_CLIENT_SECRET}`
+  const command = `curl -s ${serverUrl()}/oauth/token -d grant_type=client_credentials -d ${credentials}`
+  return (
+    <Empty title="No request yet." {...(value && { command })}>
+      <p>Point a client at this server, or send the first request from a shell:</p>
+    </Empty>
+  )
+}
+
+const LINE_HEIGHT = 32
+/** A list that is narrower has two rows for each line; the style sheet has the same width. */
+const NARROW = 560
+/** Lines that are rendered above and below the window, so that scrolling shows no gaps. */
+const OVERSCAN = 12
+
+/** The list renders only the lines in the window, so that 10,000 lines scroll as fast as ten. */
+function List({
+  lines,
+  toggle,
+}: Readonly<{ lines: readonly Line[]; toggle: (name: string, isCollapsed: boolean) => void }>) {
+  const { id: open } = route.value
+  const box = useRef<HTMLDivElement>(null)
+  const [top, setTop] = useState(0)
+  const [size, setSize] = useState({ width: NARROW, height: 600 })
+  const [focus, setFocus] = useState<string | undefined>(undefined)
+  const line = size.width < NARROW ? LINE_HEIGHT + 20 : LINE_HEIGHT
+
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!element) return undefined
+    const measure = (): void => setSize({ width: element.offsetWidth, height: element.clientHeight })
+    // Before the first paint, after which lines of another height would jump.
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+
+  // The line under the pointer stays where it is when new lines are added above it, and so do lines once the list is scrolled.
+  const pointer = useRef<number | undefined>(undefined)
+  const held = useRef<number | undefined>(undefined)
+  const shown = useRef(lines)
+  useLayoutEffect(() => {
+    const element = box.current
+    const before = shown.current
+    shown.current = lines
+    if (!element || (element.scrollTop === 0 && pointer.current === undefined)) return
+    const was = Math.min(before.length - 1, Math.floor((element.scrollTop + (pointer.current ?? 0)) / line))
+    const at = lines.findIndex(({ key }) => key === before[was]?.key)
+    if (at < 0 || at === was) return
+    const wanted = Math.max(0, element.scrollTop + (at - was) * line)
+    if (element.scrollTop === 0 || held.current === element.scrollTop) held.current = wanted
+    // A short list needs room below it to be scrolled.
+    setScrollHeight(element, wanted)
+    element.scrollTop = wanted
+  }, [lines])
+  const leave = ({ currentTarget: element }: { currentTarget: HTMLElement }): void => {
+    if (held.current !== undefined && Math.abs(held.current - element.scrollTop) < 1) element.scrollTop = 0
+    pointer.current = held.current = undefined
+    setScrollHeight(element, 0)
+  }
+
+  const focused = lines.findIndex(({ key }) => key === focus)
+  const opened = lines.findIndex((each) => each.kind === 'entry' && each.entry.id === open)
+  const current = focused >= 0 ? focused : opened
+  // A line that a key or a link has chosen can be outside of the window.
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!element || current < 0) return
+    const [first, last] = [(current + 1) * line - element.clientHeight, current * line]
+    element.scrollTop = Math.max(first, Math.min(last, element.scrollTop))
+  }, [open, focus, current < 0])
+  const choose = (at: number): void => {
+    const next = lines[Math.max(0, Math.min(lines.length - 1, at))]
+    setFocus(next?.key)
+    // While an entry is open, moving to another one opens it.
+    if (next?.kind === 'entry' && open !== '') show(next.entry)
+  }
+  const press = (chosen = lines[current]): void => {
+    if (!chosen || chosen.kind === 'restart') return
+    setFocus(chosen.key)
+    if (chosen.kind === 'entry') show(chosen.entry)
+    else toggle(chosen.name, chosen.collapsed)
+  }
+  // A layout effect, because keys can be pressed before the next frame.
+  useLayoutEffect(() =>
+    listen({
+      j: () => choose(current + 1),
+      k: () => choose(current - 1),
+      ArrowDown: () => choose(current + 1),
+      ArrowUp: () => choose(current - 1),
+      Enter: () => press(),
+      o: () => press(),
+      x: () => {
+        const chosen = lines[current]
+        if (chosen?.kind === 'entry' && isAnswered(chosen.entry)) mark(chosen.entry)
+      },
+      Escape: () => {
+        if (open !== '') close()
+      },
+    }),
+  )
+
+  const from = Math.max(0, Math.floor(top / line) - OVERSCAN)
+  const to = Math.min(lines.length, Math.ceil((top + size.height) / line) + OVERSCAN)
+  const active = current >= 0 ? `line-${current}` : undefined
+  const cells = shownCells()
+  return (
+    <div
+      ref={box}
+      class="list"
+      role="grid"
+      aria-label="Requests, newest first"
+      aria-rowcount={lines.length}
+      aria-activedescendant={active}
+      tabIndex={0}
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      onPointerMove={(event) => {
+        if (event.pointerType === 'mouse')
+          pointer.current = event.clientY - event.currentTarget.getBoundingClientRect().top
+      }}
+      onPointerLeave={leave}
+    >
+      <div class="list-inner" role="rowgroup" style={{ height: `${lines.length * line}px` }}>
+        {lines.slice(from, to).map((each, index) => {
+          const at = from + index
+          const isOpen = each.kind === 'entry' && each.entry.id === open
+          return (
+            <div
+              key={each.key}
+              id={`line-${at}`}
+              role="row"
+              aria-rowindex={at + 1}
+              aria-selected={each.kind === 'entry' ? isOpen : undefined}
+              class={classesOf(each, { open: isOpen, current: at === current })}
+              style={{ top: `${at * line}px`, height: `${line}px` }}
+              onClick={() => press(each)}
+            >
+              {each.kind === 'restart' ? (
+                <span role="gridcell">
+                  Server restarted <span class="mono">{timeOf(each.at).slice(0, 8)}</span> real time. It has no request
+                  from before.
+                </span>
+              ) : each.kind === 'group' ? (
+                <span role="gridcell">
+                  {each.collapsed ? '▸' : '▾'} <strong>{each.name}</strong>{' '}
+                  <span class="quiet">{plural(each.count, 'request')}</span>{' '}
+                  {each.failed > 0 && <Tag tone="warning">{plural(each.failed, 'error')}</Tag>}
+                </span>
+              ) : (
+                cells.map(({ name, class: kind = '', shown }) => (
+                  <span key={name} role="gridcell" class={`${name} ${kind}`}>
+                    {shown(each.entry, each.bar)}
+                  </span>
+                ))
+              )}
+            </div>
+          )
+        })}
+      </div>
+    </div>
+  )
+}
+
+/** Makes the content of the list high enough to be scrolled so far. */
+function setScrollHeight(box: HTMLElement, scrollTop: number): void {
+  const [inner] = box.children
+  if (inner instanceof HTMLElement) inner.style.minHeight = scrollTop === 0 ? '' : `${scrollTop + box.clientHeight}px`
+}
+
+function classesOf(line: Line, is: { readonly open: boolean; readonly current: boolean }): string {
+  const entry = line.kind === 'entry' ? line.entry : undefined
+  const isOld = line.kind === 'entry' && line.isOld === true
+  const flags = { ...is, old: isOld, marked: entry !== undefined && marked.value === entry }
+  const names = Object.entries(flags).flatMap(([name, isSet]) => (isSet ? [name] : []))
+  return ['line', line.kind, entry ? failedTone(entry) : '', ...names].join(' ')
+}
+
+interface Cell {
+  /** Its class, and its name in the parameter `sort`. */
+  readonly name: string
+  readonly title: string
+  readonly class?: string
+  readonly shown: (entry: TimelineEntry, bar: Bar | undefined) => ComponentChildren
+  /** What the list is sorted by. */
+  readonly value: (entry: TimelineEntry) => string | number
+}
+
+const MOCK_TIME = "Mock's time"
+const REAL_TIME = 'Real time'
+
+const CELLS: readonly Cell[] = [
+  { name: 'time', title: MOCK_TIME, class: 'mono quiet', shown: Times, value: ({ at }) => at },
+  {
+    name: 'cell-status',
+    title: 'Status',
+    shown: (entry) => (isAnswered(entry) ? <Status status={entry.status} /> : <small class="mono">{entry.kind}</small>),
+    value: (entry) => (isAnswered(entry) ? entry.status : -1),
+  },
+  { name: 'what', title: 'Request', shown: titleOf, value: titleOf },
+  { name: 'about', title: 'About', class: 'quiet', shown: aboutOf, value: aboutOf },
+  { name: 'marks', title: 'Marks', class: 'row', shown: Marks, value: ({ marks }) => marks.length },
+  {
+    name: 'waterfall',
+    title: 'When',
+    shown: (_entry, bar) =>
+      bar && <span class="bar-of-time" style={{ left: `${bar[0] * 100}%`, width: `${bar[1] * 100}%` }} />,
+    value: ({ real_at, duration_ms }) => Date.parse(real_at) - duration_ms,
+  },
+  {
+    name: 'took',
+    title: 'Took',
+    class: 'mono',
+    shown: (entry) => (isAnswered(entry) ? tookOf(entry.duration_ms) : ''),
+    value: ({ duration_ms }) => duration_ms,
+  },
+  {
+    name: 'real',
+    title: REAL_TIME,
+    class: 'mono quiet',
+    shown: ({ at, real_at }) => timeOf(isReal.value ? at : real_at).slice(0, 8),
+    value: ({ real_at }) => real_at,
+  },
+]
+
+/** The waterfall is for groups that are tests. */
+function shownCells(): readonly Cell[] {
+  return grouping.value === 'test' ? CELLS : CELLS.filter(({ name }) => name !== 'waterfall')
+}
+
+function sortedBy(entries: readonly TimelineEntry[], sort: string): readonly TimelineEntry[] {
+  const value = CELLS.find(({ name }) => name === sort.replace(/^-/, ''))?.value
+  if (!value) return entries
+  const sign = sort.startsWith('-') ? -1 : 1
+  const keyed = entries.map((entry) => [value(entry), entry] as const)
+  return keyed.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0)).map(([, entry]) => entry)
+}
+
+/** The headings: each sorts by its column, first the smallest, then the greatest, then the newest first again. */
+function Heads() {
+  const { value: sort } = sorting
+  const swapped: Readonly<Record<string, string>> = isReal.value ? { time: REAL_TIME, real: MOCK_TIME } : {}
+  return (
+    <div class="row list-head" role="group" aria-label="Columns">
+      {shownCells().map(({ name, title }) => {
+        const [isUp, isDown] = [sort === name, sort === `-${name}`]
+        const shown = swapped[name] ?? title
+        return (
+          <span key={name} class={name}>
+            <Button
+              class="link"
+              label={`${shown}${isUp ? ' ▲' : isDown ? ' ▼' : ''}`}
+              title={`Sort by ${shown.toLowerCase()}`}
+              aria-pressed={isUp || isDown}
+              onClick={() => setParameters({ sort: isUp ? `-${name}` : isDown ? '' : name })}
+            />
+            {name === 'time' && (
+              <Button
+                class="link"
+                label="⇄"
+                aria-label={isReal.value ? "Show the mock's time first" : 'Show real time first'}
+                onClick={() => setParameters({ times: isReal.value ? '' : 'real' })}
+              />
+            )}
+          </span>
+        )
+      })}
+    </div>
+  )
+}
+
+function Times({ at, real_at }: TimelineEntry) {
+  const title = `${momentOf(at)} by the mock's clock, ${momentOf(real_at)} in real time`
+  return <span title={title}>{timeOf(isReal.value ? real_at : at)}</span>
+}
+
+function Marks({ error_code, marks }: TimelineEntry) {
+  // A rule causes every injected answer, so the mark `injected` makes the mark `rule` redundant.
+  const shown = marks.filter((mark) => mark !== 'rule' || !marks.includes('injected'))
+  return (
+    <>
+      {error_code !== null && <span class="quiet mono">{error_code}</span>}
+      {shown.map((mark) => {
+        const [text, tone, icon] = MARK_TEXTS[mark]
+        return (
+          <span key={mark} class={`mark ${tone}`}>
+            <Icon name={icon} />
+            {text}
+          </span>
+        )
+      })}
+    </>
+  )
+}
+
+function aboutOf(entry: TimelineEntry): string {
+  const { client, kind, operation, environment: name } = entry
+  const subject = subjectOf(entry)
+  const who = subject === '' && (kind === 'request' || operation !== null) ? (client ?? '') : subject
+  return environment.value === ALL ? [name, who].filter(Boolean).join(' · ') : who
+}
+
+/** The classes of the line of a failed request. */
+function failedTone(entry: TimelineEntry): string {
+  if (!isAnswered(entry)) return ''
+  if (entry.marks.includes('violation') || entry.marks.includes('defect')) return 'failed error'
+  const tone = toneOf(entry.status)
+  return tone === 'error' || tone === 'warning' ? `failed ${tone}` : ''
+}

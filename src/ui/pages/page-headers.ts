@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
+import type { Html } from './html.ts'
+import { PAGE_STYLE } from './style.ts'
+
+const styleHash = createHash('sha256').update(PAGE_STYLE.toString()).digest('base64')
+
+/**
+ * Allows a page its own style and its form. `form-action` allows any http or https address, because browsers apply it to every
+ * redirect after a form, and the last one goes to the caller's `user_verify_url` (G30, G35).
+ */
+const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${styleHash}'`,
+  'img-src data:',
+  'form-action http: https:',
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** The headers of every page and of every redirect between pages. */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = Object.freeze({
+  'Content-Security-Policy': POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+})
+
+/** A page as it is sent. */
+export function pageAnswer(status: number, page: Html, headers: Readonly<Record<string, string>> = {}): EncodedAnswer {
+  const type = { 'Content-Type': 'text/html; charset=utf-8' }
+  return { status, headers: { ...PAGE_HEADERS, ...type, ...headers }, body: page.toString() }
+}
+
+/** Leads a browser to an absolute http or https address, which is sent unchanged (G30). 303 follows a sent form with a GET. */
+export function redirectAnswer(
+  status: 302 | 303,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): EncodedAnswer {
+  return { status, headers: { ...PAGE_HEADERS, Location: locationValue(url), ...headers }, body: '' }
+}
+
+/** Encodes only characters that a header cannot contain; an encoder for whole URLs would also change a lone `%`. */
+function locationValue(url: string): string {
+  return url.replaceAll(/[^\u0021-\u007e]+/g, (text) => encodeURIComponent(text.toWellFormed()))
+}

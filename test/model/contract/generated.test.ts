@@ -1,0 +1,56 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { findStale, runSteps } from '../../../.build/generate/run.ts'
+import type { Step } from '../../../.build/generate/step.ts'
+
+describe('the generator', () => {
+  it('runs a step again only when an input or an output changed', async () => {
+    await inFolder(async (root) => {
+      let runs = 0
+      const step = copyStep(() => (runs += 1))
+      await writeFile(join(root, 'in.txt'), 'one')
+      await runSteps([step], root)
+      await runSteps([step], root)
+      expect(runs).toBe(1)
+      await writeFile(join(root, 'in.txt'), 'two')
+      await runSteps([step], root)
+      expect(await readFile(join(root, 'out.txt'), 'utf8')).toBe('two')
+      await writeFile(join(root, 'out.txt'), 'changed by hand')
+      await runSteps([step], root)
+      expect(await readFile(join(root, 'out.txt'), 'utf8')).toBe('two')
+      expect(runs).toBe(3)
+    })
+  })
+
+  it('names the files that are out of date and leaves them alone', async () => {
+    await inFolder(async (root) => {
+      await writeFile(join(root, 'in.txt'), 'one')
+      await writeFile(join(root, 'out.txt'), 'old')
+      expect(await findStale([copyStep()], root)).toEqual([join(root, 'out.txt')])
+      expect(await readFile(join(root, 'out.txt'), 'utf8')).toBe('old')
+    })
+  })
+})
+
+function copyStep(onRun = (): unknown => undefined): Step {
+  return {
+    name: 'copy',
+    inputs: ['in.txt'],
+    outputs: ['out.txt'],
+    make: async (root) => {
+      onRun()
+      return new Map([['out.txt', await readFile(join(root, 'in.txt'), 'utf8')]])
+    },
+  }
+}
+
+async function inFolder(work: (root: string) => Promise<void>): Promise<void> {
+  const root = await mkdtemp(join(tmpdir(), 'generate-'))
+  try {
+    await work(root)
+  } finally {
+    await rm(root, { recursive: true, force: true })
+  }
+}

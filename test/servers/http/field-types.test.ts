@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../src/model/domain/json.ts'
+import { follow, member, operations, text } from '../../spec/document.ts'
+import { withToolmock } from '../../support/toolmock.ts'
+
+/** A field of a request body: where it is, and what type the spec gives it. */
+interface Field {
+  readonly path: readonly string[]
+  readonly type: string
+}
+
+/** A value of every type but null, which counts as absent (G58). */
+const VALUES: Readonly<Record<string, JsonValue>> = {
+  string: 'x',
+  integer: 7,
+  boolean: true,
+  array: [],
+  object: {},
+}
+
+/** Every field with a type, except those that are output-only. */
+function fieldsOf(schema: JsonObject, path: readonly string[] = []): Field[] {
+  const found = follow(schema)
+  const properties = own(found, 'properties')
+  if (!isJsonObject(properties)) return []
+  return Object.entries(properties).flatMap(([name, property]) => {
+    if (!isJsonObject(property)) return []
+    const target = follow(property)
+    const type = own(target, 'type')
+    if (typeof type !== 'string' || own(target, 'x-output-only') === true) return []
+    return [{ path: [...path, name], type }, ...fieldsOf(target, [...path, name])]
+  })
+}
+
+const BODIES = operations.flatMap(({ id, method, path, object }) => {
+  const body = own(object, 'requestBody')
+  if (!isJsonObject(body)) return []
+  const json = own(member(follow(body), 'content'), 'application/json')
+  return isJsonObject(json) ? [{ id, method, path, fields: fieldsOf(member(json, 'schema')) }] : []
+})
+
+/** A valid body except for one field. */
+function wrong({ path }: Field, value: JsonValue): object {
+  const base = {
+    connector: 'mail',
+    identifier: 'ada',
+    display_name: 'A',
+    auth_request_id: 'x',
+    tool_name: 'mail_list_messages',
+    connected_account: {},
+  }
+  const [first = '', ...rest] = path
+  return { ...base, [first]: rest.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value) }
+}
+
+it('the spec has the tested fields', () => {
+  const paths = BODIES.flatMap(({ fields }) => fields.map(({ path }) => path.join('.')))
+  expect(paths).toContain('connected_account.authorization_details.oauth_token.scopes')
+  expect(paths.length).toBeGreaterThan(50)
+})
+
+describe.each(BODIES)('$id', ({ method, path, fields }) => {
+  it.each(fields.map((field) => [field.path.join('.'), field] as const))(
+    'refuses every other type for %s, and names it',
+    (name, field) =>
+      withToolmock({ mcp: true }, async ({ api, environment }) => {
+        for (const [type, value] of Object.entries(VALUES)) {
+          if (type === field.type || (type === 'integer' && field.type === 'number')) continue
+          const target = path.slice('/api/v1'.length).replace('{identifier}', 'nobody')
+          const answer = await (method === 'PUT' ? api.put : api.post)(target, wrong(field, value))
+
+          expect(answer.status, `${type} for ${name}: ${answer.text}`).toBe(400)
+          expect(answer.body).toMatchObject({ code: 3, details: [{ error_code: 'VALIDATION_FAILED' }] })
+          expect(fieldsNamed(answer.body)).toContain(name)
+        }
+        expect(environment.model.tables.accounts.size).toBe(0)
+      }),
+  )
+})
+
+describe('query parameters', () => {
+  const listed = operations.flatMap(({ id, path, parameters }) =>
+    parameters.filter((each) => own(each, 'in') === 'query').map((each) => [id, path, each] as const),
+  )
+
+  it.each(listed.map(([id, path, parameter]) => [id, text(parameter, 'name'), path, parameter] as const))(
+    '%s answers 400 when %s is repeated, unless it is a list',
+    (_id, name, path, parameter) =>
+      withToolmock({ mcp: true }, async ({ api }) => {
+        const required = path.includes('/tools/') ? 'identifier=ada&' : path.endsWith(':search') ? 'query=abc&' : ''
+        const other = required.startsWith(`${name}=`) ? '' : required
+        const isList = own(follow(member(parameter, 'schema')), 'type') === 'array'
+        const answer = await api.get(path.slice('/api/v1'.length), `${other}${name}=1&${name}=1`)
+
+        if (isList) expect(answer.status).toBe(200)
+        else {
+          expect(answer.status).toBe(400)
+          expect(fieldsNamed(answer.body)).toContain(name)
+        }
+      }),
+  )
+})
+
+function fieldsNamed(body: unknown): string[] {
+  const { details } = body as { details: [{ validation_error_info?: { field_violations: { field: string }[] } }] }
+  return details[0].validation_error_info?.field_violations.map(({ field }) => field) ?? []
+}

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest'
+import { applyAccountEvent, type AccountEvent } from '../../../src/state/account-events.ts'
+import {
+  ADA,
+  authOf,
+  createAccount,
+  createActive,
+  decide,
+  detailsOf,
+  linkFor,
+  pendingRequest,
+  TOKENS,
+  verify,
+} from '../../support/accounts.ts'
+import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
+
+const CREATED = '2026-01-01T00:00:00.000Z'
+
+function force(mock: TestToolmock, id: string, event: AccountEvent): void {
+  const { environment } = mock
+  const account = environment.model.tables.accounts.get(id)!
+  applyAccountEvent(environment, account, event)
+}
+
+function update(mock: TestToolmock, id: string, connected_account: object) {
+  return mock.api.put('/connected_accounts', { id, connected_account })
+}
+
+type Step = (mock: TestToolmock, id: string) => unknown
+
+/** Whether a step a minute after create changes `updated_at`. */
+async function movesUpdatedAt(mock: TestToolmock, id: string, step: Step): Promise<boolean> {
+  mock.time.advance('1m')
+  await step(mock, id)
+  return (await detailsOf(mock, id)).updated_at !== CREATED
+}
+
+describe('updated_at (2.1, G27)', () => {
+  it.each<[string, Step]>([
+    [
+      'new credentials',
+      (mock, id) => update(mock, id, { authorization_details: { oauth_token: { access_token: 'n' } } }),
+    ],
+    ['other scopes', (mock, id) => update(mock, id, { authorization_details: { oauth_token: { scopes: ['n'] } } })],
+    ['another value in api_config', (mock, id) => update(mock, id, { api_config: { a: 2 } })],
+    ['a key removed from api_config', (mock, id) => update(mock, id, { api_config: { a: null } })],
+    ['consent without verification', async (mock, id) => decide(mock, await linkFor(mock, { id }))],
+    ['a verify', async (mock, id) => verify(mock, await pendingRequest(mock, { id }))],
+    [
+      'a refresh',
+      (mock, id) => {
+        mock.time.advance('2h')
+        return authOf(mock, id)
+      },
+    ],
+  ])('changes with %s', (_, step) =>
+    withToolmock({}, async (mock) => {
+      const body = { connected_account: { authorization_details: TOKENS, api_config: { a: 1 } } }
+      const { id } = await createAccount(mock, body)
+      expect(await movesUpdatedAt(mock, id, step)).toBe(true)
+    }),
+  )
+
+  it.each<[string, Step]>([
+    ['an update without any field', (mock, id) => update(mock, id, {})],
+    ['an update to the same api_config', (mock, id) => update(mock, id, { api_config: { a: 1 } })],
+    ['an update that removes a key that is not there', (mock, id) => update(mock, id, { api_config: { b: null } })],
+    [
+      'an update to the same scopes',
+      (mock, id) => update(mock, id, { authorization_details: { oauth_token: { scopes: ['mail.read'] } } }),
+    ],
+    [
+      'a tool call',
+      (mock, id) => mock.api.post('/execute_tool', { connected_account_id: id, tool_name: 'mail_list_messages' }),
+    ],
+    ['a link', (mock, id) => linkFor(mock, { id })],
+    ['consent that waits for verification', (mock, id) => pendingRequest(mock, { id })],
+    ['its expiry by hand', (mock, id) => force(mock, id, 'expire')],
+    ['its disconnection', (mock, id) => force(mock, id, 'disconnect')],
+    [
+      'the move from EXPIRED to PENDING_AUTH',
+      async (mock, id) => {
+        force(mock, id, 'expire')
+        await linkFor(mock, { id })
+      },
+    ],
+  ])('does not change with %s', (_, step) =>
+    withToolmock({}, async (mock) => {
+      const body = { connected_account: { authorization_details: TOKENS, api_config: { a: 1 } } }
+      const { id } = await createAccount(mock, body)
+      expect(await movesUpdatedAt(mock, id, step)).toBe(false)
+    }),
+  )
+
+  it('does not change when a static key is stored again', () =>
+    withToolmock({}, async (mock) => {
+      const authorization_details = { static_auth: { details: { api_key: 'k' } } }
+      const { id } = await createActive(mock, { connector: 'weather' }, authorization_details)
+      expect(await movesUpdatedAt(mock, id, () => update(mock, id, { authorization_details }))).toBe(false)
+    }))
+
+  it('does not change when a token without refresh token expires, nor when its provider is deleted', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock, {}, { oauth_token: { access_token: 'at_1' } })
+      mock.time.advance('2h')
+      expect(await detailsOf(mock, id)).toMatchObject({ status: 'EXPIRED', updated_at: CREATED })
+      const provider = (await mock.api.post('/custom-providers', { display_name: 'App' })).body.provider.identifier
+      const { id: other, updated_at } = await createAccount(mock, { connector: provider })
+      mock.time.advance('1m')
+      await mock.api.delete(`/custom-providers/${provider}`)
+      expect(await detailsOf(mock, other)).toMatchObject({ status: 'DISCONNECTED', updated_at })
+    }))
+})
+
+describe('last_used_at (2.1, G26)', () => {
+  const LATER = '2026-01-01T00:01:00.000Z'
+
+  /** Calls a tool of the connector `app` a minute after create, and returns `last_used_at`. */
+  async function afterCall(connector: object): Promise<string | undefined> {
+    let used: string | undefined
+    const tool = { name: 'app_call', call: { method: 'GET', path: '/call', timeout: '200ms' }, ...connector }
+    const seed = {
+      connectors: [
+        {
+          connector: 'app',
+          authorization_type: 'NO_AUTH',
+          ...('base_url' in connector && { base_url: connector.base_url }),
+          tools: [{ ...tool, base_url: undefined, responders: undefined }],
+          ...('responders' in connector && { responders: connector.responders }),
+        },
+      ],
+    }
+    await withToolmock({ seed }, async (mock) => {
+      const { id } = await createAccount(mock, { connector: 'app' })
+      mock.time.advance('1m')
+      await mock.api.post('/execute_tool', { connected_account_id: id, tool_name: 'app_call' })
+      used = (await detailsOf(mock, id)).last_used_at
+    })
+    return used
+  }
+
+  it.each([
+    ['a result', { responders: [{ on: { path: '/call' }, respond: { body: {} } }] }],
+    ['a failure', { responders: [{ on: { path: '/call' }, respond: { status: 500, body: {} } }] }],
+    ['a 429', { responders: [{ on: { path: '/call' }, respond: { status: 429, body: {} } }] }],
+  ])('is set by a call that is answered with %s', async (_, connector) => {
+    expect(await afterCall(connector)).toBe(LATER)
+  })
+
+  it('is set by a call that arrived and got no answer, or lost its connection', async () => {
+    const { createServer } = await import('node:http')
+    for (const answer of ['none', 'reset'] as const) {
+      const server = createServer((request) => {
+        if (answer === 'reset') request.socket.destroy()
+      })
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const { port } = server.address() as { port: number }
+      expect(await afterCall({ base_url: `http://127.0.0.1:${port}` }), answer).toBe(LATER)
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  it('stays absent when no server listens at the third party', async () => {
+    expect(await afterCall({ base_url: 'http://127.0.0.1:1' })).toBeUndefined()
+  })
+
+  it('is set on the account of the call, and on no other', () =>
+    withToolmock({}, async (mock) => {
+      const { id } = await createActive(mock)
+      const grace = await createActive(mock, { ...ADA, identifier: 'grace@example.com' })
+      await mock.api.post('/execute_tool', { connected_account_id: id, tool_name: 'mail_list_messages' })
+      expect(await detailsOf(mock, id)).toHaveProperty('last_used_at')
+      expect(await detailsOf(mock, grace.id)).not.toHaveProperty('last_used_at')
+    }))
+})

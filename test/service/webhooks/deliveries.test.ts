@@ -1,0 +1,405 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { entryFacts, requestLine } from '../../../src/app/cli/request-line.ts'
+import type { JournalEntry } from '../../../src/app/library/types.ts'
+import { RETRY_AFTER } from '../../../src/model/domain/webhook.ts'
+import { signatureOf } from '../../../src/service/webhooks/attempt.ts'
+import { SILENT } from '../../../src/servers/http/log.ts'
+import { MAX_WAITING } from '../../../src/service/webhooks/webhooks.ts'
+import { withControl } from '../../servers/control/control-mock.ts'
+import { createTestApp } from '../../support/create-app.ts'
+import { MemoryDisk } from '../../support/memory-disk.ts'
+import { withDirectory } from '../../support/registry.ts'
+import { withWebhook } from './fixture.ts'
+import { Receiver, SECRET } from './receiver.ts'
+
+const account = (name: string | number) => ({ connector: 'mail', identifier: `${name}@example.com` })
+const CREATED = ['connected_account.created']
+
+describe('an attempt to send an event', () => {
+  it('is repeated by the clock of the environment after 5 s, 30 s, 2 min, 10 min and 1 h, and then given up', async () => {
+    await withWebhook({}, async ({ call, service, receiver, attempted, attempts, waiting }) => {
+      const answers = [500, 302, 404, 410, 503, 429]
+      receiver.answer = () => answers[receiver.answers.length] ?? 200
+      await service('post', '/connected_accounts', account('ada'))
+      await attempted(1)
+      for (const [at, after] of RETRY_AFTER.entries()) {
+        expect(await waiting()).toBe(1)
+        await call('put', '/clock', { advance: `${after / 1000 - 1}s` })
+        await call('get', '/webhooks')
+        expect(await attempts(), `before attempt ${at + 2}`).toHaveLength(at + 1)
+        await call('put', '/clock', { advance: '1s' })
+        await attempted(at + 2)
+      }
+      while ((await waiting()) > 0) await new Promise((turn) => setImmediate(turn))
+      expect((await attempts()).map(({ status, webhook }) => [status, webhook.attempt])).toEqual(
+        answers.map((status, at) => [status, at + 1]),
+      )
+    })
+  })
+
+  it('is in the journal with its answer and the request that caused it', async () => {
+    await withWebhook({}, async ({ call, service, receiver, attempted, attempts }) => {
+      receiver.answer = () => 418
+      const created = await service('post', '/connected_accounts', account('ada'))
+      await attempted(1)
+      const [attempt] = await attempts()
+      const cause = String(created.headers['x-request-id'])
+      expect(attempt).toMatchObject({ status: 418, webhook: { name: 'app', attempt: 1, cause } })
+      const { body } = await call('get', `/requests?cause=${cause}`)
+      expect((body as { requests: object[] }).requests).toEqual([attempt])
+      // `resend` takes the id of the event.
+      expect(requestLine(entryFacts(attempt as unknown as JournalEntry), undefined)).toContain(
+        `ada@example.com connected_account.created ${attempt!.webhook.event}`,
+      )
+      const explained = await call('get', `/requests/${String(attempt?.id)}/explain`)
+      expect((explained.body as { text: string }).text).toContain('the application answered 418')
+      // What the mock sends is no part of a scenario that reproduces a run.
+      const exported = await call('post', `/requests/${cause}/scenario`)
+      expect([exported.status, exported.text.includes('/events')]).toEqual([200, false])
+      expect((await call('post', `/requests/${String(attempt?.id)}/scenario`)).status).toBe(404)
+    })
+  })
+
+  it('says so when nobody listens, and is made when the application is back', async () => {
+    await withWebhook({}, async ({ call, service, receiver, url, attempted, attempts }) => {
+      await receiver.close()
+      await service('post', '/connected_accounts', account('ada'))
+      await attempted(1)
+      expect((await attempts())[0]).toMatchObject({
+        status: 0,
+        failure: expect.stringContaining('ECONNREFUSED') as unknown,
+      })
+      const again = new Receiver()
+      await again.listen(Number(new URL(url).port))
+      await call('put', '/clock', { advance: '5s' })
+      await again.answered(1)
+      expect(again.types).toEqual(['created'])
+      await again.close()
+    })
+  })
+
+  it('ends after a time when the application does not answer, and others go on', async () => {
+    await withWebhook({ webhookTimeout: 2000 }, async ({ service, receiver, attempted, attempts }) => {
+      receiver.answer = ({ data }) => (data['identifier'] === 'slow@example.com' ? new Promise(() => undefined) : 200)
+      await service('post', '/connected_accounts', account('slow'))
+      await service('post', '/connected_accounts', account('ada'))
+      await attempted(2)
+      const failures = (await attempts()).map(({ failure }) => failure).filter((failure) => failure !== null)
+      expect(failures).toEqual([expect.stringContaining('timeout')])
+      expect(receiver.events.map(({ data }) => data['identifier'])).toEqual(['ada@example.com'])
+    })
+  })
+})
+
+describe('the order of events', () => {
+  it('is kept for each account while others go on', async () => {
+    await withWebhook({}, async ({ call, service, receiver, attempted }) => {
+      let isAway = true
+      receiver.answer = ({ data }) => (isAway && data['identifier'] === 'a@example.com' ? 503 : 200)
+      for (const name of ['a', 'b']) await service('post', '/connected_accounts', account(name))
+      for (const name of ['a', 'b']) await service('post', '/connected_accounts:delete', account(name))
+      // The first attempt for a, and both events of b.
+      await attempted(3)
+      expect(receiver.events.map(({ type, data }) => `${type} ${String(data['identifier'])}`)).toEqual([
+        'connected_account.created b@example.com',
+        'connected_account.deleted b@example.com',
+      ])
+      isAway = false
+      await call('put', '/clock', { advance: '5s' })
+      await attempted(5)
+      expect(receiver.types.slice(2)).toEqual(['created', 'deleted'])
+    })
+  })
+
+  it('lets 16 attempts be under way at a webhook, and no more', async () => {
+    await withWebhook({}, async ({ call, receiver }) => {
+      let release = (): void => undefined
+      const isReleased = new Promise<void>((resolve) => (release = resolve))
+      receiver.answer = () => isReleased.then(() => 200)
+      const accounts = Array.from({ length: 100 }, (_, at) => account(at))
+      await call('post', '/seed', { accounts })
+      for (const { identifier } of accounts)
+        await call('post', '/webhook-events', { type: 'connected_account.updated', account: identifier })
+      await expect.poll(() => receiver.open).toBe(16)
+      // More that were sent would have arrived by the answers of these.
+      await Promise.all(Array.from({ length: 20 }, () => call('get', '/webhooks')))
+      release()
+      await receiver.answered(100)
+      expect(receiver.mostOpen).toBe(16)
+      expect(new Set(receiver.events.map(({ data }) => data['identifier'])).size).toBe(100)
+    })
+  })
+})
+
+it(`of more than ${MAX_WAITING} deliveries that wait, the oldest is given up`, async () => {
+  const warnings: string[] = []
+  const log = { ...SILENT, warn: (message: string) => void warnings.push(message) }
+  await withWebhook({ log }, async ({ app, call, service }) => {
+    await service('post', '/connected_accounts', account('ada'))
+    const { webhooks, defaultEnvironment } = app.services
+    const environment = defaultEnvironment()
+    const [ada] = environment?.model.tables.accounts.values() ?? []
+    if (!environment || !ada) throw new Error('there is no account')
+    const { webhook_deliveries: table } = environment.model.tables
+    const sent = environment.model.transact(() =>
+      Array.from(
+        { length: MAX_WAITING + 3 },
+        () => webhooks.send(environment, 'connected_account.updated', ada, undefined)[0],
+      ),
+    )
+    expect(table.size).toBe(MAX_WAITING)
+    expect([table.get(String(sent[2]?.id)), table.get(String(sent.at(-1)?.id))]).toEqual([undefined, sent.at(-1)])
+    expect(warnings).toEqual([expect.stringContaining('is given up')])
+    await call('post', '/reset')
+  })
+})
+
+describe('what is not sent', () => {
+  it('is the event of a change that the disk has refused', async () => {
+    await withDirectory(async (directory) => {
+      const fileSystem = new MemoryDisk()
+      await withWebhook(
+        { state: join(directory, 'state.json'), fileSystem },
+        async ({ service, receiver, waiting }) => {
+          fileSystem.fails = () => new Error('ENOSPC: no space left')
+          const refused = await service('post', '/connected_accounts', account('refused'))
+          fileSystem.fails = () => undefined
+          expect(refused.status).toBe(503)
+          expect(await waiting()).toBe(0)
+          await service('post', '/connected_accounts', account('stored'))
+          await receiver.answered(1)
+          expect(receiver.events.map(({ data }) => data['identifier'])).toEqual(['stored@example.com'])
+        },
+      )
+    })
+  })
+
+  it('is sent before the commit is on disk', async () => {
+    await withDirectory(async (directory) => {
+      const fileSystem = new MemoryDisk()
+      await withWebhook({ state: join(directory, 'state.json'), fileSystem }, async ({ app, service, receiver }) => {
+        let open = (): void => undefined
+        fileSystem.gate = new Promise((resolve) => (open = resolve))
+        const creating = service('post', '/connected_accounts', account('ada'))
+        const { webhook_deliveries } = app.services.defaultEnvironment()?.model.tables ?? {}
+        while (webhook_deliveries?.size !== 1) await new Promise((turn) => setImmediate(turn))
+        for (let turn = 0; turn < 50; turn++) await new Promise((next) => setImmediate(next))
+        expect(receiver.answers).toEqual([])
+        open()
+        await receiver.answered(1)
+        expect((await creating).status).toBe(201)
+      })
+    })
+  })
+
+  it.each([
+    ['a reset', 'post', '/reset'],
+    ['the end of its webhook', 'delete', '/webhooks/app'],
+  ] as const)('is what waits at %s', async (_title, method, path) => {
+    await withWebhook({}, async ({ app, call, service, receiver, attempted }) => {
+      receiver.answer = () => 503
+      await service('post', '/connected_accounts', account('ada'))
+      await attempted(1)
+      await call(method, path)
+      expect(app.services.defaultEnvironment()?.model.tables.webhook_deliveries.size).toBe(0)
+      await call('put', '/clock', { advance: '2h' })
+      await call('put', '/webhooks/app', { url: 'http://127.0.0.1:9/', secret: SECRET })
+      expect(receiver.answers).toEqual([503])
+    })
+  })
+
+  it('is what waits at the end of an environment; an attempt under way ends', async () => {
+    await withWebhook({}, async ({ call, token, api, url, receiver }) => {
+      let begun = (): void => undefined
+      const beginning = new Promise<void>((resolve) => (begun = resolve))
+      receiver.answer = () => {
+        begun()
+        return new Promise(() => undefined)
+      }
+      const made = await call('post', '/environments', { name: 'other' })
+      const { client_id, client_secret } = made.body as Record<string, string>
+      await call('put', '/webhooks/app?environment=other', { url, secret: SECRET })
+      const bearer = await token(String(client_id), String(client_secret))
+      await api(bearer, 'post', '/connected_accounts', account('ada'))
+      await beginning
+      await call('delete', '/environments/other')
+      while (receiver.open > 0) await new Promise((turn) => setImmediate(turn))
+      expect(receiver.answers).toEqual([])
+    })
+  })
+})
+
+describe('events that are not acknowledged when the server stops', () => {
+  it('are sent at the next start, those that wait for their next attempt when it is due', async () => {
+    await withDirectory(async (directory) => {
+      const state = join(directory, 'state.json')
+      await withWebhook({ state }, async ({ service, receiver, attempted }) => {
+        receiver.answer = () => 503
+        await service('post', '/connected_accounts', account('ada'))
+        await service('post', '/connected_accounts:delete', account('ada'))
+        await attempted(1)
+      })
+      const receiver = new Receiver()
+      const url = await receiver.listen()
+      await withControl({ state }, async ({ call }) => {
+        await call('put', '/webhooks/app', { url, secret: SECRET })
+        expect(receiver.answers).toEqual([])
+        await call('put', '/clock', { advance: '5s' })
+        await receiver.answered(2)
+        expect(receiver.types).toEqual(['created', 'deleted'])
+      })
+      await receiver.close()
+    })
+  })
+
+  it('are not sent by a start that fails, and the first attempt of the next one is in its journal file', async () => {
+    await withDirectory(async (directory) => {
+      const [state, journalFile] = [join(directory, 'state.json'), join(directory, 'journal.jsonl')]
+      const receiver = new Receiver()
+      const url = await receiver.listen()
+      const hanging = new Promise<void>((begun) => {
+        receiver.answer = () => {
+          begun()
+          return new Promise(() => undefined)
+        }
+      })
+      await withControl({ state }, async ({ call, token, api }) => {
+        await call('put', '/webhooks/app', { url, secret: SECRET })
+        await api(await token('test_client', 'test_secret'), 'post', '/connected_accounts', account('ada'))
+        await hanging
+      })
+      receiver.answer = () => 200
+      await expect(createTestApp({ state, descriptors: [join(directory, 'missing')] })).rejects.toThrow('missing')
+      await withControl({ state, journalFile }, async ({ call }) => {
+        await call('post', '/requests/wait', { match: { kind: 'webhook' }, timeout_ms: 5000 })
+      })
+      expect(receiver.types).toEqual(['created'])
+      expect(JSON.parse(await readFile(journalFile, 'utf8'))).toMatchObject({ kind: 'webhook', status: 200 })
+      await receiver.close()
+    })
+  })
+
+  it('do not keep the server from stopping while an application does not answer', async () => {
+    await withDirectory(async (directory) => {
+      const state = join(directory, 'state.json')
+      let begun = (): void => undefined
+      const beginning = new Promise<void>((resolve) => (begun = resolve))
+      await withWebhook({ state }, async ({ service, receiver }) => {
+        receiver.answer = () => {
+          begun()
+          return new Promise(() => undefined)
+        }
+        await service('post', '/connected_accounts', account('ada'))
+        await beginning
+      })
+      await withControl({ state }, ({ app }) => {
+        const [row] = app.services.defaultEnvironment()?.model.tables.webhook_deliveries.values() ?? []
+        expect(row).toMatchObject({ type: CREATED[0], attempts: 0 })
+        return Promise.resolve()
+      })
+    })
+  })
+})
+
+describe('webhooks', () => {
+  it('of an environment go on when the disk refuses its removal', async () => {
+    await withDirectory(async (directory) => {
+      const fileSystem = new MemoryDisk()
+      const options = { state: join(directory, 'state.json'), fileSystem }
+      await withWebhook(options, async ({ call, token, api, receiver, url }) => {
+        const made = await call('post', '/environments', { name: 'other' })
+        const { client_id, client_secret } = made.body as Record<string, string>
+        await call('put', '/webhooks/app?environment=other', { url, secret: SECRET })
+        const bearer = await token(String(client_id), String(client_secret))
+        fileSystem.fails = () => new Error('ENOSPC: no space left')
+        expect((await call('delete', '/environments/other')).status).toBe(503)
+        fileSystem.fails = () => undefined
+        await api(bearer, 'post', '/connected_accounts', account('ada'))
+        await receiver.answered(1)
+        expect(receiver.types).toEqual(['created'])
+      })
+    })
+  })
+
+  it('come from the configuration of the server, for every environment, and from its seed', async () => {
+    const receiver = new Receiver()
+    const url = await receiver.listen()
+    const ofServer = { id: 'server', url, secret: SECRET, types: ['connected_account.created' as const] }
+    await withControl({ webhooks: [ofServer] }, async ({ call, token, api }) => {
+      expect((await call('delete', '/webhooks/server')).body).toMatchObject({
+        error: {
+          code: 'WEBHOOK_NOT_FOUND',
+          message:
+            'the webhook "server" is one of the configuration file, which every environment has; remove it there',
+        },
+      })
+      const types = ['connected_account.deleted']
+      const seed = { webhooks: [{ name: 'seeded', url, secret: SECRET, types }] }
+      const made = await call('post', '/environments', { name: 'other', seed })
+      const { client_id, client_secret } = made.body as Record<string, string>
+      const listed = await call('get', '/webhooks?environment=other')
+      expect((listed.body as { webhooks: object[] }).webhooks).toMatchObject([
+        { name: 'server', types: CREATED },
+        { name: 'seeded', types },
+      ])
+      expect(listed.text).not.toContain(SECRET)
+      const bearer = await token(String(client_id), String(client_secret))
+      await api(bearer, 'post', '/connected_accounts', account('ada'))
+      await api(bearer, 'post', '/connected_accounts:delete', account('ada'))
+      await receiver.answered(2)
+      expect(receiver.types.sort()).toEqual(['created', 'deleted'])
+      await call('post', '/reset?environment=other')
+      expect((await call('get', '/webhooks?environment=other')).body).toMatchObject({
+        webhooks: [{}, { name: 'seeded' }],
+      })
+    })
+    await receiver.close()
+  })
+
+  it.each([
+    ['an address that is not on loopback', { url: 'https://app.example/hooks', secret: SECRET }, '--allow-outbound'],
+    ['an address that is none', { url: 'app', secret: SECRET }, 'an http or https URL'],
+    ['a secret without its prefix', { url: 'http://127.0.0.1:9/', secret: 'c2VjcmV0' }, 'whsec_ and a key in base64'],
+    [
+      'a secret that is not base64',
+      { url: 'http://127.0.0.1:9/', secret: 'whsec_secret!' },
+      'whsec_ and a key in base64',
+    ],
+    ['an empty secret', { url: 'http://127.0.0.1:9/', secret: 'whsec_' }, 'whsec_ and a key in base64'],
+    [
+      'a type that there is not',
+      { url: 'http://127.0.0.1:9/', secret: SECRET, types: ['created'] },
+      'connected_account.created',
+    ],
+    ['no type', { url: 'http://127.0.0.1:9/', secret: SECRET, types: [] }, 'types'],
+    ['a type twice', { url: 'http://127.0.0.1:9/', secret: SECRET, types: [...CREATED, ...CREATED] }, 'each type once'],
+  ])('are refused with %s, and nothing changes', async (_title, body, message) => {
+    await withControl({}, async ({ call }) => {
+      const refused = await call('put', '/webhooks/app', body)
+      expect(refused.status).toBe(400)
+      expect((refused.body as { error: { message: string } }).error.message).toContain(message)
+      expect((await call('get', '/webhooks')).body).toEqual({ webhooks: [] })
+    })
+  })
+
+  it('may be anywhere with --allow-outbound', async () => {
+    await withControl({ allowOutbound: true }, async ({ call }) => {
+      const put = await call('put', '/webhooks/app', {
+        url: 'https://app.example/hooks',
+        secret: SECRET,
+        types: CREATED,
+      })
+      expect(put.status).toBe(200)
+    })
+  })
+})
+
+describe('the signature', () => {
+  it('is that of the public test vector of the recipe', () => {
+    const [id, timestamp, body] = ['msg_p5jXN8AQM9LWM0D4loKWxJek', '1614265330', '{"test": 2432232314}'] as const
+    const signature = signatureOf('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', id, timestamp, body)
+    expect(signature).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+  })
+})

@@ -1,0 +1,506 @@
+import { describe, expect, it } from 'vitest'
+import type { Request, TimelineEntry } from '../../../src/ui/dashboard/api.ts'
+import { correctedBy } from '../../../src/ui/dashboard/corrected.ts'
+import { curlOf } from '../../../src/ui/dashboard/snippets.ts'
+import { failureScenario, failuresOf } from '../../../src/ui/dashboard/failure.ts'
+import { fieldsOf, inputOf } from '../../../src/ui/dashboard/input-form.ts'
+import { hashOf, readHash } from '../../../src/ui/dashboard/hash-route.ts'
+import { stepsOf } from '../../../src/ui/dashboard/request-steps.ts'
+import { linesOf, Timeline } from '../../../src/ui/dashboard/timeline-entries.ts'
+
+const AT = '2026-01-31T12:00:00.000Z'
+
+const REQUEST: Request = {
+  id: 'req_1',
+  kind: 'request',
+  protocol: 'http',
+  mcp_client: null,
+  at: AT,
+  real_at: AT,
+  duration_ms: 12,
+  environment: 'default',
+  operation: 'execute_tool',
+  method: 'POST',
+  path: '/api/v1/execute_tool',
+  query: {},
+  status: 200,
+  error_code: null,
+  client: 'test_client',
+  account: 'ca_1',
+  account_state: null,
+  execution: null,
+  agent_run_id: null,
+  tool: 'mail_send_message',
+  injected: false,
+  rules: [],
+  due: [],
+  upstream: [],
+  refreshes: [],
+  transitions: [],
+  request: { headers: {}, body: null },
+  response: { headers: {}, body: null },
+  findings: [],
+  refused_by_check: false,
+  test: null,
+  failure: null,
+  webhook: null,
+}
+
+const call = (kind: 'api' | 'token', status: number | null): Request['upstream'][number] => ({
+  environment: 'default',
+  connector: 'mail',
+  account_id: 'ca_1',
+  kind,
+  grant: kind === 'token' ? 'refresh_token' : null,
+  method: 'POST',
+  url: 'http://127.0.0.1:1/v1/messages',
+  status,
+  ms: 3,
+  answer: '{}',
+})
+
+const stepTexts = (request: Partial<Request>): string[] =>
+  stepsOf({ ...REQUEST, ...request }).map(({ from, to, text }) =>
+    from === to ? `${from}: ${text}` : `${from} > ${to}: ${text}`,
+  )
+
+describe('the steps of a request', () => {
+  it('has the refused call, the renewal and the call again in their order', () => {
+    const upstream = [call('api', 401), call('token', 200), call('api', 201)]
+    const refreshes = [{ account_id: 'ca_1', outcome: 'renewed' as const, reason: '', shared: false }]
+    expect(stepTexts({ upstream, refreshes })).toEqual([
+      'caller > service: POST /api/v1/execute_tool',
+      'service > third party: POST /v1/messages',
+      'third party > service: 401',
+      'service > third party: POST /v1/messages',
+      'third party > service: 200',
+      'service: credentials renewed',
+      'service > third party: POST /v1/messages',
+      'third party > service: 201',
+      'service > caller: 200',
+    ])
+    const [, , , , , , again] = stepsOf({ ...REQUEST, upstream, refreshes })
+    expect(again?.detail).toBe('mail · again')
+  })
+
+  it('of an attempt to send an event go to the application and back', () => {
+    const type = 'connected_account.created' as const
+    const webhook = { name: 'app', event: 'evt_1', type, attempt: 2, cause: 'req_1' }
+    const sent = { kind: 'webhook' as const, operation: null, tool: null, path: 'http://127.0.0.1:3000/', webhook }
+    expect(stepTexts(sent)).toEqual(['service > caller: POST http://127.0.0.1:3000/', 'caller > service: 200'])
+    expect(stepTexts({ ...sent, status: 0 })[1]).toBe('caller > service: no answer: the connection ended')
+  })
+
+  it('has a refused renewal before the transition that it caused', () => {
+    const refreshes = [{ account_id: 'ca_1', outcome: 'refused' as const, reason: 'invalid_grant', shared: false }]
+    const move = { account_id: 'ca_1', event: 'refresh_refused', from: 'ACTIVE', to: 'EXPIRED', at: AT }
+    expect(stepTexts({ upstream: [call('token', 400)], refreshes, transitions: [move], status: 409 })).toEqual([
+      'caller > service: POST /api/v1/execute_tool',
+      'service > third party: POST /v1/messages',
+      'third party > service: 400',
+      'service: credentials refused',
+      'service: ACTIVE → EXPIRED',
+      'service > caller: 409',
+    ])
+  })
+
+  const rule = (
+    at: Request['rules'][number]['at'],
+    sentence: string,
+    more: Partial<Request['rules'][number]> = {},
+  ): Request['rules'][number] => {
+    return { scenario: 's', rule: 'r', at, sentence, do: [], off_spec: false, call: null, injected: true, ...more }
+  }
+
+  it('has each rule at the call on which it fired', () => {
+    const upstream = [call('api', 401), call('token', 200), call('api', 500)]
+    const refreshes = [{ account_id: 'ca_1', outcome: 'renewed' as const, reason: '', shared: false }]
+    const rules = [
+      rule('token_refresh', 'waits 1 s', { call: 1 }),
+      rule('third_party', 'waits 2 s', { call: 2 }),
+      rule('third_party', 'answers 500', { call: 2 }),
+    ]
+    expect(stepTexts({ upstream, refreshes, rules, status: 200 })).toEqual([
+      'caller > service: POST /api/v1/execute_tool',
+      'service > third party: POST /v1/messages',
+      'third party > service: 401',
+      'service > third party: POST /v1/messages',
+      'third party: waits 1 s',
+      'third party > service: 200',
+      'service: credentials renewed',
+      'service > third party: POST /v1/messages',
+      'third party: waits 2 s',
+      'third party: answers 500',
+      'third party > service: 500',
+      'service > caller: 200',
+    ])
+  })
+
+  it('has a rule on an unfinished call before the answer', () => {
+    expect(stepTexts({ rules: [rule('third_party', 'never answers', { call: 0 })], status: 0 })).toEqual([
+      'caller > service: POST /api/v1/execute_tool',
+      'third party: never answers',
+      'service > caller: no answer: the connection ended',
+    ])
+  })
+
+  it.each([
+    ['expire_account', 'expired_manually', 'EXPIRED'],
+    ['disconnect', 'disconnected', 'DISCONNECTED'],
+  ])('has the transition that %s forced after its rule, and others after the calls', (fault, event, to) => {
+    const rules = [rule('third_party', 'moves it', { call: 0, do: [{ [fault]: {} }] })]
+    const upstream = [call('api', 200), call('api', 401)]
+    const transitions = [
+      { account_id: 'ca_1', event, from: 'ACTIVE', to, at: AT, forced: true as const },
+      { account_id: 'ca_1', event: 'credentials_refused', from: to, to: 'EXPIRED', at: AT },
+    ]
+    expect(stepTexts({ rules, upstream, transitions, status: 400 })).toEqual([
+      'caller > service: POST /api/v1/execute_tool',
+      'service > third party: POST /v1/messages',
+      'third party: moves it',
+      `service: ACTIVE → ${to}`,
+      'third party > service: 200',
+      'service > third party: POST /v1/messages',
+      'third party > service: 401',
+      to === 'EXPIRED' ? 'service: stays EXPIRED' : `service: ${to} → EXPIRED`,
+      'service > caller: 400',
+    ])
+  })
+
+  it('has events that became due by a rule after the rule, and those due before the request first', () => {
+    const due = (account_id: string, at: string): Request['due'][number] => {
+      return { account_id, event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at }
+    }
+    const moved = (request: Partial<Request>): string[] =>
+      stepsOf({ ...REQUEST, ...request }).map(({ text, detail }) => `${text} ${detail.split(' ')[0] ?? ''}`)
+    const advance = rule('service', 'moves the clock', { do: [{ advance_clock: '3600000ms' }] })
+    expect(
+      moved({
+        rules: [advance],
+        due: [due('ca_before', '2026-01-31T10:59:59.000Z'), due('ca_by_rule', '2026-01-31T11:30:00.000Z')],
+      }),
+    ).toEqual([
+      'ACTIVE → EXPIRED ca_before',
+      'POST /api/v1/execute_tool execute_tool',
+      'moves the clock scenario',
+      'ACTIVE → EXPIRED ca_by_rule',
+      '200 after',
+    ])
+    const expire = rule('service', 'expires the token', { do: [{ expire_access_token: {} }] })
+    expect(moved({ rules: [expire], due: [due('ca_other', AT), due('ca_1', AT)] })).toEqual([
+      'ACTIVE → EXPIRED ca_other',
+      'POST /api/v1/execute_tool execute_tool',
+      'expires the token scenario',
+      'ACTIVE → EXPIRED ca_1',
+      '200 after',
+    ])
+  })
+
+  it('has transitions of the clock first, and rules of a scenario at their place', () => {
+    const due = [{ account_id: 'ca_1', event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at: AT }]
+    const rules = [rule('third_party', 'answers 500', { call: 0 }), rule('service', 'waits 1 s')]
+    expect(stepTexts({ due, rules, upstream: [call('api', 500)], status: 0 })).toEqual([
+      'service: ACTIVE → EXPIRED',
+      'caller > service: POST /api/v1/execute_tool',
+      'service: waits 1 s',
+      'service > third party: POST /v1/messages',
+      'third party: answers 500',
+      'third party > service: 500',
+      'service > caller: no answer: the connection ended',
+    ])
+  })
+
+  it('has the due events of a clock change after it', () => {
+    const due = [{ account_id: 'ca_1', event: 'token_expired', from: 'ACTIVE', to: 'EXPIRED', at: AT }]
+    expect(stepTexts({ kind: 'clock', path: 'the clock was advanced', due })).toEqual([
+      'caller > service: the clock was advanced',
+      'service: ACTIVE → EXPIRED',
+    ])
+  })
+
+  it('of a control call has no answer', () => {
+    expect(stepTexts({ kind: 'control', path: 'a seed was added' })).toEqual(['caller > service: a seed was added'])
+  })
+})
+
+describe('a request as a curl command', () => {
+  it('quotes for a shell, and uses a variable for the masked token', () => {
+    const headers = { authorization: 'Bearer ***', 'content-type': 'application/json', host: 'x', 'x-note': "it's" }
+    const request = { ...REQUEST, query: { a: ['1', '$x'] }, request: { headers, body: { text: "it's $HOME" } } }
+    expect(curlOf(request, 'http://localhost:8665')).toBe(
+      [
+        `curl -X POST 'http://localhost:8665/api/v1/execute_tool?a=1&a=%24x'`,
+        `  -H "Authorization: Bearer $TOOLMOCK_TOKEN"`,
+        `  -H 'content-type: application/json'`,
+        String.raw`  -H 'x-note: it'\''s'`,
+        String.raw`  --data-raw '{"text":"it'\''s $HOME"}'`,
+      ].join(' \\\n'),
+    )
+  })
+
+  it('sends a form as one', () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const body = { grant_type: 'client_credentials' }
+    expect(curlOf({ ...REQUEST, request: { headers, body } }, 'http://h')).toContain(
+      "--data-urlencode 'grant_type=client_credentials'",
+    )
+  })
+})
+
+describe('a failure of the next request', () => {
+  it('is for the same operation, tool and account, and is optional', () => {
+    expect(failureScenario(REQUEST, 'timeout')).toEqual({
+      name: 'next-execute_tool-mail_send_message-ca_1',
+      description: 'The next mail_send_message fails: no response.',
+      rules: [
+        {
+          name: 'next mail_send_message',
+          at: 'service',
+          on: { operation: 'execute_tool', tool: 'mail_send_message', account: { id: 'ca_1' } },
+          when: { first: 1 },
+          do: [{ timeout: {} }],
+          must_fire: false,
+        },
+      ],
+    })
+  })
+
+  it('has one scenario for each operation, tool and account, by a name that a scenario may have', () => {
+    const names = (request: Partial<Request>) => failureScenario({ ...REQUEST, ...request }, 'rate_limited').name
+    const all = [
+      {},
+      { account: 'ca_2' },
+      { tool: 'weather_get_forecast' },
+      { operation: 'list_connections', tool: null },
+    ]
+    expect(new Set(all.map((request) => names(request as Partial<Request>))).size).toBe(all.length)
+    expect(names({ tool: `"><script> ${'x'.repeat(200)}` })).toMatch(/^[A-Za-z0-9._-]{1,100}$/)
+  })
+
+  it.each([
+    [{ operation: 'execute_tool', account: 'ca_1' } as const, true],
+    [{ operation: 'execute_tool', account: null } as const, false],
+    [{ operation: 'list_connections', account: null } as const, false],
+  ])('of %j can be an expired token: %s', (request, can) => {
+    expect(failuresOf(request).includes('expired_token')).toBe(can)
+  })
+
+  it('is not offered for a request without an operation', () => {
+    expect(failuresOf({ operation: null, account: null })).toEqual([])
+  })
+})
+
+describe('the form of a tool', () => {
+  const schema = {
+    type: 'object',
+    required: ['to'],
+    properties: {
+      to: { type: 'string', description: 'Who gets it.' },
+      count: { type: 'integer' },
+      urgent: { type: 'boolean' },
+      level: { enum: ['low', 'high'], type: 'string' },
+      tags: { type: 'array' },
+    },
+  }
+
+  it('has a field for each member of the schema', () => {
+    expect(fieldsOf(schema)).toEqual([
+      { name: 'to', kind: 'text', required: true, description: 'Who gets it.' },
+      { name: 'count', kind: 'number', required: false, description: '' },
+      { name: 'urgent', kind: 'boolean', required: false, description: '', choices: ['true', 'false'] },
+      { name: 'level', kind: 'text', required: false, description: '', choices: ['low', 'high'] },
+      { name: 'tags', kind: 'json', required: false, description: '' },
+    ])
+  })
+
+  it('sends values of the right types, and omits empty ones', () => {
+    const values = { to: '7', count: '7', urgent: 'true', level: '', tags: '["a"]' }
+    expect(inputOf(fieldsOf(schema), values)).toEqual({ input: { to: '7', count: 7, urgent: true, tags: ['a'] } })
+  })
+
+  it('sends an invalid number unchanged, so that the mock refuses it', () => {
+    expect(inputOf(fieldsOf(schema), { count: 'many' })).toEqual({ input: { count: 'many' } })
+  })
+
+  it.each([
+    [{ tags: '[' }, 'tags is not valid JSON.'],
+    [{ tags: '{"__proto__": 1}' }, undefined],
+  ])('of %j shows %s', (values, problem) => {
+    expect(inputOf(fieldsOf(schema), values).problem).toBe(problem)
+  })
+
+  it('of a schema without members is one JSON object', () => {
+    const fields = fieldsOf({ type: 'object' })
+    expect(inputOf(fields, { input: '{"a":1}' })).toEqual({ input: { a: 1 } })
+    expect(inputOf(fields, { input: '[]' }).problem).toBe('The input is not a JSON object.')
+  })
+})
+
+describe('the URL fragment of a view', () => {
+  it.each([
+    ['', { view: 'timeline', id: '', parameters: {} }],
+    ['#/accounts/ca_1?environment=worker-2', { view: 'accounts', id: 'ca_1', parameters: { environment: 'worker-2' } }],
+    ['#/timeline/a%2Fb%20c?q=%26', { view: 'timeline', id: 'a/b c', parameters: { q: '&' } }],
+    ['#/timeline/a%3Fb%23c%25', { view: 'timeline', id: 'a?b#c%', parameters: {} }],
+    ['#/nowhere/x', { view: 'timeline', unknown: 'nowhere', id: 'x', parameters: {} }],
+    ['#/timeline/%', { view: 'timeline', id: '%', parameters: {} }],
+  ])('%s is read, and is the same after it was written and read again', (hash, place) => {
+    expect(readHash(hash)).toEqual(place)
+    expect(readHash(hashOf(readHash(hash)))).toEqual(place)
+  })
+})
+
+describe('the timeline', () => {
+  const NOTHING = { text: '', operation: '', status: '', account: '', mark: '' }
+  const entry = (sequence: number, more: Partial<TimelineEntry> = {}): TimelineEntry => ({
+    sequence,
+    id: `req_${sequence}`,
+    kind: 'request',
+    at: AT,
+    real_at: AT,
+    duration_ms: 1,
+    environment: 'default',
+    operation: 'list_connections',
+    method: 'GET',
+    path: '/api/v1/connections',
+    status: 200,
+    error_code: null,
+    client: 'test_client',
+    account: null,
+    connector: null,
+    identifier: null,
+    tool: null,
+    marks: [],
+    ...more,
+  })
+  const timelineOf = (entries: readonly TimelineEntry[]): Timeline => {
+    const timeline = new Timeline()
+    timeline.add(entries, 0)
+    return timeline
+  }
+  const ids = (entries: readonly TimelineEntry[]): number[] => entries.map(({ sequence }) => sequence)
+
+  it('keeps the newest ten thousand, newest first', () => {
+    const timeline = timelineOf(Array.from({ length: 9999 }, (_, at) => entry(at + 1)))
+    timeline.add([entry(10_000), entry(10_001)], 0)
+    expect(timeline.size).toBe(10_000)
+    const all = timeline.matching(NOTHING)
+    expect([all[0]?.sequence, all.at(-1)?.sequence]).toEqual([10_001, 2])
+  })
+
+  it.each([
+    [{ text: 'ADA mail_send' }, [2]],
+    [{ text: 'ada nobody' }, []],
+    [{ status: 'error' }, [4, 3, 2]],
+    [{ status: '4' }, [2]],
+    [{ status: '0' }, [4]],
+    [{ status: '502' }, [3]],
+    [{ mark: 'violation' }, [3]],
+    [{ operation: 'execute_tool' }, [2]],
+    [{ account: 'ca_1' }, [2]],
+  ])('filters by %j', (filter, found) => {
+    const timeline = timelineOf([
+      entry(1),
+      entry(2, {
+        operation: 'execute_tool',
+        tool: 'mail_send_message',
+        identifier: 'ada@example.com',
+        account: 'ca_1',
+        status: 409,
+      }),
+      entry(3, { status: 502, marks: ['violation'] }),
+      entry(4, { status: 0 }),
+    ])
+    expect(ids(timeline.matching({ ...NOTHING, ...filter }))).toEqual(found)
+  })
+
+  it('shows no new entry while it is paused, and all of them after', () => {
+    const timeline = timelineOf([entry(1)])
+    timeline.togglePause()
+    timeline.add([entry(2)], 0)
+    expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[1], 1])
+    timeline.togglePause()
+    expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[2, 1], 0])
+  })
+
+  it('keeps the shown entries while it is paused and the stream begins again, and lets only new ones wait', () => {
+    const timeline = timelineOf([entry(1)])
+    timeline.togglePause()
+    timeline.replace([entry(1), entry(2)])
+    expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[1], 1])
+    timeline.restarted('2026-01-31T12:00:00.000Z')
+    timeline.replace([entry(1)])
+    expect([ids(timeline.matching(NOTHING)), timeline.waiting, timeline.hasFormer]).toEqual([[], 1, true])
+  })
+
+  it('shows the entries of another environment also while it is paused', () => {
+    const timeline = timelineOf([entry(1)])
+    timeline.togglePause()
+    timeline.clear()
+    timeline.replace([entry(7)])
+    timeline.add([entry(8)], 0)
+    expect([ids(timeline.matching(NOTHING)), timeline.waiting]).toEqual([[7], 1])
+  })
+
+  it('counts entries that arrived too fast to be shown, until it starts again', () => {
+    const timeline = new Timeline()
+    timeline.replace([entry(1)])
+    timeline.add([entry(4)], 2)
+    timeline.add([entry(9)], 4)
+    expect(timeline.skipped.value).toBe(6)
+    timeline.replace([entry(1)])
+    expect(timeline.skipped.value).toBe(0)
+  })
+
+  it('drops only the entries of one environment', () => {
+    const timeline = timelineOf([entry(1), entry(2, { environment: 'worker-2' })])
+    timeline.clear('worker-2')
+    expect(ids(timeline.matching(NOTHING))).toEqual([1])
+  })
+
+  it('groups by the label of the test, groups with errors first, then that with the newest entry', () => {
+    const entries = [entry(3, { environment: 'a' }), entry(2, { status: 500 }), entry(1, { environment: 'a' })]
+    const labels = new Map([['a', 'mail > sends']])
+    const lines = linesOf(entries, 'test', { collapsed: { of: new Map([['default', true]]) }, labels })
+    expect(
+      lines.map((line) => {
+        if (line.kind === 'group') return [line.name, line.count, line.failed]
+        return line.kind === 'entry' ? line.entry.sequence : line.kind
+      }),
+    ).toEqual([['default', 1, 1], ['mail > sends', 2, 0], 3, 1])
+  })
+})
+
+describe('a request as an action corrects it', () => {
+  const request: Request = {
+    ...REQUEST,
+    query: { pageSize: '5' },
+    request: { headers: {}, body: { tool_name: 'list', accounts: [{ identifer: 'ada' }] } },
+  }
+  const body = { tool_name: 'list', accounts: [{ identifer: 'ada' }] }
+  it.each([
+    [
+      'send_again_with',
+      'tool_name',
+      'mail_list',
+      { request: { headers: {}, body: { ...body, tool_name: 'mail_list' } } },
+    ],
+    ['send_again_with', 'pageSize', '6', { query: { pageSize: '6' } }],
+    ['rename_field', 'pageSize', 'page_size', { query: { page_size: '5' } }],
+    [
+      ...(['rename_field', 'accounts[0].identifer', 'identifier'] as const),
+      { request: { headers: {}, body: { ...body, accounts: [{ identifier: 'ada' }] } } },
+    ],
+    ['send_again_as', null, 'GET /api/v1/connections', { method: 'GET', path: '/api/v1/connections' }],
+  ] as const)('%s %s %s', (action, target, value, changed) => {
+    expect(correctedBy({ action, target, value, text: '' }, request)).toEqual({ ...request, ...changed })
+  })
+
+  it.each([
+    ['send_again_as', null, 'GET or PUT /api/v1/connections'],
+    ['rename_field', 'nothing.there', 'x'],
+    ['get_token', null, null],
+  ] as const)('%s %s %s is no correction of this request', (action, target, value) => {
+    expect(correctedBy({ action, target, value, text: '' }, request)).toBeUndefined()
+  })
+})
