@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
-import { link as makeLink, readdir, symlink, writeFile } from 'node:fs/promises'
+import { link as makeLink, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { Server } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -108,18 +108,20 @@ describe('the lock of a state file', () => {
       await holder.close()
     }))
 
-  it('belongs to the hard links of the file in its folder', () =>
+  it.each(['', 'folder'])('refuses a file with a hard link in the folder %j, whoever has it open', (folder) =>
     withDirectory(async (directory) => {
-      const [file, other] = [join(directory, 'state.json'), join(directory, 'other.json')]
+      const [file, other] = [join(directory, 'state.json'), join(directory, folder, 'other.json')]
       const first = await openTestRegistry({ file })
       createEnvironment(first, 'default')
       await first.close()
-      const holder = await openTestRegistry({ file })
+      await mkdir(join(directory, folder), { recursive: true })
       await makeLink(file, other)
-      await expect(openTestRegistry({ file: other })).rejects.toThrow(`in use by process ${process.pid}`)
-      await holder.close()
+      for (const name of [file, other])
+        await expect(openTestRegistry({ file: name })).rejects.toThrow(`${name} has another name, a hard link`)
+      await rm(file)
       await (await openTestRegistry({ file: other })).close()
-    }))
+    }),
+  )
 
   it('is taken by one of many that start at the same time', () =>
     withDirectory(async (directory) => {

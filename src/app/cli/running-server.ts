@@ -7,6 +7,7 @@ import { hasCode, systemCode } from '../../model/domain/system-error.ts'
 import { failureReason, HttpClient } from '../../platform/http-client.ts'
 import type { Server } from '../library/control-client.ts'
 import { type Arguments, outranks } from './arguments.ts'
+import { UsageError } from './failure.ts'
 
 /** The server that `start --detach` started in the working directory, as its file describes it. */
 export interface DetachedServer {
@@ -42,6 +43,7 @@ interface ServerArguments extends Pick<Arguments<'healthcheck'>, 'given'> {
 /**
  * A running server: the one that was given, else the one that was started in the background here, else the one that the flags and
  * variables of its start tell.
+ * @throws UsageError for a URL beside a port or host, all typed by the user
  */
 export function serverOf({ values, given }: ServerArguments): Server {
   const adminToken = values['admin-token']
@@ -49,10 +51,14 @@ export function serverOf({ values, given }: ServerArguments): Server {
   if (detached) return { url: detached.url, ca: authorityOf(detached.variables), adminToken }
   const isSecure = values.tls || (values['tls-cert'] !== undefined && !outranks({ given }, 'tls', 'tls-cert'))
   const address = `${isSecure ? 'https' : 'http'}://${callableHost(values.host)}:${values.port}`
-  const isUrlOutranked = ['port', 'host', 'tls', 'tls-cert'].some((name) => outranks({ given }, name, 'url'))
+  const rivals = ADDRESS_FLAGS.filter((name) => given.get(name) === 'flag' && given.get('url') === 'flag')
+  if (rivals.length > 0) throw new UsageError(`--url and --${rivals[0]} both name the server: give one of them.`)
+  const isUrlOutranked = ADDRESS_FLAGS.some((name) => outranks({ given }, name, 'url'))
   const url = isUrlOutranked ? address : (values.url ?? address)
   return { url, adminToken }
 }
+
+const ADDRESS_FLAGS = ['port', 'host', 'tls', 'tls-cert'] as const
 
 /** Whether a flag, a variable or the configuration file names a server. */
 export function isGiven({ given }: Pick<ServerArguments, 'given'>): boolean {

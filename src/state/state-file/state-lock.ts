@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, renameSync } from 'node:fs'
-import { mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -30,27 +30,15 @@ const CLAIM = '.claim'
  * Takes the exclusive lock of a state file: a socket beside it that the holder listens on. The system closes it when the
  * holder dies, so that neither a reused process id nor another container's can be mistaken for a holder. A start
  * that finds the lock taken asks the holder for its process id.
- * @throws StateError naming the holder
+ * @throws StateError naming the holder; for a file that has another name, whose lock cannot be found
  */
 export async function lockState(file: string, time: TimeSource, pipe = lockPipeOf(file)): Promise<StateLock> {
-  const lock = await takeLock(file, new Date(time()).toISOString(), pipe)
-  try {
-    for (const name of await otherNames(file)) await refuseIfHeld(name)
-    return lock
-  } catch (error) {
-    await lock.release()
-    throw error
-  }
-}
-
-/** The hard links of a file in its folder. Those in other folders cannot be found. */
-async function otherNames(file: string): Promise<string[]> {
-  const { dev, ino, nlink } = await stat(file).catch(() => ({ dev: 0, ino: 0, nlink: 1 }))
-  if (nlink === 1) return []
-  const folder = dirname(resolve(file))
-  const names = (await readdir(folder)).filter((name) => name !== basename(file))
-  const stats = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)))
-  return names.filter((_, at) => stats[at]?.ino === ino && stats[at].dev === dev).map((name) => join(folder, name))
+  const { nlink } = await stat(file).catch(() => ({ nlink: 1 }))
+  if (nlink > 1)
+    throw new StateError(
+      `${file} has another name, a hard link, by which another server may have it open; start with a copy of it`,
+    )
+  return takeLock(file, new Date(time()).toISOString(), pipe)
 }
 
 async function takeLock(file: string, since: string, pipe: string | undefined): Promise<StateLock> {

@@ -270,11 +270,16 @@ describe('variables', () => {
     [['--tls'], OTHER, 'https://127.0.0.1:8665'],
     [['--tls-cert', 'c.pem'], OTHER, 'https://127.0.0.1:8665'],
     [['--url', 'http://one:2'], { ...OTHER, TOOLMOCK_PORT: '9000' }, 'http://one:2'],
-    [['--url', 'http://one:2', '--port', '9000'], OTHER, 'http://one:2'],
     [['--port', '9000'], CERTIFICATE, 'https://127.0.0.1:9000'],
     [['--port', '9000', '--no-tls'], CERTIFICATE, 'http://127.0.0.1:9000'],
   ])('%j wins over any of %j: %s is called', (argv, variables, url) => {
     expect(serverOf(readArguments('healthcheck', argv, { variables })).url).toBe(url)
+  })
+
+  it.each(['--port=9000', '--host=mock', '--tls', '--tls-cert=c.pem'])('--url beside %s is refused', (flag) => {
+    const typed = readArguments('healthcheck', ['--url', 'http://one:2', flag], { variables: OTHER })
+    const name = flag.split('=')[0] ?? ''
+    expect(() => serverOf(typed)).toThrow(`--url and ${name} both name the server: give one of them.`)
   })
 
   it.each<[Record<string, string>, string]>([
