@@ -85,7 +85,7 @@ function statusProblems(
   return statuses.flatMap(({ path: at, value }): Problem[] => {
     if (typeof value !== 'number' || allowed.includes(value)) return []
     const of = typeof operation === 'string' ? operation : 'every operation (the rule names none)'
-    const words = `a status that spec/openapi.yaml declares for ${of}: ${allowed.join(', ')}; anything with off_spec: true`
+    const words = `a status that the contract declares for ${of}: ${allowed.join(', ')}; anything with off_spec: true`
     return [{ path: at, found: String(value), allowed: words }]
   })
 }

@@ -164,7 +164,7 @@ const rule = withRule(
     off_spec: z
       .boolean()
       .default(false)
-      .describe('Whether respond at service may answer a status that spec/openapi.yaml does not declare.'),
+      .describe('Whether respond at service may answer a status that the contract does not declare.'),
   }),
   ({ at, on = {}, do: items, then, off_spec = false }, report) => {
     if (items?.length === 0 && then === undefined) {

@@ -226,6 +226,6 @@ function unknownWord(word: string, words: readonly string[], path: Path, hints: 
     close.push(...[hints.nearest(word, others) ?? []].flat())
   }
   const meant = close.length > 0 ? ` (did you mean ${close.join(', ')}?)` : ''
-  const allowed = 'names of fields and values of enumerations of spec/openapi.yaml'
+  const allowed = 'names of fields and values of enumerations of the contract'
   return { path, found: `an unknown word${meant}`, allowed, atKey: true }
 }

@@ -30,7 +30,7 @@ describe('a seed’s vocabulary', () => {
       ['WORKSPACE_DWDD: X'],
       /^s\.yaml:3:5: `settings\.vocabulary\.WORKSPACE_DWDD` is an unknown word \(did you mean WORKSPACE_DWD, workspace_dwd\?\)/,
     ],
-    ['an unknown word that is close to none', ['zzzzzzzzzzzzzz: X'], /^s\.yaml:3:5: .*of spec\/openapi\.yaml$/],
+    ['an unknown word that is close to none', ['zzzzzzzzzzzzzz: X'], /^s\.yaml:3:5: .*of the contract$/],
     [
       'an own name of every object',
       ['constructor: X'],

@@ -30,11 +30,7 @@ const TABLE: Readonly<Record<ErrorCode | OtherError, Remedy>> = {
     '1, G7',
     'Send Content-Type: application/json.',
   ),
-  VALIDATION_FAILED: remedy(
-    'The request breaks the contract of the operation (spec/openapi.yaml).',
-    '7.2, G52',
-    'Correct these fields; the operation in spec/openapi.yaml lists all of them.',
-  ),
+  VALIDATION_FAILED: remedy('The request breaks the contract of the operation.', '7.2, G52', 'Correct these fields.'),
   MISSING_LOCATOR: remedy(
     'The request names no account.',
     '4 (locating an account), G52',
@@ -123,7 +119,7 @@ const TABLE: Readonly<Record<ErrorCode | OtherError, Remedy>> = {
     'G44',
     'A tool runs only with accounts of its own connector.',
   ),
-  PATH_NOT_FOUND: remedy('No operation has this path.', 'G8', 'Compare the path with spec/openapi.yaml.'),
+  PATH_NOT_FOUND: remedy('No operation has this path.', 'G8', 'Compare method and path with those of the operations.'),
   METHOD_NOT_ALLOWED: remedy(
     'The path is served, but not with this method.',
     'G8',

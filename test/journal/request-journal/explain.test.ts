@@ -272,6 +272,8 @@ describe('explaining an entry without its environment', () => {
       expect(REMEDIES.get(errorCode)?.advice.length).toBeGreaterThan(0)
       expect(explanation?.cause.length).toBeGreaterThan(0)
       expect(explanation?.text).toContain('\n→ ')
+      // Its reader has no repository.
+      expect(explanation?.text).not.toMatch(/\b(?:spec|docs|src)\//)
     },
   )
 

@@ -182,7 +182,7 @@ interface Rule {
   readonly help: string
 }
 
-const EXPLAIN = 'GET /_mock/requests/{id}/explain explains each of the requests.'
+const EXPLAIN = '`toolmock explain ID` explains each of the requests.'
 
 /** The rules of the results. Their ids must not change, because alerts are identified by them. */
 const RULES = {
@@ -194,7 +194,7 @@ const RULES = {
   'unknown-path': {
     level: 'error',
     short: 'A request went to a path or method that the service does not have',
-    help: `Compare method and path with spec/openapi.yaml. ${EXPLAIN}`,
+    help: `Compare method and path with those of the operations. ${EXPLAIN}`,
   },
   'unfired-rule': {
     level: 'error',
