@@ -1,36 +1,45 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { installPackages } from './install.ts'
 import { ROOT } from './project.ts'
 
 /*
- *     npm run check:code                 # every step of CODE; one that fails does not stop the others
+ *     npm run check:all                  # every step of STEPS; one that fails does not stop the others
+ *     npm run check:code                 # those of CODE
  *     npm run check:lint                 # one step: tsx .build/check.ts lint
  *     npm run check:lint -- src/app/cli      # lint and format: only these files and folders
  */
 
 const CODE = {
-  format: ['prettier --check .'],
   generated: ['npm run --silent generate'],
-  types: ['tsc --noEmit', 'tsc --noEmit -p src/ui/dashboard', 'tsc --noEmit -p test/ui/dashboard'],
   lint: ['eslint --config .config/eslint.config.js --max-warnings 0 .'],
-  spec: ['redocly lint --config .config/redocly.yaml'],
-  directions: ['depcruise --config .config/dependency-cruiser.cjs src'],
+  types: ['tsc --noEmit', 'tsc --noEmit -p src/ui/dashboard', 'tsc --noEmit -p test/ui/dashboard'],
+  format: ['prettier --check .'],
   'dead-code': ['knip --config .config/knip.json'],
+  directions: ['depcruise --config .config/dependency-cruiser.cjs src'],
+  spec: ['redocly lint --config .config/redocly.yaml'],
 }
+const { generated, ...ofCode } = CODE
+/** In the order in which they begin: the longest first. */
 const STEPS: Readonly<Record<string, readonly string[]>> = {
-  ...CODE,
-  package: ['publint --strict', 'tsx .build/package.ts'],
-  site: ['npm run --silent check:site'],
+  generated,
+  build: ['npm run --silent build'],
   image: ['tsx .build/image/check.ts'],
+  ...ofCode,
+  site: ['npm run --silent check:site'],
   release: ['tsx .build/release/check.ts'],
+  package: ['publint --strict', 'tsx .build/package.ts'],
 }
+/** What reads the files that another step makes waits for it. */
+const AFTER: Readonly<Record<string, string>> = { image: 'build', release: 'build', package: 'build' }
+/** One step waits for disks and processes while another one computes. */
+const AT_ONCE = 2
 
-const given = process.argv.slice(2)
-const named = given.filter((each) => Object.hasOwn(STEPS, each))
-const files = given.filter((each) => !named.includes(each))
-const names = named.length > 0 ? named : Object.keys(CODE)
+const words = process.argv.slice(2)
+const wanted = words[0] === 'all' ? Object.keys(STEPS) : words.filter((word) => Object.hasOwn(STEPS, word))
+const files = words.filter((word) => word !== 'all' && !wanted.includes(word))
 const unknown = files.filter((file) => !existsSync(join(ROOT, file)))
 if (unknown.length > 0)
   throw new Error(`there is no check or file ${unknown.join(', ')}; checks: ${Object.keys(STEPS).join(', ')}`)
@@ -40,18 +49,45 @@ installPackages('.config')
 installPackages('test')
 const PATH = ['.config', '.'].map((folder) => join(ROOT, folder, 'node_modules/.bin')).join(delimiter)
 const env = { ...process.env, PATH: `${PATH}${delimiter}${process.env['PATH'] ?? ''}` }
-const failed = names.filter((name) => !passes(STEPS[name] ?? []))
+
+const waiting = Object.keys(STEPS).filter((name) => (wanted.length > 0 ? wanted.includes(name) : name in CODE))
+const results = new Map<string, Promise<boolean>>()
+// The other steps read what it generates.
+if (waiting[0] === 'generated') await begin(waiting.shift()!)
+await Promise.all(Array.from({ length: AT_ONCE }, beginWaiting))
+const failed: string[] = []
+for (const [name, passes] of results) if (!(await passes)) failed.push(`check:${name}`)
 if (failed.length > 0) {
-  console.error(`failed: ${failed.map((name) => `check:${name}`).join(', ')}`)
+  console.error(`failed: ${failed.join(', ')}`)
   process.exitCode = 1
 }
 
+async function beginWaiting(): Promise<void> {
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) await begin(name)
+}
+
+function begin(name: string): Promise<boolean> {
+  const result = runStep(name)
+  results.set(name, result)
+  return result
+}
+
 /** Runs all commands, also after one that failed. */
-function passes(commands: readonly string[]): boolean {
-  const statuses = commands.map((step) => {
-    const command = files.length > 0 ? step.replace(/ \.$/, ` ${files.join(' ')}`) : step
-    console.log(`> ${command}`)
-    return spawnSync(command, { cwd: ROOT, env, stdio: 'inherit', shell: true }).status
-  })
-  return statuses.every((status) => status === 0)
+async function runStep(name: string): Promise<boolean> {
+  await results.get(AFTER[name] ?? '')
+  let passes = true
+  for (const step of STEPS[name] ?? [])
+    if (!(await runCommand(files.length > 0 ? step.replace(/ \.$/, ` ${files.join(' ')}`) : step))) passes = false
+  return passes
+}
+
+/** Prints what a command says when it has ended, so that two at once do not mix. */
+async function runCommand(command: string): Promise<boolean> {
+  const began = performance.now()
+  const child = spawn(`${command} 2>&1`, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'], shell: true })
+  const status = new Promise((resolve) => child.once('close', resolve))
+  const output = await text(child.stdout)
+  const hasPassed = (await status) === 0
+  console.log(`> ${command} (${((performance.now() - began) / 1000).toFixed(0)} s)\n${output.trimEnd()}`)
+  return hasPassed
 }

@@ -9,7 +9,7 @@ export class ClosingLine implements Reporter {
   readonly #further: string
   #vitest: Vitest | undefined
 
-  /** @param further what is said before it at the end of `npm test`, whose tests are the project `tests` alone */
+  /** @param further what is said before it at the end of `npm test`: of the whole project `tests` alone */
   constructor(further: string) {
     this.#further = further
   }
@@ -18,7 +18,11 @@ export class ClosingLine implements Reporter {
     this.#vitest = vitest
   }
 
-  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[], reason: string): void {
+  async onTestRunEnd(
+    modules: readonly TestModule[],
+    errors: readonly SerializedError[],
+    reason: string,
+  ): Promise<void> {
     const count = { passed: 0, failed: errors.length, skipped: 0, pending: 0 }
     for (const module of modules) {
       for (const test of module.children.allTests()) count[test.result().state] += 1
@@ -29,7 +33,15 @@ export class ClosingLine implements Reporter {
     const failed = count.failed + count.pending || (reason === 'passed' ? 0 : 1)
     const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : ''
     // At exit, because the other reporters still print after this event; written directly, because streams may be gone.
-    const further = this.#vitest?.config.project.join() === 'tests' ? `${this.#further}\n` : ''
+    const further = (await this.#isNpmTest(modules)) ? `${this.#further}\n` : ''
     process.once('exit', () => writeSync(1, `${further}${count.passed} passed, ${failed} failed${skipped}\n`))
+  }
+
+  /** Whether all files of the project `tests` ran, and nothing else. */
+  async #isNpmTest(modules: readonly TestModule[]): Promise<boolean> {
+    const { project, testNamePattern } = this.#vitest!.config
+    if (project.join() !== 'tests' || testNamePattern) return false
+    const { testFiles } = await this.#vitest!.getProjectByName('tests').globTestFiles()
+    return modules.length === testFiles.length
   }
 }
