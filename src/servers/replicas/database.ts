@@ -49,8 +49,8 @@ const CONNECT_WITHIN_MS = 3000
 /** Replicas that were not seen for this time are listed no more. */
 const SEEN_WITHIN = `interval '30 seconds'`
 
-/** The clock of the database, in milliseconds since the Unix epoch. */
-const NOW_MS = '(extract(epoch from clock_timestamp()) * 1000)::float8'
+/** The clock of the database, in milliseconds since the Unix epoch: once in a statement, so that a row that is written and returned agrees. */
+const NOW_MS = '(extract(epoch from statement_timestamp()) * 1000)::float8'
 
 /** The tables of one toolmock in PostgreSQL. Each call is one round trip; no transaction and no lock outlives one. */
 export class Database {
