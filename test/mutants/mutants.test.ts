@@ -33,9 +33,9 @@ describe('mutants of the mock', () => {
   it('that are planted in the sources have a text that is there once, and a row of CONTRIBUTING.md counts them', () => {
     const planted = plantedMutants()
     for (const mutant of planted) expect(plantedText(readFileSync(mutant.file, 'utf8'), mutant)).not.toBe('')
-    const modules = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
-    const counts = modules.map(({ name }) => [name, planted.filter(({ module }) => module === name).length])
-    const [, table = ''] = readFileSync('CONTRIBUTING.md', 'utf8').split('| module ')
+    const areas = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    const counts = areas.map(({ name }) => [name, planted.filter(({ area }) => area === name).length])
+    const [, table = ''] = readFileSync('CONTRIBUTING.md', 'utf8').split('| area ')
     const rows = [...table.matchAll(/^\| `([a-z-]+)` +\| (\d+) +\|/gm)].map(([, name, count]) => [name, Number(count)])
     expect(rows.sort()).toEqual(counts.sort())
   })

@@ -6,8 +6,8 @@ import { TEST_DEFINES } from '../../.config/test-build.ts'
 
 /** A small change in a source file, and the test that must fail with it. */
 interface PlantedMutant {
-  /** The folder of `src` that has the file. */
-  readonly module: string
+  /** The area of `src` that has the file. */
+  readonly area: string
   /** The wrong behaviour. */
   readonly what: string
   readonly file: string
@@ -24,9 +24,9 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Those of `planted.yaml`, in its order. */
 export function plantedMutants(text = readFileSync(ROOT + PLANTED, 'utf8')): PlantedMutant[] {
-  const files = parse(text) as Record<string, Omit<PlantedMutant, 'module' | 'file'>[]> | null
+  const files = parse(text) as Record<string, Omit<PlantedMutant, 'area' | 'file'>[]> | null
   return Object.entries(files ?? {}).flatMap(([file, mutants]) =>
-    mutants.map((mutant) => ({ module: file.split('/')[1] ?? '', file, ...mutant })),
+    mutants.map((mutant) => ({ area: file.split('/')[1] ?? '', file, ...mutant })),
   )
 }
 
