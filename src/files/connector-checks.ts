@@ -46,6 +46,7 @@ export async function checkConnector(document: JsonValue, checks: DocumentChecks
   return [
     ...outboundProblems(['base_url'], own(document, 'base_url'), checks.allowOutbound),
     ...(await schemaProblems(document, ['tools', '*', 'input_schema'], checks)),
+    ...(await schemaProblems(document, ['tools', '*', 'output_schema'], checks)),
     ...templateProblems(document, checks),
     ...new References(document).unansweredCalls(),
   ]

@@ -38,7 +38,7 @@ const DECLARED: Record<string, string> = {
   execute_tool: 'POST /api/v1/execute_tool 200 400 401 403 404 413 429 500 504',
   list_tools: 'GET /api/v1/tools 200 400 401',
   list_scoped_tools: 'GET /api/v1/tools/scoped 200 400 401',
-  list_available_tools: 'GET /api/v1/tools/available 200 400 401',
+  list_available_tools: 'GET /api/v1/tools/available 200 400 401 404',
   list_providers: 'GET /api/v1/providers 200 400 401',
   list_app_connections: 'GET /api/v1/connections/app 200 400 401',
   list_mcp_configs: 'GET /api/v1/mcp/configs 200 400 401',

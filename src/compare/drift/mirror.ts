@@ -6,6 +6,7 @@ import {
   type JsonObject,
   jsonText,
   type JsonValue,
+  objectAt,
   own,
   textAt,
   textOf,
@@ -56,7 +57,19 @@ function toolOf(tool: JsonObject): JsonObject[] {
   if (!isJsonObject(definition)) return []
   const { name, description = '', input_schema = { type: 'object' } } = definition
   if (name === undefined) return []
-  return [{ name, description, input_schema, call: { method: 'POST', path: `/${textOf(name)}` } }]
+  const call = { method: 'POST', path: `/${textOf(name)}` }
+  return [{ name, description, input_schema, ...listedFields(definition), call }]
+}
+
+/** What lists show of a tool that a connector file can say as well, beside its description and input. */
+export function listedFields(definition: JsonObject): JsonObject {
+  const hint = own(objectAt(definition, 'annotations'), 'read_only_hint')
+  const output_schema = objectAt(definition, 'output_schema')
+  return {
+    ...fieldsIn(definition, ['display_name']),
+    ...(Object.keys(output_schema).length > 0 && { output_schema }),
+    ...(typeof hint === 'boolean' && { annotations: { read_only_hint: hint } }),
+  }
 }
 
 const CONNECTION_FIELDS = [

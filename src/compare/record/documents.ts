@@ -24,8 +24,9 @@ import {
   objectAt,
   own,
   textAt,
+  textOf,
 } from '../../model/domain/json.ts'
-import { fieldsIn, seedConnection } from '../drift/mirror.ts'
+import { fieldsIn, listedFields, seedConnection } from '../drift/mirror.ts'
 import { FileSize } from '../../files/openapi/connector-from-openapi.ts'
 import { literal } from '../../files/openapi/generated-values.ts'
 import { headerIn, type Recorded } from './recorded.ts'
@@ -251,7 +252,7 @@ class Seen {
     const inferred = 'It was called, and no list of tools was recorded: its input schema is inferred.'
     return {
       name,
-      ...fieldsIn(definition, ['display_name']),
+      ...listedFields(definition),
       description: this.#tools.has(name) ? textAt(definition, 'description') : inferred,
       input_schema: own(definition, 'input_schema') ?? inferredSchema(inputs),
       call: { method: 'POST', path: `/tools/${name}`, body: '{{input}}' },
@@ -312,12 +313,14 @@ function seedAccount(account: JsonObject): JsonObject {
 function responseOf(answered: JsonValue | undefined, status: number, wait: string | undefined): JsonObject | undefined {
   const data = isJsonObject(answered) ? own(answered, 'data') : undefined
   if (status === 200 && isJsonObject(data)) return { status: 200, body: data }
-  const info = toolErrorOf(answered)
-  const failed = Number(info?.['tool_error_code'])
-  // A 401 of the third party is followed by a refresh and a second call, which the recording does not show.
-  if (!(failed >= 400 && failed <= 599) || failed === 401) return undefined
+  const { tool_error_code = '', tool_error_message: message = '' } = toolErrorOf(answered) ?? {}
+  const word = textOf(tool_error_code)
+  const isStatus = /^[45]\d\d$/.test(word)
+  const failed = isStatus ? Number(word) : status
+  // No answer of the third party; or its 401, which is followed by a refresh and a second call, which the recording does not show.
+  if (['', 'timeout', 'unusable_answer'].includes(word) || failed === 401) return undefined
   const headers = wait === undefined ? {} : { headers: { 'Retry-After': wait } }
-  return { status: failed, ...headers, body: { error: info?.['tool_error_message'] ?? '' } }
+  return { status: failed, ...headers, body: { ...(!isStatus && { code: word }), message } }
 }
 
 /** The answers in their order; one for all where they are alike. */

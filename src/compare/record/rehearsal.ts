@@ -10,7 +10,7 @@ import { learn, type Replayed } from '../drift/replay.ts'
 import { ValueMap } from '../drift/value-map.ts'
 import { type Exchange, exchangeOf } from '../drift/har.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
-import { codeOf, observe } from './observed.ts'
+import { codeOf, observe, toolErrorOf } from './observed.ts'
 import { bodyText, headerIn, type Message, type Recorded } from './recorded.ts'
 
 /** A mock that has the recorded seed, in which the recording is tried. */
@@ -206,7 +206,8 @@ function causesOf({ answer }: Recorded, operation: Operation, { status, code, ac
 function respondOf(answer: Message | undefined, status: number, code: string, text: string): JsonObject {
   const body = parsedJson(text)
   const wait = headerIn(answer, 'retry-after')
-  const message = valueAt(body, 'message') ?? valueAt(body, 'error_description')
+  const ofTool = toolErrorOf(body)?.['tool_error_message']
+  const message = ofTool ?? valueAt(body, 'message') ?? valueAt(body, 'error_description')
   return {
     status,
     ...(wait !== undefined && { headers: { 'Retry-After': wait } }),

@@ -133,9 +133,15 @@ export interface ErrorContext {
 export interface ToolErrorInfo {
   status: ToolErrorStatus
   execution_id: string
-  /** The third party's status, `timeout` or `unusable_answer`. */
+  /** The third party's own word, else its status; `timeout` or `unusable_answer`. */
   tool_error_code: string
+  /** The third party's own text. */
   tool_error_message: string
+}
+
+/** The message of a `TOOL_ERROR`; clients look for its first words. */
+export function toolFailure(text: string): string {
+  return `tool execution failed - ${text}`
 }
 
 /** What an error body says. */

@@ -35,10 +35,10 @@ export type TokenAnswer =
 export type ToolAnswer =
   | { kind: 'result'; data: JsonObject }
   /**
-   * A status of 400 and above, an answer that is not usable, or a connection that broke (G44). `arrived`: whether the call
-   * reached the third party (G26). `retry_after`: the third party's `Retry-After` beside a 429.
+   * A status of 400 and above, an answer that is not usable, or a connection that broke (G44). `code`: the third party's own
+   * word for it. `arrived`: whether the call reached the third party (G26). `retry_after`: its `Retry-After` beside a 429.
    */
-  | { kind: 'failed'; status: number | null; message: string; arrived: boolean; retry_after?: string }
+  | { kind: 'failed'; status: number | null; code?: string; message: string; arrived: boolean; retry_after?: string }
   /** Nothing was sent: the input makes a path that would leave the path of the call. */
   | { kind: 'unsendable'; message: string }
   /** No answer in time (G44). */

@@ -183,11 +183,14 @@ export const tool = strict({
     .describe(
       'JSON Schema 2020-12 of tool_input. An input that does not fit is refused before the third party is called.',
     ),
+  output_schema: jsonSchema
+    .exactOptional()
+    .describe('JSON Schema 2020-12 of data, which is an object. What tool lists show; absent: none.'),
   annotations: strict({
     read_only_hint: z.boolean().exactOptional().describe('Whether it changes nothing. Absent: not known.'),
   })
     .exactOptional()
-    .describe('What clients of MCP are told of its effects.'),
+    .describe('What tool lists show of its effects.'),
   call: strict({
     method: z.enum(METHODS).describe('The HTTP method.'),
     path: path.describe('A template over input and account.'),

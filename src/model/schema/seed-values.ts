@@ -14,7 +14,7 @@ import {
   WEBHOOK_URL_RULE,
 } from '../domain/webhook.ts'
 import { z } from 'zod'
-import { accepted, jsonObject, repeated, strict, textMap, unique, withRule } from './parts.ts'
+import { accepted, jsonObject, repeated, type Report, strict, textMap, unique, withRule } from './parts.ts'
 import { shown } from './problems.ts'
 
 /* Values of seed files with rules of their own. */
@@ -70,15 +70,24 @@ export const authPattern = withRule(jsonObject, ({ type = null }, report) => {
   report(['type'], { found: `${shown(type)}${hint}`, allowed: PATTERN_TYPES.join(', ') })
 })
 
+// The message of a refusal shows what was found, and most of a wrong secret is a secret.
+const webhookSecret = accepted<string>(
+  (value) => typeof value === 'string' && isWebhookSecret(value),
+  SECRET_RULE,
+).meta({ type: 'string', pattern: '^whsec_' })
+
 /** Where events are sent (G68). */
 const webhookTarget = {
   url: accepted<string>((value) => typeof value === 'string' && isHttpUrl(value), WEBHOOK_URL_RULE)
     .meta({ type: 'string', format: 'uri' })
     .describe('Where events are sent: a server on loopback, or any with --allow-outbound.'),
-  // The message of a refusal shows what was found, and most of a wrong secret is a secret.
-  secret: accepted<string>((value) => typeof value === 'string' && isWebhookSecret(value), SECRET_RULE)
-    .meta({ type: 'string', pattern: '^whsec_' })
-    .describe('What events are signed with: whsec_ and a key in base64.'),
+  secret: webhookSecret.exactOptional().describe('What events are signed with: whsec_ and a key in base64.'),
+  secrets: z
+    .array(webhookSecret)
+    .min(1)
+    .max(10)
+    .exactOptional()
+    .describe('In place of secret, for a rotation: each signs, the newest first.'),
   types: withRule(z.array(z.enum(EVENT_TYPES).meta({ title: 'type of event' })).min(1), (types, report) => {
     for (const { name, index } of repeated(types))
       report([index], { found: `${quote(name)} for the second time`, allowed: 'each type once' })
@@ -87,12 +96,25 @@ const webhookTarget = {
     .describe('The events that it gets. Absent: all.'),
 }
 
-export const webhookSchema = strict(webhookTarget)
+function checkSecrets(
+  { secret, secrets }: { secret?: string; secrets?: readonly string[] },
+  report: Report,
+  wrong: ReadonlySet<unknown>,
+): void {
+  if ((secret === undefined) !== (secrets === undefined) || wrong.has('secret') || wrong.has('secrets')) return
+  const found = secret === undefined ? 'without secret and secrets' : 'with both secret and secrets'
+  report([], { found, allowed: 'exactly one of secret and secrets' })
+}
+
+export const webhookSchema = withRule(strict(webhookTarget), checkSecrets)
 
 export const webhookList = unique(
-  strict({
-    name: z.string().regex(WEBHOOK_NAME, { error: WEBHOOK_NAME_RULE }).describe('Its name in requests and lists.'),
-    ...webhookTarget,
-  }).transform(({ name, types = [...EVENT_TYPES], ...webhook }) => ({ id: name, ...webhook, types })),
+  withRule(
+    strict({
+      name: z.string().regex(WEBHOOK_NAME, { error: WEBHOOK_NAME_RULE }).describe('Its name in requests and lists.'),
+      ...webhookTarget,
+    }),
+    checkSecrets,
+  ).transform(({ name, types = [...EVENT_TYPES], ...webhook }) => ({ id: name, ...webhook, types })),
   'name',
 )

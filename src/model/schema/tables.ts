@@ -546,7 +546,8 @@ export const seedCollection = strict(storedShape(sharedItemsFields))
 export const webhook = strict({
   id: text.describe('Its name.'),
   url: text,
-  secret: text.describe('What events are signed with.'),
+  secret: text.exactOptional().describe('What events are signed with.'),
+  secrets: texts.exactOptional().describe('Several of them, the newest first: each signs.'),
   types: z.array(z.enum(EVENT_TYPES)).describe('The events that it gets.'),
 })
 

@@ -47,7 +47,8 @@ export interface FaultTarget {
 export interface WebhookPlan {
   readonly lost: boolean
   readonly twice: boolean
-  readonly forged: boolean
+  /** Which of the webhook's secrets sign; with none another key does. */
+  readonly signs: 'all' | 'oldest' | 'none'
   readonly stale: boolean
   /** So many later events of its account come first. */
   readonly after: number

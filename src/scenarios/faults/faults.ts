@@ -15,7 +15,7 @@ import {
 import { respond } from './respond.ts'
 import { slowBody } from './slow-body.ts'
 import { truncateBody } from './truncate-body.ts'
-import { badSignature, drop, duplicate, reorder, staleTimestamp } from './webhook-faults.ts'
+import { badSignature, drop, duplicate, oldSecret, reorder, staleTimestamp } from './webhook-faults.ts'
 
 /** Every kind of fault by its name in scenario files. */
 export const FAULTS = {
@@ -39,6 +39,7 @@ export const FAULTS = {
   duplicate,
   reorder,
   bad_signature: badSignature,
+  old_secret: oldSecret,
   stale_timestamp: staleTimestamp,
 } satisfies Readonly<Record<string, Fault>>
 

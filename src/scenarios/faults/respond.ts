@@ -6,6 +6,7 @@ import {
   type ErrorContext,
   isToolErrorStatus,
   TOKEN_ERRORS,
+  toolFailure,
 } from '../../model/domain/errors.ts'
 import { isJsonObject, type JsonValue, own } from '../../model/domain/json.ts'
 import { isOwnHeader } from '../../model/domain/text.ts'
@@ -30,7 +31,7 @@ export const respond = defineFault({
       strict({
         status: wholeNumber(100, 599).optional().describe('The status of the answer; required, but at consent.'),
         error_code: nonEmpty.optional().describe('At service: the error_code of the default body.'),
-        message: text.optional().describe('The message of the default body.'),
+        message: text.optional().describe('The message of the default body; of a TOOL_ERROR its tool_error_message.'),
         headers: textMap.prefault({}).describe('Headers of the answer.'),
         body: anyJson
           .optional()
@@ -132,8 +133,9 @@ function defaultAnswer(params: RespondParameters, request: AnsweredRequest): Def
   }
   const errorCode = params.error_code ?? defaultCode(status, request.operation)
   const context = contextOf(errorCode, { status, message }, request)
+  const said = context.tool ? toolFailure(message) : message
   return {
-    error: { errorCode, code: codeOf(errorCode, status), message, context },
+    error: { errorCode, code: codeOf(errorCode, status), message: said, context },
     headers: errorCode === 'UNAUTHENTICATED' ? { 'WWW-Authenticate': 'Bearer error="invalid_token"' } : {},
   }
 }

@@ -14,8 +14,14 @@ export const duplicate = webhookFault('The event is sent twice, with the same id
 })
 
 export const badSignature = webhookFault('The signature is made with another key.', 'signs with another key', {
-  forged: true,
+  signs: 'none',
 })
+
+export const oldSecret = webhookFault(
+  "The signature is made with the last of the webhook's secrets alone.",
+  'signs with the oldest secret alone',
+  { signs: 'oldest' },
+)
 
 export const staleTimestamp = webhookFault(
   'The timestamp is ten minutes old.',

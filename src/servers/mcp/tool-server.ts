@@ -67,10 +67,18 @@ export function serverInfo({ version }: McpServices): { name: string; version: s
   return { name: 'toolmock', version }
 }
 
-function toolView({ name, display_name, description, input_schema, annotations }: Tool) {
+function toolView({ name, display_name, description, input_schema, output_schema, annotations }: Tool) {
   const inputSchema = { ...input_schema, type: 'object' as const }
+  const output = output_schema && { outputSchema: { ...output_schema, type: 'object' as const } }
   const hints = annotations?.read_only_hint === undefined ? {} : { readOnlyHint: annotations.read_only_hint }
-  return { name, title: display_name, description, inputSchema, annotations: { title: display_name, ...hints } }
+  return {
+    name,
+    title: display_name,
+    description,
+    inputSchema,
+    ...output,
+    annotations: { title: display_name, ...hints },
+  }
 }
 
 /** Says each second that a call goes on, to a caller that gave a token for it. */

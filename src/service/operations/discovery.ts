@@ -1,8 +1,10 @@
+import type { Account } from '../../model/domain/account.ts'
+import { ServiceError } from '../../model/domain/errors.ts'
 import { foldCase } from '../../model/domain/fold-case.ts'
 import { type Connector, providerOf, type Tool } from '../../model/domain/connector.ts'
 import { providerView } from '../../model/domain/provider.ts'
 import { instant } from '../../model/domain/instant.ts'
-import { indexOfText } from '../../model/domain/text.ts'
+import { indexOfText, quote } from '../../model/domain/text.ts'
 import type { Environment } from '../../state/environment.ts'
 import { given } from './accounts.ts'
 import { isEnabled, isOfAccounts, withServerUrl } from './connections.ts'
@@ -24,10 +26,7 @@ export function listTools({ environment, query }: Call<'list_tools'>): Reply {
 export function listScopedTools({ environment, query }: Call<'list_scoped_tools'>): Reply {
   const { identifier } = query
   const matches = chosen(query)
-  const active = environment.model.accountIndex
-    .where({ identifier })
-    .filter(({ status, connector }) => status === 'ACTIVE' && isEnabled(environment, connector))
-  const tools = active.flatMap((account) => {
+  const tools = usableAccounts(environment, identifier).flatMap((account) => {
     const connector = environment.connector(account.connector)
     const all = connector ? toolsFrom(account.sequence, connector) : []
     return all
@@ -43,13 +42,23 @@ export function listScopedTools({ environment, query }: Call<'list_scoped_tools'
   return { status: 200, body: { tools: views, ...rest } }
 }
 
-/** GET /tools/available: the tools that the identifier could use, whether it has an account or not: all but those of disabled connections. */
+/** GET /tools/available: the tools that the active accounts of the identifier can run. @throws ServiceError ACCOUNT_NOT_FOUND */
 export function listAvailableTools({ environment, query }: Call<'list_available_tools'>): Reply {
+  const { identifier } = query
   const matches = chosen(query)
-  const isUsable = ({ connector }: Connector): boolean => isEnabled(environment, connector)
+  if (environment.model.accountIndex.where({ identifier }).length === 0)
+    throw new ServiceError('ACCOUNT_NOT_FOUND', `the identifier ${quote(identifier)} has no connected account`)
+  const connectors = new Set(usableAccounts(environment, identifier).map(({ connector }) => connector))
+  const isUsable = ({ connector }: Connector): boolean => connectors.has(connector)
   const tools = toolsAt(environment, isUsable).filter(({ item }) => matches(item))
   const { items, ...rest } = listPage(environment, 'available tools', tools, query)
   return { status: 200, body: { tools: items.map((item) => toolView(environment, item)), ...rest } }
+}
+
+/** The accounts of an identifier that can run tools: active ones, but for those of disabled connections. */
+function usableAccounts(environment: Environment, identifier: string): Account[] {
+  const accounts = environment.model.accountIndex.where({ identifier })
+  return accounts.filter(({ status, connector }) => status === 'ACTIVE' && isEnabled(environment, connector))
 }
 
 /** GET /providers: custom ones and those of the connectors, in creation order. */
@@ -102,6 +111,8 @@ function toolView(environment: Environment, { connector, tool }: ConnectorTool) 
       display_name: tool.display_name,
       description: tool.description,
       input_schema: tool.input_schema,
+      output_schema: tool.output_schema ?? {},
+      annotations: { read_only_hint: tool.annotations?.read_only_hint ?? false },
     },
     is_default: tool.is_default,
     tags: tool.tags,

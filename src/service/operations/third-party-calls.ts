@@ -1,7 +1,7 @@
 import { type Account, issued, updated, withLive } from '../../model/domain/account.ts'
 import { TRAITS } from '../../model/domain/authorization-type.ts'
 import { haveSameTokens, promoted } from '../../model/domain/credentials.ts'
-import { ServiceError } from '../../model/domain/errors.ts'
+import { ServiceError, toolFailure } from '../../model/domain/errors.ts'
 import { instant } from '../../model/domain/instant.ts'
 import type { ForwardedAnswer, ThirdParty, TokenAnswer, ToolAnswer } from '../../model/domain/ports.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
@@ -129,11 +129,11 @@ type Failure = Exclude<ToolAnswer, { kind: 'result' | 'unsendable' }>
 /** The error for what the third party did wrong (G44). */
 export function toolError(answer: Failure, execution_id: string): ServiceError {
   const { kind, message: tool_error_message } = answer
-  const answered = kind === 'timed_out' ? null : answer.status
+  const [answered, word] = kind === 'timed_out' ? [null, undefined] : [answer.status, answer.code]
   const status = kind === 'timed_out' ? 504 : answered === 401 || answered === 403 || answered === 429 ? answered : 500
   const without = kind === 'timed_out' ? 'timeout' : 'unusable_answer'
-  const tool_error_code = answered !== null && answered >= 400 ? String(answered) : without
-  return new ServiceError('TOOL_ERROR', tool_error_message, {
+  const tool_error_code = answered !== null && answered >= 400 ? (word ?? String(answered)) : without
+  return new ServiceError('TOOL_ERROR', toolFailure(tool_error_message), {
     tool: { status, execution_id, tool_error_code, tool_error_message },
     ...(kind === 'failed' && answer.retry_after !== undefined && { headers: { 'Retry-After': answer.retry_after } }),
   })

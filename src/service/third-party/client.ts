@@ -15,10 +15,11 @@ import {
   jsonText,
   type JsonValue,
   nestsDeeper,
-  objectAt,
   own,
   parsedJson,
+  present,
   textAt,
+  textOf,
 } from '../../model/domain/json.ts'
 import type {
   ForwardedAnswer,
@@ -28,6 +29,7 @@ import type {
   ToolAnswer,
 } from '../../model/domain/ports.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
+import { valueAt } from '../../model/domain/value-match.ts'
 import { type Environment, ReadGuard } from '../../state/environment.ts'
 import { fillCollection } from './collections.ts'
 import { answerByExtension } from './extensions.ts'
@@ -417,9 +419,10 @@ function readAnswer(received: ForwardedAnswer): { readonly response: JsonObject 
   const { status, headers } = received
   const body = bodyOf(received)
   if (status >= 400) {
-    const message = `the third party answered ${String(status)}${errorText(body ?? null)}`
+    const code = errorWord(body ?? null)
+    const message = errorText(body ?? null) || `the third party answered ${String(status)}`
     const retry_after = status === 429 ? headers['retry-after'] : undefined
-    return { kind: 'failed', status, message, arrived: true, ...(retry_after !== undefined && { retry_after }) }
+    return { kind: 'failed', status, message, arrived: true, ...present({ code, retry_after }) }
   }
   const unusable = (message: string): ToolAnswer => ({ kind: 'failed', status, message, arrived: true })
   if (status >= 300) return unusable(`the third party answered ${String(status)}, and redirects are not followed`)
@@ -435,19 +438,27 @@ function unanswered<Failure extends Exclude<ForwardedAnswer, { kind: 'answer' }>
   return { ...failure, message: `the third party did not answer: ${failure.message}` }
 }
 
-/** Without a result template the body is the result; what is no object is wrapped. */
+/** Without a result template the body is the result; what is no object is wrapped (G42a). */
 function asObject(body: JsonValue): JsonObject {
   if (body === null) return {}
+  if (Array.isArray(body)) return { array: body }
   return isJsonObject(body) ? body : { value: body }
 }
 
-/** The text of the usual error shapes: `message`, `error_description`, `error`, `error.message`. */
+/** Where third parties say in words what went wrong, and where they name it (G44). */
+const ERROR_TEXTS = ['message', 'error.message', 'error_description', 'detail', 'error']
+const ERROR_WORDS = ['code', 'error.code', 'error.status', 'error', 'status']
+
+/** The third party's own text; empty for a body without any. */
 function errorText(body: JsonValue): string {
-  if (typeof body === 'string') return body === '' ? '' : `: ${body.slice(0, MAX_MESSAGE)}`
-  if (!isJsonObject(body)) return ''
-  const ownText = textAt(body, 'message') || textAt(body, 'error_description') || textAt(body, 'error')
-  const text = ownText || textAt(objectAt(body, 'error'), 'message')
-  return text === '' ? '' : `: ${text.slice(0, MAX_MESSAGE)}`
+  const text = ERROR_TEXTS.map((path) => textOf(valueAt(body, path))).find((each) => each !== '')
+  const whole = body === null || typeof body === 'string' ? textOf(body) : jsonText(body)
+  return (text ?? whole).slice(0, MAX_MESSAGE)
+}
+
+/** The third party's own name of the error: one word that is no number. */
+function errorWord(body: JsonValue): string | undefined {
+  return ERROR_WORDS.map((path) => textOf(valueAt(body, path))).find((word) => /^(?![\d.+-]*$)\S{1,100}$/.test(word))
 }
 
 /** Undefined for a content coding that cannot be decoded. */

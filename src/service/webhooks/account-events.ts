@@ -2,7 +2,7 @@ import type { Account } from '../../model/domain/account.ts'
 import { TRAITS } from '../../model/domain/authorization-type.ts'
 import type { Instant } from '../../model/domain/instant.ts'
 import { equalValues } from '../../model/domain/value-match.ts'
-import { jsonText, type JsonValue } from '../../model/domain/json.ts'
+import { jsonText, type JsonValue, TEXT_WITH_COLON } from '../../model/domain/json.ts'
 import type { MagicLink } from '../../model/domain/generated/tables.ts'
 import { wireWord } from '../../model/domain/vocabulary.ts'
 import type { EventType } from '../../model/domain/webhook.ts'
@@ -57,7 +57,10 @@ function asJson({ updated_at: _at, ...account }: Account): JsonValue {
   return account as unknown as JsonValue
 }
 
-/** The body of an event, in the words of the environment's vocabulary (G48). */
+/**
+ * The body of an event, in the words of the environment's vocabulary (G48): with a blank after each colon and none after a comma,
+ * which no encoder writes by itself. So a receiver that verifies what it has parsed and written again fails (G68).
+ */
 export function eventBody(
   { name, settings }: Environment,
   { account, old_status, type }: AccountEvent,
@@ -76,7 +79,7 @@ export function eventBody(
     last_used_at: account.last_used_at,
     ...(old_status && { old_status: word(old_status) }),
   }
-  return jsonText({
+  const text = jsonText({
     spec_version: '1',
     id,
     type,
@@ -87,4 +90,5 @@ export function eventBody(
     ...(account.organization_id !== '' && { organization_id: account.organization_id }),
     data: Object.fromEntries(Object.entries(data).map(([field, value]) => [word(field), value])),
   })
+  return text.replaceAll(TEXT_WITH_COLON, (token, colon?: string) => (colon === undefined ? token : `${token} `))
 }

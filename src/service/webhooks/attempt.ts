@@ -33,18 +33,20 @@ const OTHER_KEY = `whsec_${Buffer.from('not the key of this webhook').toString('
  * @param now real seconds, by which receivers check the timestamp
  */
 export async function sendEvent(
-  { url, secret }: Webhook,
+  webhook: Webhook,
   { event_id: id, body }: WebhookDelivery,
-  { forged, stale }: Pick<WebhookPlan, 'forged' | 'stale'>,
+  { signs, stale }: Pick<WebhookPlan, 'signs' | 'stale'>,
   { now, signal }: { readonly now: number; readonly signal: AbortSignal },
 ): Promise<Attempt> {
+  const { url, secret, secrets = secret === undefined ? [] : [secret] } = webhook
+  const keys = { all: secrets, oldest: secrets.slice(-1), none: [OTHER_KEY] }[signs]
   const timestamp = String(Math.floor(now) - (stale ? STALE_SECONDS : 0))
   const headers = {
     'Content-Type': 'application/json',
     'User-Agent': 'toolmock',
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': signatureOf(forged ? OTHER_KEY : secret, id, timestamp, body),
+    'webhook-signature': keys.map((key) => signatureOf(key, id, timestamp, body)).join(' '),
   }
   const attempt = { headers, status: 0, answerHeaders: {}, answer: '' }
   try {

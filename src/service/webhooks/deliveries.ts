@@ -41,7 +41,7 @@ interface Rules {
   readonly plan: WebhookPlan
 }
 
-const PLAIN: WebhookPlan = { lost: false, twice: false, forged: false, stale: false, after: 0 }
+const PLAIN: WebhookPlan = { lost: false, twice: false, signs: 'all', stale: false, after: 0 }
 
 /**
  * Sends the events of one environment: each once its commit is durable, those of one account to one webhook one after another,
@@ -248,7 +248,8 @@ export class Deliveries {
     const { status, headers, answerHeaders, answer, failure } = attempt
     if (signal.aborted && status === 0) return false
     const isDone = status >= 200 && status < 300
-    const taken = (['forged', 'stale'] as const).filter((mistake) => isDone && plan[mistake])
+    const wrong = { forged: plan.signs === 'none', stale: plan.stale }
+    const taken = (['forged', 'stale'] as const).filter((mistake) => isDone && wrong[mistake])
     const again = actedTwice(row, before, journals.of(this.#environment).since(started))
     await entries.end(entry, () => ({
       facts: {

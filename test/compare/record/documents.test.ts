@@ -113,3 +113,29 @@ it('answers that would make a file too large for the mock are left out, with a n
   expect(connectors.get('mail')).toMatchObject({ responders: [{ on: { body: { letter: 'a' } } }, { respond: {} }] })
   expect(notes).toEqual(['left out: an answer of mail_get, with which its file would be too large for the mock'])
 })
+
+it('a tool has what lists showed of it, and its third party fails with the same words', async () => {
+  const definition = {
+    ...{ name: 'vault_open', display_name: 'Open', description: 'Opens it.', input_schema: { type: 'object' } },
+    ...{ output_schema: { type: 'object', required: ['door'] }, annotations: { read_only_hint: true, title: 'Open' } },
+  }
+  const listed = recorded('GET', '/api/v1/tools', {}, 200, { tools: [{ provider: 'vault', definition }] })
+  const call = (code: string, status: number) => {
+    const asked = { connector: 'vault', identifier: 'ada@example.com', tool_name: 'vault_open', tool_input: { code } }
+    const tool_error_info = { tool_error_code: code, tool_error_message: `it said ${code}` }
+    return recorded('POST', '/api/v1/execute_tool', asked, status, {
+      details: [{ error_code: 'TOOL_ERROR', tool_error_info }],
+    })
+  }
+  const calls = [call('missing_scope', 403), call('422', 500), call('unusable_answer', 500), call('unauthorized', 401)]
+  const secrets = new Secrets({ names: [], maskIdentifiers: false })
+  const { connectors } = documentsOf([created({}), listed, ...calls], secrets)
+  const text = documentText(connectors.get('vault')!, 'recorded')
+  const { tools, responders } = await parseConnector(text, 'vault.yaml', DOCUMENT_CHECKS)
+  expect(tools).toMatchObject([{ ...definition, annotations: { read_only_hint: true } }])
+  expect(responders.map(({ answers: [answer] }) => answer)).toMatchObject([
+    { status: 403, body: { code: 'missing_scope', message: 'it said missing_scope' } },
+    { status: 422, body: { message: 'it said 422' } },
+    { status: 404 },
+  ])
+})

@@ -1,4 +1,4 @@
-import { answering, type Mutant, answersOtherStatus } from '../mutant.ts'
+import { answering, answersInsteadOfError, type Mutant, answersOtherStatus } from '../mutant.ts'
 
 const LIST = 'list_connected_accounts'
 const SEARCH = 'search_connected_accounts'
@@ -251,14 +251,36 @@ export const LISTING_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: 'available-of-accounts',
-    what: 'only the tools of connectors at which the identifier has an account are available',
+    name: 'available-of-everybody',
+    what: 'one tool that the identifier cannot use is available',
     caughtBy: 'discovery/available',
-    mutate: answering('list_available_tools', (body, { query, environment }) => {
-      const used = environment.model.accountIndex.where({ identifier: query.identifier })
-      body.tools = body.tools.filter(({ provider }: { provider: string }) =>
-        used.some(({ connector }) => connector === provider),
-      )
+    mutate: answering('list_available_tools', (body) => {
+      if (body.tools.length > 0) body.tools.push({ ...body.tools[0], id: 'tool_of_nobody' })
+    }),
+  },
+  {
+    name: 'available-of-pending',
+    what: 'accounts that are not ACTIVE make tools available',
+    caughtBy: 'discovery/available-pending',
+    mutate: answering('list_available_tools', (body) => {
+      if (body.tools.length === 0) body.tools.push({})
+    }),
+  },
+  {
+    name: 'available-without-accounts',
+    what: 'an identifier without any account has an empty list of available tools',
+    caughtBy: 'discovery/available-unknown',
+    mutate: answersInsteadOfError('list_available_tools', 'ACCOUNT_NOT_FOUND', () => ({
+      status: 200,
+      body: { tools: [], next_page_token: '', prev_page_token: '', total_size: 0 },
+    })),
+  },
+  {
+    name: 'tools-without-effects',
+    what: 'listed tools lack their annotations',
+    caughtBy: 'discovery/tool-effects',
+    mutate: answering('list_tools', ({ tools = [] }) => {
+      for (const { definition } of tools) delete definition.annotations
     }),
   },
   {

@@ -269,6 +269,24 @@ export const PROVIDER_AND_TOOL_MUTANTS: readonly Mutant[] = [
     mutate: answersOtherError(EXECUTE, 'TOOL_ERROR', 'TOOL_ERROR'),
   },
   {
+    name: 'execute-list-value',
+    what: 'a list that a third party answers is data.value',
+    caughtBy: 'execute/list-result',
+    mutate: answering(EXECUTE, (body) => {
+      if (body.data.array) body.data = { value: body.data.array }
+    }),
+  },
+  {
+    name: 'execute-numeric-word',
+    what: 'a number of the third party is its word',
+    caughtBy: 'execute/third-party-status',
+    mutate: ({ reply }) =>
+      reply((answer) => {
+        const info = answer.body?.details?.[0]?.tool_error_info
+        if (info?.tool_error_code === '422') info.tool_error_code = '1042'
+      }),
+  },
+  {
     name: 'execute-forbidden-500',
     what: 'a 403 of the third party is a 500',
     caughtBy: 'execute/third-party-forbids',

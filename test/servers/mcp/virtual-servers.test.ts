@@ -7,15 +7,19 @@ const MESSAGE = { name: 'mail_send_message', arguments: { to: 'bob@example.com',
 describe('the MCP server of a connection', () => {
   it.each(ERAS)('lists the tools of the connection and calls them for a client of %s', async (_, options) => {
     await withMcp({}, async ({ connect, call, journal }) => {
-      const { tools: offered } = await call<{ tools: { definition: { name: string; input_schema: object } }[] }>(
-        'GET',
-        '/tools?filter.connector=mail&page_size=100',
-      )
+      interface Offered {
+        definition: { name: string; input_schema: object; output_schema: object; annotations: object }
+      }
+      const { tools: offered } = await call<{ tools: Offered[] }>('GET', '/tools?filter.connector=mail&page_size=100')
       const client = await connect({ options })
       const { tools } = await client.listTools()
       expect(tools.map(({ name }) => name)).toEqual(offered.map(({ definition }) => definition.name))
       expect(tools[0]).toMatchObject({ title: expect.any(String), description: expect.any(String) })
       expect(tools[0]?.inputSchema).toMatchObject(offered[0]?.definition.input_schema ?? {})
+      expect(tools[0]?.outputSchema).toEqual(offered[0]?.definition.output_schema)
+      expect(tools[0]?.outputSchema).toMatchObject({ type: 'object', required: ['message_id', 'thread_id'] })
+      expect(tools[1]?.annotations).toMatchObject({ readOnlyHint: true })
+      expect(offered[1]?.definition).toMatchObject({ annotations: { read_only_hint: true }, output_schema: {} })
 
       const result = await client.callTool(MESSAGE)
       expect(result.isError).toBeUndefined()

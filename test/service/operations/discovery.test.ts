@@ -75,6 +75,8 @@ describe('GET /tools', () => {
           display_name: 'Mail send message',
           description: 'Sends one message.',
           input_schema: expect.objectContaining({ type: 'object', required: ['to', 'subject'] }),
+          output_schema: expect.objectContaining({ type: 'object', required: ['message_id', 'thread_id'] }),
+          annotations: { read_only_hint: false },
         },
         is_default: true,
         tags: [],
@@ -340,14 +342,30 @@ describe('pages of /tools/scoped, when all tools before the token were removed',
 })
 
 describe('GET /tools/available', () => {
-  it('answers the tools that the identifier could use, as GET /tools does', () =>
-    withToolmock({ seed: ACCOUNTS }, async ({ api }) => {
+  it.each<[string, object, string[]]>([
+    ['ACTIVE accounts, as GET /tools does', ACCOUNTS, MAIL],
+    ['several ACTIVE accounts, each tool once', TWO_ACTIVE, [...MAIL, ...WEATHER]],
+    ['no ACTIVE account: none', { accounts: [{ connector: 'mail', identifier: 'ada', status: 'PENDING_AUTH' }] }, []],
+  ])('answers the tools of an identifier with %s', (_name, seed, expected) =>
+    withToolmock({ seed }, async ({ api }) => {
       const available = await api.get('/tools/available', { identifier: 'ada', page_size: 100 })
-      const all = await api.get('/tools', { page_size: 100 })
+      const all = (await api.get('/tools', { page_size: 1000 })).body as ToolPage
 
       expect(available.status).toBe(200)
-      expect((available.body as ToolPage).tools).toEqual((all.body as ToolPage).tools)
-      expect((available.body as ToolPage).total_size).toBe((all.body as ToolPage).total_size)
+      expect(names(available.body)).toEqual(expected)
+      expect((available.body as ToolPage).tools).toEqual(
+        all.tools.filter(({ definition }) => expected.includes(definition.name)),
+      )
+      expect(available.body).toMatchObject({ total_size: expected.length })
+    }),
+  )
+
+  it('is a 404 for an identifier without any account', () =>
+    withToolmock({ seed: ACCOUNTS }, async ({ api }) => {
+      const answer = await api.get('/tools/available', { identifier: 'nobody' })
+
+      expect(answer.status).toBe(404)
+      expect(answer.body).toMatchObject({ code: 5, details: [{ error_code: 'ACCOUNT_NOT_FOUND' }] })
     }))
 })
 

@@ -177,7 +177,7 @@ describe('a third party that answers 401 (G45)', () => {
       expect(answer.headers).not.toHaveProperty('www-authenticate')
       expect(answer.body).toMatchObject({
         code: 16,
-        details: [{ error_code: 'TOOL_ERROR', tool_error_info: { tool_error_code: '401' } }],
+        details: [{ error_code: 'TOOL_ERROR', tool_error_info: { tool_error_code: 'unauthorized' } }],
       })
       expect(await ada(mock)).toMatchObject({ status: 'EXPIRED', last_used_at: '2026-01-01T00:00:00.000Z' })
       expect(grants(mock)).toBe(issued)

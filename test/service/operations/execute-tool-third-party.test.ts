@@ -62,7 +62,7 @@ describe('a third party that fails or refuses (G44)', () => {
 
       expect(answer.status).toBe(403)
       expect(answer.body).toMatchObject({ code: 7, details: [{ error_code: 'TOOL_ERROR' }] })
-      expect(toolError(answer.body)).toMatchObject({ tool_error_code: '403' })
+      expect(toolError(answer.body)).toMatchObject({ tool_error_code: 'missing_scope' })
       expect(await ada(mock)).toMatchObject({ status: 'ACTIVE' })
     }))
 
@@ -72,10 +72,35 @@ describe('a third party that fails or refuses (G44)', () => {
 
       expect(answer.status).toBe(500)
       expect(toolError(answer.body)).toMatchObject({
-        tool_error_code: '404',
-        tool_error_message: expect.stringContaining('no responder answers POST /do'),
+        tool_error_code: 'no_responder',
+        tool_error_message: 'no responder answers POST /do',
       })
     }))
+
+  it.each<[object | string, string, string]>([
+    [{ message: 'first', error: { message: 'second', code: 'E_2' } }, 'E_2', 'first'],
+    [{ error: { message: 'second', status: 'PERMISSION_DENIED', code: 403 } }, 'PERMISSION_DENIED', 'second'],
+    [{ error: 'invalid_grant', error_description: 'third', detail: 'fourth' }, 'invalid_grant', 'third'],
+    [{ detail: 'fourth', error: 'two words', status: 'failed' }, 'failed', 'fourth'],
+    [{ code: 'quota', error: 'fifth one' }, 'quota', 'fifth one'],
+    [{ code: '1042', status: 422, error: { code: -3.5 } }, '422', '{"code":"1042","status":422,"error":{"code":-3.5}}'],
+    [['a'], '422', '["a"]'],
+    ['x'.repeat(501), '422', 'x'.repeat(500)],
+    ['', '422', 'the third party answered 422'],
+  ])('says in its own words what went wrong: %j', (body, code, text) =>
+    withServer(
+      (_request, response) =>
+        json(response, 422, typeof body === 'string' ? body && JSON.stringify(body) : JSON.stringify(body)),
+      (base_url) =>
+        withToolmock({ seed: appSeed([{ name: 'do' }], { base_url }) }, async (mock) => {
+          const answer = await run(mock, 'do')
+
+          expect(answer.status).toBe(500)
+          expect(answer.body).toMatchObject({ message: `tool execution failed - ${text}` })
+          expect(toolError(answer.body)).toMatchObject({ tool_error_code: code, tool_error_message: text })
+        }),
+    ),
+  )
 })
 
 describe('an answer that is not usable', () => {
@@ -141,7 +166,7 @@ describe('an answer that is not usable', () => {
 
 describe('answers other than objects', () => {
   it.each([
-    ['an array', '[1,2]', { value: [1, 2] }],
+    ['an array', '[1,2]', { array: [1, 2] }],
     ['a text', '"x"', { value: 'x' }],
     ['null', 'null', {}],
     ['keys of object prototypes', '{"__proto__":{"a":1}}', JSON.parse('{"__proto__":{"a":1}}')],

@@ -215,7 +215,7 @@ describe('a renewal that fails', () => {
     }, expired)
     const failure = expect(answer).rejects.toMatchObject({
       errorCode: 'TOOL_ERROR',
-      message: 'the expired token could not be renewed: e: d',
+      message: 'tool execution failed - the expired token could not be renewed: e: d',
       context: { tool: { status: 500, execution_id: '', tool_error_code: 'unusable_answer' } },
     })
     const asked = await tokenRequest()

@@ -96,7 +96,7 @@ describe('the request of a tool', () => {
 describe('the answer of a third party', () => {
   it.each<[string, number, string, Record<string, string>, object]>([
     ['an object is the result', 200, '{"id":1}', {}, { kind: 'result', data: { id: 1 } }],
-    ['anything else is wrapped', 200, '[1,2]', {}, { kind: 'result', data: { value: [1, 2] } }],
+    ['anything else is wrapped', 200, '[1,2]', {}, { kind: 'result', data: { array: [1, 2] } }],
     ['a text is wrapped', 200, 'hello', { 'Content-Type': 'text/plain' }, { kind: 'result', data: { value: 'hello' } }],
     ['no content is an empty result', 204, '', {}, { kind: 'result', data: {} }],
     ['malformed JSON is unusable', 200, '{"id":', {}, { kind: 'failed', status: 200 }],
@@ -109,16 +109,10 @@ describe('the answer of a third party', () => {
       { kind: 'failed', status: 200 },
     ],
     ['a redirect is not followed', 302, '', { Location: 'http://127.0.0.1:1/' }, { kind: 'failed', status: 302 }],
-    ['401', 401, '{"message":"no"}', {}, { kind: 'failed', status: 401, message: 'the third party answered 401: no' }],
+    ['401', 401, '{"message":"no"}', {}, { kind: 'failed', status: 401, message: 'no' }],
     ['429', 429, '{}', { 'Retry-After': '7' }, { kind: 'failed', status: 429, retry_after: '7' }],
     ['429 without a time', 429, '{}', {}, { kind: 'failed', status: 429 }],
-    [
-      '422',
-      422,
-      '{"error":"blocked"}',
-      {},
-      { kind: 'failed', status: 422, message: 'the third party answered 422: blocked' },
-    ],
+    ['422', 422, '{"error":"blocked"}', {}, { kind: 'failed', status: 422, code: 'blocked', message: 'blocked' }],
     ['503 with a page', 503, '<html>', { 'Content-Type': 'text/html' }, { kind: 'failed', status: 503 }],
   ])('%s', async (...[, status, body, headers, expected]) => {
     const answer = await against(answering(status, body, headers))

@@ -368,6 +368,17 @@ describe('webhooks', () => {
       'whsec_ and a key in base64',
     ],
     ['an empty secret', { url: 'http://127.0.0.1:9/', secret: 'whsec_' }, 'whsec_ and a key in base64'],
+    ['no secret', { url: 'http://127.0.0.1:9/' }, 'exactly one of secret and secrets'],
+    [
+      'one secret beside several',
+      { url: 'http://127.0.0.1:9/', secret: SECRET, secrets: [SECRET] },
+      'exactly one of secret and secrets',
+    ],
+    [
+      'a wrong one of several secrets',
+      { url: 'http://127.0.0.1:9/', secrets: [SECRET, 'whsec_'] },
+      'whsec_ and a key in base64',
+    ],
     [
       'a type that there is not',
       { url: 'http://127.0.0.1:9/', secret: SECRET, types: ['created'] },

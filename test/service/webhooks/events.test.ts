@@ -4,7 +4,7 @@ import { EVENT_TYPES } from '../../../src/model/domain/webhook.ts'
 import { eventsOf } from '../../../src/service/webhooks/account-events.ts'
 import { testEnvironment } from '../../support/environment.ts'
 import { accountRow } from '../../support/rows.ts'
-import { SECRET } from './receiver.ts'
+import { OTHER_SECRET, SECRET } from './receiver.ts'
 import { ADA, TOKEN, type WebhookMock, withWebhook } from './fixture.ts'
 
 const NEW = { connector: 'mail', identifier: 'new@example.com' }
@@ -34,7 +34,49 @@ async function sent(before: (mock: WebhookMock) => Promise<unknown>, work: (mock
   return types
 }
 
+/** A value as Python's encoder writes it. */
+function asPython(value: unknown, comma: string, colon: string): string {
+  if (Array.isArray(value)) return `[${value.map((each) => asPython(each, comma, colon)).join(comma)}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).map(
+    ([key, each]) => `${JSON.stringify(key)}${colon}${asPython(each, comma, colon)}`,
+  )
+  return `{${members.join(comma)}}`
+}
+
 describe('the events of accounts (G68)', () => {
+  it('have a body that no encoder writes again as it was signed', async () => {
+    await withWebhook({}, async ({ service, receiver }) => {
+      await service('post', '/connected_accounts', { ...NEW, identifier: 'a: "b", {c}', connected_account: TOKEN })
+      await receiver.answered(1)
+      const [{ body = '' } = {}] = receiver.requests
+      const value = JSON.parse(body) as { data: object }
+      expect(value).toMatchObject({ data: { identifier: 'a: "b", {c}' } })
+      expect(body).toBe(asPython(value, ',', ': '))
+      const encoders = [JSON.stringify(value), JSON.stringify(value, null, 2)]
+      for (const [comma, colon] of [
+        [', ', ': '],
+        [',', ':'],
+      ] as const)
+        encoders.push(asPython(value, comma, colon))
+      expect(encoders).not.toContain(body)
+    })
+  })
+
+  it.each([
+    ['the new', [SECRET, OTHER_SECRET]],
+    ['the old', [OTHER_SECRET, SECRET]],
+  ])('of a webhook with two secrets are accepted by an application that knows %s one', async (_, secrets) => {
+    await withWebhook({}, async ({ call, service, receiver, url }) => {
+      expect((await call('put', '/webhooks/app', { url, secrets })).status).toBe(200)
+      await service('post', '/connected_accounts', NEW)
+      await receiver.answered(1)
+      expect(receiver.answers).toEqual([200])
+      expect(new Set(receiver.requests[0]?.signatures).size).toBe(2)
+      expect((await call('get', '/webhooks')).text).not.toContain('whsec_')
+    })
+  })
+
   it('say what has become of an account, signed so that an application accepts them', async () => {
     await withWebhook({}, async ({ service, receiver }) => {
       const body = { ...NEW, connected_account: TOKEN, organization_id: 'org_1' }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type WebhookMock, withWebhook } from './fixture.ts'
+import { OTHER_SECRET, SECRET } from './receiver.ts'
 
 const account = (name: string) => ({ connector: 'mail', identifier: `${name}@example.com` })
 
@@ -94,6 +95,21 @@ describe('faults at webhook', () => {
       const verdict = await mock.http('get', '/_mock/contract?format=junit')
       expect(verdict.text).toContain(`webhook: ${path} must be verified`)
       expect(verdict.text).toContain('convention:G68')
+    })
+  })
+
+  it('old_secret signs with the last secret alone', async () => {
+    await withWebhook({}, async (mock) => {
+      const { call, service, receiver, url } = mock
+      await rule(mock, { old_secret: {} }, { on: { body: { type: '*.created' } } })
+      for (const [name, secrets] of Object.entries({ ada: [SECRET, OTHER_SECRET], grace: [OTHER_SECRET, SECRET] })) {
+        await call('put', '/webhooks/app', { url, secrets })
+        await service('post', '/connected_accounts', account(name))
+        await receiver.answered(receiver.answers.length + 1)
+      }
+      expect(receiver.answers).toEqual([401, 200])
+      expect(receiver.requests.map(({ signatures }) => signatures.length)).toEqual([1, 1])
+      expect(await findings(mock)).toEqual([])
     })
   })
 

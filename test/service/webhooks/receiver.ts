@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 
 export const SECRET = `whsec_${Buffer.from('an application knows this secret').toString('base64')}`
 
+export const OTHER_SECRET = `whsec_${Buffer.from('the application does not know this one').toString('base64')}`
+
 export interface Event {
   readonly id: string
   readonly type: string
@@ -31,6 +33,8 @@ function isGenuine({ headers }: Pick<IncomingMessage, 'headers'>, body: string, 
 export class Receiver {
   /** The events that were genuine and acknowledged, in their order. */
   readonly events: Event[] = []
+  /** Every body that came, and its signatures. */
+  readonly requests: { readonly body: string; readonly signatures: readonly string[] }[] = []
   /** Every status that was answered. */
   readonly answers: number[] = []
   answer: (event: Event, isGenuine: boolean) => number | Promise<number> = (_event, genuine) => (genuine ? 200 : 401)
@@ -47,6 +51,7 @@ export class Receiver {
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString()
       const event = JSON.parse(body) as Event
+      this.requests.push({ body, signatures: String(request.headers['webhook-signature']).split(' ') })
       const genuine = isGenuine(request, body)
       void Promise.resolve(this.answer(event, genuine)).then((status) => {
         this.answers.push(status)

@@ -17,6 +17,12 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       answer.object('tools.0.definition.input_schema')
       must(Number.isInteger(answer.at('total_size')), 'a total_size', answer.at('total_size'))
     },
+    'tool-effects (convention:Discovery): tools are listed with annotations and output schema': async (context) => {
+      const answer = await ask(context, '/tools')
+      answer.object('tools.0.definition.output_schema')
+      const hint = answer.at('tools.0.definition.annotations.read_only_hint')
+      same(typeof hint, 'boolean', 'the type of read_only_hint')
+    },
     'tools-of-provider (convention:Discovery): filter.provider leaves the tools of one provider': async (context) => {
       const { name } = await context.catalog.main()
       const ofConnector = await ask(context, '/tools', { 'filter.connector': name })
@@ -65,16 +71,36 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
     },
   }),
   ...checksOf('discovery', 'list_available_tools', {
-    'available (convention:Discovery): available tools are listed as tools, also for an identifier without accounts':
+    'available (convention:Discovery): available tools are those of the active accounts of an identifier, each once':
       async (context) => {
-        const provider = await mainProvider(context)
-        const query = { identifier: context.resources.identifier(), 'filter.providers': provider }
-        const answer = await ask(context, '/tools/available', query)
-        answer.has('tools.0.provider', provider).string('tools.0.definition.name')
+        const { identifier } = await context.activeAccount()
+        const query = { identifier, page_size: 1000 }
+        const scoped = (await ask(context, '/tools/scoped', query)).objects('tools').map((each) => own(each, 'tool'))
+        const available = await ask(context, '/tools/available', query)
+        available.string('tools.0.definition.name')
+        const ids = new Set(scoped.map((tool) => textOf(valueAt(tool, 'id'))))
+        same(
+          available
+            .objects('tools')
+            .map(({ id }) => textOf(id))
+            .sort(),
+          [...ids].sort(),
+          'the ids of the tools',
+        )
       },
+    'available-pending (convention:Discovery): an account that is not ACTIVE makes no tool available': async (
+      context,
+    ) => {
+      const { identifier } = await context.account()
+      same((await ask(context, '/tools/available', { identifier })).list('tools'), [], 'the tools')
+    },
+    'available-unknown (convention:Discovery): an identifier without any account is a 404': async (context) => {
+      const identifier = context.resources.identifier()
+      ;(await context.api.get('/tools/available', { identifier })).servedBy('Discovery').is(404)
+    },
     'available-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools/available'),
     'available-pages (convention:Discovery): page tokens lead through every available tool once': async (context) => {
-      const identifier = context.resources.identifier()
+      const { identifier } = await context.activeAccount()
       await eachOnce(context, '/tools/available', 'tools', { identifier }, 'id')
     },
   }),
@@ -142,7 +168,7 @@ async function mainProvider(context: CheckContext): Promise<string> {
 
 function pageSizes(path: string): CheckRun {
   return async (context) => {
-    const identifier = path.startsWith('/tools/') ? context.resources.identifier() : undefined
+    const identifier = path.startsWith('/tools/') ? (await context.activeAccount()).identifier : undefined
     for (const page_size of [0, 1000]) await ask(context, path, { identifier, page_size })
     ;(await context.api.get(path, { identifier, page_size: 1001 })).is(400)
   }

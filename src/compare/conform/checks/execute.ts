@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../model/domain/json.ts'
 import { must, same } from '../answer.ts'
 import { type CheckRun, checksOf, statusChecks } from '../check.ts'
-import type { CheckContext, CreatedAccount } from '../context.ts'
+import type { CheckContext, CreatedAccount, OwnContext } from '../context.ts'
 import { credentialsOf, type ListedTool, storing } from '../catalog.ts'
 
 const PATH = '/execute_tool'
@@ -143,6 +143,22 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
   'third-party-forbids (convention:G44): a 403 of the third party is a 403': failing(403),
   'third-party-refuses (convention:G44): credentials that the third party refuses are a 401, and EXPIRED': failing(401),
   'third-party-fails (convention:G44): a failure of the third party is a 500 with tool_error_info': failing(503, 500),
+  'list-result (convention:G43): a list that a third party answers is data.array': async (context) => {
+    const isolated = await context.ownEnvironment()
+    const { account, tool } = await withTool(isolated, { method: 'GET', path: '/list' })
+    await isolated.environment.thirdPartyAnswers({ respond: { status: 200, body: [1, 2] } })
+    ;(await isolated.execute(account, tool)).is(200).has('data', { array: [1, 2] })
+  },
+  'third-party-status (convention:G44): the status stands in for a word that the third party does not say': async (
+    context,
+  ) => {
+    const isolated = await context.ownEnvironment()
+    const { account, tool } = await runnable(isolated)
+    const body = { error: { message: 'not today', code: 1042 } }
+    await isolated.environment.thirdPartyAnswers({ respond: { status: 422, body } })
+    const answer = (await isolated.execute(account, tool)).is(500)
+    answer.has('details.0.tool_error_info.tool_error_code', '422').has('message', 'tool execution failed - not today')
+  },
   'third-party-unusable (convention:G44): an answer that is no JSON is a 500 unusable_answer': async (context) => {
     const isolated = await context.ownEnvironment()
     const { account, tool } = await runnable(isolated)
@@ -154,10 +170,7 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
     context,
   ) => {
     const isolated = await context.ownEnvironment()
-    const call = { method: 'GET', path: '/slow', timeout: '100ms' }
-    const tool = { name: 'conform_slow', description: 'Gets no answer', call }
-    await isolated.environment.addConnector({ connector: 'conform', authorization_type: 'NO_AUTH', tools: [tool] })
-    const account = await isolated.account({ connector: 'conform' })
+    const { account, tool } = await withTool(isolated, { method: 'GET', path: '/slow', timeout: '100ms' })
     await isolated.environment.thirdPartyAnswers({ timeout: {} })
     const answer = (await isolated.execute(account, tool)).is(504).has('code', 4)
     answer.has('details.0.tool_error_info.tool_error_code', 'timeout')
@@ -176,6 +189,13 @@ async function runnable(context: CheckContext): Promise<{ account: CreatedAccoun
   return { account, tool }
 }
 
+/** An account of a connector of its own, with a tool that makes this call. */
+async function withTool(isolated: OwnContext, call: JsonObject) {
+  const tool = { name: 'conform_tool', description: 'Calls the third party', call }
+  await isolated.environment.addConnector({ connector: 'conform', authorization_type: 'NO_AUTH', tools: [tool] })
+  return { account: await isolated.account({ connector: 'conform' }), tool }
+}
+
 async function succeed(context: CheckContext) {
   const { account, tool } = await runnable(context)
   return context.execute(account, tool)
@@ -191,7 +211,8 @@ function failing(answered: number, status = answered): CheckRun {
     const { account, tool } = await runnable(isolated)
     await isolated.environment.thirdPartyAnswers(answered)
     const answer = (await isolated.execute(account, tool)).is(status).has('code', CODES[status])
-    answer.has('details.0.error_code', 'TOOL_ERROR').has('details.0.tool_error_info.tool_error_code', String(answered))
+    answer.has('details.0.error_code', 'TOOL_ERROR').has('message', 'tool execution failed - conform')
+    for (const field of ['code', 'message']) answer.has(`details.0.tool_error_info.tool_error_${field}`, 'conform')
     if (status === 429) answer.header('Retry-After', /^\d+$/)
     const after = (await isolated.details(account.id)).string('connected_account.status')
     same(after, status === 401 ? 'EXPIRED' : 'ACTIVE', 'the status of the account')
