@@ -50,7 +50,7 @@ class Agent {
     return body['data'] as Json
   }
 
-  /** The status of the third party that refused the call. */
+  /** The word of the third party that refused the call. */
   async refusal(tool_name: string, tool_input: Json): Promise<unknown> {
     const { body } = await this.execute(tool_name, tool_input)
     const [detail] = body['details'] as { tool_error_info?: { tool_error_code?: string } }[]
@@ -102,14 +102,14 @@ async function work(agent: Agent, plan: Plan): Promise<Made> {
   await agent.tool('mail_move_message', { message_id: invoice?.['id'], folder: 'archive' })
   const letters = rows(await agent.tool('mail_list_messages', { label: 'newsletter' }), 'messages')
   for (const { id } of letters) await agent.tool('mail_delete_message', { message_id: id })
-  expect(await agent.refusal('mail_send_message', { to: 'x@blocked.example', subject: 'Hi' })).toBe('422')
+  expect(await agent.refusal('mail_send_message', { to: 'x@blocked.example', subject: 'Hi' })).toBe('recipient_blocked')
 
   const contact = await agent.tool('crm_create_contact', {
     name: plan.name,
     email: plan.email,
     company_id: marco?.['company_id'],
   })
-  expect(await agent.refusal('crm_create_contact', { name: 'Again', email: plan.email })).toBe('409')
+  expect(await agent.refusal('crm_create_contact', { name: 'Again', email: plan.email })).toBe('conflict')
   const won = rows(await agent.tool('crm_list_deals', { stage: 'proposal', contact_id: marco?.['id'] }), 'deals')
   for (const { id } of won) await agent.tool('crm_update_deal', { deal_id: id, stage: 'won' })
   const deal = await agent.tool('crm_create_deal', {
@@ -177,7 +177,7 @@ async function readBack(agent: Agent, plan: Plan, made: Made): Promise<void> {
   expect(ids(await agent.tool('crm_list_deals', { stage: 'won' }), 'deals')).toEqual(['deal_spring', 'deal_website'])
   const company = await agent.tool('crm_get_company', { company_id: 'com_brightside' })
   expect(rows(company, 'deals').find(({ id }) => id === made.deal)).toMatchObject({ amount: plan.amount })
-  expect(await agent.refusal('crm_delete_contact', { contact_id: made.contact })).toBe('409')
+  expect(await agent.refusal('crm_delete_contact', { contact_id: made.contact })).toBe('contact_has_deals')
 }
 
 async function agentOf(environment: Pick<ToolmockEnvironment, 'env'>): Promise<Agent> {

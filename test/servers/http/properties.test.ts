@@ -70,10 +70,10 @@ function form(body: unknown): string {
     .join('&')
 }
 
-/** Whether a 500 reports a 4xx status of the third party (G44). */
+/** Whether a 500 reports what the third party refused, by its word or a 4xx status (G44). */
 function isThirdPartys(body: unknown): boolean {
   const details = (body as { details?: { tool_error_info?: { tool_error_code: string } }[] }).details
-  return /^4\d\d$/.test(details?.[0]?.tool_error_info?.tool_error_code ?? '')
+  return /^(?:4\d\d|(?!internal$)[a-z_]+)$/.test(details?.[0]?.tool_error_info?.tool_error_code ?? '')
 }
 
 const SEED = {

@@ -513,7 +513,7 @@ describe('an identifier (G66)', () => {
     ['/connected_accounts/details', 'identifier', 404],
     ['/tools', 'filter.identifier', 200],
     ['/tools/scoped', 'identifier', 200],
-    ['/tools/available', 'identifier', 200],
+    ['/tools/available', 'identifier', 404],
   ])('that is blank or has 1,001 characters is a 400 of GET %s', (path, field, other) =>
     withToolmock({}, async ({ api }) => {
       const get = (identifier: string) =>
