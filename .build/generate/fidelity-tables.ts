@@ -99,7 +99,7 @@ function partOf({ name, operation, checks, mutants }: Row): string {
   const caught = (id: string): string =>
     mutants
       .filter(({ caughtBy }) => caughtBy === id)
-      .map((mutant) => `${mutant.what} (\`${mutant.name}\`)`)
+      .map(({ what }) => what)
       .join('; ')
   return [
     ...(operation ? [`### \`${name}\``, '', originOf(operation)] : ['### Any operation']),

@@ -4,6 +4,7 @@ import type { Call, Handler, Reply } from '../../src/service/operations/operatio
 
 /** The mock with one small change in behaviour, which the conformance suite must detect. */
 export interface Mutant {
+  /** Its key in the table. */
   readonly name: string
   /** The wrong behaviour. */
   readonly what: string
@@ -11,6 +12,9 @@ export interface Mutant {
   readonly caughtBy: string
   readonly mutate: (parts: Parts) => void
 }
+
+/** By the check that must detect it and the wrong behaviour: `create/created: create answers 200`. */
+export type MutantTable = Readonly<Record<string, Mutant['mutate']>>
 
 /** What a mutant may change. */
 export interface Parts {

