@@ -13,6 +13,7 @@ import {
 } from '../model/domain/json.ts'
 import { patternsIn } from '../model/domain/schema-patterns.ts'
 import { lazyImport, once } from '../model/domain/once.ts'
+import { LINEAR_PATTERN } from '../model/domain/text-pattern.ts'
 import { templatePlaces } from './collections.ts'
 import { type PathsOf, References, textsIn } from './connector-references.ts'
 import { type Problem, type Path, shown, valueAtPath, valuesAt } from '../model/schema/problems.ts'
@@ -104,13 +105,12 @@ export async function schemaProblems(
     await nextTurn()
     const patterns = patternsIn(value)
     // What runs patterns is loaded with the first schema that has one.
-    const linear = patterns.length > 0 ? await loadPatterns() : undefined
-    const engine = linear && new linear.PatternEngine()
+    const engine = patterns.length > 0 ? new (await loadPatterns()).PatternEngine() : undefined
     const unsupported = patterns.flatMap(({ source, path: at, isKey }): Problem[] => {
       const reason = engine?.unsupported(source)
-      if (reason === undefined || linear === undefined) return []
+      if (reason === undefined) return []
       const found = `${shown(source)}, which cannot run in linear time: ${reason}`
-      return [{ path: [...path, ...at], found, allowed: `a pattern with ${linear.LINEAR_PATTERN}`, atKey: isKey }]
+      return [{ path: [...path, ...at], found, allowed: `a pattern with ${LINEAR_PATTERN}`, atKey: isKey }]
     })
     if (unsupported.length > 0) problems.push(...unsupported)
     else problems.push(...(await problemsOfSchema(value, path, engine && { regExp: engine.regExp })))

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { isJsonObject, own } from '../model/domain/json.ts'
+import { preparePatterns } from '../model/domain/text-pattern.ts'
 import type { Connector } from '../model/domain/connector.ts'
 import type { Extension } from '../model/domain/extension.ts'
 import {
@@ -62,6 +63,7 @@ const DOCUMENTS = 'a seed, a connector, a scenario or an extension'
  * extension, one with `cases` a file of cases, one with `rules` or `name` a scenario, others are seeds.
  */
 export async function readDocument(text: string, file: string, checks: DocumentChecks): Promise<ReadDocument> {
+  await preparePatterns(text)
   let source: SourceText
   try {
     source = new SourceText(text, file)
@@ -86,6 +88,7 @@ export async function readDocument(text: string, file: string, checks: DocumentC
 
 /** One connector document. @throws DocumentError with everything that is wrong with it */
 export async function parseConnector(text: string, file: string, checks: DocumentChecks): Promise<Connector> {
+  await preparePatterns(text)
   return sound(await readConnector(new SourceText(text, file), checks))
 }
 

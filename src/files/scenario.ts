@@ -13,21 +13,22 @@ import {
   type ScenarioRule,
   type ScenarioTime,
 } from '../model/domain/scenario.ts'
-import { dottedPaths } from '../model/domain/value-match.ts'
+import { dottedPaths, isMatcher, type TextMatch } from '../model/domain/value-match.ts'
 import type { Fault } from '../scenarios/faults/fault.ts'
 import { FAULT_KINDS, type FaultKind, FAULTS } from '../scenarios/faults/faults.ts'
 import type { Path } from '../model/schema/problems.ts'
 import * as parts from '../model/schema/parts.ts'
 import {
   isInstantText,
-  jsonObject,
   nonEmpty,
   readBy,
   type Report,
   schemaReference,
   strict,
   text,
-  textMap,
+  jsonMatch,
+  textMatch,
+  textMatches,
   unique,
   wholeNumber,
   withRule,
@@ -39,29 +40,32 @@ const scenarioName = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, { error: '1 to 100 letters, digits, dots, underscores and hyphens' })
   .meta({ title: 'name' })
 
+const accountText = textMatch(text)
+const matchedText = textMatch(nonEmpty)
+
 const account = strict({
-  id: text.exactOptional().describe('Its id.'),
-  connector: text.exactOptional().describe('Its connector.'),
-  identifier: text.exactOptional().describe('Its identifier.'),
-  organization_id: text.exactOptional().describe('Its organization.'),
-  user_id: text.exactOptional().describe('Its user.'),
+  id: accountText.exactOptional().describe('Its id.'),
+  connector: accountText.exactOptional().describe('Its connector.'),
+  identifier: accountText.exactOptional().describe('Its identifier.'),
+  organization_id: accountText.exactOptional().describe('Its organization.'),
+  user_id: accountText.exactOptional().describe('Its user.'),
   status: z.enum(ACCOUNT_STATUSES).exactOptional().describe('Its state when the request comes.'),
 })
 
 const match = withRule(
   strict({
     operation: nonEmpty.exactOptional().describe('At service: the operation, such as execute_tool.'),
-    tool: nonEmpty.exactOptional().describe('At service and third_party: the tool that is executed.'),
-    connector: nonEmpty.exactOptional().describe('The connector of the account.'),
+    tool: matchedText.exactOptional().describe('At service and third_party: the tool that is executed.'),
+    connector: matchedText.exactOptional().describe('The connector of the account.'),
     account: account.exactOptional().describe('Values by field of the account that the request is about.'),
-    client: nonEmpty.exactOptional().describe('At service: the client id.'),
+    client: matchedText.exactOptional().describe('At service: the client id.'),
     method: z.enum(METHODS).exactOptional().describe('At third_party: the HTTP method.'),
-    path: nonEmpty.exactOptional().describe('At third_party: the path without the query.'),
-    body: jsonObject
+    path: matchedText.exactOptional().describe('At third_party: the path without the query.'),
+    body: jsonMatch
       .exactOptional()
       .describe('Values by dotted path into the JSON body; nested objects count as paths.'),
-    query: textMap.exactOptional().describe('Values by parameter.'),
-    headers: textMap.exactOptional().describe('Values by header.'),
+    query: textMatches.exactOptional().describe('Values by parameter.'),
+    headers: textMatches.exactOptional().describe('Values by header.'),
   }),
   (on, report) => {
     refuseRegularExpressions(on, [], report)
@@ -250,11 +254,11 @@ function refuseUnmatchable({ operation, tool, connector, account, path }: Parsed
     const found = `set together with the operation ${operation}, which executes no tool`
     report(['tool'], { found, allowed: 'the operation execute_tool, or none', atKey: true })
   }
-  if (path !== undefined && (!/^[/*]/.test(path) || path.includes('?')))
+  if (typeof path === 'string' && (!/^[/*]/.test(path) || path.includes('?')))
     report(['path'], { allowed: 'a path that begins with / or *, without a query' })
-  const other = account?.connector
-  if (connector === undefined || other === undefined || connector === other || `${connector}${other}`.includes('*'))
-    return
+  const accountConnector = account?.connector
+  if (typeof connector !== 'string' || typeof accountConnector !== 'string' || connector === accountConnector) return
+  if (`${connector}${accountConnector}`.includes('*')) return
   report(['account', 'connector'], { allowed: `${connector}, the connector of on, or none` })
 }
 
@@ -304,15 +308,18 @@ function kindsOf(...phases: readonly Fault['phase'][]): string {
   return FAULT_KINDS.filter((kind) => phases.includes(FAULTS[kind].phase)).join(', ')
 }
 
-/** Regular expressions, however they are put: what users write is never run as one (1.4). */
+/** Keys of `on` that hold names of the user: an object below one is a matcher, they themselves are none. */
+const MAPS: ReadonlySet<unknown> = new Set(['account', 'body', 'query', 'headers'])
+
+/** Regular expressions that are put in another way than `{ matches: PATTERN }`: they would never match. */
 function refuseRegularExpressions(value: JsonValue, path: Path, report: Report): void {
-  const allowed = 'a value, or a glob in which * matches any text'
+  const allowed = 'a value, a glob in which * matches any text, or { matches: PATTERN }'
   if (typeof value === 'string') {
     const isRegex = path.at(-1) === 'path' ? hasRegexMarks(value) : looksLikeRegex(value)
     if (isRegex) report(path, { found: `the regular expression ${JSON.stringify(value)}`, allowed })
   } else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) refuseRegularExpressions(item, [...path, index], report)
-  } else if (isJsonObject(value)) {
+  } else if (isJsonObject(value) && !(isMatcher(value) && !(path.length === 1 && MAPS.has(path[0])))) {
     for (const [key, item] of Object.entries(value)) {
       if (REGEX_KEYS.has(key) && typeof item === 'string') {
         report([...path, key], { found: 'a regular expression', allowed, atKey: true })

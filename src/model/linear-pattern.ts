@@ -17,10 +17,6 @@ class PatternWorkError extends RangeError {
   override readonly name = 'PatternWorkError'
 }
 
-/** What is allowed in place of a pattern that cannot run in linear time. */
-export const LINEAR_PATTERN =
-  'no look-ahead, look-behind or back-reference, and at most 1000 repetitions and 2000 characters'
-
 /** Characters of a pattern: compiling one takes up to a tenth of a millisecond for each. */
 const MAX_LENGTH = 2000
 /** Instructions of patterns times characters of texts in one check: about half a second. */
@@ -141,10 +137,20 @@ function groupOf(group: string): string {
   throw new UnsupportedPatternError('flags inside of it')
 }
 
-/** A pattern of somebody else's document; undefined for one that cannot be checked. */
-export function linearPattern(source: string): LinearPattern | undefined {
+/** A pattern of a document; undefined for one that cannot run in linear time. A text that is too long for it does not match. */
+export function linearPattern(source: string): Pick<LinearPattern, 'test'> | undefined {
+  const engine = new PatternEngine()
   try {
-    return new PatternEngine().compile(source)
+    const pattern = engine.compile(source)
+    const test = (text: string): boolean => {
+      engine.reset()
+      try {
+        return pattern.test(text)
+      } catch {
+        return false
+      }
+    }
+    return { test }
   } catch {
     return undefined
   }

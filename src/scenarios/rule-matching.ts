@@ -3,7 +3,7 @@ import { milliseconds } from '../model/domain/instant.ts'
 import { type JsonObject, type JsonValue, own } from '../model/domain/json.ts'
 import type { RequestTrace } from '../model/domain/request-trace.ts'
 import type { RuleConditions, RuleMatch, RulePlace, ScenarioRule, ScenarioTime } from '../model/domain/scenario.ts'
-import { matchesAt, matchesGlob, matchesTexts } from '../model/domain/value-match.ts'
+import { matchesAt, matchesTexts, matchesValue, type TextMatch } from '../model/domain/value-match.ts'
 
 /** A request as rules see it, at every place. What is expensive to find is a getter, because most rules do not ask for it. */
 export interface ScenarioRequest {
@@ -28,7 +28,7 @@ export interface ScenarioRequest {
   readonly trace: RequestTrace
 }
 
-/** Whether a request is at a rule's place and is all that `on` asks for. Values and globs, never code. */
+/** Whether a request is at a rule's place and is all that `on` asks for. */
 export function matches({ at, on }: ScenarioRule, request: ScenarioRequest): boolean {
   return (
     at === request.at &&
@@ -45,8 +45,8 @@ export function matches({ at, on }: ScenarioRule, request: ScenarioRequest): boo
   )
 }
 
-function matchesText(glob: string | undefined, text: string | undefined): boolean {
-  return glob === undefined || (text !== undefined && matchesGlob(glob, text))
+function matchesText(wanted: TextMatch | undefined, text: string | undefined): boolean {
+  return wanted === undefined || matchesValue(wanted, text)
 }
 
 /** The account as it is; for one that does not exist yet, what the request says of it. */

@@ -1,6 +1,7 @@
 import type { Settings } from '../model/domain/settings.ts'
-import { isJsonObject } from '../model/domain/json.ts'
+import { isJsonObject, jsonText } from '../model/domain/json.ts'
 import { lazyImport } from '../model/domain/once.ts'
+import { preparePatterns } from '../model/domain/text-pattern.ts'
 import type { ClockState } from './model/time-and-ids.ts'
 import { type Rows, type TableName, TABLE_NAMES } from './model/model.ts'
 import type { Problem } from '../model/schema/problems.ts'
@@ -35,6 +36,7 @@ export async function readState(
   }
   const { stateProblems } = await loadValidation()
   addTables(value)
+  await preparePatterns(jsonText(value ?? null))
   const problems = stateProblems(value)
   const wellShaped = problems.length === 0 ? (value as EnvironmentState) : undefined
   if (wellShaped) problems.push(...stateContradictions(wellShaped, owner))

@@ -96,6 +96,11 @@ describe('a problem of a connector file names file, line, column, place, what wa
       'c.yaml:3:33: `responders[0].on.account.status` is an unknown key; allowed: id, identifier, organization_id, user_id, connector',
     ],
     [
+      'a pattern that does not run in linear time',
+      `${HEAD}responders: [{ on: { body: { a: { b: { matches: '(a)\\1' } } } }, respond: {} }]\n`,
+      'c.yaml:3:49: `responders[0].on.body.a.b.matches` is "(a)\\\\1"; allowed: a regular expression with no look-ahead,',
+    ],
+    [
       'nobody to sign in',
       'connector: a\nauthorization_type: OAUTH\npeople: []\n',
       'c.yaml:3:9: `people` is an empty list; allowed: at least one identity that can sign in, because OAUTH asks for consent',

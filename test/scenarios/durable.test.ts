@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { MemoryDisk } from '../support/memory-disk.ts'
 import { type TestToolmock, withToolmock } from '../support/toolmock.ts'
 
@@ -35,6 +35,25 @@ describe('scenarios that came by the control API', () => {
       expect(await view(mock)).toMatchObject({ running: true, state: 'second', rules: [{ hits: 1 }, { matched: 1 }] })
       expect((await mock.api.get('/connections')).status).toBe(503)
     })
+  })
+
+  it('match by a pattern after a restart, in a process that has read no document', async () => {
+    const disk = new MemoryDisk()
+    let crashed = disk
+    const on = { operation: 'list_connections', client: { matches: '^test_' } }
+    await withMock(disk, async (mock) => {
+      const rules = [{ name: 'a', at: 'service', on, do: [{ respond: { status: 503 } }] }]
+      await control(mock, 'put', '/scenarios/step-by-step', { name: 'step-by-step', rules })
+      await control(mock, 'post', '/scenarios/step-by-step/start')
+      crashed = disk.after('power-lost')
+    })
+    for (const again of [disk, crashed]) {
+      vi.resetModules()
+      const { withToolmock: withFresh } = await import('../support/toolmock.ts')
+      await withFresh({ state: join(folder, 'state.json'), fileSystem: again }, async (mock) => {
+        expect((await mock.api.get('/connections')).status).toBe(503)
+      })
+    }
   })
 
   it('survive a restart also when their file has changed meanwhile', async () => {

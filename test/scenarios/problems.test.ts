@@ -118,7 +118,7 @@ describe('a scenario file is refused', () => {
     [
       'a regular expression',
       'at: service, on: { client: "/ci-.*/i" }, do: [{ timeout: {} }]',
-      /^`on\.client` is the regular expression "\/ci-\.\*\/i"; allowed: a value, or a glob/,
+      /^`on\.client` is the regular expression "\/ci-\.\*\/i"; allowed: a value, a glob/,
     ],
     [
       'an anchored regular expression',
@@ -128,7 +128,32 @@ describe('a scenario file is refused', () => {
     [
       'a regular expression as an object',
       'at: service, on: { body: { to: { regex: ada } } }, do: [{ timeout: {} }]',
-      /^`on\.body\.to\.regex` is a regular expression; allowed: a value, or a glob/,
+      /^`on\.body\.to\.regex` is a regular expression; allowed: a value, a glob/,
+    ],
+    [
+      'a pattern that does not run in linear time',
+      'at: service, on: { client: { matches: "^(?=ci)" } }, do: [{ timeout: {} }]',
+      /^`on\.client` is an object; allowed: a text, \{ equals: TEXT \}, or \{ matches: PATTERN \} with a regular expression with no look-ahead/,
+    ],
+    [
+      'a pattern that is none',
+      'at: service, on: { body: { to: { matches: "(" } } }, do: [{ timeout: {} }]',
+      /^`on\.body\.to\.matches` is "\("; allowed: a regular expression/,
+    ],
+    [
+      'a pattern that is no text',
+      'at: service, on: { headers: { x-run: { matches: 7 } } }, do: [{ timeout: {} }]',
+      /^`on\.headers\.x-run\.matches` is 7; allowed: a regular expression/,
+    ],
+    [
+      'a pattern in place of the whole body',
+      'at: service, on: { body: { matches: a } }, do: [{ timeout: {} }]',
+      /^`on\.body\.matches` is a regular expression; allowed: a value, a glob/,
+    ],
+    [
+      'a matcher that is none',
+      'at: service, on: { tool: { equal: mail_send_message } }, do: [{ timeout: {} }]',
+      /^`on\.tool` is .*; allowed: .*\{ equals: TEXT \}, or \{ matches: PATTERN \}/,
     ],
     [
       'a regular expression as a path',
@@ -288,6 +313,11 @@ describe('a scenario file is accepted', () => {
       'with __proto__ as a path into the body',
       'at: service, on: { body: { __proto__: 1, constructor: a } }, do: [{ timeout: {} }]',
     ],
+    [
+      'a literal that looks like a regular expression',
+      'at: service, on: { client: { equals: "^ci*" }, body: { to: { equals: "/a/i" } } }, do: [{ timeout: {} }]',
+    ],
+    ['patterns', 'at: service, on: { tool: { matches: "^mail_" }, query: { q: { matches: "[a-z]+" } } }, do: [{ timeout: {} }]'],
   ])('%s', async (_name, rule) => {
     expect(await ofRule(rule)).toEqual([])
   })

@@ -11,6 +11,8 @@ import { SourceText } from '../../files/source-text.ts'
 import { ACCOUNT_STATUSES } from '../../model/domain/account.ts'
 import { collectionNamed } from '../../model/domain/collection.ts'
 import { isScenarioPath } from '../../model/domain/scenario.ts'
+import { jsonText } from '../../model/domain/json.ts'
+import { preparePatterns } from '../../model/domain/text-pattern.ts'
 import { StartError } from '../../model/domain/start-error.ts'
 import { didYouMean } from '../../model/domain/suggestion.ts'
 import { quote } from '../../model/domain/text.ts'
@@ -145,6 +147,7 @@ export async function readCases(
   source: SourceText,
   defaults: CaseDefaults,
 ): Promise<{ readonly cases: readonly Case[]; readonly problems: readonly FileProblem[] }> {
+  await preparePatterns(jsonText(source.value))
   const { data, error } = casesSchema.safeParse(source.value)
   if (!data) return { cases: [], problems: located(source, problemsOf(error.issues, source.value)) }
   const folder = dirname(source.file)

@@ -32,7 +32,7 @@ import { literal } from '../../files/openapi/generated-values.ts'
 import { headerIn, type Recorded } from './recorded.ts'
 import { type Observed, observe, toolErrorOf } from './observed.ts'
 import { quote, shorten } from '../../model/domain/text.ts'
-import { literalOf } from '../../model/domain/value-match.ts'
+import { isMatcher } from '../../model/domain/value-match.ts'
 import type { Secrets } from './secrets.ts'
 
 export interface RecordedSeed {
@@ -334,7 +334,7 @@ function matched(input: JsonObject): JsonObject {
   const entries = Object.entries(input).flatMap(([key, value]): [string, JsonValue][] => {
     if (key.includes('.') || key === '' || value === null) return []
     const isMasked = /\*\*\*[\da-f]{4}/.test(jsonText(value))
-    if (!isMasked && (literalOf(value) !== undefined || (typeof value === 'string' && value.includes('*'))))
+    if (!isMasked && (isMatcher(value) || (typeof value === 'string' && value.includes('*'))))
       return [[key, { equals: value }]]
     if (isJsonObject(value) && Object.keys(value).length > 0) {
       const inner = matched(value)

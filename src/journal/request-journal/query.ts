@@ -5,7 +5,8 @@ import { isJsonObject, isNumber, type JsonObject, jsonText, type JsonValue } fro
 import { maskText } from '../../model/domain/masking.ts'
 import { nearest } from '../../model/domain/suggestion.ts'
 import { quote } from '../../model/domain/text.ts'
-import { matchesValue, valueAt } from '../../model/domain/value-match.ts'
+import { isLinearPattern, LINEAR_PATTERN } from '../../model/domain/text-pattern.ts'
+import { isMatcher, matchesValue, valueAt } from '../../model/domain/value-match.ts'
 import { ENTRY_KINDS, PROTOCOLS, type RecordedEntry } from './entry.ts'
 import { parsedBody, pathOf, requestText, toolOf } from './view.ts'
 
@@ -25,7 +26,7 @@ export class JournalQueryError extends Error {
   }
 }
 
-/** The conditions on an entry: strings match by glob, everything else by equality, the body by dotted paths. */
+/** The conditions on an entry: strings match by glob, matchers as they say, everything else by equality, the body by dotted paths. */
 export type Match = Readonly<Partial<Record<MatchKey, JsonValue>>>
 
 /** Every key of a match, and the value of an entry that it is compared with. */
@@ -64,7 +65,7 @@ export interface Difference {
 }
 
 /**
- * Reads the `match` of a request.
+ * Reads the `match` of a request; `preparePatterns` comes before.
  * @throws JournalQueryError for an unknown key, an unknown operation, a body that is not an object
  */
 export function readMatch(sent: unknown, extensions: readonly string[] = []): Match {
@@ -77,6 +78,9 @@ export function readMatch(sent: unknown, extensions: readonly string[] = []): Ma
       const expected = 'an object of dotted paths and values'
       throw new JournalQueryError(`match.body must be ${expected}`, 'body', [], expected)
     }
+    for (const each of key === 'body' ? Object.values(value as JsonObject) : [value])
+      if (isMatcher(each) && 'matches' in each && !isLinearPattern(each.matches))
+        throw wrongValue(key, `matched by a regular expression with ${LINEAR_PATTERN}`, each.matches)
   }
   return sent
 }

@@ -1,17 +1,25 @@
 import { ServiceError } from './errors.ts'
 
 /** A function that calls `load` once and keeps what it resolves to. A failure is not kept: the next call tries again. */
-export function once<T>(load: () => Promise<T>): () => Promise<T> {
-  let loaded: Promise<T> | undefined
-  return () => {
-    if (loaded) return loaded
-    const loading = load().catch((error: unknown) => {
-      loaded = undefined
-      throw error
-    })
-    loaded = loading
-    return loading
+export function once<T>(load: () => Promise<T>): Once<T> {
+  let pending: Promise<T> | undefined
+  const get: Once<T> = () => {
+    pending ??= load().then(
+      (value) => (get.loaded = value),
+      (error: unknown) => {
+        pending = undefined
+        throw error
+      },
+    )
+    return pending
   }
+  return get
+}
+
+interface Once<T> {
+  (): Promise<T>
+  /** What it has resolved to, for code that does not wait. */
+  loaded?: T
 }
 
 /**
@@ -19,7 +27,7 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
  * every later import of it.
  * @throws ServiceError STORAGE_UNAVAILABLE (503) with the file and the reason
  */
-export function lazyImport<T>(load: () => Promise<T>): () => Promise<T> {
+export function lazyImport<T>(load: () => Promise<T>): Once<T> {
   return once(async () => {
     try {
       return await load()

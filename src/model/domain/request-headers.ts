@@ -88,7 +88,7 @@ export function headerPairs(raw: readonly string[]): [name: string, value: strin
 }
 
 /** Headers by their names in small letters. Of one that was sent more than once the last counts. */
-export function headersByName(pairs: readonly (readonly [name: string, value: string])[]): Record<string, string> {
+export function headersByName<Value>(pairs: readonly (readonly [name: string, value: Value])[]): Record<string, Value> {
   return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]))
 }
 

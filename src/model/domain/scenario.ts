@@ -1,6 +1,7 @@
 import type { Instant } from './instant.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { plural, quote } from './text.ts'
+import type { TextMatch } from './value-match.ts'
 
 /** Where a rule of a scenario acts (1.4). */
 export const RULE_PLACES = ['service', 'third_party', 'token_refresh', 'consent', 'webhook'] as const
@@ -12,20 +13,20 @@ export interface ScenarioFault {
   params: JsonObject
 }
 
-/** Which requests a rule is about; what is absent does not matter. Texts are values or globs. */
+/** Which requests a rule is about; what is absent does not matter. */
 export interface RuleMatch {
   operation?: string
-  tool?: string
-  connector?: string
-  account?: Readonly<Record<string, string>>
-  client?: string
+  tool?: TextMatch
+  connector?: TextMatch
+  account?: Readonly<Record<string, TextMatch>>
+  client?: TextMatch
   method?: string
-  path?: string
+  path?: TextMatch
   /** By dotted path into the JSON body. */
   body?: Readonly<Record<string, JsonValue>>
-  query?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, TextMatch>>
   /** Names in lower case. */
-  headers?: Readonly<Record<string, string>>
+  headers?: Readonly<Record<string, TextMatch>>
 }
 
 /** A time of the environment's clock: an instant, or so many milliseconds after the scenario started. */

@@ -1,5 +1,6 @@
 import { indexOfText, plural } from './text.ts'
-import { isJsonObject, type JsonObject, jsonText, type JsonValue, own } from './json.ts'
+import { isJsonObject, type JsonObject, jsonText, type JsonValue } from './json.ts'
+import { hasPattern } from './text-pattern.ts'
 
 /** The value at a dotted path (`to.0.address`), by own properties only; undefined when there is none. */
 export function valueAt(value: JsonValue | undefined, dottedPath: string): JsonValue | undefined {
@@ -20,24 +21,37 @@ export function ownValue(value: unknown, name: string): JsonValue | undefined {
 export function dottedPaths(object: JsonObject): Record<string, JsonValue> {
   const entries = (inner: JsonObject, prefix: string): [string, JsonValue][] =>
     Object.entries(inner).flatMap(([key, value]) =>
-      isJsonObject(value) && Object.keys(value).length > 0 && literalOf(value) === undefined
+      isJsonObject(value) && Object.keys(value).length > 0 && !isMatcher(value)
         ? entries(value, `${prefix}${key}.`)
         : [[`${prefix}${key}`, value] as [string, JsonValue]],
     )
   return Object.fromEntries(entries(object, ''))
 }
 
-/** What `{ equals: VALUE }` asks for, as its only key: a text without globs, or an object that is no paths. */
-export function literalOf(wanted: JsonValue): JsonValue | undefined {
-  return isJsonObject(wanted) && Object.keys(wanted).length === 1 ? own(wanted, 'equals') : undefined
+/** A glob, a text in which `*` is no glob, or a regular expression. */
+export type TextMatch = string | { equals: string } | { matches: string }
+
+/**
+ * Whether this is `{ equals: VALUE }`, which is the value itself: a text without globs, or an object that is no paths; or
+ * `{ matches: PATTERN }`, a text that has the pattern. Each is a matcher as the only key alone.
+ */
+export function isMatcher(wanted: unknown): wanted is { equals: JsonValue } | { matches: JsonValue } {
+  if (!isJsonObject(wanted)) return false
+  const [key, ...others] = Object.keys(wanted)
+  return others.length === 0 && (key === 'equals' || key === 'matches')
 }
 
-/** Whether a value is what a match asks for: strings by glob, everything else by equality; `*` is any value that is there. */
+/**
+ * Whether a value is what a match asks for: strings by glob, matchers as they say, everything else by equality; `*` is any value
+ * that is there.
+ */
 export function matchesValue(wanted: JsonValue, found: JsonValue | undefined): boolean {
   if (found === undefined) return false
   if (wanted === '*') return true
-  const literal = literalOf(wanted)
-  if (literal !== undefined) return equalValues(literal, found)
+  if (isMatcher(wanted)) {
+    if ('equals' in wanted) return equalValues(wanted.equals, found)
+    return typeof found === 'string' && hasPattern(wanted as { matches: string }, found)
+  }
   if (typeof wanted === 'string') return typeof found === 'string' && matchesGlob(wanted, found)
   return equalValues(wanted, found)
 }
@@ -51,15 +65,14 @@ export function matchesAt(
   return Object.keys(wanted).every((path) => matchesValue(wanted[path] ?? null, valueAt(value, path)))
 }
 
-/** Whether, for each of these globs, a query parameter or header has a text that fits it; `valueOf` gives it by its name. */
+/** Whether a query parameter or header has, for each of these, a text that matches it; `valueOf` gives it by its name. */
 export function matchesTexts(
-  globs: Readonly<Record<string, string>> | undefined,
+  wanted: Readonly<Record<string, JsonValue>> | undefined,
   valueOf: (name: string) => JsonValue | undefined,
 ): boolean {
-  if (globs === undefined) return true
-  const fits = (glob: string, value: JsonValue): boolean =>
-    matchesGlob(glob, typeof value === 'string' ? value : jsonText(value))
-  return Object.keys(globs).every((name) => [valueOf(name) ?? []].flat().some((text) => fits(globs[name] ?? '', text)))
+  return Object.entries(wanted ?? {}).every(([name, each]) =>
+    [valueOf(name) ?? []].flat().some((value) => matchesValue(each, typeof value === 'string' ? value : jsonText(value))),
+  )
 }
 
 interface Close {

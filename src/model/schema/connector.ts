@@ -18,7 +18,10 @@ import {
   schemaReference,
   strict,
   text,
+  jsonMatch,
   textMap,
+  textMatch,
+  textMatches,
   toolName,
   unique,
   wait,
@@ -51,7 +54,7 @@ const answer = strict({
     ),
 })
 
-const matchedText = z.union([text, strict({ equals: text.describe('The text itself, in which * is no glob.') })])
+const accountText = textMatch(text)
 
 const responderShape = {
   on: strict({
@@ -61,23 +64,23 @@ const responderShape = {
       .describe(
         'Here * matches any text inside one part, and {name} captures one part as request.params.name. Absent: any path.',
       ),
-    query: textMap.optional().describe('Values by parameter.'),
-    headers: textMap.optional().describe('Values by header.'),
-    body: jsonObject
+    query: textMatches.optional().describe('Values by parameter.'),
+    headers: textMatches.optional().describe('Values by header.'),
+    body: jsonMatch
       .optional()
       .describe(
         'Values by dotted path into the JSON body; nested objects count as paths, { equals: VALUE } is that value.',
       ),
     account: strict({
-      id: matchedText.optional().describe('Its id.'),
-      identifier: matchedText.optional().describe('Its identifier.'),
-      organization_id: matchedText.optional().describe('Its organization.'),
-      user_id: matchedText.optional().describe('Its user.'),
-      connector: matchedText.optional().describe('Its connector.'),
+      id: accountText.optional().describe('Its id.'),
+      identifier: accountText.optional().describe('Its identifier.'),
+      organization_id: accountText.optional().describe('Its organization.'),
+      user_id: accountText.optional().describe('Its user.'),
+      connector: accountText.optional().describe('Its connector.'),
     })
       .optional()
       .describe('Values by field of the account that calls.'),
-  }).describe('Which requests it answers; in its texts * matches any text; { equals: TEXT } is the text itself.'),
+  }).describe('Which requests it answers; in its texts * matches any text; { equals: TEXT } is the text itself, { matches: PATTERN } a regular expression.'),
   steps: steps
     .optional()
     .describe(

@@ -12,6 +12,8 @@ import {
 } from '../domain/instant.ts'
 import { isJsonObject, type JsonObject, type JsonValue, own, withDoubles } from '../domain/json.ts'
 import { isOwnHeader, quote } from '../domain/text.ts'
+import { isLinearPattern, LINEAR_PATTERN } from '../domain/text-pattern.ts'
+import { isMatcher, type TextMatch } from '../domain/value-match.ts'
 import type { Problem, Path } from './problems.ts'
 
 /*
@@ -95,18 +97,65 @@ export const anyJson = accepted<JsonValue>((value) => value !== undefined, 'any 
 })
 
 export const jsonObject = accepted<JsonObject>(isJsonObject, 'an object').meta({ type: 'object' })
+const PATTERN = `a regular expression with ${LINEAR_PATTERN}`
+
+/** Checks the patterns of matchers below an object. */
+function checkPatterns(value: unknown, report: Report, path: Path = []): void {
+  if (path.length > 0 && isMatcher(value)) {
+    if ('matches' in value && !isLinearPattern(value.matches)) report([...path, 'matches'], { allowed: PATTERN })
+  } else if (isJsonObject(value)) {
+    for (const [key, each] of Object.entries(value)) checkPatterns(each, report, [...path, key])
+  }
+}
+
+/** Values and matchers of a JSON body. */
+export const jsonMatch = withRule(jsonObject, (body, report) => checkPatterns(body, report))
+
+const matcher = accepted<Exclude<TextMatch, string>>(
+  (value) => isMatcher(value) && ('equals' in value ? typeof value.equals === 'string' : isLinearPattern(value.matches)),
+  `a text, { equals: TEXT }, or { matches: PATTERN } with ${PATTERN}`,
+).meta({
+  type: 'object',
+  properties: { equals: { type: 'string' }, matches: { type: 'string' } },
+  minProperties: 1,
+  maxProperties: 1,
+  additionalProperties: false,
+})
+
+/** A text in which `*` is a glob, or a matcher. */
+export function textMatch<Text extends z.ZodType<string>>(plain: Text) {
+  return z.union([plain, matcher])
+}
+
 /** A validator computes with its numbers (G75). */
 export const jsonSchema = jsonObject.transform((schema) => withDoubles(schema) as JsonObject).meta({ type: 'object' })
 
 /** Texts by name, as headers and query parameters are; numbers and booleans count as texts. */
 export const textMap = accepted<Record<string, string | number | boolean>>(
-  isTextMap,
+  (value) => isTextMap(value),
   'an object whose values are texts',
 )
   .transform((map): Record<string, string> =>
     Object.fromEntries(Object.entries(map).map(([name, value]) => [name, String(value)])),
   )
   .meta({ title: 'texts by name', type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } })
+
+/** The same with matchers. */
+export const textMatches = withRule(
+  accepted<Record<string, string | number | boolean | Exclude<TextMatch, string>>>(
+    (value) => isTextMap(value, isMatcher),
+    'an object whose values are texts, { equals: TEXT } or { matches: PATTERN }',
+  ),
+  (texts, report) => checkPatterns(texts, report),
+)
+  .transform((map): Record<string, TextMatch> =>
+    Object.fromEntries(Object.entries(map).map(([name, each]) => [name, typeof each === 'object' ? each : String(each)])),
+  )
+  .meta({
+    title: 'texts or matchers by name',
+    type: 'object',
+    additionalProperties: { type: ['string', 'number', 'boolean', 'object'] },
+  })
 
 /** Templates or texts by header. What says where a message ends follows from its body. */
 export const headerMap = withRule(textMap, (headers, report) => {
@@ -215,8 +264,7 @@ export const clockTime = z.string({ error: CLOCK_TIME }).transform((value, conte
   return instant(at)
 })
 
-function isTextMap(value: unknown): boolean {
-  return (
-    isJsonObject(value) && Object.values(value).every((each) => ['string', 'number', 'boolean'].includes(typeof each))
-  )
+function isTextMap(value: unknown, isOther: (each: JsonValue) => boolean = () => false): boolean {
+  const isText = (each: JsonValue): boolean => ['string', 'number', 'boolean'].includes(typeof each) || isOther(each)
+  return isJsonObject(value) && Object.values(value).every(isText)
 }

@@ -242,10 +242,10 @@ export const responderMatch = strict({
   path: text
     .optional()
     .describe('Literal parts, * for any text inside one, {name} for one part as request.params.name.'),
-  query: textMap.exactOptional(),
-  headers: textMap.exactOptional(),
-  body: jsonObject.exactOptional().describe('Dotted path into the JSON body, and a value or glob.'),
-  account: jsonObject.exactOptional().describe('Account field, and a value, glob or { equals: TEXT }.'),
+  query: jsonObject.exactOptional(),
+  headers: jsonObject.exactOptional(),
+  body: jsonObject.exactOptional().describe('Dotted path into the JSON body, and a value, glob or matcher.'),
+  account: jsonObject.exactOptional().describe('Account field, and a value, glob or matcher.'),
 })
 export const responderAnswer = strict({
   status: z.int(),
@@ -253,7 +253,7 @@ export const responderAnswer = strict({
   body: anyJson.describe('A template; null for an empty body.'),
 })
 export const responder = strict({
-  on: responderMatch.describe('Matching is by value, dotted path and glob, never by evaluated code.'),
+  on: responderMatch.describe('Matching is by value, dotted path, glob, { equals: VALUE } and { matches: PATTERN }.'),
   steps: z.array(step).exactOptional().describe('What it does with collections before it answers.'),
   answers: z.array(responderAnswer).describe('One answer for respond, several for sequence.'),
   after_last: z

@@ -14,6 +14,7 @@ import { eventsOf, type Journal, type JournalEvent } from '../../journal/request
 import { type Match, readJournalQuery, readMatch } from '../../journal/request-journal/query.ts'
 import { replayOf } from '../../journal/request-journal/replay.ts'
 import { viewOf as viewOfEntry } from '../../journal/request-journal/view.ts'
+import { preparePatterns } from '../../model/domain/text-pattern.ts'
 import type { Environment } from '../../state/environment.ts'
 import { type ControlHandlers, type ControlReply, environmentNamed, goneSignal } from './call.ts'
 import { viewOf } from './clock.ts'
@@ -27,17 +28,20 @@ export const requestHandlers = {
   },
   clear_requests: ({ journal }) => ({ body: {}, onceDurable: () => journal.clearUntilRestored() }),
   restore_requests: ({ journal }) => ({ body: { restored: journal.restore() } }),
-  count_requests: ({ services, journal, body: { match, times } }) => {
+  count_requests: async ({ services, journal, body: { match, times } }) => {
+    await preparePatterns(jsonText(match ?? null))
     const count = journal.count(readMatch(match, services.extensions.names))
     return { body: { count, ...(times !== undefined && { ok: isWithin(timesRange(times), count) }) } }
   },
-  verify_requests: ({ services, journal, body: { match, times, in_order } }) => {
+  verify_requests: async ({ services, journal, body: { match, times, in_order } }) => {
+    await preparePatterns(jsonText(in_order ?? match ?? null))
     const readEach = (each: unknown): Match => readMatch(each, services.extensions.names)
     return { body: in_order ? journal.verifyOrder(in_order.map(readEach)) : journal.verify(readEach(match), times) }
   },
 
   wait_for_requests: async ({ services, environment, journal, response, body }) => {
     const { match, times = 1, timeout_ms: timeoutMs } = body
+    await preparePatterns(jsonText(match ?? null))
     const signal = goneSignal({ services, response })
     const result = await journal.wait(readMatch(match, services.extensions.names), { times, timeoutMs, signal })
     if (result.ok) return { body: result }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonObject, jsonText, parseJson } from '../../model/domain/json.ts'
+import { preparePatterns } from '../../model/domain/text-pattern.ts'
 import { isStateDocument } from '../../model/schema/generated/checks.ts'
 import { sentence } from '../../model/schema/problems.ts'
 import { contradictions } from './contradictions.ts'
@@ -12,6 +13,7 @@ import { decode } from '../model/state-text.ts'
  * @throws StateError saying what is wrong and where: line, column and the path inside the JSON
  */
 export async function parseState(bytes: Buffer, path: string): Promise<StateImage> {
+  await preparePatterns(bytes)
   const state = await readDocument(bytes, path)
   const { version = null } = state
   if (version !== STATE_VERSION) {

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { isJsonObject, type JsonValue } from '../../model/domain/json.ts'
+import { preparePatterns } from '../../model/domain/text-pattern.ts'
 import type { FileSystem } from './file-system.ts'
 import type { LogEnd } from './log-file.ts'
 import { decodeLine, isBegunLine, type LoggedCommit, type LogHeader, logGenerations, logPath } from './log-lines.ts'
@@ -63,6 +64,7 @@ export async function readLogs(
   async function readLog(generation: number): Promise<RawLog> {
     const path = logPath(stateFile, generation)
     const bytes = (await fileSystem.read(path)) ?? Buffer.alloc(0)
+    await preparePatterns(bytes)
     const needed = generation < from ? bytes.subarray(0, bytes.indexOf(0x0a) + 1 || bytes.length) : bytes
     return { path, generation, bytes, lines: rawLines(needed, path) }
   }

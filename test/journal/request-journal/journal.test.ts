@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events'
+import { preparePatterns } from '../../../src/model/domain/text-pattern.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -269,6 +270,8 @@ describe('querying a journal', () => {
     [{ status: [404, 999] }, 'status must be a status'],
     [{ status: 200.5 }, 'status must be a status'],
     [{ kind: ['page', 'pages'] }, 'did you mean page?'],
+    [{ tool: { matches: '(' } }, 'tool must be matched by a regular expression with no look-ahead'],
+    [{ body: { to: { matches: '(?=a)' } } }, 'body must be matched by a regular expression with no look-ahead'],
   ])('a match by %j is refused, saying %s', (match, message) => {
     expect(() => readMatch(match)).toThrow(message)
   })
@@ -288,6 +291,8 @@ describe('querying a journal', () => {
   })
 })
 
+await preparePatterns('matches')
+
 describe('verifying', () => {
   const body = (to: string) => ({
     requestBody: JSON.stringify({ tool_name: 'mail_send', tool_input: { to, api_key: 'k1' } }),
@@ -300,6 +305,8 @@ describe('verifying', () => {
     [{ operation: 'execute_tool' }, 1, false, 2],
     [{ tool: 'mail_*', body: { 'tool_input.to': 'ada@*' } }, 1, true, 1],
     [{ status: [200, 201] }, 1, true, 1],
+    [{ tool: { matches: '^mail_' }, body: { 'tool_input.to': { matches: '^ada@' } } }, 1, true, 1],
+    [{ tool: { equals: 'mail_*' } }, 0, true, 0],
     [{ client: 'nobody' }, 0, true, 0],
     [{ body: { 'tool_input.cc': '*' } }, 0, true, 0],
     [{}, 2, true, 2],

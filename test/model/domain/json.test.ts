@@ -12,6 +12,7 @@ import {
   setOwn,
 } from '../../../src/model/domain/json.ts'
 import { dottedPaths, equalValues, matchesValue, valueAt } from '../../../src/model/domain/value-match.ts'
+import { preparePatterns } from '../../../src/model/domain/text-pattern.ts'
 
 describe('the fields of a query or a form', () => {
   it('have a list where one is sent more than once, and may have any name', () => {
@@ -121,6 +122,8 @@ describe('a dotted path', () => {
 
   it('names each value of nested objects; lists and empty objects are values', () => {
     expect(dottedPaths({ a: { b: { equals: '*' } } })).toEqual({ 'a.b': { equals: '*' } })
+    expect(dottedPaths({ a: { matches: '^b' } })).toEqual({ a: { matches: '^b' } })
+    expect(dottedPaths({ a: { matches: '^b', c: 1 } })).toEqual({ 'a.matches': '^b', 'a.c': 1 })
     expect(dottedPaths({ a: { b: { c: 1 }, d: [2] }, e: {}, f: null })).toEqual({
       'a.b.c': 1,
       'a.d': [2],
@@ -129,6 +132,8 @@ describe('a dotted path', () => {
     })
   })
 })
+
+await preparePatterns('matches')
 
 describe('a wanted value', () => {
   it.each([
@@ -159,8 +164,27 @@ describe('a wanted value', () => {
     [{ a: { b: [1] } }, { a: { b: [2] } }, false],
     [{}, null, false],
     [null, {}, false],
+    [{ equals: '*' }, 'any', false],
+    [{ equals: '*' }, '*', true],
+    [{ equals: { matches: 'a' } }, { matches: 'a' }, true],
+    [{ matches: '^a.c$' }, 'abc', true],
+    [{ matches: '^a.c$' }, 'xabc', false],
+    [{ matches: 'b' }, 'abc', true],
+    [{ matches: '7' }, 7, false],
+    [{ matches: '' }, undefined, false],
+    // What an earlier version has stored and cannot run matches nothing.
+    [{ matches: '(' }, '(', false],
   ])('%j against %j: %s', (wanted, found, expected) => {
     expect(matchesValue(wanted, found)).toBe(expected)
+  })
+
+  it('is looked for in time that grows with the text alone', () => {
+    const started = performance.now()
+    expect(matchesValue({ matches: '^(a+)+$' }, `${'a'.repeat(10_000)}b`)).toBe(false)
+    // What is beyond the work of one check does not match.
+    expect(matchesValue({ matches: `^(${'a?'.repeat(900)})+$` }, 'a'.repeat(1_000_000))).toBe(false)
+    expect(matchesValue({ matches: '^a+$' }, 'a'.repeat(10))).toBe(true)
+    expect(performance.now() - started).toBeLessThan(10_000)
   })
 
   it('matches itself at any depth', () => {

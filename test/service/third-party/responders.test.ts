@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Connector, ResponderMatch } from '../../../src/model/domain/connector.ts'
+import { preparePatterns } from '../../../src/model/domain/text-pattern.ts'
 import type { ThirdPartyFault } from '../../../src/scenarios/third-party.ts'
 import { StorageError } from '../../../src/state/wal/state-errors.ts'
 import { Fixture, connectorOf, responder, tool } from './fixture.ts'
@@ -10,6 +11,8 @@ const JSON_BODY = { 'Content-Type': 'application/json' }
 function registryOf(...responders: Connector['responders']): Promise<Fixture> {
   return Fixture.start(connectorOf(OPEN, { responders }))
 }
+
+await preparePatterns('matches')
 
 describe('a responder', () => {
   const post = (body: unknown): RequestInit => ({ method: 'POST', headers: JSON_BODY, body: JSON.stringify(body) })
@@ -49,6 +52,11 @@ describe('a responder', () => {
       post({ n: { equals: 1 } }),
       true,
     ],
+    ['a text with a pattern', { body: { n: { matches: '^a.$' } } }, '/', post({ n: 'ab' }), true],
+    ['a text without the pattern', { body: { n: { matches: '^a.$' } } }, '/', post({ n: 'abc' }), false],
+    ['a query as it is', { query: { q: { equals: '*' } } }, '/?q=*', {}, true],
+    ['a query that only fits as a glob', { query: { q: { equals: '*' } } }, '/?q=a', {}, false],
+    ['a header by a pattern', { headers: { 'X-A': { matches: '^\\d+$' } } }, '/', { headers: { 'x-a': '12' } }, true],
     ['a form', { body: { a: 'x y' } }, '/', { method: 'POST', body: new URLSearchParams({ a: 'x y' }) }, true],
     ['regular expression characters as they are', { path: '/v1/.+' }, '/v1/xx', {}, false],
   ])('decides by %s whether it matches', async (...[, on, path, init, matches]) => {
