@@ -26,6 +26,7 @@ export type {
   WaitOptions,
   Wanted,
 } from './app/library/journal.ts'
+export type { ScenarioParameters } from './model/domain/scenario.ts'
 export type { MockScenarios, UnfiredRule } from './app/library/scenarios.ts'
 export type { MockSnapshots } from './app/library/snapshots.ts'
 export type * from './app/library/types.ts'

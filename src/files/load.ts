@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { conflictWith, type Extension } from '../model/domain/extension.ts'
-import { isScenarioPath, type Scenario } from '../model/domain/scenario.ts'
+import { isScenarioPath, partsOfName, type Scenario } from '../model/domain/scenario.ts'
 import { type SeedBundle, withDefaultClient } from '../model/domain/seed.ts'
 import { StartError } from '../model/domain/start-error.ts'
 import { lazyImport } from '../model/domain/once.ts'
@@ -98,15 +98,17 @@ export interface ScenarioContext {
 }
 
 /**
- * The scenarios that `--scenario` names, in order: one of the folder `scenarios` in a seed, or a bundled one, by its name, or a
- * file by its path.
+ * The scenarios that `--scenario` names, in order: one of the folder `scenarios` in a seed, or a bundled one, by its name and
+ * parameters, or a file by its path.
  * @throws StartError for an unknown name, DocumentError with every problem, UnreadableFileError
  */
 export async function loadScenarios(names: readonly string[], context: ScenarioContext): Promise<Scenario[]> {
   const scenarios: Scenario[] = []
   for (const name of names) {
-    const file = isScenarioPath(name) ? name : await fileNamed(name, context.seeds ?? [])
-    const scenario = await readScenarioFile(file, context)
+    const [plainName, parameters] = partsOfName(name)
+    const scenario = isScenarioPath(name)
+      ? await readScenarioFile(name, context)
+      : await readScenarioFile(await fileNamed(plainName, context.seeds ?? []), context, parameters)
     const twice = scenarios.some((other) => other.name === scenario.name)
     if (twice) throw new StartError(`scenario ${scenario.name} is given for the second time; give each once`)
     scenarios.push(scenario)
@@ -114,10 +116,14 @@ export async function loadScenarios(names: readonly string[], context: ScenarioC
   return scenarios
 }
 
-/** A bundled scenario; undefined when there is none of this name. @throws DocumentError when its connectors are missing */
+/**
+ * A bundled scenario, by its name and parameters; undefined when there is none of this name.
+ * @throws DocumentError when its connectors are missing, or it takes no such parameters
+ */
 export async function bundledScenario(name: string, context: ScenarioContext): Promise<Scenario | undefined> {
-  if (!(await bundledNames('scenario')).includes(name)) return undefined
-  return readScenarioFile(bundledFile('scenario', name), context)
+  const [plainName, parameters] = partsOfName(name)
+  if (!(await bundledNames('scenario')).includes(plainName)) return undefined
+  return readScenarioFile(bundledFile('scenario', plainName), context, parameters)
 }
 
 /** Every bundled scenario, in the order of their names, to be shown. */
@@ -137,7 +143,12 @@ async function fileNamed(name: string, seeds: readonly string[]): Promise<string
   return bundledFileNamed('scenario', name)
 }
 
-async function readScenarioFile(file: string, { checks, connectors }: ScenarioContext): Promise<Scenario> {
-  const { parseScenario } = await loadScenarioFiles()
-  return parseScenario({ file, text: await readTextFile(file) }, checks, connectors)
+async function readScenarioFile(file: string, context: ScenarioContext, parameters = ''): Promise<Scenario> {
+  const { parseScenario, withParameters } = await loadScenarioFiles()
+  const source = { file, text: await readTextFile(file) }
+  return parseScenario(
+    parameters === '' ? source : withParameters(source, parameters),
+    context.checks,
+    context.connectors,
+  )
 }

@@ -1,11 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '../model/domain/json.ts'
 import type { Scenario } from '../model/domain/scenario.ts'
 import { Hints, listed } from '../model/domain/suggestion.ts'
+import { percentDecoded } from '../model/domain/text.ts'
 import { type Problem, type Path, shown, valuesAt } from '../model/schema/problems.ts'
 import type { DocumentChecks } from './connector-checks.ts'
+import { documentText } from './document-text.ts'
+import { DocumentError } from './problem.ts'
 import { anotherKind, readDocument, sound } from './read.ts'
 import { toScenario } from './scenario.ts'
 import type { KnownConnectors } from './seed-checks.ts'
+import { SourceText } from './source-text.ts'
 import type { TextFile } from './text-files.ts'
 
 /**
@@ -21,6 +25,53 @@ export async function parseScenario(
   if (read.kind !== 'scenario') throw anotherKind(read, 'a scenario: name, description, initial, rules')
   const document = sound(read, connectors ? checkScenario(read.source.value, checks, connectors) : [])
   return { ...toScenario(document), text }
+}
+
+/** What a scenario takes in place of its own, and where its rules have that. */
+const PARAMETERS: Readonly<Record<string, readonly Path[]>> = {
+  tool: [['tool']],
+  connector: [['connector'], ['account', 'connector']],
+  identifier: [['account', 'identifier']],
+}
+
+/**
+ * A scenario whose rules are about another tool or account: `tool=crm_find&identifier=*`. Another tool has another connector,
+ * which is only named where a parameter says it.
+ * @throws DocumentError for a parameter that no rule has
+ */
+export function withParameters({ file, text }: TextFile, parameters: string): TextFile {
+  const document = new SourceText(text, file).value
+  // A plus is a plus, unlike in a form: identifiers have them.
+  const values = Object.fromEntries(
+    parameters.split('&').map((pair) => {
+      const [, name = pair, value = ''] = /^(.*?)=(.*)$/s.exec(pair) ?? []
+      return [name, percentDecoded(value) ?? value]
+    }),
+  )
+  const rules = valuesAt(document, ['rules', '*', 'on']).flatMap(({ value }) => (isJsonObject(value) ? [value] : []))
+  const placesOf = (name: string, matches: readonly JsonObject[]) =>
+    matches.flatMap((on) =>
+      (PARAMETERS[name] ?? []).flatMap((path) => {
+        const owner = path.length === 1 ? on : objectAt(on, 'account')
+        const key = String(path.at(-1))
+        return own(owner, key) === undefined ? [] : [{ owner, key }]
+      }),
+    )
+  const taken = Object.keys(PARAMETERS).filter((name) => placesOf(name, rules).length > 0)
+  if (values['tool'] !== undefined && values['connector'] === undefined) {
+    const ofTools = rules.filter((on) => own(on, 'tool') !== undefined)
+    for (const { owner, key } of placesOf('connector', ofTools)) Reflect.deleteProperty(owner, key)
+  }
+  const name = `${file}?${parameters}`
+  for (const [parameter, value] of Object.entries(values)) {
+    if (!taken.includes(parameter)) {
+      const allowed = taken.join(', ') || 'none, because no rule names a tool or an account'
+      const problem = { path: [], subject: `the parameter ${parameter}`, found: 'unknown', allowed }
+      throw new DocumentError([new SourceText(text, name).problem(problem)])
+    }
+    for (const { owner, key } of placesOf(parameter, rules)) owner[key] = value
+  }
+  return { file: name, text: documentText(document as JsonObject, name) }
 }
 
 /** What may be injected at any operation, declared or not (1.4). */

@@ -13,7 +13,7 @@ import {
   type ScenarioRule,
   type ScenarioTime,
 } from '../model/domain/scenario.ts'
-import { dottedPaths, isMatcher, type TextMatch } from '../model/domain/value-match.ts'
+import { dottedPaths, isMatcher } from '../model/domain/value-match.ts'
 import type { Fault } from '../scenarios/faults/fault.ts'
 import { FAULT_KINDS, type FaultKind, FAULTS } from '../scenarios/faults/faults.ts'
 import type { Path } from '../model/schema/problems.ts'

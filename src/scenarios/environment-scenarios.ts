@@ -18,7 +18,7 @@ import {
 
 /** The scenarios that come with the package, which `documents` reads. */
 export interface BundledScenarios {
-  /** Undefined when there is none of the name. @throws Error when it does not fit the environment */
+  /** By its name and parameters; undefined when there is none of the name. @throws Error when it does not fit the environment */
   named(name: string, environment: Environment): Promise<Scenario | undefined>
   /** For messages and lists. */
   names(): Promise<readonly string[]>
@@ -160,12 +160,13 @@ export class EnvironmentScenarios {
     })
   }
 
-  /** Starts a defined or bundled scenario, or restarts it. @throws UnknownScenarioError */
-  async start(name: string): Promise<void> {
+  /** Starts a defined or bundled scenario, or restarts it. @returns its name without parameters. @throws UnknownScenarioError */
+  async start(name: string): Promise<string> {
     const bundled = this.#definitions.get(name) ? undefined : await this.#bundled.named(name, this.#environment)
     const scenario = this.#definitions.get(name)?.scenario ?? bundled
     if (!scenario) throw new UnknownScenarioError(name, await this.#startable())
     this.#environment.model.transact(() => this.#begin(scenario, true))
+    return scenario.name
   }
 
   /** Stops a scenario; what it counted stays to be read. @throws UnknownScenarioError */

@@ -68,21 +68,34 @@ describe('rules at their places', () => {
 
   it.each<[string, object, string[], string[]]>([
     ['tool, as it is', { tool: { equals: 'mail_*' } }, [], ['first@example.com', 'second@example.com']],
-    ['tool, by a pattern', { tool: { matches: '^mail_(send|read)_' } }, ['first@example.com', 'second@example.com'], []],
+    [
+      'tool, by a pattern',
+      { tool: { matches: '^mail_(send|read)_' } },
+      ['first@example.com', 'second@example.com'],
+      [],
+    ],
     ['account', { account: { identifier: { matches: '^f' } } }, ['first@example.com'], ['second@example.com']],
     ['body', { body: { tool_input: { to: { matches: '@example\\.com$' } } } }, ['first@example.com'], []],
     ['header', { headers: { Authorization: { matches: '^Bearer [\\w.-]+$' } } }, ['second@example.com'], []],
   ])('service: rules can match the %s by a matcher', (_, on, refused, passed) =>
     withScenarios(
-      { scenarios: [oneRule({ at: 'service', on: { operation: 'execute_tool', ...on }, do: [{ respond: { status: 503 } }] })] },
+      {
+        scenarios: [
+          oneRule({ at: 'service', on: { operation: 'execute_tool', ...on }, do: [{ respond: { status: 503 } }] }),
+        ],
+      },
       async (mock) => {
-        for (const [identifiers, status] of [[refused, 503], [passed, 200]] as const)
+        for (const [identifiers, status] of [
+          [refused, 503],
+          [passed, 200],
+        ] as const)
           for (const identifier of identifiers) {
             const account = await mock.account(identifier)
             expect([identifier, (await mock.send(account)).status]).toEqual([identifier, status])
           }
       },
-    ))
+    ),
+  )
 
   it('service: the account is the one of the locator, in every form of it', () =>
     withScenarios(

@@ -317,11 +317,17 @@ describe('a scenario file is accepted', () => {
       'a literal that looks like a regular expression',
       'at: service, on: { client: { equals: "^ci*" }, body: { to: { equals: "/a/i" } } }, do: [{ timeout: {} }]',
     ],
-    ['patterns', 'at: service, on: { tool: { matches: "^mail_" }, query: { q: { matches: "[a-z]+" } } }, do: [{ timeout: {} }]'],
+    [
+      'patterns',
+      'at: service, on: { tool: { matches: "^mail_" }, query: { q: { matches: "[a-z]+" } } }, do: [{ timeout: {} }]',
+    ],
   ])('%s', async (_name, rule) => {
     expect(await ofRule(rule)).toEqual([])
   })
 })
+
+const loadedText = async (text: string) =>
+  (await parseScenario({ file: 's.yaml', text }, DOCUMENT_CHECKS, connectors)).rules
 
 describe('--scenario', () => {
   const context = { checks: DOCUMENT_CHECKS, connectors }
@@ -332,8 +338,43 @@ describe('--scenario', () => {
     )
   })
 
+  it.each([
+    [
+      'rate-limited?tool=mail_send_message',
+      'the parameter tool is unknown; allowed: none, because no rule names a tool or',
+    ],
+    ['token-dies-mid-run?user=ada', 'the parameter user is unknown; allowed: tool, connector, identifier'],
+    ['token-dies-mid-run?tool=', '`rules[0].on.tool` is'],
+    ['token-dies-mid-run?tool=helpdesk_find', '`rules[0].on.tool` is "helpdesk_find"'],
+    ['token-dies-mid-run?tool=files_search&connector=mail', '`rules[0].on.tool` is "files_search"'],
+    ['token-dies-mid-runs?tool=a', 'no bundled scenario "token-dies-mid-runs" (did you mean token-dies-mid-run?)'],
+  ])('refuses %s', async (name, message) => {
+    await expect(loadScenarios([name], context)).rejects.toThrow(message)
+  })
+
   it('reports that a file is missing', async () => {
     await expect(loadScenarios(['./nowhere.yaml'], context)).rejects.toThrow('./nowhere.yaml: there is no such file')
+  })
+
+  it.each([
+    ['?identifier=*', { tool: 'mail_send_message', account: { connector: 'mail', identifier: '*' } }],
+    ['?tool=mail_*', { tool: 'mail_*', account: { identifier: 'ada@example.com' } }],
+    ['?tool=*&connector=crm&identifier=a+b%40c&x', 'the parameter x'],
+    [
+      '?tool=*&connector=crm&identifier=a+b%2C%40c=d/e',
+      { tool: '*', account: { connector: 'crm', identifier: 'a+b,@c=d/e' } },
+    ],
+  ])('takes token-dies-mid-run%s for other requests', async (parameters, on) => {
+    const loading = loadScenarios([`token-dies-mid-run${parameters}`], context)
+    if (typeof on === 'string') return expect(loading).rejects.toThrow(on)
+    const [scenario] = await loading
+    expect(scenario).toMatchObject({
+      name: 'token-dies-mid-run',
+      rules: [{ on: { operation: 'execute_tool', ...on } }, {}],
+    })
+    expect(scenario?.rules[0]?.on.account).toEqual(on.account)
+    // What is shown and edited says what runs.
+    expect(await loadedText(scenario?.text ?? '')).toEqual(scenario?.rules)
   })
 
   it('refuses the same scenario twice', async () => {

@@ -6,7 +6,7 @@ import { BOOLEAN, checkOptions, invalidArgument, oneOf, type Rule, TEXT, TEXTS, 
 import { connection, type ConnectOptions } from './connection.ts'
 import { ControlClient } from './control-client.ts'
 import { instantOf } from '../../model/domain/instant.ts'
-import { isScenarioPath } from '../../model/domain/scenario.ts'
+import { isScenarioPath, nameWith, type ScenarioParameters } from '../../model/domain/scenario.ts'
 import { ToolmockError } from './toolmock-error.ts'
 import { type EnvironmentParts, sharedToolmock, type Toolmock, toolmockOf } from './toolmock.ts'
 import type { ScenarioDocument } from './types.ts'
@@ -23,6 +23,8 @@ export interface ToolmockOptions extends SharedOptions {
   readonly url?: string | undefined
   /** A scenario that runs from the start in every environment: the name of a bundled one, or a file. */
   readonly scenario?: string
+  /** What `scenario` takes in place of its own tool, connector and account: `{ tool: 'crm_find', identifier: '*' }`. */
+  readonly with?: ScenarioParameters
   /** Several scenarios. */
   readonly scenarios?: readonly string[]
   /** Where clocks start, ISO 8601 with a time zone, or a day in UTC; at the current time when absent. */
@@ -99,16 +101,31 @@ export async function runningServer(
   options: ToolmockOptions,
   connectOptions: ConnectOptions = {},
 ): Promise<EnvironmentParts | undefined> {
-  const { url, scenario, scenarios = [], clock, freeze, idSeed, adminToken, ...others } = options
+  const {
+    url,
+    scenario: _scenario,
+    scenarios: _scenarios,
+    with: _with,
+    clock,
+    freeze,
+    idSeed,
+    adminToken,
+    ...others
+  } = options
   const run = process.env['TOOLMOCK_RUN']
   const address = url ?? (run === '' ? undefined : run)
   if (address === undefined) return undefined
   refuseServerOptions(url === undefined ? { ...others, adminToken } : others, url === undefined)
-  const names = [...(scenario === undefined ? [] : [scenario]), ...scenarios]
+  const names = scenarioNames(options)
   const read = names.length === 0 ? undefined : await readScenarios(names)
   const defaults = Object.entries({ clock, freeze, idSeed, scenarios: read }).filter(([, value]) => value !== undefined)
   const known = await connection(address, adminToken === undefined ? connectOptions : { adminToken, ...connectOptions })
   return { ...known, defaults: Object.fromEntries(defaults) }
+}
+
+function scenarioNames({ scenario, with: parameters, scenarios = [] }: ToolmockOptions): string[] {
+  if (parameters && scenario === undefined) throw invalidArgument('createToolmock: with goes with scenario')
+  return [...(scenario === undefined ? [] : [nameWith(scenario, parameters)]), ...scenarios]
 }
 
 function refuseServerOptions(options: object, isUnderRun: boolean): void {
@@ -161,6 +178,11 @@ const textOf = (allowed: string, isAllowed: (text: string) => boolean): Rule => 
 })
 const BASE_URL = textOf(BASE_URL_RULE, isBaseUrl)
 
+const PARAMETERS: Rule = {
+  allowed: 'an object of tool, connector and identifier, whose values are texts',
+  accepts: (value) => typeof value === 'object' && value !== null && Object.values(value).every(TEXT.accepts),
+}
+
 const TLS: Rule = {
   allowed: 'true, or { cert, key } with the names of PEM files',
   accepts: (value) => {
@@ -180,6 +202,7 @@ export const RULES = {
   scenarios: TEXTS,
   seeds: { ...TEXTS, flag: '--seed' },
   extensions: { ...TEXTS, flag: '--extension' },
+  with: PARAMETERS,
   clock: CLOCK,
   freeze: BOOLEAN,
   idSeed: wholeNumber(0, 999_999_999),
@@ -214,8 +237,8 @@ const CONNECT_RULES = {
 
 function appOptions(options: ToolmockOptions): AppOptions {
   const {
-    scenario,
-    scenarios = [],
+    scenario: _scenario,
+    with: _with,
     clock,
     tls,
     journalSize,
@@ -224,7 +247,7 @@ function appOptions(options: ToolmockOptions): AppOptions {
     url: _url,
     ...same
   } = options
-  const named = [...(scenario === undefined ? [] : [scenario]), ...scenarios]
+  const named = scenarioNames(options)
   return {
     ...same,
     scenarios: named.length === 0 ? undefined : named,

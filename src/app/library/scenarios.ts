@@ -1,3 +1,4 @@
+import { nameWith, type ScenarioParameters } from '../../model/domain/scenario.ts'
 import type { ControlClient } from './control-client.ts'
 import type { RulePlace, ScenarioDocument, ScenarioView } from './types.ts'
 
@@ -21,8 +22,12 @@ export interface MockScenarios {
    * @throws ToolmockError INVALID_DOCUMENT with every problem
    */
   define(document: ScenarioDocument): Promise<ScenarioView>
-  /** Starts a defined or a bundled one, or restarts it. @throws ToolmockError SCENARIO_NOT_FOUND */
-  start(name: string): Promise<ScenarioView>
+  /**
+   * Starts a defined or a bundled one, or restarts it; `parameters` take the place of the tool and account in the rules of a
+   * bundled one.
+   * @throws ToolmockError SCENARIO_NOT_FOUND
+   */
+  start(name: string, parameters?: ScenarioParameters): Promise<ScenarioView>
   /** Stops it; its counts can still be read. @throws ToolmockError SCENARIO_NOT_FOUND */
   stop(name: string): Promise<ScenarioView>
   /** Stops and removes every scenario. */
@@ -38,7 +43,8 @@ export function scenariosOf(control: ControlClient): MockScenarios {
     list,
     define: async (document) =>
       (await control.call('PUT /scenarios/{name}', { path: { name: document.name }, body: document })).scenario,
-    start: async (name) => (await control.call('POST /scenarios/{name}/start', { path: { name } })).scenario,
+    start: async (name, parameters) =>
+      (await control.call('POST /scenarios/{name}/start', { path: { name: nameWith(name, parameters) } })).scenario,
     stop: async (name) => (await control.call('POST /scenarios/{name}/stop', { path: { name } })).scenario,
     clear: () => control.send('DELETE /scenarios'),
     unfired: async () => (await list()).filter(({ started }) => started).flatMap(unfiredRules),

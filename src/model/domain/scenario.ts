@@ -116,7 +116,28 @@ export function unfiredReason(
   return matched === 0 ? 'no request matched it' : `${plural(matched, 'request')} matched it, but not its conditions`
 }
 
-/** Whether a scenario is given by its file. A path has a slash or the ending of a file; a name has neither. */
+/**
+ * Whether a scenario is given by its file. A path has a slash or the ending of a file; a name has neither, but it may have
+ * parameters: `token-dies-mid-run?identifier=a/b`.
+ */
 export function isScenarioPath(name: string): boolean {
-  return /[/\\]|\.(?:ya?ml|json)$/.test(name)
+  return /[/\\]|\.(?:ya?ml|json)$/.test(partsOfName(name)[0])
+}
+
+/** What a scenario that is named takes in place of its own tool, connector and account. */
+export interface ScenarioParameters {
+  readonly tool?: string
+  readonly connector?: string
+  readonly identifier?: string
+}
+
+export function nameWith(name: string, parameters: ScenarioParameters = {}): string {
+  const pairs = Object.entries(parameters).map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`)
+  return pairs.length === 0 ? name : `${name}?${pairs.join('&')}`
+}
+
+/** The name of a scenario and its parameters: `token-dies-mid-run?tool=crm_find&identifier=*`. */
+export function partsOfName(name: string): [name: string, parameters: string] {
+  const at = name.indexOf('?')
+  return at === -1 ? [name, ''] : [name.slice(0, at), name.slice(at + 1)]
 }

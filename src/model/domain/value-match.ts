@@ -71,7 +71,9 @@ export function matchesTexts(
   valueOf: (name: string) => JsonValue | undefined,
 ): boolean {
   return Object.entries(wanted ?? {}).every(([name, each]) =>
-    [valueOf(name) ?? []].flat().some((value) => matchesValue(each, typeof value === 'string' ? value : jsonText(value))),
+    [valueOf(name) ?? []]
+      .flat()
+      .some((value) => matchesValue(each, typeof value === 'string' ? value : jsonText(value))),
   )
 }
 

@@ -80,7 +80,9 @@ const responderShape = {
     })
       .optional()
       .describe('Values by field of the account that calls.'),
-  }).describe('Which requests it answers; in its texts * matches any text; { equals: TEXT } is the text itself, { matches: PATTERN } a regular expression.'),
+  }).describe(
+    'Which requests it answers; in its texts * matches any text; { equals: TEXT } is the text itself, { matches: PATTERN } a regular expression.',
+  ),
   steps: steps
     .optional()
     .describe(

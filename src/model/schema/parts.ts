@@ -112,7 +112,8 @@ function checkPatterns(value: unknown, report: Report, path: Path = []): void {
 export const jsonMatch = withRule(jsonObject, (body, report) => checkPatterns(body, report))
 
 const matcher = accepted<Exclude<TextMatch, string>>(
-  (value) => isMatcher(value) && ('equals' in value ? typeof value.equals === 'string' : isLinearPattern(value.matches)),
+  (value) =>
+    isMatcher(value) && ('equals' in value ? typeof value.equals === 'string' : isLinearPattern(value.matches)),
   `a text, { equals: TEXT }, or { matches: PATTERN } with ${PATTERN}`,
 ).meta({
   type: 'object',
@@ -149,7 +150,9 @@ export const textMatches = withRule(
   (texts, report) => checkPatterns(texts, report),
 )
   .transform((map): Record<string, TextMatch> =>
-    Object.fromEntries(Object.entries(map).map(([name, each]) => [name, typeof each === 'object' ? each : String(each)])),
+    Object.fromEntries(
+      Object.entries(map).map(([name, each]) => [name, typeof each === 'object' ? each : String(each)]),
+    ),
   )
   .meta({
     title: 'texts or matchers by name',

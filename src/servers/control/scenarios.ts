@@ -28,8 +28,7 @@ export const scenarioHandlers = {
   },
 
   start_scenario: async (call) => {
-    await call.scenarios.start(call.path.name)
-    return viewOf(call)
+    return viewOf(call, await call.scenarios.start(call.path.name))
   },
 
   stop_scenario: (call) => {
@@ -43,6 +42,6 @@ export const scenarioHandlers = {
   },
 } satisfies Partial<ControlHandlers>
 
-function viewOf({ scenarios, path }: ScenarioCall): ControlReply {
-  return { body: { scenario: scenarios.list().find(({ name }) => name === path.name) } }
+function viewOf({ scenarios, path }: ScenarioCall, scenario = path.name): ControlReply {
+  return { body: { scenario: scenarios.list().find(({ name }) => name === scenario) } }
 }

@@ -198,6 +198,9 @@ describe('a command about a running server', () => {
   it('scenario lists the scenarios, starts and stops one, and shows how often its rules fired', async () => {
     const { ok, json, run, post } = await mock()
     expect(await ok('scenario')).toMatch(/^rate-limited +The third party limits the rate/m)
+    expect(await ok('scenario', 'start', 'token-dies-mid-run?identifier=a/b.yaml')).toMatch(
+      /^token-dies-mid-run is running/,
+    )
     expect(await ok('scenario', 'start', 'rate-limited')).toBe(
       'rate-limited is running: The third party limits the rate of the first two calls.\n',
     )

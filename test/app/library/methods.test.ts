@@ -318,6 +318,28 @@ describe.each(ACCESSES)('the library, %s', (access) => {
     })
   })
 
+  it('scenarios: a bundled one takes another tool and account', async () => {
+    const others = { tool: 'mail_list_messages', identifier: '*' }
+    await withMock(access, { scenario: 'token-dies-mid-run', with: others }, async (mock) => {
+      const client = await clientOf(mock)
+      await client.account({ identifier: 'eve@example.com', connected_account: TOKENS })
+      const call = { tool_name: 'mail_list_messages', tool_input: {}, connector: 'mail', identifier: 'eve@example.com' }
+      const statuses = async () => {
+        const all = []
+        for (let nth = 1; nth <= 3; nth++) all.push((await client.post('/execute_tool', call)).status)
+        return all
+      }
+      expect(await statuses()).toEqual([200, 200, 400])
+      const { name, rules } = await mock.scenarios.start('token-dies-mid-run', { identifier: 'no&body@example.com' })
+      expect([name, rules[0]?.matched]).toEqual(['token-dies-mid-run', 0])
+      expect(await statuses()).toEqual([400, 400, 400])
+      expect((await mock.scenarios.list()).find((each) => each.running)?.rules[0]?.matched).toBe(0)
+      expect(await rejection(mock.scenarios.start('rate-limited', { tool: 'x' }))).toMatchObject({
+        message: expect.stringContaining('the parameter tool is unknown'),
+      })
+    })
+  })
+
   it('collections: list, get, put', async () => {
     await withMock(access, FROZEN, async (mock) => {
       await mock.connector({

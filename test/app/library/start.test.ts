@@ -103,7 +103,7 @@ describe('createToolmock', () => {
   it.each([
     [
       { seed: 'a.yaml' },
-      /^createToolmock has no option "seed" \(did you mean seeds\?\); it has scenario, scenarios, seeds, extensions, /,
+      /^createToolmock has no option "seed" \(did you mean seeds\?\); it has scenario, scenarios, seeds, extensions, with, /,
     ],
     [{ memory: true }, /^createToolmock has no option "memory"; it has scenario, /],
     [{ extensions: 'organizations' }, /extensions is "organizations"; allowed: a list of texts/],
@@ -115,6 +115,8 @@ describe('createToolmock', () => {
     [{ clock: 5 }, /clock is 5; allowed: /],
     [{ clock: new Date(Number.NaN) }, /clock is Invalid Date; allowed: /],
     [{ scenarios: 'rate-limited' }, /scenarios is "rate-limited"; allowed: a list of texts/],
+    [{ with: { tool: 5 }, scenario: 's' }, /with is { tool: 5 }; allowed: an object of tool, connector and identifier/],
+    [{ with: { identifier: '*' } }, /with goes with scenario$/],
     [{ port: '8665' }, /port is "8665"; allowed: a whole number from 0 to 65535$/],
     [{ port: null }, /port is null; /],
     [{ idSeed: Number.NaN }, /idSeed is NaN; allowed: a whole number from 0 to 999999999$/],
