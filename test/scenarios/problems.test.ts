@@ -163,7 +163,7 @@ describe('a scenario file is refused', () => {
     [
       'an undeclared status',
       'at: service, on: { operation: list_connections }, do: [{ respond: { status: 409 } }]',
-      /^`do\[0\]\.respond\.status` is 409; allowed: a status that spec\/openapi\.yaml declares for list_connections: 200, 400, 401, 429, 500, 503, 504; anything with off_spec: true$/,
+      /^`do\[0\]\.respond\.status` is 409; allowed: a status that the contract declares for list_connections: 200, 400, 401, 429, 500, 503, 504; anything with off_spec: true$/,
     ],
     [
       'a status that not every operation declares',
