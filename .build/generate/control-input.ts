@@ -61,7 +61,7 @@ function zodOf(spec: SpecDocument, schema: Schema): string {
   if (rest.format === 'date-time') return 'clockTime'
   // The one value that is a text or a number.
   if (Array.isArray(type)) return 'duration'
-  if (type === 'array' && items) return `z.array(${zodOf(spec, items)})`
+  if (type === 'array' && items) return `z.array(${zodOf(spec, items)})${rest['minItems'] === 1 ? '.min(1)' : ''}`
   if (type === 'integer') return `wholeNumber(${String(least)}, ${String(most)})`
   if (type === 'object' && additionalProperties === false) {
     const fields = Object.entries(properties ?? {}).map(([name, inner]) => {

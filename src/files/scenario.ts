@@ -181,13 +181,15 @@ const rule = withRule(
     for (const { path, kind, fault, params } of faults) {
       // The answer of a consent is a redirect of the browser: there is no connection to end and no body to break.
       if (at === 'consent' && (fault.phase === 'connection' || fault.phase === 'delivery')) {
-        const allowed = 'respond with an OAuth error, latency, hold_until, and faults that change the model'
+        const allowed =
+          'respond with an OAuth error, grant_scopes, latency, hold_until, and faults that change the model'
         report([...path, kind], { found: 'set at consent', allowed, atKey: true })
-      }
-      if ((at === 'webhook') !== (fault.phase === 'webhook') && !(at === 'webhook' && fault.phase === 'wait')) {
+      } else if ((at === 'webhook') !== (fault.phase === 'webhook') && !(at === 'webhook' && fault.phase === 'wait')) {
         const allowed = at === 'webhook' ? `latency, ${kindsOf('webhook')}` : `every fault but ${kindsOf('webhook')}`
         report([...path, kind], { found: `set at ${at}`, allowed, atKey: true })
       }
+      if (fault.phase === 'consent' && at !== 'consent')
+        report([...path, kind], { found: `set at ${at}`, allowed: `${kind} at consent`, atKey: true })
       const operation = on.operation ?? (on.tool === undefined ? undefined : 'execute_tool')
       fault.check?.(params, { at, operation, off_spec }, (inside, problem) => {
         report([...path, kind, ...inside], problem)

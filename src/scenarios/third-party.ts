@@ -117,22 +117,29 @@ export interface ConsentError {
   readonly error_description: string
 }
 
-/** Applies the rules at `consent`, when the decision is made. Undefined leaves the decision as it is. */
+/** What rules make of a decision; empty where they leave it as it is. */
+interface ConsentOutcome {
+  readonly error?: ConsentError
+  /** What is granted in place of what was chosen. */
+  readonly scopes?: readonly string[] | undefined
+}
+
+/** Applies the rules at `consent`, when the decision is made. */
 export async function consentFault(
   scenarios: EnvironmentScenarios,
   { connector, account, trace }: ConsentRequest,
   pauses: Pauses,
-): Promise<ConsentError | undefined> {
-  if (!scenarios.active) return undefined
+): Promise<ConsentOutcome> {
+  if (!scenarios.active) return {}
   const request = { connector: connector.connector, account, trace, body: undefined, query: {}, headers: {} }
   const fired = scenarios.match({ at: 'consent', ...request })
-  if (!fired) return undefined
-  // At consent the only faults beside those on the model are respond, latency and hold_until (`documents/scenario.ts`).
+  if (!fired) return {}
   await actBefore(fired.faults, { pauses, trace, random: () => scenarios.random() })
   const answer = injectedAnswer(fired.faults, { ...NOT_AT_SERVICE, at: 'consent' })
-  if (!answer || !isJsonObject(answer.body)) return undefined
+  const grants = fired.faults.flatMap(({ fault, params }) => (fault.phase === 'consent' ? [fault.scopes(params)] : []))
+  if (!answer || !isJsonObject(answer.body)) return { scopes: grants.at(-1) }
   const { error, error_description } = answer.body
-  return { error: textOr(error, 'server_error'), error_description: textOr(error_description, '') }
+  return { error: { error: textOr(error, 'server_error'), error_description: textOr(error_description, '') } }
 }
 
 function textOr(value: JsonValue | undefined, otherwise: string): string {

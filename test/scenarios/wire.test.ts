@@ -215,7 +215,7 @@ const AT_THIRD_PARTY: readonly [kind: FaultKind, parameters: JsonValue, status: 
   ['malformed_json', {}, 500, /JSON/],
   ['slow_body', { over: 50 }, 200, /msg_/],
   ['latency', 30, 200, /msg_/],
-  ['respond', { status: 418, body: { error: 'teapot' } }, 500, /418/],
+  ['respond', { status: 418, body: { error: 'teapot' } }, 500, /teapot/],
   ['respond', { status: 429, headers: { 'Retry-After': '3' }, body: {} }, 429, /TOOL_ERROR/],
 ]
 
@@ -229,7 +229,7 @@ describe('faults on the wire at the third party, seen by the caller of a tool', 
   )
 
   it('are all in the table above except those that wait for another request or for the time-out of the tool', () => {
-    const elsewhere = ['model', 'webhook']
+    const elsewhere = ['model', 'webhook', 'consent']
     const onTheWire = FAULT_KINDS.filter(
       (kind) => !elsewhere.includes(FAULTS[kind].phase) && kind !== 'timeout' && kind !== 'hold_until',
     )

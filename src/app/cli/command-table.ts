@@ -430,6 +430,9 @@ const TABLE = {
       as: text('IDENTITY')(
         "who signs in at the third party for approve and deny (by default the account's own identifier where it is one of the connector's people, else the first of them)",
       ),
+      scopes: text('SCOPES')(
+        'what an approved consent grants of what is asked for, with commas between (by default all)',
+      ),
       ...CONTROL,
     },
   },

@@ -31,13 +31,16 @@ export const links = actionCommand('links', (session) => {
     (decision: 'approve' | 'deny', done: string): Action =>
     async (named, what) => {
       const { id, connector, identifier } = await chosenLink(session, what, named)
-      const answer = await call('POST /links/{id}/complete', { path: { id }, body: { decision, as: values.as } })
+      const body = { decision, as: values.as, scopes: values.scopes?.split(',').map((scope) => scope.trim()) }
+      const answer = await call('POST /links/{id}/complete', { path: { id }, body })
       const next = `A browser would go to ${answer.redirect_url}`
       print(answer, () => `${done} the link of ${identifier} at ${connector}. ${next}`)
     }
   if (values.as !== undefined && operands[0] !== 'approve' && operands[0] !== 'deny') {
     throw new UsageError('--as goes with links approve and links deny.')
   }
+  if (values.scopes !== undefined && operands[0] !== 'approve')
+    throw new UsageError('--scopes goes with links approve.')
   return {
     list: none(async () => {
       const [answer, { now }] = [await call('GET /links'), await call('GET /clock')]

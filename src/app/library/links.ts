@@ -8,6 +8,8 @@ export interface LinkDecision {
   readonly decision: 'approve' | 'deny'
   /** Who signs in at the third party; the link's own identity when absent. */
   readonly as?: string
+  /** What an approved consent grants of what is asked for; all of it when absent. */
+  readonly scopes?: readonly string[]
 }
 
 /** Consent without a browser (G31). */

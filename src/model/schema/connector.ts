@@ -196,6 +196,10 @@ export const tool = strict({
   })
     .exactOptional()
     .describe('What tool lists show of its effects.'),
+  scopes: z
+    .array(nonEmpty)
+    .exactOptional()
+    .describe('What a token must be allowed for its call; without, the third party answers 403. Absent: any token.'),
   call: strict({
     method: z.enum(METHODS).describe('The HTTP method.'),
     path: path.describe('A template over input and account.'),

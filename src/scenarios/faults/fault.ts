@@ -71,6 +71,8 @@ type Action<Parameters> =
       phase: 'delivery'
       deliver(connection: FaultConnection, answer: EncodedAnswer, parameters: Parameters): Promise<void>
     }
+  /** Grants these scopes in place of those that were chosen at a consent. */
+  | { phase: 'consent'; scopes(parameters: Parameters): readonly string[] }
   /** Sends an event to a webhook in another way. */
   | { phase: 'webhook'; plan(parameters: Parameters): Partial<WebhookPlan> }
 

@@ -1,6 +1,7 @@
 import { advanceClock } from './advance-clock.ts'
 import { emptyResponse, resetConnection, timeout } from './connection-faults.ts'
 import type { Fault } from './fault.ts'
+import { grantScopes } from './grant-scopes.ts'
 import { holdUntil } from './hold-until.ts'
 import { latency } from './latency.ts'
 import { malformedJson } from './malformed-json.ts'
@@ -33,6 +34,7 @@ export const FAULTS = {
   revoke_refresh_token: revokeRefreshToken,
   disconnect,
   consume_auth_request: consumeAuthRequest,
+  grant_scopes: grantScopes,
   revoke_bearer_tokens: revokeBearerTokens,
   advance_clock: advanceClock,
   drop,

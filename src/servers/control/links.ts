@@ -2,6 +2,7 @@ import type { Account } from '../../model/domain/account.ts'
 import { TRAITS } from '../../model/domain/authorization-type.ts'
 import { ServiceError } from '../../model/domain/errors.ts'
 import { present } from '../../model/domain/json.ts'
+import type { MagicLink } from '../../model/domain/generated/tables.ts'
 import { quote } from '../../model/domain/text.ts'
 import { baseUrlOf } from '../../model/domain/request-headers.ts'
 import { completeLink } from '../magic-links/consent-flow.ts'
@@ -11,7 +12,7 @@ import { type Environment, ReadGuard } from '../../state/environment.ts'
 import { hasExpired } from '../../state/expiry.ts'
 import { runOperation } from './operation.ts'
 import { changed, type EnvironmentCall, type ControlHandlers, goneSignal } from './call.ts'
-import { ControlError } from './errors.ts'
+import { ControlError, invalidInput } from './errors.ts'
 
 type ListCall = EnvironmentCall<'list_links'>
 
@@ -54,6 +55,7 @@ export const linkHandlers = {
     }
     const { environment, link } = found
     if (!named) applyDueEvents(environment, trace)
+    checkScopes(environment, link, body)
     const readGuard = new ReadGuard(environment)
     trace.account = environment.model.tables.accounts.get(link.account_id)
     const thirdParty = services.thirdParties.client(environment, trace)
@@ -81,6 +83,23 @@ function openLinks({ services, environment, request }: ListCall): object[] {
     links.push({ id, link: `${baseUrl}/magic/${id}`, connector, identifier, expiry, ...whom })
   }
   return links
+}
+
+/** @throws ControlError INVALID_BODY for scopes that the consent of a link does not ask for */
+function checkScopes(
+  environment: Environment,
+  link: MagicLink,
+  { decision, scopes = [] }: EnvironmentCall<'complete_link'>['body'],
+): void {
+  const account = environment.model.tables.accounts.get(link.account_id)
+  const connector = account && environment.connector(account.connector)
+  const asks = decision === 'approve' && connector && TRAITS[connector.authorization_type].source === 'consent'
+  const asked = asks ? connector.oauth.scopes : []
+  const problems = scopes.flatMap((scope, index) => {
+    const allowed = asked.join(', ') || 'none: this decision grants no scopes'
+    return asked.includes(scope) ? [] : [{ path: ['scopes', index], found: quote(scope), allowed }]
+  })
+  if (problems.length > 0) throw invalidInput('INVALID_BODY', problems)
 }
 
 function accountOf({ model }: Environment, linkId: string): Account | undefined {

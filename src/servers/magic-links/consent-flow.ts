@@ -19,6 +19,7 @@ import {
 } from '../../model/domain/credentials.ts'
 import { type Instant, instant } from '../../model/domain/instant.ts'
 import type { MagicLink } from '../../model/domain/generated/tables.ts'
+import { present } from '../../model/domain/json.ts'
 import type { ThirdParty, TokenAnswer } from '../../model/domain/ports.ts'
 import { withParameters } from '../../model/domain/redirect-url.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
@@ -50,6 +51,8 @@ export interface LinkFlow {
 export interface Choice {
   readonly decision: Decision
   readonly as?: string | undefined
+  /** What is granted of what is asked for; all of it when absent. */
+  readonly scopes?: readonly string[] | undefined
 }
 
 interface Consented {
@@ -131,11 +134,11 @@ export async function completeWithoutUser(flow: LinkFlow, linkId: string, databa
   return (await obtained) ?? completeWithoutUser(flow, linkId, databaseUser)
 }
 
-async function completeConsent(flow: LinkFlow, open: OpenLink, { decision, as }: Choice): Promise<string> {
+async function completeConsent(flow: LinkFlow, open: OpenLink, { decision, as, scopes }: Choice): Promise<string> {
   const { services, environment, trace } = flow
   if (decision === 'approve') refuseUnverifiable(environment, open.link)
   const person = as || defaultPerson(open.connector.people, open.account.identifier)
-  const answer = { ...authorizationRequestOf(flow, open), decision, person }
+  const answer = { ...authorizationRequestOf(flow, open), ...present({ scopes }), decision, person }
   const callback = await decideWithScenarios(services, { environment, connector: open.connector }, answer, trace)
   return finishConsent(flow, open.link.id, new URL(callback, flow.baseUrl).searchParams)
 }

@@ -103,6 +103,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
       link: text.describe('id from list_links, or the whole link'),
       decision: z.enum(['approve', 'deny']),
       as: text.optional().describe("who signs in; the account's own identifier by default"),
+      scopes: z.array(text).optional().describe('what an approved consent grants; all that is asked for by default'),
     },
     run: async ({ link, ...body }, call) => {
       const id = link.replace(/[?#].*$/, '').replace(/^.*\//, '')

@@ -1,14 +1,23 @@
-import type { Connector, RateLimit } from '../../model/domain/connector.ts'
-import { pathParts } from '../../model/domain/path-pattern.ts'
+import type { Account } from '../../model/domain/account.ts'
+import type { Connector, RateLimit, Tool } from '../../model/domain/connector.ts'
+import type { Grant } from '../../model/domain/generated/tables.ts'
+import { matchPath, pathParts } from '../../model/domain/path-pattern.ts'
 import { plural } from '../../model/domain/text.ts'
 import { rateCountersOf } from '../../state/collections.ts'
-import { ACCOUNT_HEADER, headerOf, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
+import {
+  ACCOUNT_HEADER,
+  headerOf,
+  headerValue,
+  jsonAnswer,
+  type ReceivedRequest,
+  type ThirdPartyAnswer,
+} from './http-messages.ts'
 import { answerBy, failureAnswer, requestView, type ResponderCall } from './responders.ts'
 import { REFUSALS, type SchemeContext, SCHEMES } from './schemes.ts'
 import { accountInTemplates } from './template.ts'
 
 /** A third party's API: authenticates the call, then the first matching responder answers. Its templates have to be prepared. */
-export function answerApi(context: SchemeContext, request: ReceivedRequest): ThirdPartyAnswer {
+export function answerApi(context: SchemeContext, request: ReceivedRequest, tool?: string): ThirdPartyAnswer {
   const { environment, connector } = context
   const scheme = SCHEMES[connector.authorization_type]
   const grant = scheme.verify(request, context)
@@ -22,6 +31,13 @@ export function answerApi(context: SchemeContext, request: ReceivedRequest): Thi
   if (!view) return jsonAnswer(400, { error: 'malformed_body', message: 'the body is not JSON' })
   // For a call without a credential, the account that the service names.
   const account = environment.model.tables.accounts.get(grant?.account_id ?? headerOf(request, ACCOUNT_HEADER))
+  const missing = grant && missingScopes(connector, scopesOf(grant, account, connector), { request, path, tool })
+  if (missing) {
+    const scope = missing.join(' ')
+    const challenge = `${scheme.challenge(connector, 'missing')}, error="insufficient_scope", scope="${headerValue(scope)}"`
+    const message = `the token was not granted ${missing.join(', ')}`
+    return jsonAnswer(403, { error: 'insufficient_scope', scope, message }, { 'WWW-Authenticate': challenge })
+  }
   const accountSeen = account ? accountInTemplates(account) : null
   const person = grant?.person ?? null
   const call: ResponderCall = { request, view, path, accountId: account?.id ?? '', account: accountSeen, person }
@@ -30,6 +46,30 @@ export function answerApi(context: SchemeContext, request: ReceivedRequest): Thi
   if (isOver) return tooManyCalls(context, connector.rate_limit, call, headers)
   const answer = answerBy(context, call)
   return { ...answer, headers: under(answer.headers, headers) }
+}
+
+/** What a token may do: what the account says of its live one; all that the connector asks for where nothing was said (G71). */
+function scopesOf(grant: Grant, account: Account | undefined, connector: Connector): readonly string[] {
+  const live = account?.credentials.oauth_token
+  const scopes = live && live.access_token === grant.access ? live.scopes : grant.scopes
+  return scopes.length > 0 ? scopes : connector.oauth.scopes
+}
+
+/**
+ * The scopes that a call lacks: those of its tool, or of a tool that makes such a call where it comes from another program;
+ * undefined when it lacks none.
+ */
+function missingScopes(
+  { tools }: Connector,
+  scopes: readonly string[],
+  { request, path, tool }: { request: ReceivedRequest; path: readonly string[]; tool: string | undefined },
+): readonly string[] | undefined {
+  const makes = ({ call }: Tool): boolean =>
+    call.method === request.method &&
+    matchPath((call.path.split('?', 1)[0] ?? '').replaceAll(/\{\{.*?\}\}/g, '*'), path) !== undefined
+  const callers = tools.filter((each) => (tool === undefined ? makes(each) : each.name === tool))
+  const missing = callers.map(({ scopes: needed = [] }) => needed.filter((scope) => !scopes.includes(scope)))
+  return missing.some((each) => each.length === 0) ? undefined : missing[0]
 }
 
 /** Counts a call in the time that began with the first one, and says what services with rate limits say in headers. */

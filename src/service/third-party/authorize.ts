@@ -3,7 +3,7 @@ import { TRAITS } from '../../model/domain/authorization-type.ts'
 import type { Connector } from '../../model/domain/connector.ts'
 import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
 import { baseUrlOf, targetOf } from '../../model/domain/request-headers.ts'
-import { consentAnswer, consentPage } from '../../ui/pages/consent-page.ts'
+import { consentAnswer, type ConsentPage, consentPage } from '../../ui/pages/consent-page.ts'
 import { pageAnswer, redirectAnswer } from '../../ui/pages/page-headers.ts'
 import { type OpenEntry, pageFacts } from '../../journal/request-journal/request-entries.ts'
 import type { Environment } from '../../state/environment.ts'
@@ -75,12 +75,20 @@ async function answerForm(
   visit: PageVisit,
   form: URLSearchParams,
 ): Promise<EncodedAnswer> {
-  const { decision, person = '' } = consentAnswer(form)
-  if (decision === undefined) return consent(visit, valid, 'Approve or deny the request.')
-  if (decision === 'approve' && person === '') {
-    return consent(visit, valid, 'Choose who signs in, or enter another person.')
-  }
-  const answer = { ...valid.request, decision, person }
+  const { decision, person = '', granted } = consentAnswer(form)
+  const asked = valid.request.scopes
+  const scopes = granted ? asked.filter((scope) => granted.includes(scope)) : asked
+  if (decision === undefined) return consent(visit, valid, { granted: scopes, problem: 'Approve or deny the request.' })
+  if (decision === 'approve' && person === '')
+    return consent(visit, valid, { granted: scopes, problem: 'Choose who signs in, or enter another person.' })
+  // A token without any scope would count as one of which nothing was said (G71).
+  if (decision === 'approve' && scopes.length < Math.min(asked.length, 1))
+    return consent(visit, valid, {
+      granted: scopes,
+      problem: 'Allow something, or deny the request.',
+      isOfScopes: true,
+    })
+  const answer = { ...valid.request, scopes, decision, person }
   return redirectAnswer(303, await decideWithScenarios(services, valid, answer, visit.trace))
 }
 
@@ -119,8 +127,8 @@ function validRequest(
 function consent(
   visit: PageVisit,
   { connector, request: { scopes }, parameters }: ValidRequest,
-  problem?: string,
+  refused?: Pick<ConsentPage, 'granted' | 'problem' | 'isOfScopes'>,
 ): EncodedAnswer {
-  const page = consentPage({ connector, scopes, parameters, facts: pageFacts(visit), problem })
-  return pageAnswer(problem === undefined ? 200 : 400, page)
+  const page = consentPage({ connector, scopes, parameters, facts: pageFacts(visit), ...refused })
+  return pageAnswer(refused ? 400 : 200, page)
 }

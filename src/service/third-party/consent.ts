@@ -1,5 +1,6 @@
 import type { Connector } from '../../model/domain/connector.ts'
 import { instant } from '../../model/domain/instant.ts'
+import { present } from '../../model/domain/json.ts'
 import { withParameters } from '../../model/domain/redirect-url.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
 import { consentFault } from '../../scenarios/third-party.ts'
@@ -74,8 +75,10 @@ export async function decideWithScenarios(
 ): Promise<string> {
   const { link } = registry.byOauthState.get(answer.state) ?? {}
   const account = link && environment.model.tables.accounts.get(link.account_id)
-  const fault = await consentFault(scenarios.of(environment), { connector, account, trace }, pauses)
-  return fault ? redirectTo(answer, { ...fault }) : decide(environment, connector, answer)
+  const { error, scopes } = await consentFault(scenarios.of(environment), { connector, account, trace }, pauses)
+  return error
+    ? redirectTo(answer, { ...error })
+    : decide(environment, connector, { ...answer, ...present({ scopes }) })
 }
 
 /** Where the browser goes back to the service with an answer (RFC 6749 4.1.2). */

@@ -156,7 +156,7 @@ async function respond(
     const call = calls.get(ticket)
     return Promise.resolve(
       kind === 'api'
-        ? answerApi({ environment, connector, templates }, request)
+        ? answerApi({ environment, connector, templates }, request, received.tool)
         : answerAsTokenEndpoint(received, call),
     )
   }

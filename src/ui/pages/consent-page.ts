@@ -12,13 +12,16 @@ export interface ConsentPage {
    */
   parameters: Readonly<Record<string, string>>
   facts?: readonly string[] | undefined
-  /** The error of the form when it was sent before. */
+  /** Those whose boxes are ticked; all of them when absent. */
+  granted?: readonly string[] | undefined
+  /** The error of the form when it was sent before, and whether it is about the scopes. */
   problem?: string | undefined
+  isOfScopes?: boolean | undefined
 }
 
 /**
- * The third party's consent page (G29): who signs in, what is asked for, approve or deny. The form sends `person` (empty
- * for another person), `somebody_else` and `decision`; {@link consentAnswer} reads it.
+ * The third party's consent page (G29): who signs in, what is allowed, approve or deny. The form sends `person` (empty for
+ * another person), `somebody_else`, `granted` for each scope and `decision`; {@link consentAnswer} reads it.
  */
 export function consentPage(page: ConsentPage): Html {
   const { connector, parameters } = page
@@ -27,9 +30,8 @@ export function consentPage(page: ConsentPage): Html {
   const body = html`
     ${connector.description ? html`<p class="quiet">${connector.description}</p>` : null}
     <p><strong>${parameters['client_id']}</strong> asks for access${forAccount(parameters['login_hint'])}.</p>
-    ${scopeList(page.scopes)}
     <form method="post" action="authorize">
-      ${hiddenFields(parameters)} ${peopleFields(page)}
+      ${hiddenFields(parameters)} ${scopeBoxes(page)} ${peopleFields(page)}
       <div class="buttons">
         <button class="primary" name="decision" value="approve">Approve</button>
         <button name="decision" value="deny">Deny</button>
@@ -39,13 +41,18 @@ export function consentPage(page: ConsentPage): Html {
   return layout({ title, body, facts: page.facts })
 }
 
-/** Reads a sent consent form. A part that is missing or not a choice is left out. */
-export function consentAnswer(form: URLSearchParams): { decision?: 'approve' | 'deny'; person?: string } {
+/** Reads a sent consent form. A part that is missing or not a choice is left out: without boxes no scope was chosen. */
+export function consentAnswer(form: URLSearchParams): {
+  decision?: 'approve' | 'deny'
+  person?: string
+  granted?: readonly string[]
+} {
   const decision = form.get('decision')
   const person = form.get('person') || form.get('somebody_else')?.trim()
   return {
     ...(decision === 'approve' || decision === 'deny' ? { decision } : {}),
     ...(person ? { person } : {}),
+    ...(form.has('granted') ? { granted: form.getAll('granted') } : {}),
   }
 }
 
@@ -57,12 +64,19 @@ function forAccount(identifier: string | undefined): Html | null {
   return identifier ? html` on behalf of the account <strong><bdi>${identifier}</bdi></strong>` : null
 }
 
-function scopeList(scopes: readonly string[]): Html | null {
+/** A hidden field says that there were boxes, also when none is ticked. */
+function scopeBoxes({ scopes, granted = scopes, problem, isOfScopes = false }: ConsentPage): Html | null {
   if (scopes.length === 0) return null
-  return html`<h2 id="scopes">It will be allowed to</h2>
-    <ul class="column items" aria-labelledby="scopes">
-      ${scopes.map((scope) => html`<li>${scopeWords(scope)} <code>${scope}</code></li>`)}
-    </ul>`
+  const box = (scope: string): Html =>
+    html`<label class="card row">
+      <input type="checkbox" name="granted" value="${scope}" ${granted.includes(scope) && html`checked`} />
+      <span>${scopeWords(scope)} <code>${scope}</code></span>
+    </label>`
+  return html`<fieldset ${isOfScopes && html`aria-describedby="scopes-problem"`}>
+    <legend>It will be allowed to</legend>
+    <input type="hidden" name="granted" value="" />
+    ${scopes.map(box)} ${isOfScopes && html`<p class="problem" id="scopes-problem">${problem}</p>`}
+  </fieldset>`
 }
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -108,7 +122,8 @@ export function defaultPerson(people: readonly string[], accountIdentifier: stri
   return people.includes(accountIdentifier) ? accountIdentifier : (people[0] ?? accountIdentifier)
 }
 
-function peopleFields({ connector: { people }, parameters, problem }: ConsentPage): Html {
+function peopleFields({ connector: { people }, parameters, isOfScopes, ...page }: ConsentPage): Html {
+  const problem = isOfScopes ? undefined : page.problem
   const accountIdentifier = parameters['login_hint'] ?? ''
   const known = people.includes(accountIdentifier)
   const preselected = problem ? undefined : defaultPerson(people, accountIdentifier)

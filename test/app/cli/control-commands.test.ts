@@ -139,6 +139,15 @@ describe('a command about a running server', () => {
       ])
     })
 
+    it('approves with fewer scopes than are asked for, and refuses others', async () => {
+      const { ok, run, post } = await mock()
+      await post('/connected_accounts/magic_link', link('ada@example.com'))
+      const refused = await run('links', 'approve', '--scopes', 'mail.read,mail.wirte')
+      expect(refused.stderr).toContain('"mail.wirte"; allowed: mail.read, mail.send')
+      expect((await run('links', 'deny', '--scopes', 'mail.read')).stderr).toContain('--scopes goes with links approve')
+      expect(await ok('links', 'approve', '--scopes', 'mail.read')).toMatch(/^approved the link/)
+    })
+
     it('approves the only link, or the named one, and prints the URL of the redirect', async () => {
       const { ok, run, json, post } = await mock()
       await post('/connected_accounts/magic_link', link('ada@example.com'))

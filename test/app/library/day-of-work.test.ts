@@ -109,7 +109,7 @@ async function work(agent: Agent, plan: Plan): Promise<Made> {
     email: plan.email,
     company_id: marco?.['company_id'],
   })
-  expect(await agent.refusal('crm_create_contact', { name: 'Again', email: plan.email })).toBe('conflict')
+  expect(await agent.refusal('crm_create_contact', { name: 'Again', email: plan.email })).toBe('duplicate')
   const won = rows(await agent.tool('crm_list_deals', { stage: 'proposal', contact_id: marco?.['id'] }), 'deals')
   for (const { id } of won) await agent.tool('crm_update_deal', { deal_id: id, stage: 'won' })
   const deal = await agent.tool('crm_create_deal', {

@@ -136,6 +136,10 @@ const RUNS: Readonly<Record<string, (client: Client) => Promise<void>>> = {
     await client.consented()
     await client.listed()
   },
+  'consent-with-fewer-scopes': async (client) => {
+    await client.consented()
+    await client.listed()
+  },
   'create-race': async (client) => {
     await client.call('POST', '/connected_accounts', ACCOUNT)
     await client.call('POST', '/connected_accounts', ACCOUNT)

@@ -151,6 +151,11 @@ export const PROVIDER_AND_TOOL_MUTANTS: MutantTable = {
   'execute/list-result: a list that a third party answers is data.value': answering(EXECUTE, (body) => {
     if (body.data.array) body.data = { value: body.data.array }
   }),
+  'execute/scopes: a token without the scopes of a tool is taken': ({ reply }) =>
+    reply((answer) => {
+      if (answer.body?.details?.[0]?.tool_error_info?.tool_error_code !== 'insufficient_scope') return
+      Object.assign(answer, { status: 200, body: DONE.body })
+    }),
   'execute/third-party-status: a number of the third party is its word': ({ reply }) =>
     reply((answer) => {
       const info = answer.body?.details?.[0]?.tool_error_info

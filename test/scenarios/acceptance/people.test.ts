@@ -43,6 +43,22 @@ describe('bundled scenarios about consent and verification', () => {
       expect(unfired(mock.scenarios.history())).toEqual([])
     }))
 
+  it('consent-with-fewer-scopes: given a link, when its user approves, then a tool that writes is refused, and one that reads works', () =>
+    withScenarios({ scenarios: ['consent-with-fewer-scopes'] }, async (mock) => {
+      const { account, link } = await newLink(mock, 'calendar')
+      const event = { title: 'Review', start: '2026-03-01T10:00:00Z', end: '2026-03-01T11:00:00Z' }
+      const call = async (tool: string, input: object) => {
+        const { status, body } = await mock.send(account, tool, input)
+        return `${status} ${JSON.stringify(body?.['details'] ?? '')}`
+      }
+      const consent = async () => verify(mock, (await approve(link)).location)
+      await consent()
+      expect(await statusOf(mock, account)).toBe('ACTIVE')
+      expect(await call('calendar_create_event', event)).toMatch(/^403 .*"tool_error_code":"insufficient_scope"/)
+      expect(await call('calendar_list_events', {})).toMatch(/^200/)
+      expect(unfired(mock.scenarios.history())).toEqual([])
+    }))
+
   it('magic-link-expired: given a link, when its user takes too long, then a page shows that it has expired', () =>
     withScenarios({ scenarios: ['magic-link-expired'] }, async (mock) => {
       const { account, link } = await newLink(mock)

@@ -32,9 +32,9 @@ export function failed(call: Promise<Answer>): Promise<boolean> {
 }
 
 /** Creates an account and a magic link for it. */
-export async function newLink(mock: ScenarioMock): Promise<{ account: string; link: string }> {
+export async function newLink(mock: ScenarioMock, connector = 'mail'): Promise<{ account: string; link: string }> {
   const asked = {
-    connector: 'mail',
+    connector,
     identifier: 'ada@example.com',
     user_verify_url: 'http://app.test/verify',
     state: 'xyz',

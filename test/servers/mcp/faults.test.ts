@@ -195,7 +195,7 @@ describe('a fault of a scenario, on the response of a call by MCP', () => {
   it('has a test here for every kind', () => {
     // test/scenarios/barrier.test.ts has a call by MCP that a barrier holds.
     const tested = new Set([...FAULTS.map(([kind]) => kind), 'timeout', 'consume_auth_request', 'hold_until'])
-    const onCalls = FAULT_KINDS.filter((kind) => FAULT_SPECS[kind].phase !== 'webhook')
+    const onCalls = FAULT_KINDS.filter((kind) => !['webhook', 'consent'].includes(FAULT_SPECS[kind].phase))
     expect(onCalls.filter((kind) => !tested.has(kind))).toEqual([])
   })
 })

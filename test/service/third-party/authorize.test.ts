@@ -137,6 +137,26 @@ describe('POST /third-party/{connector}/authorize', () => {
     })
   })
 
+  it.each([
+    ['no boxes', undefined, ASKED.scopes],
+    ['some of the boxes', ['', 'mail.send'], ['mail.send']],
+    ['a scope that nobody asked for', ['', 'mail.read', 'admin'], ['mail.read']],
+  ])('approve: grants what was chosen of what is asked for, with %s', async (_name, granted, scopes) => {
+    const { agent, path, environment } = site()
+    const fields = new URLSearchParams(form(path, { decision: 'approve', person: 'ada@example.com' }))
+    for (const scope of granted ?? []) fields.append('granted', scope)
+    const answer = await agent.post('/third-party/app/authorize').type('form').send(fields.toString()).expect(303)
+    expect(codeOf(answer.headers['location'] ?? '', environment).row?.scopes).toEqual(scopes)
+  })
+
+  it('approve: shows the page again when no box is ticked', async () => {
+    const at = site()
+    const answer = await send(at, { decision: 'approve', person: 'ada@example.com', granted: '' }).expect(400)
+    expect(answer.text).toContain('Allow something, or deny the request.')
+    expect(at.environment.model.tables.authorization_codes.size).toBe(0)
+    await send(at, { decision: 'deny', granted: '' }).expect(303)
+  })
+
   it('approve: accepts another person by name', async () => {
     const at = site()
     const answer = await send(at, { decision: 'approve', person: '', somebody_else: 'eve@example.com' }).expect(303)

@@ -52,7 +52,8 @@ const issues = formOf(
 describe('consentPage', () => {
   it('lists scopes and people, preselects the account, and carries the hidden fields', () => {
     const page = consentPage(consent).toString()
-    expect(page).toContain('<li>Read mail <code>mail.read</code></li>')
+    expect(page).toContain('<span>Read mail <code>mail.read</code></span>')
+    expect(page).toMatch(/name="granted" value="mail.read" checked/)
     expect(page).toContain('<input type="hidden" name="state" value="opaque" />')
     expect(page.match(/value="grace@example.com" checked/g)).toHaveLength(1)
     expect(page).not.toContain('value="ada@example.com" checked')
@@ -83,6 +84,13 @@ describe('consentPage', () => {
     )
   })
 
+  it('ticks the scopes that were chosen, and shows beside them what is wrong with them', () => {
+    const page = consentPage({ ...consent, granted: [], problem: 'Allow something.', isOfScopes: true }).toString()
+    expect(page).toContain('<p class="problem" id="scopes-problem">Allow something.</p>')
+    expect(page).toMatch(/name="granted" value="mail.read"\s+\/>/)
+    expect(page).not.toContain('person-problem')
+  })
+
   it('shows the problem beside the field', () => {
     const page = consentPage({ ...consent, problem: 'Say who signs in.' }).toString()
     expect(page).toContain('<p class="problem" id="person-problem">Say who signs in.</p>')
@@ -96,6 +104,8 @@ describe('consentAnswer', () => {
     ['person=&somebody_else=+eve+&decision=deny', { decision: 'deny', person: 'eve' }],
     ['person=&somebody_else=++&decision=approve', { decision: 'approve' }],
     ['decision=yes', {}],
+    ['granted=&granted=a&granted=b', { granted: ['', 'a', 'b'] }],
+    ['granted=', { granted: [''] }],
     ['', {}],
   ])('reads %s', (form, answer) => {
     expect(consentAnswer(new URLSearchParams(form))).toEqual(answer)

@@ -159,6 +159,26 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
     const answer = (await isolated.execute(account, tool)).is(500)
     answer.has('details.0.tool_error_info.tool_error_code', '422').has('message', 'tool execution failed - not today')
   },
+  'scopes (choice:G71): a token without the scopes of a tool is a 403 insufficient_scope': async (context) => {
+    const isolated = await context.ownEnvironment()
+    const connector = 'conform'
+    const call = { method: 'GET', path: '/scoped' }
+    const tool = { name: 'conform_scoped', description: 'Needs a scope', scopes: ['write'], call }
+    const oauth = { scopes: ['read', 'write'] }
+    const answers = { tools: [tool], responders: [{ on: {}, respond: { body: {} } }] }
+    const document = { connector, authorization_type: 'OAUTH', people: ['ada'], oauth, ...answers }
+    await isolated.environment.addConnector(document)
+    for (const [scopes, status] of [
+      [[], 200],
+      [['read'], 403],
+      [['write'], 200],
+    ] as const) {
+      const oauth_token = { access_token: isolated.resources.name('token'), scopes: [...scopes] }
+      const account = await isolated.account({ connector, ...storing({ oauth_token }) })
+      const answer = (await isolated.execute(account, tool)).is(status)
+      if (status === 403) answer.has('details.0.tool_error_info.tool_error_code', 'insufficient_scope')
+    }
+  },
   'third-party-unusable (convention:G44): an answer that is no JSON is a 500 unusable_answer': async (context) => {
     const isolated = await context.ownEnvironment()
     const { account, tool } = await runnable(isolated)
