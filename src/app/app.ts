@@ -211,8 +211,8 @@ async function createServices(
   })
   const seed = once(async () => {
     const read = await loadSeeds(options.seeds ?? [BUNDLED], checks, (line) => log?.info(line))
-    const made = read.generate.reduce((sum, { accounts }) => sum + accounts, 0)
-    if (made >= MANY_ACCOUNTS) options.progress?.(`the seed generates ${made} accounts`)
+    const count = read.generate.reduce((sum, { accounts }) => sum + accounts, 0)
+    if (count >= MANY_ACCOUNTS) options.progress?.(`the seed generates ${count} accounts`)
     return read
   })
   await registry.open({

@@ -36,14 +36,14 @@ export async function openapiConnector(
   const makeValue = await createAnswerGenerator()
   const base = file.split(/[/\\]/).at(-1) ?? file
   const fileName = base.replace(/\.[^.]*$/, '')
-  const made = connectorFromOpenapi(parseOpenapiText(text), { name, fileName, only, makeValue, progress })
+  const fromOpenapi = connectorFromOpenapi(parseOpenapiText(text), { name, fileName, only, makeValue, progress })
   const about = `Made of ${base}. Every value may be edited: the document is not needed any more.`
-  const written = documentText(made.connector, about)
+  const written = documentText(fromOpenapi.connector, about)
   const { connector, tools } = await parseConnector(written, 'the connector', DOCUMENT_CHECKS)
   const account = { connector, identifier: 'ada@example.com' }
   const tool = tools.find(({ input_schema }) => input_schema['required'] === undefined) ?? tools[0]
   return {
-    ...made,
+    ...fromOpenapi,
     text: written,
     seed: documentText({ accounts: [account] }, 'An account that is connected already.'),
     firstCall: { ...account, tool_name: tool?.name ?? '', tool_input: {} },

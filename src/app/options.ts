@@ -82,8 +82,8 @@ export function notApplied({ seeds, clock, freeze, idSeed }: AppOptions): string
   ]
   if (unused.length === 0) return []
   const were = unused.length === 1 ? 'was' : 'were'
-  const kept = 'the state file holds an environment already, which keeps its own'
+  const reason = 'the state file holds an environment already, which keeps its own'
   return [
-    `${kept}: ${unused.join(', ')} ${were} not applied; --fresh replaces it, --state FILE starts one in another file`,
+    `${reason}: ${unused.join(', ')} ${were} not applied; --fresh replaces it, --state FILE starts one in another file`,
   ]
 }

@@ -32,7 +32,7 @@ interface Source {
 
 /** Reads seeds, connectors, extensions and scenarios again when their files change, as long as the server runs (`--watch`). */
 export async function watchFiles(
-  { seeds = [], scenarios: names = [], extensions: named = [] }: AppOptions,
+  { seeds = [], scenarios: names = [], extensions: extensionFiles = [] }: AppOptions,
   services: AppServices,
 ): Promise<{ close(): Promise<void> }> {
   const { registry, environments, scenarios, extensions, documentChecks, log } = services
@@ -51,16 +51,16 @@ export async function watchFiles(
       read: async (path) => [...(await textFiles(path)), ...(await textsBeside(path))],
       reload: async () => {
         const seed = await loadSeeds(seeds, documentChecks)
-        const read = await loadExtensions({ extensions: named, seeds }, documentChecks)
+        const read = await loadExtensions({ extensions: extensionFiles, seeds }, documentChecks)
         await environments.reseed(seed, DEFAULT_ENVIRONMENT)
         extendBy(read)
       },
     },
     {
       name: 'the extensions',
-      paths: named.filter(isScenarioPath),
+      paths: extensionFiles.filter(isScenarioPath),
       read: textFiles,
-      reload: async () => extendBy(await loadExtensions({ extensions: named, seeds }, documentChecks)),
+      reload: async () => extendBy(await loadExtensions({ extensions: extensionFiles, seeds }, documentChecks)),
     },
     {
       name: 'the scenarios',
@@ -103,14 +103,14 @@ export async function watchFiles(
  */
 async function reloading(source: Source, log: AppServices['log']): Promise<() => Promise<void>> {
   let applied = await textsOf(source)
-  let seen = applied
+  let current = applied
   /** The texts that could not be applied. */
   let refused: Texts | undefined
   return async () => {
     const texts = await textsOf(source)
     const files = differing(applied, texts)
-    const isChanging = differing(seen, texts).length > 0
-    seen = texts
+    const isChanging = differing(current, texts).length > 0
+    current = texts
     if (files.length === 0 || isChanging) return
     const { name } = source
     try {
@@ -125,9 +125,9 @@ async function reloading(source: Source, log: AppServices['log']): Promise<() =>
       refused = texts
       if (isKnown === true) return
       const stays = name.endsWith('s') ? 'stay as they were' : 'stays as it was'
-      const named = files.join(', ')
-      if (error instanceof StartError) log.warn(`${name} ${stays}: ${named} cannot be used`)
-      else log.warn(`${name}: ${named} could not be applied to every environment; it is tried again`)
+      const fileNames = files.join(', ')
+      if (error instanceof StartError) log.warn(`${name} ${stays}: ${fileNames} cannot be used`)
+      else log.warn(`${name}: ${fileNames} could not be applied to every environment; it is tried again`)
       for (const problem of problemsOf(error)) log.warn(problem)
     }
   }

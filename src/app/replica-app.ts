@@ -106,7 +106,7 @@ function ownUrl({ url, host, port }: { url: string; host: string; port: number }
 /** What all replicas should have been started with: digests, because values can be secrets and the contents of files long. */
 async function settingsOf(options: AppOptions, secret: string): Promise<Record<string, string>> {
   const { seeds = [], scenarios = [], extensions = [], descriptors = [] } = options
-  const given: Record<string, unknown> = {
+  const settings: Record<string, unknown> = {
     seed: await contents(seeds),
     scenario: await contents(scenarios),
     extension: await contents(extensions),
@@ -131,14 +131,14 @@ async function settingsOf(options: AppOptions, secret: string): Promise<Record<s
       .update(jsonText(value ?? null))
       .digest('hex')
       .slice(0, 16)
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, digest(value)]))
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digest(value)]))
 }
 
 /** The contents of files and folders; a name that is no path stands for itself. */
 async function contents(paths: readonly string[]): Promise<string[]> {
   const read = async (path: string): Promise<string[]> => {
-    const found = await stat(path).catch(() => undefined)
-    if (!found?.isDirectory()) return [found ? await readFile(path, 'base64') : path]
+    const stats = await stat(path).catch(() => undefined)
+    if (!stats?.isDirectory()) return [stats ? await readFile(path, 'base64') : path]
     return (await textsIn(path, [])).map(({ text }) => text)
   }
   return (await Promise.all(paths.map(read))).flat()

@@ -107,12 +107,12 @@ export function checkCollections({ collections = {}, responders = [] }: Collecti
   for (const [at, { steps = [] }] of responders.entries()) {
     for (const [index, step] of steps.entries()) {
       const { action } = resultOf(step)
-      const named = step[action]
-      if (typeof named !== 'string' || names.includes(named)) continue
-      const found = `${shown(named)}${hints.didYouMean(named, names)}`
-      const which = names.length > 0 ? ` (${listed(named, names, hints)})` : ''
+      const target = step[action]
+      if (typeof target !== 'string' || names.includes(target)) continue
+      const mistake = `${shown(target)}${hints.didYouMean(target, names)}`
+      const which = names.length > 0 ? ` (${listed(target, names, hints)})` : ''
       const allowed = `a collection of this file${which}`
-      report(['responders', at, 'steps', index, action], { found, allowed })
+      report(['responders', at, 'steps', index, action], { found: mistake, allowed })
     }
   }
   for (const [name, each] of Object.entries(collections)) {
@@ -135,7 +135,7 @@ function checkKeys({ key, fields, seed }: ParsedCollection, report: Report): voi
   keyIn(fields, ['fields'])
   const keys = seed.map((item, at) => keyIn(item, ['seed', at]))
   for (const { index, before } of repeated(keys)) {
-    const found = `${shown(seed[index]?.[key])} as its ${key} for the second time`
-    report(['seed', index], { found, allowed: `a ${key} that differs from item ${before}` })
+    const mistake = `${shown(seed[index]?.[key])} as its ${key} for the second time`
+    report(['seed', index], { found: mistake, allowed: `a ${key} that differs from item ${before}` })
   }
 }

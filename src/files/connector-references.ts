@@ -48,9 +48,13 @@ export class References {
       const [root = '', field, inner] = parts
       if (field === undefined || !roots.includes(root)) return []
       const unknown = (name: string, names: readonly string[], what: string): Problem[] => {
-        const found = `${shown(text)} with ${parts.join('.')}${this.#hints.didYouMean(name, names)}`
+        const mistake = `${shown(text)} with ${parts.join('.')}${this.#hints.didYouMean(name, names)}`
         return [
-          { path, found, allowed: names.length === 0 ? `no ${what}` : `${what} (${listed(name, names, this.#hints)})` },
+          {
+            path,
+            found: mistake,
+            allowed: names.length === 0 ? `no ${what}` : `${what} (${listed(name, names, this.#hints)})`,
+          },
         ]
       }
       const fields = FIELDS[root]
@@ -68,22 +72,22 @@ export class References {
     const missing = missingInput(valueAtPath(this.document, [...path.slice(0, 2), 'input_schema']), names)
     if (!missing) return []
     const { name, properties } = missing
-    const known = this.#namesOf.of(properties, Object.keys)
-    const found = `${shown(text)} with the input ${name}, which the schema of the tool does not have`
+    const inputNames = this.#namesOf.of(properties, Object.keys)
+    const mistake = `${shown(text)} with the input ${name}, which the schema of the tool does not have`
     const allowed =
-      known.length === 0
+      inputNames.length === 0
         ? 'no input: the schema has none'
-        : `inputs of the schema (${listed(name, known, this.#hints)})`
-    return [{ path, found: `${found}${this.#hints.didYouMean(name, known)}`, allowed }]
+        : `inputs of the schema (${listed(name, inputNames, this.#hints)})`
+    return [{ path, found: `${mistake}${this.#hints.didYouMean(name, inputNames)}`, allowed }]
   }
 
   #answerProblems(path: Path, text: string, field: string): Problem[] {
     const call = valueAtPath(this.document, [...path.slice(0, 2), 'call'])
     const answering = isJsonObject(call) && this.#isAnsweredHere ? this.#answersOf(call) : []
-    const known = answering.length > 0 ? this.#fieldsOf.of(answering, answeredFields) : undefined
-    if (!known || known.has(field)) return []
-    const found = `${shown(text)} with the field ${field}, which no answer to the call has${this.#hints.didYouMean(field, known)}`
-    return [{ path, found, allowed: `fields of the answers (${listed(field, known, this.#hints)})` }]
+    const fieldNames = answering.length > 0 ? this.#fieldsOf.of(answering, answeredFields) : undefined
+    if (!fieldNames || fieldNames.has(field)) return []
+    const mistake = `${shown(text)} with the field ${field}, which no answer to the call has${this.#hints.didYouMean(field, fieldNames)}`
+    return [{ path, found: mistake, allowed: `fields of the answers (${listed(field, fieldNames, this.#hints)})` }]
   }
 
   get #isAnsweredHere(): boolean {
@@ -93,13 +97,13 @@ export class References {
   /** Calls of tools that no responder answers. */
   unansweredCalls(): Problem[] {
     if (!this.#isAnsweredHere || this.#responders.length === 0) return []
-    const known = [...new Set(this.#responders.map(nameOf))]
+    const names = [...new Set(this.#responders.map(nameOf))]
     return valuesAt(this.document, ['tools', '*', 'call']).flatMap(({ path, value: call }): Problem[] => {
       if (!isJsonObject(call) || this.#answersOf(call).length > 0) return []
       const name = callName(call)
-      const found = `${shown(name)}, which no responder answers${this.#hints.didYouMean(name, known)}`
-      const allowed = `a call that a responder answers (${listed(name, known, this.#hints)})`
-      return [{ path: [...path, 'path'], found, allowed }]
+      const mistake = `${shown(name)}, which no responder answers${this.#hints.didYouMean(name, names)}`
+      const allowed = `a call that a responder answers (${listed(name, names, this.#hints)})`
+      return [{ path: [...path, 'path'], found: mistake, allowed }]
     })
   }
 
@@ -112,8 +116,14 @@ export class References {
     return this.#responders.flatMap((responder): Problem[] => {
       if (asked.length === 0 || reached.has(responder)) return []
       const name = nameOf(responder)
-      const found = `${shown(name)}, which no tool calls${this.#hints.didYouMean(name, names)}`
-      return [{ path: [...responder.path, 'on'], found, allowed: 'a request that a tool makes, or direct calls alone' }]
+      const mistake = `${shown(name)}, which no tool calls${this.#hints.didYouMean(name, names)}`
+      return [
+        {
+          path: [...responder.path, 'on'],
+          found: mistake,
+          allowed: 'a request that a tool makes, or direct calls alone',
+        },
+      ]
     })
   }
 
@@ -226,7 +236,7 @@ const OPEN = [
 
 /** The fields of the bodies that succeed; undefined where they depend on the request. */
 function answeredFields(responders: readonly ResponderPlace[]): ReadonlySet<string> | undefined {
-  const known = new Set<string>()
+  const fieldNames = new Set<string>()
   for (const { value } of responders) {
     const sequence = own(value, 'sequence')
     for (const answer of Array.isArray(sequence) ? sequence : [own(value, 'respond') ?? {}]) {
@@ -234,10 +244,10 @@ function answeredFields(responders: readonly ResponderPlace[]): ReadonlySet<stri
       const body = own(answer, 'body')
       if (body === undefined && own(value, 'steps') === undefined) continue
       if (!isJsonObject(body)) return undefined
-      for (const field of Object.keys(body)) known.add(field)
+      for (const field of Object.keys(body)) fieldNames.add(field)
     }
   }
-  return known
+  return fieldNames
 }
 
 export function textsIn(value: JsonValue | undefined, base: Path): { path: Path; text: string }[] {

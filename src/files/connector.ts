@@ -82,13 +82,13 @@ export function toConnector(document: ParsedConnector): Connector {
   }
 }
 
-function toCredentials(given: ParsedConnector['credentials'], type: AuthorizationType): Connector['credentials'] {
-  const fields = given?.fields?.map((field): CredentialField => {
+function toCredentials(declared: ParsedConnector['credentials'], type: AuthorizationType): Connector['credentials'] {
+  const fields = declared?.fields?.map((field): CredentialField => {
     const plain = credentialField(field.name)
     return { ...field, label: field.label ?? plain.label, secret: field.secret ?? plain.secret }
   })
   const defaults = defaultCredentials(type, fields)
-  return given?.send ? { ...defaults, send: given.send } : defaults
+  return declared?.send ? { ...defaults, send: declared.send } : defaults
 }
 
 function toTool(document: ParsedConnector['tools'][number]): Tool {

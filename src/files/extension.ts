@@ -90,19 +90,21 @@ function pathProblems(
 ): Problem[] {
   if (typeof pattern !== 'string' || !pattern.startsWith('/')) return []
   if (/[?#]|\/\.{1,2}(?=\/|$)/.test(pattern)) {
-    const found = `${shown(pattern)}, which the path of no request matches`
-    return [{ path: at, found, allowed: 'a path without query, fragment, "." and ".."; on.query matches a query' }]
+    const mistake = `${shown(pattern)}, which the path of no request matches`
+    return [
+      { path: at, found: mistake, allowed: 'a path without query, fragment, "." and ".."; on.query matches a query' },
+    ]
   }
   const [, first = ''] = pattern.split('/')
   const reserved = RESERVED.find((each) => partsOverlap(first, each))
   if (pattern === '/' || reserved !== undefined) {
-    const own = reserved === undefined ? 'the start page of the mock' : `a path under /${reserved}`
+    const owner = reserved === undefined ? 'the start page of the mock' : `a path under /${reserved}`
     const allowed = `a path that begins with no parameter and not with ${RESERVED.map((each) => `/${each}`).join(', ')}`
-    return [{ path: at, found: `${shown(pattern)}, which can be ${own}`, allowed }]
+    return [{ path: at, found: `${shown(pattern)}, which can be ${owner}`, allowed }]
   }
   const asked = METHODS.find((each) => each === method)
   const served = routes.find((route) => servesSame({ method: asked, path: pattern }, route))
   if (!served) return []
-  const found = `${asked ?? 'any method'} ${pattern}, where the mock serves ${served.operation} (${served.method} ${served.path})`
-  return [{ path: at, found, allowed: 'a method and path that the mock does not serve' }]
+  const mistake = `${asked ?? 'any method'} ${pattern}, where the mock serves ${served.operation} (${served.method} ${served.path})`
+  return [{ path: at, found: mistake, allowed: 'a method and path that the mock does not serve' }]
 }

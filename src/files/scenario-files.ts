@@ -98,8 +98,8 @@ export function checkScenario(
 function nameProblems(on: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints): Problem[] {
   const ofAccount = own(objectAt(on, 'account'), 'connector')
   const connector = own(on, 'connector') ?? ofAccount
-  const named = typeof connector === 'string' ? connectors.get(connector) : undefined
-  const tools = (named ? [named] : [...connectors.values()]).flatMap(
+  const described = typeof connector === 'string' ? connectors.get(connector) : undefined
+  const tools = (described ? [described] : [...connectors.values()]).flatMap(
     (each) => each?.tools.map(({ name }) => name) ?? [],
   )
   return [
@@ -114,10 +114,10 @@ function withoutGlob(name: JsonValue | undefined): JsonValue | undefined {
   return typeof name === 'string' && name.includes('*') ? undefined : name
 }
 
-function unknownName(name: JsonValue | undefined, known: readonly string[], path: Path, hints: Hints): Problem[] {
-  if (typeof name !== 'string' || name === '' || known.includes(name)) return []
-  const allowed = known.length === 0 ? 'none, because there is none' : listed(name, known, hints)
-  return [{ path, found: `${shown(name)}${hints.didYouMean(name, known)}`, allowed }]
+function unknownName(name: JsonValue | undefined, candidates: readonly string[], path: Path, hints: Hints): Problem[] {
+  if (typeof name !== 'string' || name === '' || candidates.includes(name)) return []
+  const allowed = candidates.length === 0 ? 'none, because there is none' : listed(name, candidates, hints)
+  return [{ path, found: `${shown(name)}${hints.didYouMean(name, candidates)}`, allowed }]
 }
 
 /** At the service, an injected status is one that the spec declares for the operation, unless the rule says `off_spec`. */

@@ -17,23 +17,23 @@ export type KnownConnectors = ReadonlyMap<string, Connector | undefined>
  * types, its custom providers (G19). A connector file that only serves custom providers takes the name away (G47).
  */
 export function connectorsIn(bundle: SeedBundle, there: KnownConnectors = new Map()): KnownConnectors {
-  const known = new Map(there)
+  const connectors = new Map(there)
   for (const provider of bundle.providers) {
     if (provider.identifier !== undefined)
-      known.set(
+      connectors.set(
         provider.identifier,
         bareConnector(provider.identifier, authorizationTypeOf(provider.auth_patterns ?? [])),
       )
   }
   for (const { key_id, type } of bundle.connections) {
     const authorizationType = type && typeOfConnection(type)
-    if (authorizationType) known.set(key_id, bareConnector(key_id, authorizationType))
+    if (authorizationType) connectors.set(key_id, bareConnector(key_id, authorizationType))
   }
   for (const connector of bundle.connectors) {
-    if (connector.custom_provider === null) known.set(connector.connector, connector)
-    else known.delete(connector.connector)
+    if (connector.custom_provider === null) connectors.set(connector.connector, connector)
+    else connectors.delete(connector.connector)
   }
-  return known
+  return connectors
 }
 
 /** The names of connector files in a seed's list of connectors. */
@@ -64,14 +64,14 @@ function textsAt(document: JsonValue, ...paths: readonly string[][]): string[] {
 }
 
 /** What is wrong with a seed given the connectors that there are and the files beside it. */
-export function checkSeed(document: JsonValue, known: KnownConnectors, files: ReadonlySet<string>): Problem[] {
+export function checkSeed(document: JsonValue, connectors: KnownConnectors, files: ReadonlySet<string>): Problem[] {
   const hints = new Hints()
   const inEach = (
-    check: (item: JsonObject, path: Path, known: KnownConnectors, hints: Hints) => Problem[],
+    check: (item: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints) => Problem[],
     ...path: readonly string[]
   ): Problem[] =>
     valuesAt(document, path).flatMap(({ path: at, value }) =>
-      isJsonObject(value) ? check(value, at, known, hints) : [],
+      isJsonObject(value) ? check(value, at, connectors, hints) : [],
     )
   return [
     ...valuesAt(document, ['connectors', '*']).flatMap(({ path, value }): Problem[] => {
@@ -87,35 +87,35 @@ export function checkSeed(document: JsonValue, known: KnownConnectors, files: Re
   ]
 }
 
-function connectionProblems(item: JsonObject, path: Path, known: KnownConnectors): Problem[] {
-  if (own(item, 'type') !== undefined || known.has(textAt(item, 'key_id'))) return []
+function connectionProblems(item: JsonObject, path: Path, connectors: KnownConnectors): Problem[] {
+  if (own(item, 'type') !== undefined || connectors.has(textAt(item, 'key_id'))) return []
   const allowed = 'a type, because no connector has the name of this connection'
   return [{ path: [...path, 'type'], found: 'nothing', allowed }]
 }
 
-function connectorProblems(item: JsonObject, path: Path, known: KnownConnectors, hints: Hints): Problem[] {
+function connectorProblems(item: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints): Problem[] {
   const name = own(item, 'connector')
-  if (typeof name !== 'string' || known.has(name)) return []
-  const found = `${shown(name)}${hints.didYouMean(name, known.keys())}`
+  if (typeof name !== 'string' || connectors.has(name)) return []
+  const mistake = `${shown(name)}${hints.didYouMean(name, connectors.keys())}`
   const names =
-    known.size > 0
-      ? listed(name, known.keys(), hints)
+    connectors.size > 0
+      ? listed(name, connectors.keys(), hints)
       : 'there is none; give the seed `bundled` too for the bundled ones'
-  return [{ path: [...path, 'connector'], found, allowed: `a connector that there is (${names})` }]
+  return [{ path: [...path, 'connector'], found: mistake, allowed: `a connector that there is (${names})` }]
 }
 
-function accountProblems(item: JsonObject, path: Path, known: KnownConnectors, hints: Hints): Problem[] {
-  const connector = known.get(textAt(item, 'connector'))
-  if (!connector) return connectorProblems(item, path, known, hints)
+function accountProblems(item: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints): Problem[] {
+  const connector = connectors.get(textAt(item, 'connector'))
+  if (!connector) return connectorProblems(item, path, connectors, hints)
   const type = connector.authorization_type
-  const given = own(item, 'authorization_type')
+  const typeValue = own(item, 'authorization_type')
   const problems = detailProblems(objectAt(item, 'authorization_details'), connector, [
     ...path,
     'authorization_details',
   ])
-  if (given !== undefined && given !== type) {
+  if (typeValue !== undefined && typeValue !== type) {
     const allowed = `${type}, the type of connector ${connector.connector}`
-    problems.push({ path: [...path, 'authorization_type'], found: shown(given), allowed })
+    problems.push({ path: [...path, 'authorization_type'], found: shown(typeValue), allowed })
   }
   for (const [name, items] of Object.entries(objectAt(item, 'collections'))) {
     const at = [...path, 'collections', name]
@@ -125,9 +125,9 @@ function accountProblems(item: JsonObject, path: Path, known: KnownConnectors, h
 }
 
 /** The items of a collection that accounts share. */
-function collectionProblems(document: JsonObject, path: Path, known: KnownConnectors, hints: Hints): Problem[] {
-  const connector = known.get(textAt(document, 'connector'))
-  if (!connector) return connectorProblems(document, path, known, hints)
+function collectionProblems(document: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints): Problem[] {
+  const connector = connectors.get(textAt(document, 'connector'))
+  if (!connector) return connectorProblems(document, path, connectors, hints)
   const [name, items = []] = [own(document, 'collection'), own(document, 'items')]
   if (typeof name !== 'string') return []
   const at = [...path, 'collection']
@@ -151,11 +151,11 @@ function itemProblems(connector: Connector, { name, items, per, at, key, path }:
   const collection = collectionNamed(connector, name)
   if (!collection) {
     const names = Object.keys(connector.collections ?? {})
-    const found = `${shown(name)}${hints.didYouMean(name, names)}`
+    const mistake = `${shown(name)}${hints.didYouMean(name, names)}`
     return [
       {
         path: at,
-        found,
+        found: mistake,
         allowed: `a collection of ${connector.connector} (${listed(name, names, hints) || 'there is none'})`,
         atKey: key,
       },
@@ -173,7 +173,7 @@ function itemProblems(connector: Connector, { name, items, per, at, key, path }:
 
 /** Every item has a key that no other has. */
 export function keyProblems(collection: Collection, items: readonly JsonValue[], path: Path): Problem[] {
-  const seen = new Set<string>()
+  const keys = new Set<string>()
   return items.flatMap((item, index): Problem[] => {
     if (!isJsonObject(item)) return []
     const key = keyOf(collection, item)
@@ -182,21 +182,21 @@ export function keyProblems(collection: Collection, items: readonly JsonValue[],
       return [
         { path: place, found: shown(own(item, collection.key)), allowed: 'the key of the item, a text or a number' },
       ]
-    if (seen.has(key)) return [{ path: place, found: `${shown(key)} for the second time`, allowed: 'each key once' }]
-    seen.add(key)
+    if (keys.has(key)) return [{ path: place, found: `${shown(key)} for the second time`, allowed: 'each key once' }]
+    keys.add(key)
     return []
   })
 }
 
 /** An account has the one sub-object of its type, and `db_user` where its cluster is provisioned (G23). */
-function detailProblems(given: JsonObject, connector: Connector, path: Path): Problem[] {
+function detailProblems(details: JsonObject, connector: Connector, path: Path): Problem[] {
   const { authorization_type: type, cluster } = connector
   const fitting = TRAITS[type].kind
   const allowed = fitting === null ? `no credentials for ${type}` : `${fitting} for ${type}`
-  const problems = CREDENTIAL_KINDS.filter((kind) => kind !== fitting && own(given, kind) !== undefined).map(
+  const problems = CREDENTIAL_KINDS.filter((kind) => kind !== fitting && own(details, kind) !== undefined).map(
     (kind): Problem => ({ path: [...path, kind], found: `set for an account of type ${type}`, allowed, atKey: true }),
   )
-  if (type === 'TRUSTED_IDP' && cluster === 'provisioned' && !own(objectAt(given, 'trusted_idp'), 'db_user')) {
+  if (type === 'TRUSTED_IDP' && cluster === 'provisioned' && !own(objectAt(details, 'trusted_idp'), 'db_user')) {
     const needed = 'the database user, because the cluster is provisioned'
     problems.push({ path: [...path, 'trusted_idp', 'db_user'], found: 'nothing', allowed: needed })
   }
@@ -205,14 +205,14 @@ function detailProblems(given: JsonObject, connector: Connector, path: Path): Pr
 
 /** Words of `settings.vocabulary` that the spec does not know, and words on the wire that mean another word there (G48). */
 export function checkVocabulary(seed: JsonValue, words: readonly string[]): Problem[] {
-  const [found] = valuesAt(seed, ['settings', 'vocabulary'])
-  if (!found || !isJsonObject(found.value)) return []
-  const vocabulary = found.value
-  const [known, hints] = [new Set(words), new Hints()]
+  const [setting] = valuesAt(seed, ['settings', 'vocabulary'])
+  if (!setting || !isJsonObject(setting.value)) return []
+  const vocabulary = setting.value
+  const [names, hints] = [new Set(words), new Hints()]
   return Object.entries(vocabulary).flatMap(([word, wire]): Problem[] => {
-    const path = [...found.path, word]
-    const problems = known.has(word) ? [] : [unknownWord(word, words, path, hints)]
-    if (typeof wire !== 'string' || !known.has(wire) || Object.hasOwn(vocabulary, wire)) return problems
+    const path = [...setting.path, word]
+    const problems = names.has(word) ? [] : [unknownWord(word, words, path, hints)]
+    if (typeof wire !== 'string' || !names.has(wire) || Object.hasOwn(vocabulary, wire)) return problems
     if (isErrorCode(word) && isErrorCode(wire)) return problems
     const allowed = `a word that the document does not have, or ${wire} with a word of its own as well`
     return [...problems, { path, found: `${shown(wire)}, which is a word of the document`, allowed }]

@@ -116,8 +116,8 @@ export function soundBundle(sources: readonly SeedSource[]): SeedBundle {
 
 /** What is wrong with seeds that are put one after the other, each problem once. An account may have a connector of any of them. */
 export function problemsOfSources(sources: readonly SeedSource[]): FileProblem[] {
-  const known = connectorsIn(mergeBundles(sources.map(({ bundle }) => bundle)))
-  const problems = [...sources.flatMap((each) => problemsOfFiles(each, known)), ...repeatedIds(sources)]
+  const connectors = connectorsIn(mergeBundles(sources.map(({ bundle }) => bundle)))
+  const problems = [...sources.flatMap((each) => problemsOfFiles(each, connectors)), ...repeatedIds(sources)]
   return [...new Map(problems.map((problem) => [problem.message, problem])).values()]
 }
 
@@ -127,9 +127,9 @@ const MAX_LEFT_OUT = 10
 /** What is said of files that a folder has and that are not for the mock. */
 export function leftOutNote(files: readonly string[]): string {
   const more = files.length - MAX_LEFT_OUT
-  const named = `${files.slice(0, MAX_LEFT_OUT).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const fileNames = `${files.slice(0, MAX_LEFT_OUT).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
   const which = files.length === 1 ? 'which has' : 'which have'
-  return `${plural(files.length, 'file')} left out, ${which} no top-level key of a file of the mock: ${named}`
+  return `${plural(files.length, 'file')} left out, ${which} no top-level key of a file of the mock: ${fileNames}`
 }
 
 /** What a user may want to know of seeds that are right. */
@@ -147,7 +147,7 @@ export function notesOn({ path, documents, beside, leftOut }: SeedSource): strin
 /** Everything that is wrong with the files of a seed; `known` are the connectors that there are once it is added. */
 function problemsOfFiles(
   { documents, isMixed }: Pick<SeedSource, 'documents' | 'isMixed'>,
-  known: KnownConnectors,
+  knownConnectors: KnownConnectors,
 ): FileProblem[] {
   const [seeds, connectors] = [ofKind(documents, 'seed'), ofKind(documents, 'connector')]
   // A file that cannot be read may be a connector; most are called as it is.
@@ -161,7 +161,7 @@ function problemsOfFiles(
       document ? listedNames(source.value).filter((name) => !names.has(name)) : possibleNames(source.value),
     ),
   ]
-  const all = new Map([...unread.map((name) => [name, undefined] as const), ...known])
+  const all = new Map([...unread.map((name) => [name, undefined] as const), ...knownConnectors])
   return [
     ...ofKind(documents, 'unknown').flatMap((each) => fileProblems(each)),
     ...seeds.flatMap((seed) => [
@@ -187,8 +187,8 @@ function notSeeds(documents: readonly ReadDocument[]): FileProblem[] {
 function repeatedConnectors(connectors: readonly Read<'connector'>[]): FileProblem[] {
   const names = connectors.map(({ source }) => namesIn(source.value)[0])
   return repeated(names).flatMap(({ name, index, before }) => {
-    const found = `${jsonText(name)}, which ${connectors[before]?.file ?? ''} describes already`
-    const problem = { path: ['connector'], found, allowed: 'one file for each connector' }
+    const mistake = `${jsonText(name)}, which ${connectors[before]?.file ?? ''} describes already`
+    const problem = { path: ['connector'], found: mistake, allowed: 'one file for each connector' }
     return connectors[index]?.source.problem(problem) ?? []
   })
 }
@@ -207,8 +207,10 @@ function repeatedIds(sources: readonly SeedSource[]): FileProblem[] {
       const owner = id === undefined ? undefined : owners.get(id)
       if (id !== undefined && owner === undefined) owners.set(id, file)
       if (owner === undefined) return []
-      const found = `${jsonText(id)}, the id of another account in ${owner}`
-      return [source.problem({ path: ['accounts', at, 'id'], found, allowed: 'an id that no other account has' })]
+      const mistake = `${jsonText(id)}, the id of another account in ${owner}`
+      return [
+        source.problem({ path: ['accounts', at, 'id'], found: mistake, allowed: 'an id that no other account has' }),
+      ]
     }),
   )
 }

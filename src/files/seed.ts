@@ -57,8 +57,8 @@ const accounts = withRule(unique(account, 'id'), (list, report) => {
     return JSON.stringify([own(item, 'connector'), own(item, 'identifier'), ...scope])
   })
   for (const { index, before } of repeated(places)) {
-    const found = `the identifier of accounts[${before}] for the second time`
-    report([index, 'identifier'], { found, allowed: 'each identifier once for each connector and scope' })
+    const mistake = `the identifier of accounts[${before}] for the second time`
+    report([index, 'identifier'], { found: mistake, allowed: 'each identifier once for each connector and scope' })
   }
 })
 
@@ -105,12 +105,12 @@ export type ParsedSeed = z.output<typeof seedSchema>
 
 /** The seed that a valid document describes; `files` are the connectors that its list may name. */
 export function toBundle(document: ParsedSeed, files: readonly Connector[]): SeedBundle {
-  const named = new Map(files.map((connector) => [connector.connector, connector]))
+  const byName = new Map(files.map((connector) => [connector.connector, connector]))
   return {
     clients: (document.clients ?? []).map(({ client_id, client_secret }) => ({ id: client_id, client_secret })),
     settings: present(document.settings ?? {}),
     connectors: (document.connectors ?? []).flatMap((item) =>
-      typeof item === 'string' ? (named.get(item) ?? []) : [toConnector(item)],
+      typeof item === 'string' ? (byName.get(item) ?? []) : [toConnector(item)],
     ),
     connections: (document.connections ?? []).map(present),
     providers: (document.providers ?? []).map(present),

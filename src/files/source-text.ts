@@ -54,10 +54,10 @@ export class SourceText {
 
   /** @throws DocumentError for text that is not one YAML or JSON document of bounded size */
   constructor(
-    given: string,
+    source: string,
     readonly file: string,
   ) {
-    const text = given.replace(/^\uFEFF/, '')
+    const text = source.replace(/^\uFEFF/, '')
     this.#lines.addNewLine(0)
     if (text.length > MAX_SOURCE_LENGTH) {
       throw this.#refused([aboutText(`${text.length} characters long`, `at most ${MAX_SOURCE_LENGTH}`)])
@@ -159,8 +159,8 @@ function yamlExcess(text: string, file: string): { found: string; allowed: strin
     if (type === 'map-value-ind') keys += 1
     tokens += type === 'directive-line' ? COST_OF_DIRECTIVE : 1
     if (tokens <= most) continue
-    const found = `YAML of more than ${most} tokens (keys, values, signs, comments, line ends)`
-    return { found, allowed: `at most ${most}; JSON has no such limit` }
+    const mistake = `YAML of more than ${most} tokens (keys, values, signs, comments, line ends)`
+    return { found: mistake, allowed: `at most ${most}; JSON has no such limit` }
   }
   return excessOf({ keys, values: 0 })
 }
@@ -235,9 +235,9 @@ function nodeProblems(document: Document, text: string): { problems: SyntaxProbl
       if (target) targets.set(node, resolvedTo(node, target))
       if (target && !ancestors.includes(target)) return
       const offset = startOf(node)[0] ?? 0
-      const found = `not YAML (the alias *${node.source} is inside what it names)`
+      const mistake = `not YAML (the alias *${node.source} is inside what it names)`
       const allowed = 'aliases of anchors that come before them'
-      if (target) problems.push({ subject: 'the text', found, allowed: 'YAML or JSON', offset })
+      if (target) problems.push({ subject: 'the text', found: mistake, allowed: 'YAML or JSON', offset })
       else problems.push({ subject: `the alias *${node.source}`, found: 'of no anchor', allowed, offset })
     },
   })
@@ -283,8 +283,8 @@ function repeatedKey(key: string, offset: number): SyntaxProblem {
   return { subject: `the key ${key}`, found: 'there for the second time', allowed: EACH_KEY_ONCE, offset }
 }
 
-function aboutText(found: string, allowed: string): SyntaxProblem {
-  return { subject: 'the text', found, allowed, offset: 0 }
+function aboutText(mistake: string, allowed: string): SyntaxProblem {
+  return { subject: 'the text', found: mistake, allowed, offset: 0 }
 }
 
 const TOO_DEEP = aboutText(`nested more than ${MAX_DEPTH} levels deep`, `at most ${MAX_DEPTH}`)

@@ -24,7 +24,7 @@ export async function textFiles(path: string, skipped?: UnreadableFileError[]): 
 /** The texts in a folder; none where there is no folder. */
 export async function textsIn(folder: string, skipped?: UnreadableFileError[]): Promise<TextFile[]> {
   const isThere = await stat(folder).then(
-    (found) => found.isDirectory(),
+    (stats) => stats.isDirectory(),
     (error: unknown) => (hasCode(error, 'ENOENT', 'ENOTDIR') ? false : unreadable(folder)(error)),
   )
   return isThere ? textsOf(await filesIn(folder), skipped) : []
@@ -45,27 +45,27 @@ export async function readTextFile(file: string): Promise<string> {
 }
 
 export function isFolder(path: string): Promise<boolean> {
-  return stat(path).then((found) => found.isDirectory(), unreadable(path))
+  return stat(path).then((stats) => stats.isDirectory(), unreadable(path))
 }
 
 /**
  * At any depth, through links, each file once. Hidden files and installed packages are of other programs; in a volume of Kubernetes
  * the files are links into a hidden folder. A link to nothing is listed, and fails when it is read.
  */
-async function filesIn(folder: string, seen = new Set<string>()): Promise<string[]> {
-  seen.add(await realpath(folder).catch(() => folder))
-  const found: string[] = []
+async function filesIn(folder: string, visited = new Set<string>()): Promise<string[]> {
+  visited.add(await realpath(folder).catch(() => folder))
+  const paths: string[] = []
   for (const name of (await readdir(folder).catch(unreadable(folder))).sort()) {
     const path = join(folder, name)
     const place = await realpath(path).catch(() => path)
-    if (name.startsWith('.') || name === 'node_modules' || seen.has(place)) continue
-    seen.add(place)
+    if (name.startsWith('.') || name === 'node_modules' || visited.has(place)) continue
+    visited.add(place)
     const target = await stat(path).catch(() => undefined)
     const isTaken = /\.(?:ya?ml|json)$/.test(name) && !CONFIGURATION_FILES.includes(name)
-    if (target?.isDirectory()) found.push(...(await filesIn(path, seen)))
-    else if (isTaken && target?.isFile() !== false) found.push(path)
+    if (target?.isDirectory()) paths.push(...(await filesIn(path, visited)))
+    else if (isTaken && target?.isFile() !== false) paths.push(path)
   }
-  return found.sort()
+  return paths.sort()
 }
 
 async function textsOf(files: readonly string[], skipped?: UnreadableFileError[]): Promise<TextFile[]> {

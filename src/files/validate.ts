@@ -77,17 +77,17 @@ interface Duration {
 
 /** The durations of a document. Its schema is the only list of them: their titles end with the unit, as `duration, or seconds`. */
 function durationsIn(schema: z.ZodType): Duration[] {
-  const found: Duration[] = []
+  const durations: Duration[] = []
   const visit = ({ title = '', properties = {}, items, anyOf = [] }: SchemaPart, path: readonly string[]): void => {
     const unit = /\bor (seconds|milliseconds)$/.exec(title)?.[1]
     // The key ms says its unit.
-    if (unit !== undefined && path.at(-1) !== 'ms') found.push({ path, unit: unit as Duration['unit'] })
+    if (unit !== undefined && path.at(-1) !== 'ms') durations.push({ path, unit: unit as Duration['unit'] })
     for (const [key, part] of Object.entries(properties)) visit(part, [...path, key])
     for (const part of anyOf) visit(part, path)
     if (items) visit(items, [...path, '*'])
   }
   visit(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as SchemaPart, [])
-  return found
+  return durations
 }
 
 /** Tools are handed to models, whose providers take fewer names than the service does. */

@@ -50,8 +50,8 @@ export class PatternEngine {
 
   /** @throws SyntaxError for no regular expression; UnsupportedPatternError */
   compile(source: string): LinearPattern {
-    const known = this.#compiled.get(source)
-    if (known) return known
+    const cached = this.#compiled.get(source)
+    if (cached) return cached
     // JavaScript says what is a regular expression, because the schema has to mean the same elsewhere.
     new RegExp(source, 'u')
     const pattern = re2Of(source)
@@ -95,13 +95,13 @@ const PART =
 /** A pattern of JavaScript with the flag `u` in the syntax of RE2. @throws UnsupportedPatternError */
 function translated(source: string): string {
   let isClass = false
-  return source.replaceAll(PART, (part: string, ...rest: unknown[]) => {
-    const found = rest.at(-1) as Partial<Record<string, string>>
-    const { code, high, low, unit, control, property, escape, group, empty, other } = found
+  return source.replaceAll(PART, (part: string, ...groupsAndContext: unknown[]) => {
+    const groups = groupsAndContext.at(-1) as Partial<Record<string, string>>
+    const { code, high, low, unit, control, property, escape, group, empty, other } = groups
     if (high !== undefined && low !== undefined) return escaped(JSON.parse(`"\\u${high}\\u${low}"`) as string)
     if (code !== undefined || unit !== undefined) return `\\x{${code ?? unit ?? ''}}`
     if (control !== undefined) return `\\x{${(control.charCodeAt(0) % 32).toString(16)}}`
-    if (found['reference'] !== undefined) throw new UnsupportedPatternError('a back-reference')
+    if (groups['reference'] !== undefined) throw new UnsupportedPatternError('a back-reference')
     if (property !== undefined) return part.replace(/\{(?:Script|sc|General_Category|gc)=/, '{')
     if (escape !== undefined) {
       if (escape === 's' || escape === 'S') return withinClass(escape === 's' ? SPACE : NO_SPACE, isClass)

@@ -146,8 +146,8 @@ function windowsProgram(
   variables: Readonly<Record<string, string | undefined>>,
   exists: (path: string) => boolean,
 ): string | undefined {
-  const known = (valueOf(variables, 'PATHEXT') ?? '.COM;.EXE;.BAT;.CMD').split(';')
-  const endings = win32.extname(program) === '' ? known : ['', ...known]
+  const extensions = (valueOf(variables, 'PATHEXT') ?? '.COM;.EXE;.BAT;.CMD').split(';')
+  const endings = win32.extname(program) === '' ? extensions : ['', ...extensions]
   const folders = /[\\/]/.test(program) ? [''] : ['.', ...(valueOf(variables, 'PATH') ?? '').split(';')]
   const candidates = folders.flatMap((folder) => endings.map((ending) => win32.join(folder, `${program}${ending}`)))
   return candidates.find(exists)

@@ -44,17 +44,17 @@ export function indented(line: string, indent: number, terminal: Terminal | unde
 /** The lines of a text, broken at blanks where there are any, else anywhere; lines after the first may be of another width. */
 export function wrap(text: string, first: number, later = first): string[] {
   const lines: string[] = []
-  let [rest, width] = [characters(text), first]
-  while (rest.length > width) {
-    const blank = rest.lastIndexOf(' ', width)
+  let [remaining, width] = [characters(text), first]
+  while (remaining.length > width) {
+    const blank = remaining.lastIndexOf(' ', width)
     // What later lines are indented by is no place to break the first.
     const isAfterIndent = blank > (lines.length === 0 ? first - later : 0)
     const end = isAfterIndent ? blank : width
-    lines.push(rest.slice(0, end).join(''))
-    rest = rest.slice(isAfterIndent ? end + 1 : end)
+    lines.push(remaining.slice(0, end).join(''))
+    remaining = remaining.slice(isAfterIndent ? end + 1 : end)
     width = later
   }
-  return [...lines, rest.join('')]
+  return [...lines, remaining.join('')]
 }
 
 export function widthOf(text: string): number {

@@ -49,15 +49,15 @@ export class ScenarioRegistry {
     const former = this.#initial
     this.startWith(scenarios)
     for (const environment of environments) {
-      const own = ownOf(environment)
-      this.of(environment).redefine(without(former, own), without(scenarios, own))
+      const ofEnvironment = ownOf(environment)
+      this.of(environment).redefine(without(former, ofEnvironment), without(scenarios, ofEnvironment))
     }
   }
 
   /** Those of the server's start, and those that the environment was made with; of one name the environment's counts. */
   #initialOf(environment: Environment): readonly Scenario[] {
-    const own = ownOf(environment)
-    return [...without(this.#initial, own), ...own]
+    const ofEnvironment = ownOf(environment)
+    return [...without(this.#initial, ofEnvironment), ...ofEnvironment]
   }
 
   /** Those of an environment; the scenarios of the start begin when it is first asked for. */
@@ -77,7 +77,7 @@ function ownOf({ model }: Environment): readonly Scenario[] {
 }
 
 function without(scenarios: readonly Scenario[], others: readonly Scenario[]): readonly Scenario[] {
-  return scenarios.filter(({ name }) => !others.some((other) => other.name === name))
+  return scenarios.filter(({ name }) => !others.some((removed) => removed.name === name))
 }
 
 /** What the rules that fired on a request do with it; faults that change the model have been applied. */
@@ -144,14 +144,14 @@ export class EnvironmentScenarios {
   }
 
   /** Takes over the scenarios of the server's start after their files were read again; those started manually stay. */
-  redefine(former: readonly Scenario[], present: readonly Scenario[]): void {
+  redefine(former: readonly Scenario[], current: readonly Scenario[]): void {
     this.#environment.model.transact(() => {
-      for (const { name } of without(former, present)) {
+      for (const { name } of without(former, current)) {
         if (this.#runs.get(name)?.started_manually !== false) continue
         this.#end(name)
         this.#definitions.remove(name)
       }
-      for (const scenario of present) {
+      for (const scenario of current) {
         const before = former.find(({ name }) => name === scenario.name)
         if (isDeepStrictEqual(before, scenario)) continue
         if (before || this.#runs.get(scenario.name)?.running) this.define(scenario, false)
@@ -255,7 +255,7 @@ export class EnvironmentScenarios {
       let { state } = row
       const counts = row.rules.map((count) => ({ ...count }))
       let isCounted = false
-      for (const [index, { rule, faults: own }] of run.rules.entries()) {
+      for (const [index, { rule, faults: ruleFaults }] of run.rules.entries()) {
         const inState = rule.when.state === undefined || rule.when.state === state
         if (!inState || !matches(rule, request)) continue
         const count = (counts[index] ??= { matched: 0, hits: 0 })
@@ -264,16 +264,16 @@ export class EnvironmentScenarios {
         const now = this.#environment.clock.now()
         const circumstances = { number: count.matched, now, startedAt: row.started_at, random: () => this.random() }
         if (!isMet(rule.when, circumstances)) continue
-        const endsIt = own.some(endsRequest)
+        const endsIt = ruleFaults.some(endsRequest)
         // A request ends once: a rule that would end it does not fire on one that another rule has ended.
         if (endsIt && ending) {
           count.shadowed_by = sumOfShadows([...(count.shadowed_by ?? []), { ...ending, requests: 1 }])
           continue
         }
         if (endsIt) ending = { scenario: run.scenario.name, rule: rule.name }
-        const failures = this.#apply(own, request, applied)
-        const others = own.filter(({ fault }) => fault.phase !== 'model')
-        const fired = firedRule(run.scenario, { rule, faults: own, matched: count.matched }, failures)
+        const failures = this.#apply(ruleFaults, request, applied)
+        const others = ruleFaults.filter(({ fault }) => fault.phase !== 'model')
+        const fired = firedRule(run.scenario, { rule, faults: ruleFaults, matched: count.matched }, failures)
         rules.push(fired)
         faults.push(...others)
         request.trace.fired(

@@ -52,9 +52,9 @@ function matchesText(wanted: TextMatch | undefined, text: string | undefined): b
 /** The account as it is; for one that does not exist yet, what the request says of it. */
 function matchesAccount(wanted: RuleMatch['account'], request: ScenarioRequest): boolean {
   if (wanted === undefined) return true
-  const found = request.account
-  const { id, connector, identifier, organization_id, user_id, status } = found ?? {}
-  const view = found ? { id, connector, identifier, organization_id, user_id, status } : request.locator
+  const account = request.account
+  const { id, connector, identifier, organization_id, user_id, status } = account ?? {}
+  const view = account ? { id, connector, identifier, organization_id, user_id, status } : request.locator
   return matchesAt(wanted, view as JsonObject | undefined)
 }
 

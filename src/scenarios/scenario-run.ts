@@ -46,8 +46,8 @@ export class ScenarioRun {
       ...{ name: rule, at, must_fire },
       ...countsOf(counts[index]),
     }))
-    const own = { name, started: 1, startedManually: started_manually, stopped: !running, rules }
-    return this.#before ? together(this.#before, own) : own
+    const history = { name, started: 1, startedManually: started_manually, stopped: !running, rules }
+    return this.#before ? together(this.#before, history) : history
   }
 
   /** Lets go of the requests that wait at its barriers. */
@@ -71,11 +71,11 @@ export class UnknownScenarioError extends Error {
 
   constructor(
     readonly scenario: string,
-    readonly known: readonly string[],
+    readonly names: readonly string[],
     purpose: '' | ' to stop' = '',
   ) {
-    const others = thereAre(known, 'none is defined')
-    super(`there is no scenario ${quote(scenario)}${purpose}${didYouMean(scenario, known)}; ${others}`)
+    const others = thereAre(names, 'none is defined')
+    super(`there is no scenario ${quote(scenario)}${purpose}${didYouMean(scenario, names)}; ${others}`)
   }
 }
 
@@ -83,7 +83,7 @@ export function viewOf(scenario: Scenario, run: StoredScenarioRun | undefined): 
   const running = run?.running ?? false
   const state = run && run.state !== '' ? run.state : null
   const rules = scenario.rules.map((rule, index): Schemas['ScenarioRule'] => {
-    const effects = rule.do.map(matchedFault).map(({ fault, params: given }) => fault.sentence(given))
+    const effects = rule.do.map(matchedFault).map(({ fault, params: parameters }) => fault.sentence(parameters))
     if (rule.then !== null) effects.push(`goes to state ${rule.then}`)
     const { name, at, must_fire } = rule
     return { name, at, must_fire, sentence: effects.join(', '), ...countsOf(run?.rules[index]) }
@@ -126,8 +126,8 @@ export class Histories {
   readonly #byName = new Map<string, ScenarioHistory>()
 
   add(history: ScenarioHistory): void {
-    const known = this.#byName.get(history.name)
-    this.#byName.set(history.name, known ? together(known, history) : history)
+    const earlier = this.#byName.get(history.name)
+    this.#byName.set(history.name, earlier ? together(earlier, history) : history)
   }
 
   list(): ScenarioHistory[] {

@@ -65,8 +65,8 @@ export function adoptConnectorType(
   if (!connector) return
   const type = connector.authorization_type
   const { source } = TRAITS[type]
-  const present = environment.clock.now()
-  const at = instant(present)
+  const now = environment.clock.now()
+  const at = instant(now)
   const changed = new Set<string>()
   for (const account of environment.model.accountIndex.ofConnector(name)) {
     if (account.authorization_type === type) continue
@@ -77,7 +77,7 @@ export function adoptConnectorType(
     const bare = { ...withoutPending(account), authorization_type: type, credentials }
     const isObtained = source === 'service' && !lacksDatabaseUser(credentials, connector)
     const answer = isObtained ? thirdParty.issue(connector, bare) : undefined
-    const live = answer?.granted ? issued(bare, answer.credentials, answer.lifetime_ms, present) : { credentials }
+    const live = answer?.granted ? issued(bare, answer.credentials, answer.lifetime_ms, now) : { credentials }
     const event = answer?.granted || source === 'none' ? 'type_changed_ready' : 'type_changed'
     environment.model.tables.accounts.put(trace.moved(updated(account, withLive(bare, live), at), event, at))
   }

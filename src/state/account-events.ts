@@ -107,8 +107,8 @@ function obstacle(account: Account, event: AccountEvent): string | undefined {
   switch (event) {
     case 'expire':
     case 'disconnect': {
-      const known = MOVES.some((move) => move.from === account.status && move.event === STATUS_EVENTS[event])
-      return known ? undefined : 'has no such move'
+      const isMove = MOVES.some((move) => move.from === account.status && move.event === STATUS_EVENTS[event])
+      return isMove ? undefined : 'has no such move'
     }
     case 'revoke_refresh_token':
       return account.credentials.oauth_token?.refresh_token ? undefined : 'has no refresh token'
@@ -122,8 +122,8 @@ function obstacle(account: Account, event: AccountEvent): string | undefined {
 /** Applies every event that is due by the environment's clock ("States"), in the order of time. */
 export function applyDueEvents(environment: Environment, trace: RequestTrace): void {
   const { due } = environment.model
-  const present = now(environment)
-  for (let item = due.first(present); item; item = due.first(present)) {
+  const time = now(environment)
+  for (let item = due.first(time); item; item = due.first(time)) {
     if (item.table === 'accounts') expireToken(environment, item, trace)
     else expireAuthRequest(environment, item, trace)
   }

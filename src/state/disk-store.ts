@@ -152,10 +152,10 @@ export async function openDisk(options: DiskOptions): Promise<{ disk: DiskStore;
     const file = await fileSystem.realPath(options.file)
     const lock = await options.lock(file)
     try {
-      const present = options.fresh ? undefined : await readStored(fileSystem, file)
-      if (!present?.image && !present?.commits.length) await options.beforeNew?.()
+      const onDisk = options.fresh ? undefined : await readStored(fileSystem, file)
+      if (!onDisk?.image && !onDisk?.commits.length) await options.beforeNew?.()
       if (options.fresh) await removeState(fileSystem, file)
-      const stored = present ?? (await readStored(fileSystem, file))
+      const stored = onDisk ?? (await readStored(fileSystem, file))
       return { disk: new DiskStore({ ...options, file }, lock, stored), stored }
     } catch (error) {
       await lock.release()

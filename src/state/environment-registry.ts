@@ -149,7 +149,7 @@ export class EnvironmentRegistry {
       this.#index(environment, true)
     })
     environment.isRemoved = true
-    this.#environments = new Map([...before].filter(([other]) => other !== name))
+    this.#environments = new Map([...before].filter(([key]) => key !== name))
     this.#index(environment, false)
     return true
   }

@@ -138,12 +138,12 @@ export class Environment {
 
   /** Every connector by its name, in the order of the connections (G42); those of sign-on types are none. */
   get connectors(): ReadonlyMap<string, Connector> {
-    const found = new Map<string, Connector>()
+    const byName = new Map<string, Connector>()
     for (const { key_id } of this.model.tables.connections.values()) {
       const connector = this.connector(key_id)
-      if (connector) found.set(key_id, connector)
+      if (connector) byName.set(key_id, connector)
     }
-    return found
+    return byName
   }
 
   /** Makes a new environment with all that `fill` puts, in one commit. @param onUndo called when there is none then */
@@ -305,8 +305,8 @@ class ConnectorCache {
   }
 
   #of(row: object, template: Connector | undefined, make: () => Connector | undefined): Connector | undefined {
-    const known = this.#ofRow.get(row)
-    if (known && known.template === template) return known.connector
+    const cached = this.#ofRow.get(row)
+    if (cached && cached.template === template) return cached.connector
     const connector = make()
     this.#ofRow.set(row, { template, connector })
     return connector

@@ -19,9 +19,9 @@ export function revoked({ clock }: Pick<Environment, 'clock'>, grant: Grant): Gr
 export function refusesRenewal({ model }: Environment, account: Account, connector: Connector | undefined): boolean {
   const token = account.credentials.oauth_token?.refresh_token ?? ''
   if (token === '' || !connector || connector.base_url) return false
-  const own = model.grantIndex
+  const ofAccount = model.grantIndex
     .ofAccount(account.id)
     .findLast((grant) => grant.refresh_token === token && !grant.revoked)
-  const known = own ?? model.grantIndex.byRefreshToken(connector.connector, token)
-  return !known || known.revoked || known.refresh_revoked
+  const renewed = ofAccount ?? model.grantIndex.byRefreshToken(connector.connector, token)
+  return !renewed || renewed.revoked || renewed.refresh_revoked
 }

@@ -31,9 +31,9 @@ export function extendedOrigin(
  * the one that they were given, and accounts that were generated once are not generated again.
  */
 export function changedSeed({ exact }: Origin, seed: SeedBundle): SeedBundle {
-  const given = new Map(exact.providers.map(({ display_name, identifier }) => [display_name, identifier]))
+  const identifiers = new Map(exact.providers.map(({ display_name, identifier }) => [display_name, identifier]))
   const providers = seed.providers.map((provider) => {
-    const identifier = provider.identifier ?? given.get(provider.display_name)
+    const identifier = provider.identifier ?? identifiers.get(provider.display_name)
     return identifier === undefined ? provider : { ...provider, identifier }
   })
   return { ...seed, providers, generate: [] }
@@ -56,9 +56,9 @@ export function reseededOrigin(
 }
 
 /** Items in their former order, those that are named again as they are now, then the new ones. */
-function inPlace<T>(before: readonly T[], present: readonly T[], name: (item: T) => unknown): T[] {
-  const named = new Map(present.map((item) => [name(item), item]))
-  return [...new Set([...before.map((item) => named.get(name(item)) ?? item), ...present])]
+function inPlace<T>(before: readonly T[], current: readonly T[], name: (item: T) => unknown): T[] {
+  const byName = new Map(current.map((item) => [name(item), item]))
+  return [...new Set([...before.map((item) => byName.get(name(item)) ?? item), ...current])]
 }
 
 /** The rows that carry the ids of what a seed names: those that were kept before, and those that have come since. */
@@ -73,7 +73,7 @@ export function keptRows(
   return { connections: union(before.connections, connections), providers: union(before.providers, providers) }
 }
 
-function union<T extends { readonly id: string }>(before: readonly T[], present: readonly T[]): T[] {
-  const known = new Set(before.map(({ id }) => id))
-  return [...before, ...present.filter(({ id }) => !known.has(id))]
+function union<T extends { readonly id: string }>(before: readonly T[], current: readonly T[]): T[] {
+  const ids = new Set(before.map(({ id }) => id))
+  return [...before, ...current.filter(({ id }) => !ids.has(id))]
 }

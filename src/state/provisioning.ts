@@ -124,17 +124,17 @@ export class EnvironmentProvisioner {
     const idSeed = request.idSeed ?? this.#options.idSeed
     const settings = { ...DEFAULT_SETTINGS, ...seed.settings }
     const ids = idSeed === undefined ? null : { seed: idSeed, position: 0 }
-    const environment = registry.create(name, { settings, clock, ids }, (made) => {
-      for (const client of this.#clientsOf(made, request)) made.model.tables.clients.put(client)
-      const exact = exactSeed(made, seed, faker)
-      putSeed(made, thirdParty(made), withoutClients(exact))
-      made.model.tables.origins.put({
+    const environment = registry.create(name, { settings, clock, ids }, (created) => {
+      for (const client of this.#clientsOf(created, request)) created.model.tables.clients.put(client)
+      const exact = exactSeed(created, seed, faker)
+      putSeed(created, thirdParty(created), withoutClients(exact))
+      created.model.tables.origins.put({
         id: 'origin',
         seed,
         exact,
         of_server: source !== undefined,
-        clock: repeatable(start, made),
-        kept: keptRows(made, exact),
+        clock: repeatable(start, created),
+        kept: keptRows(created, exact),
         ...(request.scenarios && { scenarios: [...request.scenarios] }),
         ...(request.test && { test: request.test }),
       })
@@ -168,26 +168,26 @@ export class EnvironmentProvisioner {
   async createForClient(clientId: string, secret: string): Promise<CreatedEnvironment | undefined> {
     const seed = await this.#seedWithPattern(clientId, secret)
     if (!seed) return undefined
-    const own = seed === (await this.serverSeed()) ? undefined : withoutClients(seed)
+    const ownSeed = seed === (await this.serverSeed()) ? undefined : withoutClients(seed)
     const creating = this.#creating.get(clientId)
     if (creating) return creating
     const { registry } = this.#options
-    const known = registry.byClient.get(clientId)
-    if (known) return known
+    const existing = registry.byClient.get(clientId)
+    if (existing) return existing
     const client = { id: clientId, client_secret: secret }
     const make = (): Promise<CreatedEnvironment> => {
       const name = environmentNameFor(clientId, (taken) => registry.environment(taken) !== undefined)
-      return this.create({ name, seed: own, client })
+      return this.create({ name, seed: ownSeed, client })
     }
-    const made = make()
+    const creation = make()
       .catch((error: unknown) => {
         if (!(error instanceof EnvironmentExistsError || error instanceof ClientIdTakenError)) throw error
         // Another request has taken the name or the client id meanwhile.
         return registry.byClient.get(clientId) ?? make()
       })
       .finally(() => this.#creating.delete(clientId))
-    this.#creating.set(clientId, made)
-    return made
+    this.#creating.set(clientId, creation)
+    return creation
   }
 
   /** Adds a seed to an environment, now and for every reset to come. @throws ClientIdTakenError */
@@ -242,20 +242,20 @@ export class EnvironmentProvisioner {
    * tokens stay. A seed that is given takes the place of the one that the environment was made from, for later resets too.
    * @throws ClientIdTakenError
    */
-  async reset(environment: Environment, more: () => void = () => undefined, given?: SeedBundle): Promise<void> {
+  async reset(environment: Environment, more: () => void = () => undefined, replacement?: SeedBundle): Promise<void> {
     const { thirdParty, time = systemTime } = this.#options
-    const seed = given && withConnectors(given, await this.serverSeed())
+    const seed = replacement && withConnectors(replacement, await this.serverSeed())
     const faker = seed && (await fakerFor(seed))
     await this.#ensureOrigin(environment)
     const origin = originOf(environment)
     const exact = seed ? exactSeed(environment, seed, faker) : origin.exact
-    const kept = seed ? keptRows(environment, exact) : origin.kept
+    const survivors = seed ? keptRows(environment, exact) : origin.kept
     rebuild(environment, EMPTIED_BY_RESET, () => {
       environment.clock.become(clockStateOf(origin.clock, time()))
       environment.replaceSettings({ ...DEFAULT_SETTINGS, ...exact.settings })
       const { connections, providers, origins, clients } = environment.model.tables
-      for (const connection of kept.connections) connections.put(connection)
-      for (const provider of kept.providers) providers.put(provider)
+      for (const connection of survivors.connections) connections.put(connection)
+      for (const provider of survivors.providers) providers.put(provider)
       putSeed(environment, thirdParty(environment), withoutClients(exact))
       if (seed) {
         for (const client of seed.clients) if (!isClientPattern(client.id)) clients.put(client)
@@ -290,13 +290,13 @@ export class EnvironmentProvisioner {
     return undefined
   }
 
-  #clientsOf(made: Environment, { client, seed }: EnvironmentRequest): readonly Client[] {
+  #clientsOf(environment: Environment, { client, seed }: EnvironmentRequest): readonly Client[] {
     if (client) return [client]
-    const given = (seed?.clients ?? []).filter(({ id }) => !isClientPattern(id))
-    if (given.length > 0) return given
-    let id = made.ids.id('client')
-    while (this.#options.registry.byClient.get(id)) id = made.ids.id('client')
-    return [{ id, client_secret: made.ids.opaque() }]
+    const seedClients = (seed?.clients ?? []).filter(({ id }) => !isClientPattern(id))
+    if (seedClients.length > 0) return seedClients
+    let id = environment.ids.id('client')
+    while (this.#options.registry.byClient.get(id)) id = environment.ids.id('client')
+    return [{ id, client_secret: environment.ids.opaque() }]
   }
 
   #generatedName(): string {
@@ -348,7 +348,7 @@ function clockStateOf({ now, frozen = false }: StartClock, realTime: number): Cl
 }
 
 /** The same start for every reset, as it is stored: a clock that was frozen at the time of the start is frozen at that time again. */
-function repeatable({ now, ...clock }: StartClock, { clock: present }: Environment): StartClock {
-  const at = now === undefined ? clock.frozen && present.state.frozen_at : instant(milliseconds(now))
+function repeatable({ now, ...clock }: StartClock, { clock: currentClock }: Environment): StartClock {
+  const at = now === undefined ? clock.frozen && currentClock.state.frozen_at : instant(milliseconds(now))
   return at ? { ...clock, now: at } : clock
 }

@@ -48,8 +48,8 @@ export function putSeed(
   const typeOf = (name: string): AuthorizationType | undefined => environment.connector(name)?.authorization_type
   const { accounts, clients } = environment.model.tables
   // Only accounts that exist follow a change of their connector's type.
-  const named = accounts.size === 0 ? [] : connectorNames(bundle)
-  const types = new Map(named.map((name) => [name, typeOf(name)]))
+  const names = accounts.size === 0 ? [] : connectorNames(bundle)
+  const types = new Map(names.map((name) => [name, typeOf(name)]))
   for (const client of bundle.clients) if (!isClientPattern(client.id)) clients.put(client)
   for (const connector of bundle.connectors) putConnector(environment, connector)
   for (const connection of bundle.connections) putConnection(environment, connection)
@@ -216,13 +216,13 @@ function placeOf({ ids, model }: Environment, seed: SeedAccount): Pick<Account, 
 function issuedBySeed(environment: Environment, connector: Connector, seed: SeedAccount): Issued {
   const type = connector.authorization_type
   const patch = takenBy(connector, seed.authorization_details ?? {})
-  const given = mergeCredentials({}, patch, type, seed.identifier)
+  const merged = mergeCredentials({}, patch, type, seed.identifier)
   const at = environment.clock.now()
   // The service obtains these itself (2.2): a token whose time is over makes it do so at the first use.
-  if (TRAITS[type].source === 'service') return { credentials: given, token_expires_at: instant(at) }
-  if (seed.status === 'PENDING_AUTH') return { credentials: given }
-  const credentials = areLive(given, type)
-    ? given
+  if (TRAITS[type].source === 'service') return { credentials: merged, token_expires_at: instant(at) }
+  if (seed.status === 'PENDING_AUTH') return { credentials: merged }
+  const credentials = areLive(merged, type)
+    ? merged
     : mergeCredentials(generatedCredentials(environment, connector, seed.identifier), patch, type, seed.identifier)
   const lifetime = seed.status === 'EXPIRED' ? 0 : connector.oauth.access_token_lifetime
   return issued({ authorization_type: type }, credentials, lifetime, at)

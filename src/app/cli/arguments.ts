@@ -36,8 +36,8 @@ type Origin = 'flag' | 'variable' | 'file'
 const ORIGINS: readonly (Origin | undefined)[] = [undefined, 'file', 'variable', 'flag']
 
 /** Whether one flag was set by a stronger origin than another one. */
-export function outranks({ given }: Pick<Arguments<'start'>, 'given'>, name: string, other: string): boolean {
-  return ORIGINS.indexOf(given.get(name)) > ORIGINS.indexOf(given.get(other))
+export function outranks({ given }: Pick<Arguments<'start'>, 'given'>, name: string, rival: string): boolean {
+  return ORIGINS.indexOf(given.get(name)) > ORIGINS.indexOf(given.get(rival))
 }
 
 export type Value = string | number | boolean | readonly string[]
@@ -70,20 +70,20 @@ export function readArguments<Command extends CommandName>(
 ): Arguments<Command> {
   const flags = flagsOf(command)
   const values = new Map<string, Value | undefined>()
-  const given = new Map<string, Origin>()
-  const own = ownWords(command, argv)
+  const origins = new Map<string, Origin>()
+  const words = ownWords(command, argv)
   const operands: string[] = []
-  for (const token of tokens(flags, own)) {
+  for (const token of tokens(flags, words)) {
     if (token.kind === 'positional') operands.push(token.value)
     if (token.kind !== 'option') continue
     const [{ name }, value] = flagIn(token, flags)
     const earlier = values.get(name)
     values.set(name, isList(value) && isList(earlier) ? [...earlier, ...value] : value)
-    given.set(name, 'flag')
+    origins.set(name, 'flag')
   }
-  for (const flag of flags.filter(({ name }) => !given.has(name))) {
+  for (const flag of flags.filter(({ name }) => !origins.has(name))) {
     const { value, origin } = settingOf(flag, surroundings)
-    if (origin) given.set(flag.name, origin)
+    if (origin) origins.set(flag.name, origin)
     values.set(flag.name, value)
   }
   if (operands.length > 0 && rowOf(command).operands === undefined)
@@ -91,8 +91,8 @@ export function readArguments<Command extends CommandName>(
   return {
     // The table of flags says which type each name has; a Map cannot carry that.
     values: Object.fromEntries(values) as FlagValues<Command>,
-    given,
-    operands: [...operands, ...argv.slice(own.length)],
+    given: origins,
+    operands: [...operands, ...argv.slice(words.length)],
     argv,
     configuration: surroundings.configuration,
   }
@@ -122,11 +122,15 @@ export function namedConfiguration(
   argv: readonly string[],
   variables: Variables,
 ): string | undefined {
-  const named = tokens(flagsOf(command), ownWords(command, argv)).findLast(
+  const configToken = tokens(flagsOf(command), ownWords(command, argv)).findLast(
     (token) => token.kind === 'option' && token.name === 'config',
   )
   // An empty name is refused when the flags are read.
-  return (named?.kind === 'option' ? named.value : undefined) || variables['TOOLMOCK_CONFIG']?.trim() || undefined
+  return (
+    (configToken?.kind === 'option' ? configToken.value : undefined) ||
+    variables['TOOLMOCK_CONFIG']?.trim() ||
+    undefined
+  )
 }
 
 function isList(value: Value | undefined): value is readonly string[] {
@@ -162,13 +166,13 @@ function tokens(flags: readonly Flag[], argv: readonly string[]): readonly Token
   for (const { name, short, kind } of flags) {
     options[name] = { type: kind.type === 'switch' ? 'boolean' : 'string', ...(short === undefined ? {} : { short }) }
   }
-  const found = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens
+  const parsed = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens
   // `parseArgs` takes each letter of such a word for a flag.
-  return found.flatMap((token, at): Token[] => {
+  return parsed.flatMap((token, at): Token[] => {
     const { index } = token
     const value = argv[index] ?? ''
     if (token.kind !== 'option' || !NEGATIVE.test(value)) return [token]
-    return found[at - 1]?.index === index ? [] : [{ kind: 'positional', index, value }]
+    return parsed[at - 1]?.index === index ? [] : [{ kind: 'positional', index, value }]
   })
 }
 type Token = ReturnType<typeof parseArgs<{ strict: false; tokens: true }>>['tokens'][number]
@@ -199,8 +203,8 @@ function readValue(kind: FlagKind, text: string, where: string): Value {
   const read = valueIn(kind, text)
   if ('value' in read) return read.value
   // The message repeats no secret: neither the token, nor the user and password of an address.
-  const shown = kind.type === 'admin-token' ? '…' : kind.type === 'url' ? maskUrl(text) : text
-  const place = text === '' ? where : `${where.slice(0, -text.length)}${shown}`
+  const valueText = kind.type === 'admin-token' ? '…' : kind.type === 'url' ? maskUrl(text) : text
+  const place = text === '' ? where : `${where.slice(0, -text.length)}${valueText}`
   throw new UsageError(`${place}: expected ${read.expected}.`)
 }
 
@@ -256,12 +260,12 @@ export function mistypedVariables(variables: Variables): string[] {
   )
   // As a rule: reading all the flags for nothing would cost every start 4 MB.
   if (others.length === 0) return []
-  const known = settings().flatMap((flag) => variableOf(flag) ?? [])
+  const variableNames = settings().flatMap((flag) => variableOf(flag) ?? [])
   return others.flatMap((name) => {
-    if (known.includes(name)) return []
+    if (variableNames.includes(name)) return []
     const meant = nearest(
       name.slice('TOOLMOCK_'.length),
-      known.map((other) => other.slice('TOOLMOCK_'.length)),
+      variableNames.map((variable) => variable.slice('TOOLMOCK_'.length)),
     )
     return meant === undefined ? [] : [`${name} is not read; did you mean TOOLMOCK_${meant}?`]
   })

@@ -64,11 +64,11 @@ const filter = Object.fromEntries(
       .describe(`\`${key}\` of \`match\` of \`POST /_mock/requests/count\`: a value, a glob or a list.`),
   ]),
 )
-const match = strict(filter).transform((given) => given as Match)
+const match = strict(filter).transform((match) => match as Match)
 
 const expectations = strict({
   requests: z
-    .array(strict({ ...filter, times: times.describe(HOW_OFTEN) }).transform((given) => given as Match & Times))
+    .array(strict({ ...filter, times: times.describe(HOW_OFTEN) }).transform((match) => match as Match & Times))
     .default([])
     .describe('Requests that the command makes.'),
   never: z.array(match).default([]).describe('Requests that it never makes; `{}` is any request.'),
@@ -165,9 +165,9 @@ export async function readCases(
       line,
     }
   })
-  const found: Found = { loading: new Map(), problems: [], others: new Map() }
-  for (const [at, each] of cases.entries()) await checkCase(each, ['cases', at], found)
-  return { cases, problems: [...located(source, found.problems), ...found.others.values()] }
+  const result: Found = { loading: new Map(), problems: [], others: new Map() }
+  for (const [at, each] of cases.entries()) await checkCase(each, ['cases', at], result)
+  return { cases, problems: [...located(source, result.problems), ...result.others.values()] }
 }
 
 interface Found {
@@ -190,9 +190,9 @@ async function checkCase(
     read: () => Promise<Loaded>,
   ): Promise<Loaded | undefined> => {
     const id = JSON.stringify([key, names])
-    const known = (loading.get(id) as Promise<Loaded> | undefined) ?? read()
-    loading.set(id, known)
-    return known.catch((error: unknown) => {
+    const loaded = (loading.get(id) as Promise<Loaded> | undefined) ?? read()
+    loading.set(id, loaded)
+    return loaded.catch((error: unknown) => {
       if (!(error instanceof StartError)) throw error
       if (error instanceof DocumentError) for (const each of error.problems) others.set(each.message, each)
       else
@@ -229,11 +229,11 @@ async function checkCase(
   }
   for (const part of ['items', 'accounts'] as const) {
     for (const [at, { connector, ...rest }] of expect[part].entries()) {
-      const known = bundle.connectors.find((each) => each.connector === connector)
+      const described = bundle.connectors.find((each) => each.connector === connector)
       const place = [...inExpect, part, at]
-      if (!known) problems.push(unknown([...place, 'connector'], connector, there))
-      else if ('collection' in rest && !collectionNamed(known, rest.collection))
-        problems.push(unknown([...place, 'collection'], rest.collection, Object.keys(known.collections ?? {})))
+      if (!described) problems.push(unknown([...place, 'connector'], connector, there))
+      else if ('collection' in rest && !collectionNamed(described, rest.collection))
+        problems.push(unknown([...place, 'collection'], rest.collection, Object.keys(described.collections ?? {})))
     }
   }
 }
@@ -253,6 +253,6 @@ function matchProblems(match: Match, path: Path, extensions: readonly string[]):
 }
 
 function unknown(path: Path, name: string, there: readonly string[]): Problem {
-  const found = `${quote(name)}, which is not there${didYouMean(name, there)}`
-  return { path, found, allowed: there.join(', ') || 'none, because there is none' }
+  const mistake = `${quote(name)}, which is not there${didYouMean(name, there)}`
+  return { path, found: mistake, allowed: there.join(', ') || 'none, because there is none' }
 }

@@ -19,6 +19,6 @@ export interface CommandContext {
 
 /** Runs a command with what it was given. The result is its exit code; 0 when it is undefined. */
 export type Run<Name extends CommandName> = (
-  given: Arguments<Name>,
+  args: Arguments<Name>,
   context: CommandContext,
 ) => Promise<number | undefined> | undefined

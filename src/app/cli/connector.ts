@@ -19,14 +19,14 @@ export const connector: Run<'connector'> = async ({ values, operands }, context)
   const { out, err } = context
   const [action = '', file, ...more] = operands
   if (action !== 'from-openapi') {
-    const found = action === '' ? 'connector needs an action' : `connector ${action} is not known`
-    throw new UsageError(`${found}. The action is from-openapi: npx toolmock connector from-openapi FILE.`)
+    const mistake = action === '' ? 'connector needs an action' : `connector ${action} is not known`
+    throw new UsageError(`${mistake}. The action is from-openapi: npx toolmock connector from-openapi FILE.`)
   }
   if (file === undefined || more.length > 0) throw new UsageError('connector from-openapi takes one FILE.')
   const { out: target, only, name } = values
-  const named = connectorName.optional().safeParse(name)
-  if (!named.success)
-    throw new UsageError(`--name is ${named.error.issues[0]?.message ?? ''}, not ${quote(name ?? '')}.`)
+  const parsedName = connectorName.optional().safeParse(name)
+  if (!parsedName.success)
+    throw new UsageError(`--name is ${parsedName.error.issues[0]?.message ?? ''}, not ${quote(name ?? '')}.`)
   if (target !== undefined && existsSync(target)) {
     throw new StartError(`${target} is there already and stays as it is; name another file by --out`)
   }

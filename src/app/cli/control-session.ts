@@ -37,11 +37,11 @@ interface PrintedTable<Row> {
 
 /** Nothing is sent yet. */
 export function controlSession<Name extends ControlCommandName>(
-  given: Arguments<Name>,
+  args: Arguments<Name>,
   context: CommandContext,
 ): ControlSession<Name> {
   // Every control command has these flags; the compiler cannot see it for a name that it does not know yet.
-  const common = given as Arguments<ControlCommandName>
+  const common = args as Arguments<ControlCommandName>
   const { json, environment } = common.values
   const server = serverOf(common)
   const call = controlCall(server, environment)
@@ -63,7 +63,7 @@ export function controlSession<Name extends ControlCommandName>(
     const table = (): string => `${before}${tableText(columns, rows, context.terminal)}${after}`
     print(answer, () => (rows.length === 0 ? (empty ?? table()) : table()))
   }
-  return { ...context, ...given, call, events, print, printTable }
+  return { ...context, ...args, call, events, print, printTable }
 }
 
 /** An action of a command, with what follows its name; `what` is the command with that name. */
@@ -74,8 +74,8 @@ export function actionCommand<Name extends ControlCommandName>(
   command: Name,
   actionsOf: (session: ControlSession<Name>) => Readonly<Record<string, Action>>,
 ): Run<Name> {
-  return async (given, context) => {
-    const session = controlSession(given, context)
+  return async (args, context) => {
+    const session = controlSession(args, context)
     const actions = actionsOf(session)
     const [first = ''] = Object.keys(actions)
     const [name = first, ...operands] = session.operands
@@ -86,9 +86,9 @@ export function actionCommand<Name extends ControlCommandName>(
 /** Calls of the control API whose failures are for the user of a command. */
 export function controlCall(server: Server, environment: string): ControlClient['call'] {
   const client = new ControlClient({ ...server, timeoutMs: TIMEOUT_MS }, environment)
-  return async (route, sent) => {
+  return async (route, input) => {
     try {
-      return await client.call(route, sent)
+      return await client.call(route, input)
     } catch (error) {
       throw failureOf(error, server)
     }
@@ -97,11 +97,11 @@ export function controlCall(server: Server, environment: string): ControlClient[
 
 /** The entries in a stream of server-sent events. A connection that breaks is its end. */
 async function* entriesOf(stream: Readable): AsyncIterable<JournalEntry> {
-  let rest = ''
+  let unread = ''
   try {
     for await (const text of stream.setEncoding('utf8') as AsyncIterable<string>) {
-      const events = `${rest}${text}`.split('\n\n')
-      rest = events.pop() ?? ''
+      const events = `${unread}${text}`.split('\n\n')
+      unread = events.pop() ?? ''
       yield* events.flatMap(entryIn)
     }
   } catch (error) {

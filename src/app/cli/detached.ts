@@ -35,10 +35,10 @@ const UNREADABLE_POLLS = 20
  * @throws StartError when one with other settings is running
  */
 export async function startDetached(
-  given: Arguments<'start'>,
+  args: Arguments<'start'>,
   { variables, out, err }: CommandContext,
 ): Promise<number | undefined> {
-  const settings = settingsOf(given)
+  const settings = settingsOf(args)
   await reported(FOLDER, () => makeDirectory(FOLDER))
   const running = await runningServer(settings)
   if (running) {
@@ -48,7 +48,7 @@ export async function startDetached(
   const log = await open(LOG_FILE, 'w', 0o600)
   const child = spawn(
     process.execPath,
-    [...process.execArgv, process.argv[1] ?? '', 'start', ...given.argv.filter((word) => !/^--detach(=|$)/.test(word))],
+    [...process.execArgv, process.argv[1] ?? '', 'start', ...args.argv.filter((word) => !/^--detach(=|$)/.test(word))],
     {
       detached: true,
       windowsHide: true,
@@ -89,12 +89,12 @@ async function runningServer(settings: DetachedServer['settings']): Promise<Deta
       await removedUnless(() => file.writeFile(JSON.stringify(claim)).finally(() => file.close()))
       return undefined
     }
-    const found = detachedServer()
-    const isLeft = found ? !(await isUp(found)) : ++unreadable > UNREADABLE_POLLS
+    const server = detachedServer()
+    const isLeft = server ? !(await isUp(server)) : ++unreadable > UNREADABLE_POLLS
     if (isLeft) {
       // Another start that found the same has claimed the file meanwhile.
-      if (isDeepStrictEqual(detachedServer(), found)) rmSync(SERVER_FILE, { force: true })
-    } else if (found?.ready) return found
+      if (isDeepStrictEqual(detachedServer(), server)) rmSync(SERVER_FILE, { force: true })
+    } else if (server?.ready) return server
     else await pause(POLL_MS)
   }
 }

@@ -42,7 +42,7 @@ export const drift: Run<'drift'> = async (read, context) => {
   const accepted = values.accept === undefined ? [] : await readAccepted(values.accept)
   const recording = values.recording === undefined ? undefined : await readRecording(values.recording)
   using stop = new StopRequest()
-  const { report: found, leftovers } = await compare({
+  const { report: driftReport, leftovers } = await compare({
     ...{ baseUrl, client, recording, progress, signal: stop.signal },
     prefix: `${PREFIX}${new RandomIds().id('x').slice(2, 12)}`,
     withMock: (options, use) => withMock(read, options, err, use),
@@ -53,7 +53,7 @@ export const drift: Run<'drift'> = async (read, context) => {
     adminToken: values['admin-token'],
   })
   progress?.('')
-  const report = acceptedReport(found, accepted, recording ? undefined : values.only)
+  const report = acceptedReport(driftReport, accepted, recording ? undefined : values.only)
   out(driftIn(values.format, report, VERSION))
   if (values['write-settings'] !== undefined) await writeOver(values['write-settings'], settingsText(report))
   for (const each of leftovers) err(`toolmock: could not be removed from ${baseUrl}: ${each}`)
@@ -77,16 +77,16 @@ async function withMock<Result>(
   const { seed: paths, 'client-id': client_id = '', 'client-secret': client_secret = '' } = read.values
   const folder = await mkdtemp(join(tmpdir(), 'toolmock-drift-'))
   try {
-    const own = join(folder, 'seed.json')
-    await writeFile(own, jsonText({ clients: [{ client_id, client_secret }], settings, ...seed }))
+    const seedFile = join(folder, 'seed.json')
+    await writeFile(seedFile, jsonText({ clients: [{ client_id, client_secret }], settings, ...seed }))
     const options = {
       state: null,
-      seeds: seed ? [own] : [...(paths ?? ['bundled']), own],
+      seeds: seed ? [seedFile] : [...(paths ?? ['bundled']), seedFile],
       log: createLog('error', false, err),
       ...optionsOf(read, configuration),
     }
     return await withApp(options, async (_app, url) => {
-      await rm(own)
+      await rm(seedFile)
       return use(url)
     })
   } finally {

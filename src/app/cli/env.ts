@@ -15,9 +15,9 @@ const FORMATS = {
 }
 
 /** Prints the connection variables of a running server. */
-export const env: Run<'env'> = async (given, { out }) => {
-  const { environment, format } = given.values
-  const server = serverOf(given)
+export const env: Run<'env'> = async (args, { out }) => {
+  const { environment, format } = args.values
+  const server = serverOf(args)
   const answered = await controlCall(server, environment)('GET /env', { query: { format: 'json' } })
   // A server in the background has also said which certificate authority to trust.
   const detached = detachedServer()?.ready

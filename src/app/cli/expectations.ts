@@ -24,13 +24,13 @@ export async function unmetExpectations(expect: Expectations, services: App['ser
 
 function unmetRequests({ requests, never }: Expectations, services: App['services'], environment: Environment) {
   const journal = services.journals.of(environment)
-  const verified = (code: 'request' | 'never', sent: object, times: number | undefined): VerdictItem[] => {
-    const match = readMatch(sent, services.extensions.names)
+  const verified = (code: 'request' | 'never', query: object, times: number | undefined): VerdictItem[] => {
+    const match = readMatch(query, services.extensions.names)
     const verdict = journal.verify(match, times)
     const { ok, matched, near_misses } = verdict
     if (ok) return []
     const matching = matched === 0 ? [] : journal.query({ match }).map(({ id }) => id)
-    const sentence = matchedText(verdict, sent, wanted(times))
+    const sentence = matchedText(verdict, query, wanted(times))
     const ids = [...matching, ...near_misses.map(({ id }) => id)]
     return [{ ...reasonOf(code, sentence, near_misses.map(nearMissText)), requests: ids }]
   }
@@ -78,15 +78,18 @@ async function unmetItems(
 function unmetAccounts({ accounts }: Expectations, { model }: Environment): VerdictItem[] {
   return accounts.flatMap(({ identifier, connector, status }) => {
     const ofConnector = [...model.tables.accounts.values()].filter((account) => account.connector === connector)
-    const named = ofConnector.filter((account) => account.identifier === identifier)
-    if (named.some((account) => account.status === status)) return []
-    const found = named.map((account) => `${account.id} is ${account.status}`).join(', ')
+    const accounts = ofConnector.filter((account) => account.identifier === identifier)
+    if (accounts.some((account) => account.status === status)) return []
+    const mistake = accounts.map((account) => `${account.id} is ${account.status}`).join(', ')
     const others = thereAre(
       [...new Set(ofConnector.map((account) => account.identifier))].slice(0, 10),
       'there is none',
     )
     return [
-      reasonOf('account', `${identifier} of ${connector}: ${found || `no such account; ${others}`}; wanted: ${status}`),
+      reasonOf(
+        'account',
+        `${identifier} of ${connector}: ${mistake || `no such account; ${others}`}; wanted: ${status}`,
+      ),
     ]
   })
 }

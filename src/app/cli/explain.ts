@@ -11,8 +11,8 @@ import { indented, paintFor } from '../../platform/terminal.ts'
  * `explain ID`: why a request was answered as it was, by a running server or by the journal file of one that is gone. `explain RULE`
  * and `explain ERROR_CODE`: what a rule or an error says, which needs no server.
  */
-export const explain: Run<'explain'> = async (given, context) => {
-  const session = controlSession(given, context)
+export const explain: Run<'explain'> = async (args, context) => {
+  const session = controlSession(args, context)
   const operand = oneOperand('explain', 'ID_OR_RULE', session.operands)
   const rule = session.values.journal === undefined ? (ruleId(operand) ?? (await errorCode(operand))) : undefined
   if (rule !== undefined) await explainRule(rule, session)
@@ -43,13 +43,13 @@ function commandLine(words: readonly string[], { given, values }: ControlSession
 
 async function explanationIn(file: string, id: string): Promise<Explanation> {
   const { readJournalFile } = await import('../../journal/request-journal/journal-file.ts')
-  let found: Explanation | undefined
+  let match: Explanation | undefined
   let entries = 0
-  for await (const { id: own, explanation } of readJournalFile(file)) {
+  for await (const { id: entryId, explanation } of readJournalFile(file)) {
     entries += 1
-    if (own === id) found = explanation ?? found
+    if (entryId === id) match = explanation ?? match
   }
-  if (found) return found
+  if (match) return match
   throw new RefusedError(
     `the journal ${file} has no request ${quote(id)} among its ${plural(entries, 'entry', 'entries')}; ids are those of X-Request-Id`,
   )
@@ -74,12 +74,12 @@ async function errorCode(text: string): Promise<string | undefined> {
 
 async function explainRule(id: string, { print, terminal }: ControlSession<'explain'>): Promise<void> {
   const { RULES } = await import('../../model/contract/generated/rules.ts')
-  const found = RULES.filter(({ ids }) => ids.includes(id))
-  if (found.length === 0) throw new UsageError(`there is no rule ${id}; there are ${known(RULES)}.`)
+  const rules = RULES.filter(({ ids }) => ids.includes(id))
+  if (rules.length === 0) throw new UsageError(`there is no rule ${id}; there are ${known(RULES)}.`)
   const paint = paintFor(terminal)
-  print({ id, rules: found.map(({ ids: _, ...rule }) => rule) }, () => {
-    const sections = [...new Set(found.map(({ section }) => section))].map((section) => {
-      const rows = found.filter((rule) => rule.section === section)
+  print({ id, rules: rules.map(({ ids: _, ...rule }) => rule) }, () => {
+    const sections = [...new Set(rules.map(({ section }) => section))].map((section) => {
+      const rows = rules.filter((rule) => rule.section === section)
       const title = section === CONTRACT ? `Where the contract rests on ${id}` : `${id}, ${section}`
       const lines = rows.map((rule) => indented(`- ${ruleText(rule)}`, 2, terminal))
       return [paint('bold', title), ...lines].join('\n')

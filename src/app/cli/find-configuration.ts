@@ -12,8 +12,8 @@ const NAMES = [...CONFIGURATION_FILES, 'package.json']
  * The configuration of a command: the file that is named, else the first one from the working directory upwards to the folder
  * with `.git`. @throws StartError; DocumentError with every problem of the file
  */
-export async function findConfiguration(named: string | undefined): Promise<Configuration | undefined> {
-  if (named !== undefined) return configurationOf(named)
+export async function findConfiguration(path: string | undefined): Promise<Configuration | undefined> {
+  if (path !== undefined) return configurationOf(path)
   const [first, second] = await configurationFiles()
   if (first && second) throw new StartError(`${first.file} and ${second.file} are both configurations: keep one`)
   return first && read(first.file, first.text)
@@ -22,8 +22,8 @@ export async function findConfiguration(named: string | undefined): Promise<Conf
 /** The configurations of the nearest folder that has any; more than one is a mistake. */
 export async function configurationFiles(): Promise<readonly { readonly file: string; readonly text: string }[]> {
   for (let folder = process.cwd(); ; folder = dirname(folder)) {
-    const found = await Promise.all(NAMES.map((name) => configurationIn(join(folder, name))))
-    const there = found.filter((each) => each !== undefined)
+    const configurations = await Promise.all(NAMES.map((name) => configurationIn(join(folder, name))))
+    const there = configurations.filter((each) => each !== undefined)
     if (there.length > 0 || existsSync(join(folder, '.git')) || dirname(folder) === folder) return there
   }
 }

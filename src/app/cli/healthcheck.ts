@@ -2,8 +2,8 @@ import type { Run } from './command.ts'
 import { RefusedError } from './failure.ts'
 import { healthStatus, noAnswerReason, serverOf } from './running-server.ts'
 
-export const healthcheck: Run<'healthcheck'> = async (given, { out }) => {
-  const { url } = serverOf(given)
+export const healthcheck: Run<'healthcheck'> = async (args, { out }) => {
+  const { url } = serverOf(args)
   const answer = await healthStatus(url).then(
     (status) => (status === 200 ? undefined : `answers ${status}`),
     noAnswerReason,

@@ -32,8 +32,8 @@ function flagRow(flag: Flag): Row {
     flag.kind.type === 'list' ? 'repeatable' : '',
     flag.default === undefined ? '' : `default ${defaultOf(flag)}`,
   ]
-  const shown = details.filter((detail) => detail !== '').join(', ')
-  return [`${flag.short ? `-${flag.short}, ` : ''}${spelling(flag)}`, `${flag.help}${shown ? ` (${shown})` : ''}`]
+  const note = details.filter((detail) => detail !== '').join(', ')
+  return [`${flag.short ? `-${flag.short}, ` : ''}${spelling(flag)}`, `${flag.help}${note ? ` (${note})` : ''}`]
 }
 
 /** `--port N` */

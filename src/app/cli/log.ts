@@ -6,11 +6,11 @@ type Log = Readonly<Record<LogLevel, (message: string, fields?: object) => void>
 
 /** Log lines of the chosen level and above, as text or as JSON. They go to stderr: stdout is for the ready line. */
 export function createLog(level: LogLevel, json: boolean, write: (line: string) => void): Log {
-  const shown = LOG_LEVELS.slice(0, LOG_LEVELS.indexOf(level) + 1)
+  const levels = LOG_LEVELS.slice(0, LOG_LEVELS.indexOf(level) + 1)
   const line =
     (name: LogLevel) =>
     (message: string, fields: object = {}): void => {
-      if (!shown.includes(name)) return
+      if (!levels.includes(name)) return
       write(json ? JSON.stringify({ level: name, message, ...fields }) : text(name, message, fields))
     }
   return { error: line('error'), warn: line('warn'), info: line('info'), debug: line('debug') }

@@ -6,8 +6,8 @@ import { type ControlSession, controlSession } from './control-session.ts'
 import { entryFacts, requestLine } from './request-line.ts'
 
 /** `logs`, `logs -f`: the latest requests of an environment, and each new one. */
-export const logs: Run<'logs'> = async (given, context) => {
-  const session = controlSession(given, context)
+export const logs: Run<'logs'> = async (args, context) => {
+  const session = controlSession(args, context)
   const { values, call } = session
   const { operation, status, limit, follow } = values
   // The stream is open before the list is read, so that no entry is missed between the two.
@@ -18,10 +18,10 @@ export const logs: Run<'logs'> = async (given, context) => {
   }
   for (const entry of requests) show(entry)
   if (!events) return 0
-  const shown = new Set(requests.map(({ id }) => id))
+  const ids = new Set(requests.map(({ id }) => id))
   for await (const entry of events) {
     if (context.isRead?.() === false) return 0
-    if (!shown.delete(entry.id) && isWanted(entry, session)) show(entry)
+    if (!ids.delete(entry.id) && isWanted(entry, session)) show(entry)
   }
   context.err('toolmock: the server has ended the stream of requests')
   return 0

@@ -11,8 +11,8 @@ import { withApp } from './serve-while.ts'
  * `mcp`: the control API as tools for an MCP client on stdin and stdout, until the client goes away. Everything else that it
  * has to say goes to stderr.
  */
-export const mcp: Run<'mcp'> = async (given, { variables, err }) => {
-  const { environment, 'admin-token': adminToken } = given.values
+export const mcp: Run<'mcp'> = async (args, { variables, err }) => {
+  const { environment, 'admin-token': adminToken } = args.values
   for (const notice of mistypedVariables(variables)) err(`toolmock: ${notice}`)
   const serve = async (server: Server): Promise<number> => {
     const { serveMcp } = await import('../../servers/mcp/control-server.ts')
@@ -21,7 +21,7 @@ export const mcp: Run<'mcp'> = async (given, { variables, err }) => {
     await serveMcp(options, ({ message }) => err(`toolmock: ${message}`))
     return 0
   }
-  if (isGiven(given) || detachedServer()) return serve(serverOf(given))
+  if (isGiven(args) || detachedServer()) return serve(serverOf(args))
   // A server of the bundled seed on a free port, in memory.
   return withApp({ state: null, adminToken, log: createLog('warn', false, err) }, (_app, url) => {
     err(`toolmock serves ${url} for this client, dashboard ${url}/_mock/ui`)

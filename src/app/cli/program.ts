@@ -26,22 +26,22 @@ async function dispatch(argv: readonly string[], context: CommandContext): Promi
   if (first === 'help') return help(others[0], context)
   if (!isNamed && asksFor(argv, '--help', '-h')) return help(undefined, context)
   const { name } = isNamed ? find(first) : COMMANDS[0]
-  const rest = isNamed ? others : argv
-  const own = ownWords(name, rest)
-  if (asksFor(own, '--version', '-v')) return print(VERSION, context)
-  if (asksFor(own, '--help', '-h')) return help(name, context)
+  const words = isNamed ? others : argv
+  const ownArguments = ownWords(name, words)
+  if (asksFor(ownArguments, '--version', '-v')) return print(VERSION, context)
+  if (asksFor(ownArguments, '--help', '-h')) return help(name, context)
   requireWorkingDirectory()
   // Each takes the arguments of the command with its name; the compiler cannot see it for a name that it does not know.
   const run = (await LOAD[name]()) as Run<CommandName>
   const readsConfiguration = flagsOf(name).some((flag) => flag.name === 'config')
   const { variables } = context
-  const named = namedConfiguration(name, rest, variables)
-  const configuration = readsConfiguration ? await findConfiguration(named) : undefined
-  const given = readArguments(name, rest, { variables, configuration })
+  const configurationPath = namedConfiguration(name, words, variables)
+  const configuration = readsConfiguration ? await findConfiguration(configurationPath) : undefined
+  const args = readArguments(name, words, { variables, configuration })
   // Written in another way, such as `-vh` or `--help=true`.
-  if (given.values.version) return print(VERSION, context)
-  if (given.values.help) return help(name, context)
-  return (await run(given, context)) ?? 0
+  if (args.values.version) return print(VERSION, context)
+  if (args.values.help) return help(name, context)
+  return (await run(args, context)) ?? 0
 }
 
 /** Files are found from it, and what the commands load asks for it. @throws StartError when it was removed */

@@ -21,11 +21,11 @@ const TIMEOUT_MS = 30_000
 const MERGE_FLAGS = ['min-operations', 'min-statuses', 'allow-violation', 'fail-on', 'report']
 
 /** Fetches a report of a running server; 1 when `--fail` is given and the verdict fails. */
-export const report: Run<'report'> = async (given, context) => {
+export const report: Run<'report'> = async (args, context) => {
   const { out, err, terminal } = context
-  const { values, operands } = given
-  if (operands[0] === 'merge') return mergeReportFiles(given, context)
-  const ofMerge = MERGE_FLAGS.find((name) => given.given.get(name) === 'flag')
+  const { values, operands } = args
+  if (operands[0] === 'merge') return mergeReportFiles(args, context)
+  const ofMerge = MERGE_FLAGS.find((name) => args.given.get(name) === 'flag')
   if (ofMerge !== undefined) throw new UsageError(`--${ofMerge} goes with report merge.`)
   const { judge, output } = values
   const isCoverage = operands[0] === 'coverage'
@@ -36,7 +36,7 @@ export const report: Run<'report'> = async (given, context) => {
     ...(judge === undefined ? [] : [`judge=${judge}`]),
     ...(values['allow-no-requests'] && name === 'contract' ? ['allow_no_requests=true'] : []),
   ]
-  const text = await fetchReport(given, `${name}?${query.join('&')}`)
+  const text = await fetchReport(args, `${name}?${query.join('&')}`)
   const content = format === 'json' ? `${jsonText(readJson(text), 2)}\n` : checked(text, format)
   if (output === undefined) {
     const { lineOnTerminal } = await import('../../journal/verdict/formats/text.ts')
@@ -47,7 +47,7 @@ export const report: Run<'report'> = async (given, context) => {
     out(`wrote ${output}`)
   }
   if (!values.fail) return 0
-  const { ok, total } = readJson(await fetchReport(given, 'contract?format=json')) as unknown as ContractReport
+  const { ok, total } = readJson(await fetchReport(args, 'contract?format=json')) as unknown as ContractReport
   const { nothingJudged } = await import('../../journal/verdict/verdict.ts')
   const [reason] = values['allow-no-requests']
     ? []
@@ -62,16 +62,16 @@ function reportName(
   format: NonNullable<ReportValues['format']>,
   judge: ReportValues['judge'],
 ): string {
-  const known = REPORTS.find((each) => each === name)
-  if (known === undefined || more.length > 0) {
+  const reportKind = REPORTS.find((each) => each === name)
+  if (reportKind === undefined || more.length > 0) {
     throw new UsageError(
       `report takes one of ${REPORTS.join(', ')}, or merge with files; found ${[name, ...more].join(' ')}.`,
     )
   }
-  if (judge !== undefined && (known !== 'contract' || format !== 'json')) {
-    throw new UsageError(`--judge ${judge} goes with the json of contract; found ${format} of ${known}.`)
+  if (judge !== undefined && (reportKind !== 'contract' || format !== 'json')) {
+    throw new UsageError(`--judge ${judge} goes with the json of contract; found ${format} of ${reportKind}.`)
   }
-  if (known === 'contract' || COVERAGE_FORMATS.includes(format)) return known
+  if (reportKind === 'contract' || COVERAGE_FORMATS.includes(format)) return reportKind
   throw new UsageError(
     `coverage has the formats ${COVERAGE_FORMATS.join(' and ')}; the ${format} of contract contains it too.`,
   )
@@ -116,11 +116,11 @@ function refusalText(status: number, text: string): string {
 }
 
 /** `report merge FILE…`: one verdict on the JSON reports of several runs. @throws UsageError, StartError */
-async function mergeReportFiles(given: Arguments<'report'>, { out, err, terminal }: CommandContext): Promise<number> {
-  const { values, operands } = given
+async function mergeReportFiles(args: Arguments<'report'>, { out, err, terminal }: CommandContext): Promise<number> {
+  const { values, operands } = args
   const [, first, ...others] = operands
   if (first === undefined) throw new UsageError('report merge takes the JSON reports of `run --report FILE.json`.')
-  const options = await verdictOptions(given)
+  const options = await verdictOptions(args)
   const targets = await reportFiles(values.report)
   const pairs = [await reportIn(first), ...(await Promise.all(others.map(reportIn)))] as const
   const [{ mergeReports }, { judge }, { verdictText }] = await Promise.all([

@@ -134,11 +134,11 @@ function* effectsOf({ due, upstream, refreshes, transitions, rules }: RequestFac
 function upstreamText(calls: RequestFacts['upstream']): string {
   let last = ''
   return calls
-    .map((sent) => {
-      const { kind, grant, method, connector, status } = sent
+    .map((request) => {
+      const { kind, grant, method, connector, status } = request
       const answer = status === null ? 'no answer' : String(status)
       if (kind === 'token') return `${GRANTS.get(grant ?? '') ?? plain(grant ?? 'token')} ${answer}`
-      const call = plain(`${method} ${connector} ${upstreamPath(sent)}`)
+      const call = plain(`${method} ${connector} ${upstreamPath(request)}`)
       const isRepeated = call === last
       last = call
       return isRepeated ? answer : `${call} ${answer}`

@@ -114,16 +114,16 @@ async function runCase(each: Case, nth: number, running: RunningCases) {
 }
 
 /** The mock of a case is that of `run`: what the case says wins over flags. */
-function caseOptions(each: Case, given: Arguments<'run'>, log: DeferredLog): AppOptions {
-  const { values } = given
+function caseOptions(each: Case, args: Arguments<'run'>, log: DeferredLog): AppOptions {
+  const { values } = args
   const { name: label, file, line } = each
   return {
-    ...runOptions(given, log),
+    ...runOptions(args, log),
     seeds: each.seed,
     scenarios: each.scenario,
     extensions: each.extension,
     clock: each.clock ?? values.clock ?? CLOCK,
-    freeze: given.given.has('freeze') ? values.freeze : true,
+    freeze: args.given.has('freeze') ? values.freeze : true,
     idSeed: each.id_seed ?? values['id-seed'] ?? 1,
     test: { label, file, line },
   }
@@ -176,10 +176,10 @@ function resultOf({ each: { name, file, line }, runs }: RunsOfCase): CaseResult 
     if (!reasons.has(key)) reasons.set(key, reason)
   }
   const differences = others.flatMap((run, at) => {
-    const found = firstDifference(first.transcript, run.transcript)
-    if (!found) return []
-    const details = [`run 1: ${found.one}`, `run ${at + 2}: ${found.other}`]
-    return [reasonOf('transcript', `run ${at + 2} differs from run 1 at ${found.about}`, details)]
+    const difference = firstDifference(first.transcript, run.transcript)
+    if (!difference) return []
+    const details = [`run 1: ${difference.one}`, `run ${at + 2}: ${difference.other}`]
+    return [reasonOf('transcript', `run ${at + 2} differs from run 1 at ${difference.about}`, details)]
   })
   const all = [...reasons.values(), ...differences.slice(0, 1)]
   return {

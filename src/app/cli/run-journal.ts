@@ -36,8 +36,8 @@ export async function explainLine(verdict: Verdict, code: number, journal: RunJo
     await journal.discard()
     return []
   }
-  const named = [...verdict.reasons, ...verdict.warnings].flatMap(({ requests }) => requests)
-  const [id] = named
+  const ids = [...verdict.reasons, ...verdict.warnings].flatMap(({ requests }) => requests)
+  const [id] = ids
   // Without a request in the verdict there is none to explain before another.
   if (id === undefined) return [`the requests are in ${journal.file}`]
   return [`to explain a request: npx toolmock explain ${id} --journal ${shellQuote(journal.file)}`]

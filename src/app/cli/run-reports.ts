@@ -129,7 +129,7 @@ export async function verdictOptions(
     if (!(error instanceof VerdictOptionError)) throw error
     const name = FLAGS[error.option]
     const place = given.get(name) === 'variable' ? `${variableOf({ name, variable: true })}=` : `--${name} `
-    throw new UsageError(`${place}${error.found}: expected ${error.expected}.`)
+    throw new UsageError(`${place}${error.value}: expected ${error.expected}.`)
   }
 }
 

@@ -9,18 +9,18 @@ import { type Running, serveWhile } from './serve-while.ts'
 import { commandOf, runOptions } from './server-options.ts'
 
 /** Runs a command beside a mock of its own and judges its requests: exits with the command's code, or with one of ours. */
-export const run: Run<'run'> = async (given, context) => {
-  const command = commandOf(given)
-  const { values } = given
+export const run: Run<'run'> = async (args, context) => {
+  const command = commandOf(args)
+  const { values } = args
   const { mcp, 'documented-only': documentedOnly } = values
-  const options = await verdictOptions(given, { mcp, documentedOnly })
+  const options = await verdictOptions(args, { mcp, documentedOnly })
   const files = await reportFiles(values.report)
   const cases =
     values.cases === undefined ? undefined : await (await import('./cases.ts')).loadCases(values.cases, values)
   const log = createDeferredLog(values['log-level'], context.err)
   for (const notice of mistypedVariables(context.variables)) log.warn(notice)
   const commands = new ChildCommands({ several: cases !== undefined })
-  const running: Running = { given, command, context, options, files, log, commands }
+  const running: Running = { given: args, command, context, options, files, log, commands }
   try {
     return await (cases ? (await import('./run-cases.ts')).runCases(cases, running) : runCommand(running))
   } catch (error) {

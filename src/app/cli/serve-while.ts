@@ -51,8 +51,8 @@ export async function serveWhile(
     const { end, services } = await withApp({ ...options, journalFile: journal?.file }, async (app, url) => {
       for (const notice of app.notices) log.warn(notice)
       for (const line of app.methodTable?.split('\n') ?? []) log.info(line)
-      const own = await connectionVariables(app, url, variables)
-      return { end: await commands.run(command, { ...variables, ...own }, output), services: app.services }
+      const connectionEnv = await connectionVariables(app, url, variables)
+      return { end: await commands.run(command, { ...variables, ...connectionEnv }, output), services: app.services }
     })
     const reports = await services.reports()
     return {

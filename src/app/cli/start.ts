@@ -19,14 +19,14 @@ import { checkStart, startOptions } from './server-options.ts'
 import { StopRequest } from './stop.ts'
 
 /** Serves until SIGINT or SIGTERM, then closes, which writes the state. */
-export const start: Run<'start'> = async (given, context) => {
-  checkStart(given)
-  if (given.values.detach) return (await import('./detached.ts')).startDetached(given, context)
+export const start: Run<'start'> = async (args, context) => {
+  checkStart(args)
+  if (args.values.detach) return (await import('./detached.ts')).startDetached(args, context)
   // On one core, V8's threads that look for garbage take the processor from requests. It is set before they first run.
   if (availableParallelism() === 1) setFlagsFromString('--no-concurrent-marking')
   using stop = new StopRequest()
-  const requests = requestLogOf(given, context)
-  const app = await serve(given, context, { requests, stop })
+  const requests = requestLogOf(args, context)
+  const app = await serve(args, context, { requests, stop })
   await stop.asked
   await app.close()
   requests?.flush()
@@ -43,19 +43,19 @@ function requestLogOf({ values }: Arguments<'start'>, context: CommandContext): 
 }
 
 async function serve(
-  given: Arguments<'start'>,
+  args: Arguments<'start'>,
   context: CommandContext,
   { requests, stop }: { readonly requests: RequestLog | undefined; readonly stop: StopRequest },
 ): Promise<App> {
   const { createApp } = await import('../app.ts')
-  const { values } = given
+  const { values } = args
   const { host, port } = values
   const log = createLog(values['log-level'], values.json, context.err)
   const { progress } = values.json ? {} : context
   const err = (line: string): void => (values.json ? log.info(line) : context.err(line))
   const app = await withProgress({ progress, err }, 'Starting', (say) =>
     createApp({
-      ...startOptions(given, log),
+      ...startOptions(args, log),
       progress: progress ? say : (what) => err(`Starting: ${what} …`),
       observeEntry: requests?.observe,
       observeControl: requests?.observeControl,
@@ -79,9 +79,9 @@ async function serve(
     await app.close()
     throw listenFailure(error, host, port)
   }
-  for (const notice of [...app.notices, ...openNotice(given)]) log.warn(notice)
+  for (const notice of [...app.notices, ...openNotice(args)]) log.warn(notice)
   for (const notice of mistypedVariables(context.variables)) log.warn(notice)
-  if (given.configuration) log.info(`the configuration is that of ${given.configuration.file}`)
+  if (args.configuration) log.info(`the configuration is that of ${args.configuration.file}`)
   return app
 }
 

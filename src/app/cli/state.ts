@@ -8,12 +8,12 @@ import { UsageError } from './failure.ts'
 import { checkSchema } from './server-options.ts'
 
 type StateArguments = Arguments<'state'>
-type Action = (file: string, given: StateArguments, context: CommandContext) => Promise<number>
+type Action = (file: string, args: StateArguments, context: CommandContext) => Promise<number>
 
 const ACTIONS: Readonly<Record<string, Action>> = { check, export: exportFrom, import: importFrom }
 
-export const state: Run<'state'> = async (given, context) => {
-  const [name = '', file, ...more] = given.operands
+export const state: Run<'state'> = async (args, context) => {
+  const [name = '', file, ...more] = args.operands
   if (name === '') throw new UsageError(`state needs an action. Actions are ${Object.keys(ACTIONS).join(', ')}.`)
   const action = chosenAction('state', name, ACTIONS)
   const place = file ?? (name === 'export' ? databaseOf(undefined, context) : undefined)
@@ -25,7 +25,7 @@ export const state: Run<'state'> = async (given, context) => {
       `state ${name} takes a file, and this is a database: npx toolmock state export URL --out FILE copies its state into one.`,
     )
   }
-  return action(place, given, context)
+  return action(place, args, context)
 }
 
 /** 0 when a start would accept the file, 1 when it would refuse it, 2 when there is no file to look at. */
@@ -44,8 +44,8 @@ async function check(file: string, { values }: StateArguments, { out }: CommandC
 }
 
 /** 0 when the state of a database was written into a new file; throws, for exit code 2, when nothing was written. */
-async function exportFrom(given: string, { values }: StateArguments, context: CommandContext): Promise<number> {
-  const url = databaseOf(given, context)
+async function exportFrom(destination: string, { values }: StateArguments, context: CommandContext): Promise<number> {
+  const url = databaseOf(destination, context)
   const { out: target, 'state-schema': schema } = values
   if (url === undefined) throw new UsageError(`state export takes the URL of a database, postgres://…`)
   if (target === undefined) throw new UsageError('state export needs --out NEW, the file to write.')
@@ -68,7 +68,7 @@ async function importFrom(file: string, { values }: StateArguments, context: Com
 }
 
 /** A URL with a password is better given by the variable than in the list of processes. */
-function databaseOf(given: string | undefined, { variables }: CommandContext): string | undefined {
-  const url = given ?? variables['TOOLMOCK_STATE']
+function databaseOf(databaseUrl: string | undefined, { variables }: CommandContext): string | undefined {
+  const url = databaseUrl ?? variables['TOOLMOCK_STATE']
   return isDatabaseUrl(url) ? url : undefined
 }

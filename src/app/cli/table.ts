@@ -36,8 +36,8 @@ export function tableText<Row>(
     const lines = Array.from({ length: Math.max(...wrapped.map(({ length }) => length)) }, (_, line) =>
       wrapped.map((parts, at) => padded(painted(parts[line] ?? '', at), parts[line] ?? '', widths[at] ?? 0)).join(GAP),
     )
-    const rest = texts.slice(beside).map((text, at) => `${GAP}${painted(text, beside + at)}`)
-    return [...lines.map((line) => line.trimEnd()), ...rest]
+    const cells = texts.slice(beside).map((text, at) => `${GAP}${painted(text, beside + at)}`)
+    return [...lines.map((line) => line.trimEnd()), ...cells]
   }
   const titles = linesOf(
     columns.map(({ title }) => title),

@@ -49,12 +49,12 @@ const VALUE = ' = '
 const [BEFORE, AFTER] = [40, 80]
 
 /** The first line in which two transcripts differ, and both of it around the difference; undefined when they are equal. */
-export function firstDifference(one: readonly string[], other: readonly string[]) {
-  const at = Array.from({ length: Math.max(one.length, other.length) }).findIndex(
-    (_, line) => one[line] !== other[line],
+export function firstDifference(one: readonly string[], another: readonly string[]) {
+  const at = Array.from({ length: Math.max(one.length, another.length) }).findIndex(
+    (_, line) => one[line] !== another[line],
   )
   if (at === -1) return undefined
-  const [a, b] = [one[at] ?? '', other[at] ?? '']
+  const [a, b] = [one[at] ?? '', another[at] ?? '']
   let same = 0
   while (same < a.length && a[same] === b[same]) same++
   const around = (text: string | undefined): string => {
@@ -63,5 +63,5 @@ export function firstDifference(one: readonly string[], other: readonly string[]
     return `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`
   }
   const [about = ''] = (one[at] ?? b).split(VALUE)
-  return { about, one: around(one[at]), other: around(other[at]) }
+  return { about, one: around(one[at]), other: around(another[at]) }
 }

@@ -37,12 +37,12 @@ export function oneOf(...values: readonly string[]): Rule {
  * same as absent.
  * @throws ToolmockError INVALID_ARGUMENT
  */
-export function checkOptions(method: string, given: unknown, rules: Readonly<Record<string, Rule>>): void {
+export function checkOptions(method: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
   const names = Object.keys(rules).join(', ')
-  if (given === null || typeof given !== 'object') {
-    throw invalidArgument(`${method} takes an object with ${names}; found ${shown(given)}`)
+  if (options === null || typeof options !== 'object') {
+    throw invalidArgument(`${method} takes an object with ${names}; found ${shown(options)}`)
   }
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(options)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
     if (!rule) {
       const meant = didYouMean(name, Object.keys(rules))

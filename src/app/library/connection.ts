@@ -24,13 +24,13 @@ export async function connection(url: string, options: ConnectOptions): Promise<
   const { clientId, clientSecret, adminToken, environment = 'default', ca } = options
   const address = serverUrl(url)
   const control = new ControlClient({ url: address, adminToken, ca }, environment)
-  const known = await control.call('GET /env', { query: { format: 'json' } })
+  const variables = await control.call('GET /env', { query: { format: 'json' } })
   return {
     control,
     env: {
       TOOLMOCK_URL: address,
-      TOOLMOCK_CLIENT_ID: clientId ?? known.TOOLMOCK_CLIENT_ID,
-      TOOLMOCK_CLIENT_SECRET: clientSecret ?? known.TOOLMOCK_CLIENT_SECRET,
+      TOOLMOCK_CLIENT_ID: clientId ?? variables.TOOLMOCK_CLIENT_ID,
+      TOOLMOCK_CLIENT_SECRET: clientSecret ?? variables.TOOLMOCK_CLIENT_SECRET,
     },
     end: () => Promise.resolve(),
   }

@@ -93,9 +93,9 @@ export function contractOf(control: ControlClient): MockContract {
     coverage,
     verdict,
     verify: async (expectation) => {
-      const found = await verdict(expectation)
-      if (found.ok) return found
-      throw contractBroken(control.environment, found, expectation)
+      const contractVerdict = await verdict(expectation)
+      if (contractVerdict.ok) return contractVerdict
+      throw contractBroken(control.environment, contractVerdict, expectation)
     },
     clear: async (scope) => control.send('DELETE /contract', { query: queryOf(scope) }),
   }

@@ -72,8 +72,8 @@ export class ControlClient {
   }
 
   /** A call whose answer says nothing more. @throws ToolmockError as `call` */
-  async send<R extends ControlCallRoute>(route: R, sent?: Sent<R>): Promise<void> {
-    await this.call(route, sent)
+  async send<R extends ControlCallRoute>(route: R, input?: Sent<R>): Promise<void> {
+    await this.call(route, input)
   }
 
   #refuseClosed(): void {

@@ -124,10 +124,10 @@ export function toolmockOf(parts: EnvironmentParts): Toolmock {
  */
 export async function sharedToolmock(server: EnvironmentParts): Promise<Toolmock> {
   const parts = await createEnvironment(server, undefined)
-  const made: Promise<ToolmockEnvironment>[] = []
+  const environments: Promise<ToolmockEnvironment>[] = []
   const end = async (): Promise<void> => {
     // One that is being made ends too.
-    for (const each of await Promise.allSettled(made)) if (each.status === 'fulfilled') await each.value.close()
+    for (const each of await Promise.allSettled(environments)) if (each.status === 'fulfilled') await each.value.close()
     await parts.end()
   }
   const mock = toolmockOf({ ...parts, defaults: server.defaults, end })
@@ -135,7 +135,7 @@ export async function sharedToolmock(server: EnvironmentParts): Promise<Toolmock
     ...mock,
     environment: (name, options) => {
       const making = mock.environment(name, options)
-      made.push(making)
+      environments.push(making)
       return making
     },
   }

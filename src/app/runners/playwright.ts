@@ -95,10 +95,14 @@ const DECISION = /\/(third-party\/[^/?]+\/authorize|magic\/[\w-]+)(\?|$)/
 /** Where the service says that a consent came too late; it redirects every other one. */
 const PROBLEM = /\/connect\/callback(\?|$)/
 
-async function decide(own: Page, decision: 'approve' | 'deny', options: ConsentPlace & { readonly as?: string }) {
+async function decide(
+  consentPage: Page,
+  decision: 'approve' | 'deny',
+  options: ConsentPlace & { readonly as?: string },
+) {
   // Playwright runs TypeScript without a look at its types.
   checkOptions(`consent.${decision}`, options, { page: ANYTHING, link: ANYTHING, as: TEXT })
-  const { page = own, link, as } = options
+  const { page = consentPage, link, as } = options
   if (link !== undefined) await page.goto(typeof link === 'string' ? link : link.link)
   await expect(page, 'the page of a magic link is open').toHaveURL(DECISION)
   if (!CONSENT.test(page.url())) {
@@ -122,9 +126,9 @@ async function decide(own: Page, decision: 'approve' | 'deny', options: ConsentP
 }
 
 async function signIn(page: Page, person: string): Promise<void> {
-  const known = page.getByRole('radio', { name: person, exact: true })
-  if ((await known.count()) > 0) {
-    await known.check()
+  const personRadio = page.getByRole('radio', { name: person, exact: true })
+  if ((await personRadio.count()) > 0) {
+    await personRadio.check()
     return
   }
   await page.getByLabel('Another person', { exact: true }).check()

@@ -53,8 +53,8 @@ export class TestServers implements AsyncDisposable {
 
   /** The server of these options, which are known by their identity. */
   of(options: ToolmockTestOptions): Promise<Toolmock> {
-    const known = this.#started.get(options)
-    if (known) return known
+    const started = this.#started.get(options)
+    if (started) return started
     const server = startServer(options)
     this.#started.set(options, server)
     return server
@@ -193,8 +193,8 @@ export class TestHooks {
   }
 
   #environment(member: PropertyKey): ToolmockEnvironment {
-    const found = this.#run?.mock ?? (this.#options.scope === 'worker' ? this.#toolmock : undefined)
-    if (found) return found
+    const environment = this.#run?.mock ?? (this.#options.scope === 'worker' ? this.#toolmock : undefined)
+    if (environment) return environment
     const message = `useToolmock: there is no environment yet, so it has no ${String(member)}; read it in a test or in beforeEach, and with the option scope: 'worker' also in a hook that runs once before all tests`
     throw new ToolmockError('NO_ENVIRONMENT', message)
   }

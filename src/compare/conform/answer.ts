@@ -15,8 +15,8 @@ import { valueAt } from '../../model/domain/value-match.ts'
 export class Broken extends Error {
   override readonly name = 'Broken'
 
-  constructor(expected: string, found: string) {
-    super(`expected ${expected}, found ${found}`)
+  constructor(expected: string, actual: string) {
+    super(`expected ${expected}, found ${actual}`)
   }
 }
 
@@ -112,19 +112,19 @@ export class Answer {
 }
 
 /** @throws Broken unless both are equal */
-export function same(found: unknown, expected: unknown, what: string): void {
-  if (isDeepStrictEqual(plain(found), plain(expected))) return
-  throw new Broken(`${what} to be ${shown(expected)}`, shown(found))
+export function same(actual: unknown, expected: unknown, what: string): void {
+  if (isDeepStrictEqual(plain(actual), plain(expected))) return
+  throw new Broken(`${what} to be ${shown(expected)}`, shown(actual))
 }
 
 /** @throws Broken unless `holds` */
-export function must(holds: boolean, expected: string, found: unknown): void {
-  if (!holds) throw new Broken(expected, shown(found))
+export function must(holds: boolean, expected: string, actual: unknown): void {
+  if (!holds) throw new Broken(expected, shown(actual))
 }
 
 /** @throws Broken unless both have the same members, in any order */
-export function sameMembers(found: readonly string[], expected: readonly string[], what: string): void {
-  same([...found].sort(), [...expected].sort(), what)
+export function sameMembers(actual: readonly string[], expected: readonly string[], what: string): void {
+  same([...actual].sort(), [...expected].sort(), what)
 }
 
 /** Every page of a list, first to last, by its page tokens. @throws Broken for a list without an end */

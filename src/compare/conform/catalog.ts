@@ -34,9 +34,9 @@ export class Catalog {
   readonly #listed = once(() => this.#list())
   #tools = new Map<string, Promise<ListedTool[]>>()
 
-  constructor(api: Api, named: string | undefined) {
+  constructor(api: Api, connectorName: string | undefined) {
     this.#api = api
-    this.#named = named
+    this.#named = connectorName
   }
 
   /** The connector that most checks use: the one that was named, else the first whose tokens come from consent. */
@@ -49,15 +49,15 @@ export class Catalog {
 
   /** @throws Skipped when no enabled connection is of that type */
   async ofType(type: string): Promise<ListedConnector> {
-    const found = (await this.#listed()).find((each) => each.type === type)
-    if (found) return found
+    const connector = (await this.#listed()).find((each) => each.type === type)
+    if (connector) return connector
     throw new Skipped(`the target lists no enabled connection of type ${type}; --connector names one`)
   }
 
   /** A tool of a connector. @throws Skipped when the target has no Discovery, or no such tool */
   async tool(connector: string, what: keyof typeof TOOLS = 'at all'): Promise<ListedTool> {
-    const found = (await this.toolsOf(connector)).find(TOOLS[what])
-    if (found) return found
+    const tool = (await this.toolsOf(connector)).find(TOOLS[what])
+    if (tool) return tool
     throw new Skipped(`the target lists no tool of ${connector} ${what}`)
   }
 
@@ -73,9 +73,9 @@ export class Catalog {
 
   /** The tools of a connector. @throws Skipped when the target has no Discovery */
   toolsOf(connector: string): Promise<ListedTool[]> {
-    const known = this.#tools.get(connector) ?? this.#listTools(connector)
-    this.#tools.set(connector, known)
-    return known
+    const tools = this.#tools.get(connector) ?? this.#listTools(connector)
+    this.#tools.set(connector, tools)
+    return tools
   }
 
   async #list(): Promise<ListedConnector[]> {

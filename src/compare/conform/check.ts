@@ -26,10 +26,10 @@ export type CheckRun = (context: CheckContext) => unknown
 type Sent<T> = T | ((context: CheckContext) => T | Promise<T>)
 
 /** Makes checks of one request each, which are about the status of its answer: `answers(400, { query: 'co' })`. */
-export function statusChecks<T extends JsonValue | Query>(ask: (context: CheckContext, sent: T) => Promise<Answer>) {
-  return (status: number, sent: Sent<T>): CheckRun =>
+export function statusChecks<T extends JsonValue | Query>(ask: (context: CheckContext, input: T) => Promise<Answer>) {
+  return (status: number, input: Sent<T>): CheckRun =>
     async (context) => {
-      const value = typeof sent === 'function' ? await sent(context) : sent
+      const value = typeof input === 'function' ? await input(context) : input
       return (await ask(context, value)).is(status)
     }
 }

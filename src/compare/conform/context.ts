@@ -48,9 +48,9 @@ export class CheckContext {
 
   /** Created once and used by every check that asks for it; no check may change it. */
   shared<T>(name: string, make: (context: CheckContext) => Promise<T>): Promise<T> {
-    const made = (this.#shared.get(name) as Promise<T> | undefined) ?? make(this)
-    this.#shared.set(name, made)
-    return made
+    const value = (this.#shared.get(name) as Promise<T> | undefined) ?? make(this)
+    this.#shared.set(name, value)
+    return value
   }
 
   /** Requests an account with a new organization and identifier, unless the body names some. */
@@ -144,8 +144,8 @@ export class CheckContext {
   }
 
   /** An account after its user has approved and was verified. @throws Broken, Skipped */
-  async verified(given?: CreatedAccount): Promise<CreatedAccount> {
-    const account = given ?? (await this.account())
+  async verified(created?: CreatedAccount): Promise<CreatedAccount> {
+    const account = created ?? (await this.account())
     ;(await this.verify(await this.pendingRequest(account), account.identifier)).is(200)
     return account
   }

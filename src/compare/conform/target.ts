@@ -97,8 +97,8 @@ export class Api {
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...headers,
     }
-    const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
-    return this.target.send({ method, path, headers: sent, body })
+    const requestHeaders = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
+    return this.target.send({ method, path, headers: requestHeaders, body })
   }
 }
 

@@ -38,9 +38,9 @@ export class AnswerSchemas {
     const body = Object.keys(schema).length > 0 ? this.#node(schema, basis) : undefined
     const headers = Object.keys(this.#at(response, 'headers')).map((name) => {
       const header = this.#at(response, 'headers', name)
-      const own = textOf(header['x-basis']) ?? basis
-      const given = own === 'transport' ? 'convention:G8' : own
-      return { name: name.toLowerCase(), node: this.#node(this.#at(header, 'schema'), given) }
+      const headerBasis = textOf(header['x-basis']) ?? basis
+      const nodeBasis = headerBasis === 'transport' ? 'convention:G8' : headerBasis
+      return { name: name.toLowerCase(), node: this.#node(this.#at(header, 'schema'), nodeBasis) }
     })
     return { basis, body, headers }
   }
@@ -52,7 +52,7 @@ export class AnswerSchemas {
     const open = own(node.schema, 'additionalProperties')
     if (isJsonObject(open)) return this.#node(open, node.basis)
     const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => [own(node.schema, keyword) ?? []].flat())
-    return branches.map((each) => this.member(this.#node(each, node.basis), name)).find((found) => found !== undefined)
+    return branches.map((each) => this.member(this.#node(each, node.basis), name)).find((node) => node !== undefined)
   }
 
   item(node: AnswerNode): AnswerNode | undefined {
@@ -61,9 +61,9 @@ export class AnswerSchemas {
   }
 
   #node(raw: JsonValue | undefined, around: string): AnswerNode {
-    const given = isJsonObject(raw) ? raw : {}
-    const schema = resolved(this.#document, given)
-    const presence = textOf(given['x-basis']) ?? around
+    const schemaObject = isJsonObject(raw) ? raw : {}
+    const schema = resolved(this.#document, schemaObject)
+    const presence = textOf(schemaObject['x-basis']) ?? around
     const basis = textOf(schema['x-basis']) ?? presence
     return { schema, presence, basis, valueBasis: textOf(schema['x-value-basis']) ?? presence }
   }
@@ -83,10 +83,10 @@ export class AnswerSchemas {
 /** Resolves a reference; keys beside the `$ref` win over those of its target. An empty object for what is none. */
 function resolved(document: JsonObject, value: JsonValue | undefined): JsonObject {
   if (!isJsonObject(value)) return {}
-  const { $ref: ref, ...own } = value
+  const { $ref: ref, ...keywords } = value
   if (typeof ref !== 'string') return value
   const target = pointerParts(ref).reduce<JsonValue | undefined>(ownValue, document)
-  return { ...resolved(document, target), ...own }
+  return { ...resolved(document, target), ...keywords }
 }
 
 /** An `x-basis` may be a list; its first entry counts. */

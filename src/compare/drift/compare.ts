@@ -102,8 +102,8 @@ export class Comparison {
       this.#add('status', '', basis, mock.status, service.status, { behaviour: true, data })
       return this
     }
-    const [clock, other] = [mock, service].map(({ headers }) => Date.parse(String(headers['date'])) || 0)
-    this.#clocks = { ahead: (other ?? 0) - (clock ?? 0), mock: clock ?? 0 }
+    const [clock, serviceClock] = [mock, service].map(({ headers }) => Date.parse(String(headers['date'])) || 0)
+    this.#clocks = { ahead: (serviceClock ?? 0) - (clock ?? 0), mock: clock ?? 0 }
     this.#headers(schema.headers, mock, service)
     const [mine, theirs] = [bodyOf(mock), bodyOf(service)]
     if (mock.status >= 400) this.#errorCodes(schema.body?.basis ?? schema.basis, mine, theirs)
@@ -137,18 +137,18 @@ export class Comparison {
   /** The two numbers and words by which clients tell errors apart. */
   #errorCodes(basis: string, mine: Value, theirs: Value): void {
     for (const [kind, path] of ERROR_CODES) {
-      const [ours, other] = [valueAt(mine, path), valueAt(theirs, path)]
-      if (ours === undefined || other === undefined || ours === other) continue
-      const isOwn = typeof ours === 'string' && typeof other === 'string' && !isErrorCode(other)
-      const word = isOwn ? { word: [ours, other] as const } : {}
-      this.#add(kind, path.replace('.0', '[]'), basis, ours, other, { behaviour: true, ...word })
+      const [ours, serviceCode] = [valueAt(mine, path), valueAt(theirs, path)]
+      if (ours === undefined || serviceCode === undefined || ours === serviceCode) continue
+      const isOwn = typeof ours === 'string' && typeof serviceCode === 'string' && !isErrorCode(serviceCode)
+      const word = isOwn ? { word: [ours, serviceCode] as const } : {}
+      this.#add(kind, path.replace('.0', '[]'), basis, ours, serviceCode, { behaviour: true, ...word })
     }
   }
 
   #value(node: AnswerNode | undefined, place: string, mine: Value, theirs: Value): void {
     if (node) this.bases.add(node.basis)
-    const [ours, other] = [jsonType(mine), jsonType(theirs)]
-    if (ours !== other) this.#add('type', place, node?.presence ?? 'document:1', mine, theirs)
+    const [ours, serviceType] = [jsonType(mine), jsonType(theirs)]
+    if (ours !== serviceType) this.#add('type', place, node?.presence ?? 'document:1', mine, theirs)
     else if (isJsonObject(mine) && isJsonObject(theirs)) this.#members(node, place, mine, theirs)
     else if (Array.isArray(mine) && Array.isArray(theirs)) this.#items(node, place, mine, theirs)
     else if (typeof mine === 'string' && typeof theirs === 'string') this.#text(node, place, mine, theirs)
@@ -159,7 +159,7 @@ export class Comparison {
   #members(node: AnswerNode | undefined, place: string, mine: JsonObject, theirs: JsonObject): void {
     const renamed = this.#renamed(node, mine, theirs)
     for (const name of new Set([...Object.keys(mine), ...Object.keys(theirs)])) {
-      const [ours, other] = [own(mine, name), own(theirs, name)]
+      const [ours, serviceMember] = [own(mine, name), own(theirs, name)]
       const declared = node && this.#context.schemas.member(node, name)
       const at = place === '' ? name : `${place}.${name}`
       // What the contract leaves open counts where the client has sent it.
@@ -167,18 +167,23 @@ export class Comparison {
       if (!declared && isOpen && !this.#context.sent.has(name)) continue
       const member = declared ?? (isOpen ? { ...node, schema: OPEN } : undefined)
       if (member) this.bases.add(member.presence)
-      if (ours !== undefined && other !== undefined) {
-        this.#value(member, at, ours, other)
+      if (ours !== undefined && serviceMember !== undefined) {
+        this.#value(member, at, ours, serviceMember)
         continue
       }
       const required = [own(node?.schema ?? {}, 'required') ?? []].flat().includes(name)
-      const isZero = (required && ZERO.has(jsonText(ours ?? other))) || (other === null && member?.schema !== OPEN)
+      const isZero =
+        (required && ZERO.has(jsonText(ours ?? serviceMember))) || (serviceMember === null && member?.schema !== OPEN)
       const stated = required ? member?.presence : member?.valueBasis
       const basis = isZero ? 'choice:G53' : (stated ?? node?.basis ?? 'choice')
       const behaviour = member !== undefined && !required
       const data = behaviour && !isZero && !this.#context.own && !this.#isRefusal
       const word = ours !== undefined && renamed?.[0] === name ? { word: renamed } : {}
-      this.#add(other === undefined ? 'missing' : 'extra', at, basis, ours, other, { behaviour, data, ...word })
+      this.#add(serviceMember === undefined ? 'missing' : 'extra', at, basis, ours, serviceMember, {
+        behaviour,
+        data,
+        ...word,
+      })
     }
   }
 
@@ -241,8 +246,8 @@ export class Comparison {
       this.#different('value', node, place, mine, theirs)
       return
     }
-    const [prefix, other] = [mine, theirs].map((text) => /^[a-z]+_/.exec(text)?.[0])
-    if (prefix !== other && IDENTITY.test(place) && prefix !== undefined)
+    const [prefix, servicePrefix] = [mine, theirs].map((text) => /^[a-z]+_/.exec(text)?.[0])
+    if (prefix !== servicePrefix && IDENTITY.test(place) && prefix !== undefined)
       this.#add('format', place, 'choice', mine, theirs)
   }
 
@@ -270,14 +275,14 @@ export class Comparison {
     const setting = own(node.schema, 'x-setting')
     if (typeof setting !== 'string') return false
     const { ahead, mock } = this.#clocks
-    const [ours = 0, other = 0] = [mine, theirs].map((value, at) =>
+    const [ours = 0, serviceLifetime = 0] = [mine, theirs].map((value, at) =>
       typeof value === 'number' ? value * 1000 : Date.parse(textOf(value)) - mock - at * ahead,
     )
     this.bases.add(node.valueBasis)
-    if (Math.abs(ours - other) > CLOCK_TOLERANCE) {
+    if (Math.abs(ours - serviceLifetime) > CLOCK_TOLERANCE) {
       // The two dates of an answer tell whole seconds, each rounded on its own: an end is known to a few seconds.
       const unit = typeof theirs === 'number' ? 1000 : CLOCK_TOLERANCE
-      const rounded = Math.max(unit, Math.round(other / unit) * unit)
+      const rounded = Math.max(unit, Math.round(serviceLifetime / unit) * unit)
       this.#add('lifetime', place, node.valueBasis, mine, theirs, { lifetime: [setting, rounded] })
     }
     return true

@@ -90,15 +90,19 @@ export class Findings {
     const isConsent = CONSENT.test(path)
     if (path.startsWith('/_mock/') && !isConsent) return
     const operation = operationAt(request.method, path)
-    const own = this.#isOwn(request, map) || this.#isSame
-    const context = { schemas: this.#schemas, map, sent: this.#sent, own: own || operation === 'create_token' }
+    const isOwn = this.#isOwn(request, map) || this.#isSame
+    const context = { schemas: this.#schemas, map, sent: this.#sent, own: isOwn || operation === 'create_token' }
     const { differences, bases } = new Comparison(context).compare(operation, mock, service)
     for (const basis of bases) this.exercise(basis)
     if (operation !== undefined && mock.status < 400 && service.status === mock.status)
       for (const path of sentBy(request).names)
         this.exercise(basisOf({ operation, field: path, code: '', error_code: null }))
-    const other = isConsent ? 'create_magic_link' : path.startsWith('/proxy/') ? 'proxy_request' : 'any_operation'
-    const name = operation ?? other
+    const linkedOperation = isConsent
+      ? 'create_magic_link'
+      : path.startsWith('/proxy/')
+        ? 'proxy_request'
+        : 'any_operation'
+    const name = operation ?? linkedOperation
     if (service.status === mock.status) this.exercise(refusalBasis(name, mock) ?? '')
     const about = check && (check.operation ?? name) === name ? check : undefined
     for (const each of differences) this.#keep(each, name, about, mock)
@@ -117,12 +121,12 @@ export class Findings {
 
   gaps(): Gaps {
     const all = [...new Set(RULES.flatMap(({ ids }) => ids.filter((id) => /^G\d+$/.test(id))))]
-    const found = new Set(this.list().flatMap(({ gap }) => gap ?? []))
-    const named = [...new Set([...all, ...found])].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
-    const others = named.filter((gap) => !found.has(gap))
+    const hit = new Set(this.list().flatMap(({ gap }) => gap ?? []))
+    const gapIds = [...new Set([...all, ...hit])].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+    const others = gapIds.filter((gap) => !hit.has(gap))
     return {
       confirmed: others.filter((gap) => this.#exercised.has(gap)),
-      contradicted: named.filter((gap) => found.has(gap)),
+      contradicted: gapIds.filter((gap) => hit.has(gap)),
       not_exercised: others.filter((gap) => !this.#exercised.has(gap)),
     }
   }
@@ -133,32 +137,32 @@ export class Findings {
     if (gap !== undefined) this.#exercised.add(gap)
   }
 
-  #keep(found: Difference, operation: string, check: AskingCheck | undefined, mock: Answer): void {
-    const about = found.behaviour ? check : undefined
-    const finding = this.#finding(found, operation, about, mock)
+  #keep(difference: Difference, operation: string, check: AskingCheck | undefined, mock: Answer): void {
+    const about = difference.behaviour ? check : undefined
+    const finding = this.#finding(difference, operation, about, mock)
     if (this.#findings.has(finding.id)) return
     this.#findings.set(finding.id, finding)
-    if (!found.behaviour || found.place === '' || mock.status >= 400) return
-    const general = this.#finding(found, operation, undefined, mock)
-    const known = this.#anyCheck.get(general.id) ?? { finding: general, ids: new Set() }
-    this.#anyCheck.set(general.id, { ...known, ids: known.ids.add(finding.id) })
+    if (!difference.behaviour || difference.place === '' || mock.status >= 400) return
+    const general = this.#finding(difference, operation, undefined, mock)
+    const entry = this.#anyCheck.get(general.id) ?? { finding: general, ids: new Set() }
+    this.#anyCheck.set(general.id, { ...entry, ids: entry.ids.add(finding.id) })
   }
 
-  #finding(found: Difference, operation: string, check: AskingCheck | undefined, mock: Answer): Finding {
-    const isRefusal = found.behaviour && found.kind === 'status'
-    const basis = check?.basis ?? (isRefusal ? refusalBasis(operation, mock) : undefined) ?? found.basis
-    const isShared = !found.behaviour && mock.status >= 400 && operation !== 'create_token'
-    const about = found.behaviour ? (check?.id ?? outcomeOf(mock)) : ''
-    const place = [about, isShared ? `error${found.place === '' ? '' : `.${found.place}`}` : found.place]
+  #finding(difference: Difference, operation: string, check: AskingCheck | undefined, mock: Answer): Finding {
+    const isRefusal = difference.behaviour && difference.kind === 'status'
+    const basis = check?.basis ?? (isRefusal ? refusalBasis(operation, mock) : undefined) ?? difference.basis
+    const isShared = !difference.behaviour && mock.status >= 400 && operation !== 'create_token'
+    const about = difference.behaviour ? (check?.id ?? outcomeOf(mock)) : ''
+    const place = [about, isShared ? `error${difference.place === '' ? '' : `.${difference.place}`}` : difference.place]
     const parts = {
       operation: isShared ? 'any_operation' : operation,
       place: place.filter((part) => part !== '').join(':'),
-      kind: found.kind,
+      kind: difference.kind,
     }
     const id = `${parts.operation}/${parts.place === '' ? mock.status : parts.place}/${parts.kind}`
-    const isData = found.data === true
+    const isData = difference.data === true
     const gap = isData ? undefined : gapOf(basis)
-    const settings = remedyOf(found)
+    const settings = remedyOf(difference)
     return {
       id,
       class: isData ? 'data' : basis.startsWith('document') ? 'contract' : 'mock',
@@ -166,8 +170,8 @@ export class Findings {
       basis,
       ...parts,
       ...(check ? { title: check.title } : {}),
-      service: shown(found.place, found.service),
-      mock: shown(found.place, found.mock),
+      service: shown(difference.place, difference.service),
+      mock: shown(difference.place, difference.mock),
       ...(settings && { settings }),
     }
   }

@@ -82,9 +82,9 @@ export function exchangeOf(
   answer: { status: number; headers: Pairs; text: string },
 ): Exchange {
   const asked = `${method} ${path.split('?', 1).join()}`
-  const kept = headers.filter(([name]) => !NOT_REPLAYED.test(name))
+  const pairs = headers.filter(([name]) => !NOT_REPLAYED.test(name))
   return {
-    request: { method, path, headers: headersByName(kept), ...(body === undefined ? {} : { body }) },
+    request: { method, path, headers: headersByName(pairs), ...(body === undefined ? {} : { body }) },
     answer: new Answer(asked, answer.status, headersByName(answer.headers), answer.text),
   }
 }

@@ -15,21 +15,25 @@ import {
 /** A seed with the connectors and tools that a service lists; undefined where a mock has the same ones already. */
 export async function mirrorOf(api: Api, mock: Api): Promise<JsonObject | undefined> {
   const listed = await objectsAt(api, '/connections', 'connections')
-  const own = await objectsAt(mock, '/connections', 'connections')
-  const isSame = listed.every(({ key_id, type }, at) => key_id === own[at]?.['key_id'] && !isOtherType(type, own[at]))
-  if (listed.length === 0 || (isSame && listed.length === own.length)) return undefined
+  const mockConnections = await objectsAt(mock, '/connections', 'connections')
+  const isSame = listed.every(
+    ({ key_id, type }, at) => key_id === mockConnections[at]?.['key_id'] && !isOtherType(type, mockConnections[at]),
+  )
+  if (listed.length === 0 || (isSame && listed.length === mockConnections.length)) return undefined
   const tools = await objectsAt(api, '/tools?page_size=1000', 'tools')
   const connectors = listed.flatMap((connection) => connectorOf(connection, tools))
   const names = new Set(connectors.map(({ connector }) => connector))
   // The mock has no place for a type that the document does not have.
-  const known = listed.filter(({ key_id, type }) => names.has(key_id) || CONNECTION_TYPES.some((each) => each === type))
-  const connections = known.map((each) => seedConnection(each, names.has(each['key_id'])))
+  const mirrored = listed.filter(
+    ({ key_id, type }) => names.has(key_id) || CONNECTION_TYPES.some((each) => each === type),
+  )
+  const connections = mirrored.map((each) => seedConnection(each, names.has(each['key_id'])))
   return { connectors, connections: connections.map(({ id: _ofTheService, ...rest }) => rest) }
 }
 
 /** Whether the type of a connection is another word of the document, and no word of the service for it. */
-function isOtherType(type: JsonValue | undefined, own: JsonObject | undefined): boolean {
-  return CONNECTION_TYPES.some((each) => each === type) && type !== own?.['type']
+function isOtherType(type: JsonValue | undefined, mockConnection: JsonObject | undefined): boolean {
+  return CONNECTION_TYPES.some((each) => each === type) && type !== mockConnection?.['type']
 }
 
 /** A connection without a tool needs no connector of its own. */
@@ -79,16 +83,16 @@ const CONNECTION_FIELDS = [
 
 /** A listed connection as a seed has it. A connector of its name gives it its type. */
 export function seedConnection(connection: JsonObject, hasConnector: boolean): JsonObject {
-  const kept = fieldsIn(connection, CONNECTION_FIELDS)
-  if (!/^[A-Z][A-Z0-9_]*$/.test(textAt(kept, 'provider'))) delete kept['provider']
-  if (hasConnector) delete kept['type']
-  return kept
+  const fields = fieldsIn(connection, CONNECTION_FIELDS)
+  if (!/^[A-Z][A-Z0-9_]*$/.test(textAt(fields, 'provider'))) delete fields['provider']
+  if (hasConnector) delete fields['type']
+  return fields
 }
 
 /** Of an object, the fields of these names that have a value. */
 export function fieldsIn(object: JsonObject, names: readonly string[]): JsonObject {
-  const given = names.map((name) => [name, own(object, name)] as const)
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== '')) as JsonObject
+  const pairs = names.map((name) => [name, own(object, name)] as const)
+  return Object.fromEntries(pairs.filter(([, value]) => value !== undefined && value !== '')) as JsonObject
 }
 
 /** Whether both list the same connections and providers, and as many accounts. */

@@ -45,12 +45,13 @@ export async function compareExchanges(options: ReplayOptions): Promise<Findings
       if (isOver) throw new Skipped('it is not asked any more')
       const request = await toMock.request(exchange)
       // The service comes first: a request that may not be sent there is not sent to the mock either.
-      const other = service && toService ? await service.ask(await toService.request(exchange), check) : exchange.answer
+      const serviceAnswer =
+        service && toService ? await service.ask(await toService.request(exchange), check) : exchange.answer
       const answer = await mock.send(request)
-      findings.add({ request, mock: answer, service: other, map: pairs, check })
-      learn(pairs, request, answer, other)
+      findings.add({ request, mock: answer, service: serviceAnswer, map: pairs, check })
+      learn(pairs, request, answer, serviceAnswer)
       toMock.learn(exchange, answer)
-      toService?.learn(exchange, other)
+      toService?.learn(exchange, serviceAnswer)
     } catch (error) {
       if (!(error instanceof Skipped)) throw error
       if (check) incomplete.add(check)
@@ -90,8 +91,8 @@ export class Replayed {
     return { ...mapped, headers: { ...mapped.headers, authorization: `Bearer ${await this.#api.token()}` } }
   }
 
-  learn({ request, answer }: Exchange, own: Answer): void {
-    learn(this.map, request, answer, own)
+  learn({ request, answer }: Exchange, mockAnswer: Answer): void {
+    learn(this.map, request, answer, mockAnswer)
   }
 
   /** Recordings hold no credentials, and those of another environment would not do. */

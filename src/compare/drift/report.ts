@@ -60,11 +60,11 @@ export function acceptedReport(
   accepted: readonly Accepted[],
   only: readonly string[] | undefined,
 ): DriftReport {
-  const known = new Set(accepted.map(({ finding }) => finding))
-  const rest = findings.filter(({ id }) => !known.has(id))
+  const ids = new Set(accepted.map(({ finding }) => finding))
+  const remaining = findings.filter(({ id }) => !ids.has(id))
   const isTried = triedBy(only)
   const stale = accepted.filter(({ finding }) => isTried(finding) && !findings.some(({ id }) => id === finding))
-  return reportOf([...rest, ...stale.map(staleFinding)], gaps)
+  return reportOf([...remaining, ...stale.map(staleFinding)], gaps)
 }
 
 /**

@@ -91,9 +91,8 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
       withMock(choices, seed, async (mock) =>
         (await compareExchanges({ exchanges, mock, client, prefix, signal })).list(),
       )
-    const found = compared.list()
-    const findings =
-      options.tryRemedies === false ? found : await withRemedies(found, { signal, progress, findingsWith })
+    const list = compared.list()
+    const findings = options.tryRemedies === false ? list : await withRemedies(list, { signal, progress, findingsWith })
     return { report: reportOf(findings, compared.gaps()), leftovers }
   } finally {
     service.close()
@@ -138,10 +137,10 @@ class Service extends PermittedTarget {
 
   override async send(request: HttpRequest): Promise<Answer> {
     const answer = await super.send(request)
-    const other = redirectAway(answer, this.baseUrl)
-    if (other === undefined) return answer
+    const location = redirectAway(answer, this.baseUrl)
+    if (location === undefined) return answer
     throw new StartError(
-      `${request.method} ${request.path.replace(/\?.*/, '')} leads to ${other}: name that one with --base-url`,
+      `${request.method} ${request.path.replace(/\?.*/, '')} leads to ${location}: name that one with --base-url`,
     )
   }
 

@@ -62,12 +62,12 @@ export class ValueMap {
     this.#values.set(mine, theirs)
     this.#taken.add(theirs)
     this.#missing.delete(mine)
-    const [ours, other] = [mine, theirs].map((each) => (/^https?:/.test(each) ? parseUrl(each) : undefined))
-    if (!ours || !other) return
-    this.#origins.set(ours.origin, other.origin)
-    const parts = other.pathname.split('/')
+    const [ours, theirUrl] = [mine, theirs].map((each) => (/^https?:/.test(each) ? parseUrl(each) : undefined))
+    if (!ours || !theirUrl) return
+    this.#origins.set(ours.origin, theirUrl.origin)
+    const parts = theirUrl.pathname.split('/')
     for (const [at, part] of ours.pathname.split('/').entries()) this.pair(part, parts[at] ?? '')
-    for (const [name, value] of ours.searchParams) this.pair(value, other.searchParams.get(name) ?? '')
+    for (const [name, value] of ours.searchParams) this.pair(value, theirUrl.searchParams.get(name) ?? '')
   }
 
   /** The other implementation has refused: what it should have made is nowhere. What was sent is not of its making. */
@@ -116,8 +116,8 @@ export class ValueMap {
       value.replace(/\S+$/, (word) => this.value(word)),
     ])
     const isForm = names.some(([name, value]) => name.toLowerCase() === 'content-type' && value.includes('form'))
-    const sent = body === undefined ? {} : { body: isForm ? this.#query(body) : this.#json(body) }
-    return { ...rest, path: this.#path(path), headers: Object.fromEntries(names), ...sent }
+    const bodyPart = body === undefined ? {} : { body: isForm ? this.#query(body) : this.#json(body) }
+    return { ...rest, path: this.#path(path), headers: Object.fromEntries(names), ...bodyPart }
   }
 
   #path(path: string): string {
@@ -133,8 +133,8 @@ export class ValueMap {
   /** Pairs without a known value stay as they were written. */
   #query(query: string): string {
     const mapped = query.split('&').map((pair) => {
-      const [name, given] = pair.split(/=(.*)/s)
-      const text = (given ?? '').replaceAll('+', ' ')
+      const [name, encoded] = pair.split(/=(.*)/s)
+      const text = (encoded ?? '').replaceAll('+', ' ')
       const plain = percentDecoded(text) ?? text
       const value = this.value(plain)
       return value === plain ? pair : `${name}=${encodeURIComponent(value)}`

@@ -45,9 +45,9 @@ export interface RecordedSeed {
 
 /** What was there when it was first seen, as a seed and connectors. What the recording itself made is in neither. */
 export function documentsOf(exchanges: readonly Recorded[], secrets: Secrets): RecordedSeed {
-  const seen = new Seen()
-  for (const exchange of exchanges) seen.add(exchange, observe(exchange))
-  return seen.documents(secrets)
+  const recorded = new Seen()
+  for (const exchange of exchanges) recorded.add(exchange, observe(exchange))
+  return recorded.documents(secrets)
 }
 
 type Texts = Readonly<Record<string, string>>
@@ -284,8 +284,8 @@ class Seen {
       groups.set(key, group)
     }
     const sorted = [...groups.values()].sort((a, b) => leaves(own(b.on, 'body')) - leaves(own(a.on, 'body')))
-    const other = { status: 404, body: { error: 'no call of this account with this input was recorded' } }
-    return [...sorted.map(({ on, answers }) => ({ on, ...inSequence(answers) })), { on: request, respond: other }]
+    const notRecorded = { status: 404, body: { error: 'no call of this account with this input was recorded' } }
+    return [...sorted.map(({ on, answers }) => ({ on, ...inSequence(answers) })), { on: request, respond: notRecorded }]
   }
 }
 
@@ -302,11 +302,11 @@ const PROVIDER_FIELDS = [
 ]
 
 function seedAccount(account: JsonObject): JsonObject {
-  const kept = fieldsIn(account, SEED_ACCOUNT_FIELDS)
+  const fields = fieldsIn(account, SEED_ACCOUNT_FIELDS)
   // The mock gives the token of any other account a lifetime of its own.
-  if (kept['status'] !== 'EXPIRED') delete kept['token_expires_at']
-  if (!textAt(kept, 'id').startsWith('ca_')) delete kept['id']
-  return kept
+  if (fields['status'] !== 'EXPIRED') delete fields['token_expires_at']
+  if (!textAt(fields, 'id').startsWith('ca_')) delete fields['id']
+  return fields
 }
 
 /** What the third party answered for a tool. */
@@ -357,7 +357,10 @@ function inferredSchema(inputs: readonly JsonObject[]): JsonObject {
   for (const [key, value] of inputs.flatMap((input) => Object.entries(input))) {
     types.set(key, (types.get(key) ?? new Set()).add(jsonType(value)))
   }
-  const properties = [...types].map(([key, found]) => [key, { type: found.size === 1 ? [...found][0] : [...found] }])
+  const properties = [...types].map(([key, jsonTypes]) => [
+    key,
+    { type: jsonTypes.size === 1 ? [...jsonTypes][0] : [...jsonTypes] },
+  ])
   return { type: 'object', properties: Object.fromEntries(properties) as JsonObject }
 }
 

@@ -22,12 +22,12 @@ export function harOf(exchanges: readonly Recorded[], options: HarOptions) {
 function entryOf(exchange: Recorded, { upstream, secrets }: HarOptions) {
   const { startedAt, durationMs, method, target, request, answer } = exchange
   const url = secrets.url(upstream.replace(/\/+$/, '') + target)
-  const [sent, received] = [shownMessage(request, secrets), shownMessage(answer, secrets)]
+  const [requestMessage, received] = [shownMessage(request, secrets), shownMessage(answer, secrets)]
   const notes = [
     ...problemsOf(exchange).map((problem) => `contract: ${secrets.text(problem)}`),
     ...(answer ? [] : ['the service gave no answer']),
     ...(answer?.isTorn === true ? ['the answer ended before it was complete'] : []),
-    ...(sent.note === undefined ? [] : [`the request: ${sent.note}`]),
+    ...(requestMessage.note === undefined ? [] : [`the request: ${requestMessage.note}`]),
   ]
   return {
     startedDateTime: new Date(startedAt).toISOString(),
@@ -38,9 +38,11 @@ function entryOf(exchange: Recorded, { upstream, secrets }: HarOptions) {
       url,
       httpVersion: 'HTTP/1.1',
       cookies: [],
-      headers: sent.headers,
+      headers: requestMessage.headers,
       queryString: queryOf(url),
-      ...(request.body.size === 0 ? {} : { postData: { mimeType: sent.type, text: sent.text ?? '' } }),
+      ...(request.body.size === 0
+        ? {}
+        : { postData: { mimeType: requestMessage.type, text: requestMessage.text ?? '' } }),
       bodySize: request.body.size,
     },
     response: {

@@ -77,9 +77,9 @@ export class RecordingProxy {
       throw new StartError(`--upstream ${upstream} does not answer (${failureReason(error)})`)
     })
     if (this.#isLoop) throw new StartError(`--upstream ${upstream} is this recorder itself; name the service`)
-    const other = redirectAway(answer, upstream)
-    if (other === undefined) return
-    throw new StartError(`--upstream ${upstream} redirects to ${other}; name that one, if it is the service`)
+    const location = redirectAway(answer, upstream)
+    if (location === undefined) return
+    throw new StartError(`--upstream ${upstream} redirects to ${location}; name that one, if it is the service`)
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -95,7 +95,7 @@ export class RecordingProxy {
       return
     }
     const startedAt = now()
-    const sent = beginningOf(request)
+    const beginning = beginningOf(request)
     let answer: RecordedAnswer | undefined
     try {
       answer = await this.#exchange(request, response)
@@ -107,7 +107,7 @@ export class RecordingProxy {
         durationMs: now() - startedAt,
         method: request.method ?? 'GET',
         target: request.url ?? '/',
-        request: { headers: headerPairs(request.rawHeaders), body: sent() },
+        request: { headers: headerPairs(request.rawHeaders), body: beginning() },
         answer,
       })
     }

@@ -169,8 +169,8 @@ export class Rehearsal {
     const id = textOf(valueAt(parsedJson(body), 'auth_request_id'))
     if (id === '' || this.#replayed.map.has(id)) return
     await this.#mock.save()
-    const made = await this.#approve()
-    if (made !== undefined) this.#replayed.map.pair(id, made)
+    const result = await this.#approve()
+    if (result !== undefined) this.#replayed.map.pair(id, result)
   }
 
   /** @returns the id of the auth request, empty where the link leads to none; undefined without a link */
@@ -230,9 +230,9 @@ function nameOf(faults: readonly JsonObject[], wanted: Outcome): string {
   return kind === 'respond' ? `answers ${shown(wanted)}` : `${kind.replaceAll('_', ' ')}, then ${shown(wanted)}`
 }
 
-function isOther(found: Outcome, wanted: Outcome): boolean {
-  const hasOtherAccount = found.account !== '' && wanted.account !== '' && found.account !== wanted.account
-  return found.status !== wanted.status || found.code !== wanted.code || hasOtherAccount
+function isOther(outcome: Outcome, wanted: Outcome): boolean {
+  const hasOtherAccount = outcome.account !== '' && wanted.account !== '' && outcome.account !== wanted.account
+  return outcome.status !== wanted.status || outcome.code !== wanted.code || hasOtherAccount
 }
 
 function outcomeOf({ status, text }: Answer, isWhole = true): Outcome {

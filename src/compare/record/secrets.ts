@@ -70,14 +70,14 @@ export class Secrets {
   }
 
   placeholder(secret: string): string {
-    const known = this.#placeholders.get(secret)
-    if (known !== undefined) return known
+    const earlier = this.#placeholders.get(secret)
+    if (earlier !== undefined) return earlier
     // The mask has four digits: two secrets of a long recording can have the same.
-    let made = masked(secret)
-    for (let again = 1; this.#taken.has(made) && made !== secret; again++) made = masked(`${secret}\n${again}`)
-    this.#placeholders.set(secret, made)
-    this.#taken.add(made)
-    return made
+    let text = masked(secret)
+    for (let again = 1; this.#taken.has(text) && text !== secret; again++) text = masked(`${secret}\n${again}`)
+    this.#placeholders.set(secret, text)
+    this.#taken.add(text)
+    return text
   }
 
   /** A text of unknown form, such as a reason phrase. */
@@ -118,26 +118,26 @@ export class Secrets {
 
   /** A text without any secret that is known, or eight characters of one. */
   text(text: string): string {
-    const shown = this.#hidden(text, UNIT)
-    return QUOTED_PRINTABLE.test(shown) ? this.#hidden(shown, QUOTED_UNIT) : shown
+    const hidden = this.#hidden(text, UNIT)
+    return QUOTED_PRINTABLE.test(hidden) ? this.#hidden(hidden, QUOTED_UNIT) : hidden
   }
 
   #hidden(text: string, unit: RegExp): string {
     if (text.length < LEAST) return text
     if (this.#starts.size === 0) this.#index()
     const { read, starts, ends } = decoded(text, unit)
-    let [shown, from, at] = ['', 0, 0]
+    let [hidden, from, at] = ['', 0, 0]
     while (at + LEAST <= read.length) {
-      const found = this.#at(read, at)
-      if (!found) {
+      const match = this.#at(read, at)
+      if (!match) {
         at++
         continue
       }
-      shown += text.slice(from, starts[at]) + found.placeholder
-      at += found.length
+      hidden += text.slice(from, starts[at]) + match.placeholder
+      at += match.length
       from = ends[at - 1] ?? text.length
     }
-    return shown + text.slice(from)
+    return hidden + text.slice(from)
   }
 
   /** What is to be hidden at a place: a whole secret, or as much as there is of one. */
@@ -172,15 +172,15 @@ export class Secrets {
   }
 
   #learn(secret: string, name: string): string {
-    const given = percentDecoded(secret) ?? secret
+    const decoded = percentDecoded(secret) ?? secret
     const isNamed = isSecretParameter(name) || this.#isMore(name)
-    for (const each of new Set([secret, given])) {
+    for (const each of new Set([secret, decoded])) {
       if (each === '') continue
       if (!this.#names.has(each)) this.#names.set(each, name || 'text')
       if (isNamed) this.#withoutSecretName.delete(each)
       else this.#withoutSecretName.add(each)
     }
-    this.#learnParts(given, name)
+    this.#learnParts(decoded, name)
     return this.placeholder(secret)
   }
 

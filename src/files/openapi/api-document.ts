@@ -101,7 +101,7 @@ class Reader {
       if (!path.startsWith('/') && !path.startsWith('x-')) leftOut.push({ reason: NO_PATH, place: quote(path) })
       const item = path.startsWith('/') ? this.#objectOf(value) : {}
       for (const [name, operation] of Object.entries(item)) {
-        const method = METHODS.find((known) => known === name.toUpperCase())
+        const method = METHODS.find((candidate) => candidate === name.toUpperCase())
         if (method && isJsonObject(operation)) operations.push(this.#operation(path, method, item, operation))
         else if (OTHER_METHODS.includes(name.toUpperCase()))
           leftOut.push({ reason: NO_METHOD, place: `${name.toUpperCase()} ${path}` })
@@ -135,8 +135,8 @@ class Reader {
   }
 
   #objectOf(value: JsonValue | undefined): JsonObject {
-    const found = this.follow(value)
-    return isJsonObject(found) ? found : {}
+    const target = this.follow(value)
+    return isJsonObject(target) ? target : {}
   }
 
   #operation(path: string, method: Method, item: JsonObject, operation: JsonObject): ApiOperation {
@@ -209,9 +209,9 @@ class Reader {
   }
 
   /** The request body of version 2 as version 3 has it: `in: body` is the body, and `in: formData` are the fields of one. */
-  #requestOf2(operation: JsonObject, given: readonly JsonObject[], parameters: readonly ApiParameter[]): JsonObject {
+  #requestOf2(operation: JsonObject, declared: readonly JsonObject[], parameters: readonly ApiParameter[]): JsonObject {
     const [consumed] = this.#typesOf2('consumes', operation)
-    const body = given.find((each) => trimmedAt(each, 'in') === 'body')
+    const body = declared.find((each) => trimmedAt(each, 'in') === 'body')
     if (body) {
       const content = { [consumed ?? 'application/json']: { schema: own(body, 'schema') ?? {} } }
       return { required: own(body, 'required') ?? false, content }

@@ -15,7 +15,7 @@ export function authorizationOf(document: ApiDocument, operations: readonly ApiO
   const asked = [...counts].sort((a, b) => b[1] - a[1]).map(([names]) => JSON.parse(names) as string[])
   // Many documents describe how to sign in, and do not require it.
   const alternatives = asked.length > 0 ? asked : [Object.keys(securitySchemes).slice(0, 1)]
-  const made = alternatives.map((names) =>
+  const requirements = alternatives.map((names) =>
     typeOfSchemes(
       names.flatMap((name) => {
         const scheme = follow(own(securitySchemes, name))
@@ -23,12 +23,12 @@ export function authorizationOf(document: ApiDocument, operations: readonly ApiO
       }),
     ),
   )
-  const used = made.findIndex((each) => each !== undefined)
+  const used = requirements.findIndex((each) => each !== undefined)
   for (const [at, names] of alternatives.entries()) {
     if (at === used || names.length === 0) continue
     note('left out: another way to sign in, because a connector has one', names.join(' with '))
   }
-  return made[used] ?? { authorization_type: 'NO_AUTH' }
+  return requirements[used] ?? { authorization_type: 'NO_AUTH' }
 }
 
 interface Scheme {

@@ -100,12 +100,12 @@ function chosen(document: ApiDocument, only: string | undefined): readonly ApiOp
   if (only === undefined) return operations
   const isPath = only.startsWith('/')
   const below = only.replace(/\/$/, '')
-  const found = operations.filter(({ path, tags }) =>
+  const matching = operations.filter(({ path, tags }) =>
     isPath
       ? path === only || path.startsWith(`${below}/`)
       : tags.some((tag) => tag.toLowerCase() === only.toLowerCase()),
   )
-  if (found.length > 0) return found
+  if (matching.length > 0) return matching
   if (isPath) throw new OpenapiError(`has no path ${only} and none below it`)
   const tags = [...new Set(operations.flatMap((operation) => operation.tags))]
   const meant = nearest(only, tags)
@@ -166,8 +166,8 @@ class Notes {
   lines(): string[] {
     return [...this.#places].map(([reason, places]) => {
       const more = places.size - MAX_PLACES
-      const named = [...places].slice(0, MAX_PLACES).join(', ')
-      return `${reason}: ${named}${more > 0 ? ` and ${String(more)} more` : ''}`
+      const placeList = [...places].slice(0, MAX_PLACES).join(', ')
+      return `${reason}: ${placeList}${more > 0 ? ` and ${String(more)} more` : ''}`
     })
   }
 }
@@ -210,11 +210,11 @@ class Draft {
       .sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
       .map(({ draft }): JsonObject => {
         const { method, path, status, headers, sample } = draft
-        const found = steps.get(draft)
-        const body = found ? found.body : sample
+        const resource = steps.get(draft)
+        const body = resource ? resource.body : sample
         const hasBody = body !== undefined && status !== 204
         const respond = { status, ...(Object.keys(headers).length > 0 && { headers }), ...(hasBody && { body }) }
-        return { on: { method, path }, ...(found && { steps: found.steps }), respond }
+        return { on: { method, path }, ...(resource && { steps: resource.steps }), respond }
       })
     const errors = steps.size > 0 ? this.#errorBody() : undefined
     const connector = {
@@ -283,7 +283,7 @@ class Draft {
     const { place } = operation
     const properties: JsonObject = {}
     const required: string[] = []
-    const sent: Record<string, JsonObject> = { path: {}, query: {}, header: {} }
+    const inputs: Record<string, JsonObject> = { path: {}, query: {}, header: {} }
     const parameters: SentParameter[] = []
     const inPath = [...full.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name)
     const undescribed = inPath
@@ -293,7 +293,7 @@ class Draft {
       const { name, in: where, description, isRequired } = parameter
       if (where === 'path' && !inPath.includes(name)) continue
       if (where === 'header' && IMPLIED_HEADERS.includes(name.toLowerCase())) continue
-      const target = Object.hasOwn(sent, where) ? sent[where] : undefined
+      const target = Object.hasOwn(inputs, where) ? inputs[where] : undefined
       if (!target || name === '') {
         this.from.note(`left out: a parameter in ${where === '' ? 'an unknown place' : where}`, `${name} of ${place}`)
         continue
@@ -310,7 +310,7 @@ class Draft {
     const body = request && freeInput('body', 'request', properties)
     if (body !== undefined) properties[body] = request ?? {}
     if (body !== undefined && operation.body?.isRequired) required.push(body)
-    const { path, query, header: headers } = sent
+    const { path, query, header: headers } = inputs
     const filled = Object.entries({ query, headers }).filter(([, each]) => Object.keys(each ?? {}).length > 0)
     return {
       parameters,
@@ -403,8 +403,8 @@ class Draft {
       for (const { responses } of operations) {
         const content = responses.get(code)
         if (!content || !isJsonType(content.mediaType)) continue
-        const given = { bounds, values: errorValue }
-        const body = makeValue(inlineSchema(content.schema, document.follow, given).schema)
+        const options = { bounds, values: errorValue }
+        const body = makeValue(inlineSchema(content.schema, document.follow, options).schema)
         if (isJsonObject(body) && jsonText(body).includes('{{error.')) return body
       }
     }

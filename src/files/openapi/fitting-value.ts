@@ -87,8 +87,8 @@ export class Fitting {
   #made(schema: JsonObject, name: string, level: number): JsonValue | undefined {
     if (!this.make) return CHANGED
     if (level >= MAX_LEVELS) return undefined
-    const made = this.make(schema, name, level)
-    return made === undefined ? made : this.fit(made, schema, name, level + 1)
+    const value = this.make(schema, name, level)
+    return value === undefined ? value : this.fit(value, schema, name, level + 1)
   }
 
   /** The first choice that the value fits leaves it as it is; else it is made to fit the first. */
@@ -147,10 +147,10 @@ export class Fitting {
       if (typeof name !== 'string' || name === '__proto__' || Object.hasOwn(value, name)) continue
       const described = this.follow(own(properties, name) ?? {})
       if (!isJsonObject(described) || own(described, 'writeOnly') === true) continue
-      const made = this.#made(described, name, level)
-      if (made === undefined) continue
+      const propertyValue = this.#made(described, name, level)
+      if (propertyValue === undefined) continue
       isChanged = true
-      result[name] = made
+      result[name] = propertyValue
     }
     return isChanged ? result : value
   }

@@ -76,37 +76,37 @@ class Inlining {
   }
 
   /** Undefined for a schema that is left out. */
-  inline(given: JsonValue, place: Place): JsonObject | undefined {
-    if (!isJsonObject(given)) return {}
-    const ref = trimmedAt(given, '$ref')
+  inline(schema: JsonValue, place: Place): JsonObject | undefined {
+    if (!isJsonObject(schema)) return {}
+    const ref = trimmedAt(schema, '$ref')
     const isNew = ref !== '' && !place.refs.includes(ref)
     const target = isNew ? this.follow({ $ref: ref }) : undefined
     if (target !== undefined) return this.inline(target, { ...place, refs: [...place.refs, ref] })
     if (ref !== '' || place.depth > this.bounds.depth || this.#left <= 0) {
       // A new reference that leads nowhere cuts nothing: the document does not have it.
       if (!isNew) this.isCut = true
-      const found = this.follow(given)
-      return this.values ? undefined : typeKeyword(isJsonObject(found) ? typesOf(found) : [])
+      const referenced = this.follow(schema)
+      return this.values ? undefined : typeKeyword(isJsonObject(referenced) ? typesOf(referenced) : [])
     }
     this.#left -= 1
-    const merged = this.#mergedParts(given, place)
-    return this.values ? withExample(merged, given, this.values, place.name) : merged
+    const merged = this.#mergedParts(schema, place)
+    return this.values ? withExample(merged, schema, this.values, place.name) : merged
   }
 
   #inlineAll(schemas: readonly JsonValue[], place: Place): JsonObject[] {
     return schemas.map((each) => this.inline(each, place)).filter((each) => each !== undefined)
   }
 
-  #mergedParts(given: JsonObject, place: Place): JsonObject {
-    const result = ownKeywords(given, this.values ? 0 : this.bounds.description)
-    const pattern = own(given, 'pattern')
+  #mergedParts(source: JsonObject, place: Place): JsonObject {
+    const result = ownKeywords(source, this.values ? 0 : this.bounds.description)
+    const pattern = own(source, 'pattern')
     if (typeof pattern === 'string' && result['pattern'] === undefined) this.patterns.add(pattern)
-    this.#properties(given, result, place)
+    this.#properties(source, result, place)
     const inside = { ...place, name: '', depth: place.depth + 1 }
-    const items = own(given, 'items')
+    const items = own(source, 'items')
     const schema = isJsonObject(items) ? this.inline(items, inside) : undefined
     if (schema) result['items'] = schema
-    const positions = positionsOf(given).map((each) => this.inline(each, inside) ?? {})
+    const positions = positionsOf(source).map((each) => this.inline(each, inside) ?? {})
     if (positions.length > 0) result['prefixItems'] = positions
     // Prism's generator does not know it: the items that it makes are changed to fit later.
     if (this.values && positions[0])
@@ -114,8 +114,8 @@ class Inlining {
         items: positions[0],
         minItems: Math.max(positions.length, Number(result['minItems'] ?? 0)),
       })
-    const parts = this.#inlineAll(listAt(given, 'allOf'), place)
-    const described = [...listAt(given, 'oneOf'), ...listAt(given, 'anyOf')]
+    const parts = this.#inlineAll(listAt(source, 'allOf'), place)
+    const described = [...listAt(source, 'oneOf'), ...listAt(source, 'anyOf')]
     const choices = described.filter((each) => !isNull(this.follow(each)))
     const isNullable = choices.length < described.length
     const inlined = this.#inlineAll(choices.slice(0, this.values ? 1 : MAX_CHOICES), place)
@@ -124,7 +124,7 @@ class Inlining {
     else if (only && this.values) parts.push(only)
     const merged = parts.reduce(merge, result)
     if (isClosedByPart([result, ...parts])) this.isOpened = true
-    if (this.values) this.#nameKind(merged, given, { choice: choices[0], ref: place.refs.at(-1) ?? '' })
+    if (this.values) this.#nameKind(merged, source, { choice: choices[0], ref: place.refs.at(-1) ?? '' })
     if (inlined.length > 1) merged['anyOf'] = isNullable ? [...inlined, { type: 'null' }] : inlined
     return merged
   }
@@ -132,13 +132,13 @@ class Inlining {
   /** The property that a discriminator names has the word of the schema that is answered. */
   #nameKind(
     merged: JsonObject,
-    given: JsonObject,
+    schema: JsonObject,
     { choice, ref }: { choice: JsonValue | undefined; ref: string },
   ): void {
-    const kind = own(given, 'discriminator')
+    const kind = own(schema, 'discriminator')
     if (kind !== undefined) merged['discriminator'] = kind
     const name = trimmedAt(merged, 'discriminator') || trimmedAt(objectAt(merged, 'discriminator'), 'propertyName')
-    const isOwn = choice === undefined && ref !== '' && this.follow({ $ref: ref }) === given
+    const isOwn = choice === undefined && ref !== '' && this.follow({ $ref: ref }) === schema
     const answered = isOwn ? ref : isJsonObject(choice) ? trimmedAt(choice, '$ref') : ''
     const properties = objectAt(merged, 'properties')
     if (!Object.hasOwn(properties, name) || answered === '') return
@@ -150,13 +150,13 @@ class Inlining {
       merged['properties'] = { ...properties, [name]: { type: 'string', enum: [word], example: word } }
   }
 
-  #properties(given: JsonObject, result: JsonObject, { refs, depth }: Place): void {
-    const described = objectAt(given, 'properties')
-    const kept: JsonObject = {}
+  #properties(source: JsonObject, result: JsonObject, { refs, depth }: Place): void {
+    const described = objectAt(source, 'properties')
+    const properties: JsonObject = {}
     let isWhole = true
     for (const [name, value] of Object.entries(described)) {
       // What is required says most about a schema of which not all fits.
-      if (this.#left <= 0 && !listAt(given, 'required').includes(name)) {
+      if (this.#left <= 0 && !listAt(source, 'required').includes(name)) {
         this.isCut = true
         isWhole = false
         continue
@@ -165,18 +165,18 @@ class Inlining {
       if (isJsonObject(followed) && own(followed, 'writeOnly') === true) this.writeOnly.add(name)
       if (name === '__proto__' || this.#isHidden(value)) continue
       const property = this.inline(value, { refs, name, depth: depth + 1 })
-      if (property) kept[name] = property
+      if (property) properties[name] = property
     }
-    if (Object.keys(kept).length > 0) result['properties'] = kept
+    if (Object.keys(properties).length > 0) result['properties'] = properties
     // An answer has a required property also where its schema was cut.
     const isKept = (name: JsonValue): boolean =>
       typeof name === 'string' &&
       name !== '__proto__' &&
-      (Object.hasOwn(kept, name) || (this.values !== undefined && !this.#isHidden(own(described, name))))
-    const required = listAt(given, 'required').filter(isKept)
+      (Object.hasOwn(properties, name) || (this.values !== undefined && !this.#isHidden(own(described, name))))
+    const required = listAt(source, 'required').filter(isKept)
     if (required.length > 0) result['required'] = [...new Set(required)]
-    const others = own(given, 'additionalProperties')
-    if (others === false && isWhole && Object.keys(kept).length > 0) result['additionalProperties'] = false
+    const others = own(source, 'additionalProperties')
+    if (others === false && isWhole && Object.keys(properties).length > 0) result['additionalProperties'] = false
     else if (isJsonObject(others) && Object.keys(others).length > 0) {
       const schema = this.inline(others, { refs, name: '', depth: depth + 1 })
       if (schema) result['additionalProperties'] = schema
@@ -232,55 +232,55 @@ const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'nul
 const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']
 
 /** The keywords of a schema itself, as JSON Schema 2020-12 has them. */
-function ownKeywords(given: JsonObject, maxDescription: number): JsonObject {
-  const types = typesOf(given)
+function ownKeywords(schema: JsonObject, maxDescription: number): JsonObject {
+  const types = typesOf(schema)
   const result = typeKeyword(types)
-  const description = trimmedAt(given, 'description')
+  const description = trimmedAt(schema, 'description')
   if (maxDescription > 0 && description !== '') result['description'] = shorten(description, maxDescription)
   for (const key of ['default', 'const'] as const) {
-    const value = own(given, key)
+    const value = own(schema, key)
     if (value !== undefined && fits(types, value)) result[key] = value
   }
-  const values = listAt(given, 'enum').filter((value) => value === null || fits(types, value))
+  const values = listAt(schema, 'enum').filter((value) => value === null || fits(types, value))
   if (values.length > 0)
-    result['enum'] = own(given, 'nullable') === true && !values.includes(null) ? [...values, null] : values
-  const format = trimmedAt(given, 'format')
+    result['enum'] = own(schema, 'nullable') === true && !values.includes(null) ? [...values, null] : values
+  const format = trimmedAt(schema, 'format')
   if (format !== '') result['format'] = format
-  const pattern = own(given, 'pattern')
+  const pattern = own(schema, 'pattern')
   if (typeof pattern === 'string' && linearPattern(pattern)) result['pattern'] = pattern
   for (const key of COUNTS) {
-    const count = own(given, key)
+    const count = own(schema, key)
     if (typeof count === 'number' && Number.isInteger(count) && count >= 0) result[key] = count
   }
-  bounds(given, result)
-  if (own(given, 'uniqueItems') === true) result['uniqueItems'] = true
+  bounds(schema, result)
+  if (own(schema, 'uniqueItems') === true) result['uniqueItems'] = true
   return result
 }
 
-function bounds(given: JsonObject, result: JsonObject): void {
+function bounds(schema: JsonObject, result: JsonObject): void {
   for (const [limit, exclusive] of [
     ['minimum', 'exclusiveMinimum'],
     ['maximum', 'exclusiveMaximum'],
   ] as const) {
-    const value = own(given, limit)
-    const strict = own(given, exclusive)
+    const value = own(schema, limit)
+    const strict = own(schema, exclusive)
     // Before 3.1 the keyword says whether the limit itself is excluded.
     if (typeof value === 'number') result[strict === true ? exclusive : limit] = value
     if (typeof strict === 'number') result[exclusive] = strict
   }
-  const multiple = own(given, 'multipleOf')
+  const multiple = own(schema, 'multipleOf')
   if (typeof multiple === 'number' && multiple > 0) result['multipleOf'] = multiple
 }
 
 /** The types that a schema allows; none where it says nothing. */
-export function typesOf(given: JsonObject): string[] {
-  const type = own(given, 'type')
+export function typesOf(schema: JsonObject): string[] {
+  const type = own(schema, 'type')
   const all = (Array.isArray(type) ? type : [type === 'file' ? 'string' : type]).filter(
     (each) => typeof each === 'string' && TYPES.includes(each),
   ) as string[]
-  if (all.length === 0 && isJsonObject(own(given, 'properties'))) all.push('object')
-  if (all.length === 0 && own(given, 'items') !== undefined) all.push('array')
-  const isNullable = own(given, 'nullable') === true || own(given, 'x-nullable') === true
+  if (all.length === 0 && isJsonObject(own(schema, 'properties'))) all.push('object')
+  if (all.length === 0 && own(schema, 'items') !== undefined) all.push('array')
+  const isNullable = own(schema, 'nullable') === true || own(schema, 'x-nullable') === true
   return [...new Set(isNullable && all.length > 0 ? [...all, 'null'] : all)]
 }
 
@@ -296,12 +296,12 @@ export function fits(types: readonly string[], value: JsonValue): boolean {
 }
 
 /** The schema with the value that an answer has there as its example; without one Prism's generator makes it. */
-function withExample(schema: JsonObject, given: JsonObject, valueOf: ValueOf, name: string): JsonObject {
+function withExample(schema: JsonObject, source: JsonObject, valueOf: ValueOf, name: string): JsonObject {
   const types = [own(schema, 'type')].flat()
   // Examples of whole objects often contradict their own schema, so those of their properties are taken.
   if (!types.some((type) => typeof type === 'string' && SCALARS.includes(type))) return schema
-  const [listed] = listAt(given, 'examples')
-  const written = own(given, 'example') ?? listed
+  const [listed] = listAt(source, 'examples')
+  const written = own(source, 'example') ?? listed
   const fixed = [written, own(schema, 'default'), own(schema, 'const'), listAt(schema, 'enum')[0]].find(
     (value) =>
       value !== undefined && typeof value !== 'object' && fits(typesOf(schema), value) && isAllowed(schema, value),

@@ -31,11 +31,11 @@ export function listStep(
   parents: JsonObject,
 ): { step: JsonObject; hasToken: boolean } {
   const query = parameters.filter((each) => each.in === 'query')
-  const sent = (names: RegExp): { schema: JsonObject; template: string } | undefined => {
-    const found = query.find(({ name }) => names.test(snakeCase(name)))
-    return found && { schema: found.schema, template: queryTemplate(found.name) }
+  const parameterNamed = (names: RegExp): { schema: JsonObject; template: string } | undefined => {
+    const parameter = query.find(({ name }) => names.test(snakeCase(name)))
+    return parameter && { schema: parameter.schema, template: queryTemplate(parameter.name) }
   }
-  const [limit, token, offset, number, search] = KNOWN_NAMES.map(sent)
+  const [limit, token, offset, number, search] = KNOWN_NAMES.map(parameterNamed)
   const position = token
     ? { token: token.template }
     : offset
@@ -84,10 +84,10 @@ export function listBody(
   if (name === undefined) return '{{items}}'
   const around = isJsonObject(sample) ? sample : {}
   const described = (key: string): JsonObject => objectAt(objectAt(schema, 'properties'), key)
-  const other = Object.entries(around).map(
+  const further = Object.entries(around).map(
     ([key, value]) => [key, pageValue(key, value, described(key), paging)] as const,
   )
-  return { ...Object.fromEntries(other), [name]: listBody(own(around, name), described(name), rest, paging) }
+  return { ...Object.fromEntries(further), [name]: listBody(own(around, name), described(name), rest, paging) }
 }
 
 function pageValue(name: string, value: JsonValue, schema: JsonObject, paging: { hasToken: boolean }): JsonValue {

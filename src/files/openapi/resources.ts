@@ -98,21 +98,21 @@ function resourceAt(
   all: ReadonlyMap<string, ResourceOperation>,
   items: ReadonlyMap<string, ResourceOperation>,
 ): Resource | undefined {
-  const found = itemOf(items.get('GET'), base, parameter)
-  if (!found) return undefined
+  const wrappedItem = itemOf(items.get('GET'), base, parameter)
+  if (!wrappedItem) return undefined
   const parents = [...base.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const isFree = parents.every((name) => {
-    const property = own(objectAt(found.item.schema, 'properties'), name)
+    const property = own(objectAt(wrappedItem.item.schema, 'properties'), name)
     return isJsonObject(property)
       ? typeOf(property) === 'string'
-      : own(found.item.schema, 'additionalProperties') !== false
+      : own(wrappedItem.item.schema, 'additionalProperties') !== false
   })
   const post = all.get('POST')
   const create = post?.request && typeOf(post.request) === 'object' ? post : undefined
-  const list = listOf(all.get('GET'), found)
+  const list = listOf(all.get('GET'), wrappedItem)
   // Without a call that creates them, the items of a parent could never be.
   if (parents.length > 0 ? !isFree || !create : !create && !list) return undefined
-  return { ...found, parameter, parents, list, create }
+  return { ...wrappedItem, parameter, parents, list, create }
 }
 
 /** The item that a call answers, and the field that the last part of its path names. */
@@ -166,14 +166,14 @@ function listOf(
   { item, key }: { item: Wrapped; key: string },
 ): Listed | undefined {
   if (!operation?.answer) return undefined
-  const known = Object.keys(objectAt(item.schema, 'properties'))
+  const propertyNames = Object.keys(objectAt(item.schema, 'properties'))
   const isList = (schema: JsonObject): boolean => {
     const items = objectAt(schema, 'items')
     const names = Object.keys(objectAt(items, 'properties'))
     return (
       typeOf(schema) === 'array' &&
       names.includes(key) &&
-      names.filter((name) => known.includes(name)).length * 2 >= names.length
+      names.filter((name) => propertyNames.includes(name)).length * 2 >= names.length
     )
   }
   if (isList(operation.answer)) return { operation, at: [] }
@@ -200,13 +200,15 @@ function collectionOf({ item, key, parents, list, create }: Resource): JsonObjec
   const required = new Set([own(schema, 'required'), ...(listed?.required ?? [])].flat())
   const asked = create?.request ? wrappedIn(create.request, item.wrapper) : undefined
   const foreign = create ? foreignFields(create, item) : []
-  const given = new Set([own(asked ?? {}, 'required')].flat().filter((name) => !foreign.some((each) => each === name)))
+  const requiredNames = new Set(
+    [own(asked ?? {}, 'required')].flat().filter((name) => !foreign.some((each) => each === name)),
+  )
   const fields: JsonObject = { [key]: keyValue(objectAt(described, key)) }
   for (const [name, value] of Object.entries(sample)) {
     const property = objectAt(described, name)
     const isGenerated =
       !Object.hasOwn(objectAt(asked ?? {}, 'properties'), name) && typeOf(property) === 'string' && value === '{{now}}'
-    if (name !== key && !given.has(name) && (required.has(name) || isGenerated)) fields[name] = value
+    if (name !== key && !requiredNames.has(name) && (required.has(name) || isGenerated)) fields[name] = value
   }
   for (const name of parents) fields[name] = `{{request.params.${name}}}`
   // An item of the seed has the values of `fields` where it says nothing else.
@@ -266,8 +268,8 @@ function* stepsOf(
   }
   const before = parents.length > 0 ? [find] : []
   if (create) {
-    const given = requestValue(create, item)
-    const step = { create: collection, ...(given !== '{{request.body}}' && { item: given }) }
+    const requestItem = requestValue(create, item)
+    const step = { create: collection, ...(requestItem !== '{{request.body}}' && { item: requestItem }) }
     yield [create, { steps: [...bodyCheck(create), step], body: answerBody(create, resource) }]
   }
   if (list) {
@@ -300,10 +302,10 @@ function bodyCheck({ isRequestRequired }: ResourceOperation): JsonObject[] {
 /** The fields that a request gives an item. */
 function requestValue(operation: ResourceOperation, item: Wrapped): string {
   const { request } = operation
-  const given =
+  const place =
     request && wrappedIn(request, item.wrapper) !== request ? `request.body.${item.wrapper}` : 'request.body'
   const foreign = foreignFields(operation, item).map((name) => ` '${name}'`)
-  return foreign.length > 0 ? `{{without ${given}${foreign.join('')}}}` : `{{${given}}}`
+  return foreign.length > 0 ? `{{without ${place}${foreign.join('')}}}` : `{{${place}}}`
 }
 
 /** Fields of a request that an item cannot have by its schema, as paths. */
@@ -311,26 +313,28 @@ function foreignFields({ request, writeOnly }: ResourceOperation, { schema, wrap
   const foreignIn = (asked: JsonObject, answered: JsonObject): string[] => {
     if (own(asked, 'items') !== undefined) return foreignIn(objectAt(asked, 'items'), objectAt(answered, 'items'))
     const isClosed = own(answered, 'additionalProperties') === false
-    return Object.entries(objectAt(asked, 'properties')).flatMap(([name, given]) => {
+    return Object.entries(objectAt(asked, 'properties')).flatMap(([name, propertySchema]) => {
       const property = own(objectAt(answered, 'properties'), name)
       if (!isJsonObject(property)) return isClosed || writeOnly.has(name) ? [name] : []
-      if (!isJsonObject(given)) return []
-      return mayBe(given, property) ? foreignIn(given, property).map((inner) => `${name}.${inner}`) : [name]
+      if (!isJsonObject(propertySchema)) return []
+      return mayBe(propertySchema, property)
+        ? foreignIn(propertySchema, property).map((inner) => `${name}.${inner}`)
+        : [name]
     })
   }
   return foreignIn(wrappedIn(request ?? {}, wrapper), schema).filter((path) => !/['{}\\]/.test(path))
 }
 
 /** Whether some value of a request's schema fits that of an answer. */
-function mayBe(given: JsonObject, answered: JsonObject): boolean {
-  const [from, to] = [possibleTypes(given), possibleTypes(answered)]
+function mayBe(schema: JsonObject, answered: JsonObject): boolean {
+  const [from, to] = [possibleTypes(schema), possibleTypes(answered)]
   if (from.length === 0 || to.length === 0) return true
   const common = from.filter((type) => to.includes(type) || (isNumberType(type) && to.some(isNumberType)))
   return common.some((type) => {
     if (type === 'null') return false
-    if (type === 'array') return mayBe(objectAt(given, 'items'), objectAt(answered, 'items'))
+    if (type === 'array') return mayBe(objectAt(schema, 'items'), objectAt(answered, 'items'))
     if (type !== 'object') return true
-    const [inside, needed] = [objectAt(given, 'properties'), objectAt(answered, 'properties')]
+    const [inside, needed] = [objectAt(schema, 'properties'), objectAt(answered, 'properties')]
     const required = [own(answered, 'required')].flat().filter((name) => typeof name === 'string')
     return (
       required.every((name) => Object.hasOwn(inside, name)) &&
@@ -362,10 +366,10 @@ function itemBody({ answer, sample }: ResourceOperation, { item, key }: Resource
   const schema = item.wrapper === '' ? answer : own(objectAt(answer, 'properties'), item.wrapper)
   if (!isJsonObject(schema)) return undefined
   const properties = Object.keys(objectAt(schema, 'properties'))
-  const known = Object.keys(objectAt(item.schema, 'properties'))
+  const names = Object.keys(objectAt(item.schema, 'properties'))
   const needed = [own(item.schema, 'required')].flat()
   const isItem =
-    properties.includes(key) && properties.filter((name) => known.includes(name)).length * 2 >= known.length
+    properties.includes(key) && properties.filter((name) => names.includes(name)).length * 2 >= names.length
   const isComplete = [own(schema, 'required')]
     .flat()
     .every((name) => name === undefined || name === key || needed.includes(name))

@@ -231,12 +231,12 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
 function meantBy(
   entry: RecordedEntry,
   field: string,
-  sent: string | null | undefined,
+  value: string | null | undefined,
   names: readonly string[],
 ): Action[] {
   if (entry.findings.some((finding) => finding.field === field && isViolation(finding) && finding.did_you_mean))
     return []
-  const meant = nearest(sent ?? '', names)
+  const meant = nearest(value ?? '', names)
   return meant === undefined ? [] : [sendAgainWith(field, meant)]
 }
 
@@ -366,8 +366,8 @@ function linkFacts({ entry, earlier }: Evidence): string[] {
   const link = entry.trace.magicLink
   if (!link) return []
   const maker = earlier.findLast((each) => {
-    const made = each.operation === 'create_magic_link' ? own(answerOf(each), 'link') : undefined
-    return typeof made === 'string' && made.endsWith(`/magic/${link.id}`)
+    const createdLink = each.operation === 'create_magic_link' ? own(answerOf(each), 'link') : undefined
+    return typeof createdLink === 'string' && createdLink.endsWith(`/magic/${link.id}`)
   })
   return [
     ...(maker ? [`The link was created by ${named(maker)}.`] : []),

@@ -54,8 +54,10 @@ function fieldFindings(entry: Omit<RecordedEntry, 'findings'>, facts: FindingFac
   const { operation, trace, vocabulary } = entry
   const broken = brokenRules(entry, facts)
   const noted = [...(facts.checked?.warnings ?? []), ...trace.warnings]
-  const isCausedBy = ({ field, did_you_mean: meant }: RequestWarning, { field: other, code }: Finding): boolean =>
-    other === field || (code === 'required' && other === sibling(field, meant))
+  const isCausedBy = (
+    { field, did_you_mean: meant }: RequestWarning,
+    { field: findingField, code }: Finding,
+  ): boolean => findingField === field || (code === 'required' && findingField === sibling(field, meant))
   const misses = noted.filter(({ kind }) => kind === 'near_miss')
   const findings = [
     ...misses.map((miss) => {
@@ -145,16 +147,16 @@ function brokenRules(entry: Omit<RecordedEntry, 'findings'>, facts: FindingFacts
   if (!isBreach(error, authorization)) return []
   const error_code = errorCodeOf(error)
   if (error_code === 'UNAUTHENTICATED') {
-    const [code, found, allowed] =
+    const [code, value, allowed] =
       authorization === undefined
         ? ['required', null, 'is required']
         : ['scheme', 'another scheme, or no token', 'must be Bearer and an access token of create_token']
-    return [violation({ operation, error_code, field: 'Authorization', code, found, allowed })]
+    return [violation({ operation, error_code, field: 'Authorization', code, found: value, allowed })]
   }
   const violations = violationsIn(error)
   if (violations.length > 0) {
-    const sent = { query: checked?.query, body: documentBody }
-    return violations.map((each) => violation({ operation, error_code, ...ruleAndValue(each, sent) }))
+    const request = { query: checked?.query, body: documentBody }
+    return violations.map((each) => violation({ operation, error_code, ...ruleAndValue(each, request) }))
   }
   const allowed = error instanceof Error ? maskText(error.message) : ''
   return [violation({ operation, error_code, field: 'body', code: 'request', found: 'another request', allowed })]
@@ -173,8 +175,8 @@ function ruleAndValue(
 ): Pick<Finding, 'field' | 'code' | 'found' | 'allowed'> {
   const { rule, found } = partsOf(description)
   if (found !== undefined) return { field, code, found: maskText(found), allowed: maskText(rule) }
-  const sent = valueOfField(body, field) ?? valueOfField(query, field)
-  return { field, code, found: sent === undefined ? null : foundValue(sent, field.split(/[.[\]]+/)), allowed: rule }
+  const value = valueOfField(body, field) ?? valueOfField(query, field)
+  return { field, code, found: value === undefined ? null : foundValue(value, field.split(/[.[\]]+/)), allowed: rule }
 }
 
 /** Browsers request these from every server by themselves, and health checks request `/`: no client meant the service. */

@@ -220,14 +220,14 @@ export class Journal {
    * In short, oldest first: at most so many of the newest entries that came after the first `seen` ones.
    * @returns with them, how many more there are
    */
-  timeline(seen: number, most: number): { entries: TimelineEntry[]; skipped: number } {
-    const fresh = Math.min(this.#appended - seen, this.size)
-    const shown = Math.min(fresh, most)
-    const entries = shown <= 0 ? [] : this.#entries.slice(-shown)
+  timeline(since: number, most: number): { entries: TimelineEntry[]; skipped: number } {
+    const fresh = Math.min(this.#appended - since, this.size)
+    const count = Math.min(fresh, most)
+    const entries = count <= 0 ? [] : this.#entries.slice(-count)
     const before = this.#appended - entries.length
     return {
       entries: entries.map((entry, at) => timelineEntry(entry, before + at + 1)),
-      skipped: Math.max(0, fresh - shown),
+      skipped: Math.max(0, fresh - count),
     }
   }
 
@@ -250,10 +250,10 @@ export class Journal {
   search(query: JournalQuery, about: string): Requests {
     const entries = this.recorded()
     const before = this.#appended - entries.length
-    const found = select(withText(entries, query.text ?? '', about), query)
-    if (query.short !== true) return { requests: found.map(viewOf) }
+    const selected = select(withText(entries, query.text ?? '', about), query)
+    if (query.short !== true) return { requests: selected.map(viewOf) }
     const places = new Map(entries.map((entry, at) => [entry, before + at + 1]))
-    return { requests: [], entries: found.map((entry) => timelineEntry(entry, places.get(entry) ?? 0)) }
+    return { requests: [], entries: selected.map((entry) => timelineEntry(entry, places.get(entry) ?? 0)) }
   }
 
   /** The latest entry with this id: clients may send an id twice. */

@@ -20,23 +20,23 @@ const MAX_NEAR_MISSES = 3
 export function nearMisses(match: Match, entries: readonly RecordedEntry[]): NearMiss[] {
   if (Object.keys(match).length === 0) return []
   const candidates = entries.flatMap((entry, index) => {
-    const found = differences(match, entry)
+    const entryDifferences = differences(match, entry)
     const isOther = (entry.kind === 'control' || entry.kind === 'clock') && !entry.trace.account
-    return found.length === 0 || (isOther && match.kind === undefined)
+    return entryDifferences.length === 0 || (isOther && match.kind === undefined)
       ? []
-      : [{ entry, found, index, distance: distance(entry, found) }]
+      : [{ entry, found: entryDifferences, index, distance: distance(entry, entryDifferences) }]
   })
   candidates.sort((a, b) => a.distance - b.distance || b.index - a.index)
   return candidates.slice(0, MAX_NEAR_MISSES).map(({ entry, found }) => nearMissOf(entry, found))
 }
 
 /** Another operation counts more than another value; an entry that is not a request to the API counts more than one that is. */
-function distance({ kind }: RecordedEntry, found: readonly Difference[]): number {
+function distance({ kind }: RecordedEntry, entryDifferences: readonly Difference[]): number {
   const base = kind === 'request' ? 0 : 5
-  return found.reduce((sum, { field }) => sum + (field === 'operation' || field === 'kind' ? 10 : 1), base)
+  return entryDifferences.reduce((sum, { field }) => sum + (field === 'operation' || field === 'kind' ? 10 : 1), base)
 }
 
-function nearMissOf(entry: RecordedEntry, found: readonly Difference[]): NearMiss {
+function nearMissOf(entry: RecordedEntry, entryDifferences: readonly Difference[]): NearMiss {
   return {
     id: entry.id,
     at: instant(entry.at),
@@ -44,7 +44,7 @@ function nearMissOf(entry: RecordedEntry, found: readonly Difference[]): NearMis
     method: entry.method,
     path: pathOf(entry),
     status: entry.status,
-    differences: found.map((difference) => maskDifference(difference, documentNameOf(entry))),
+    differences: entryDifferences.map((difference) => maskDifference(difference, documentNameOf(entry))),
   }
 }
 

@@ -68,10 +68,10 @@ export interface Difference {
  * Reads the `match` of a request; `preparePatterns` comes before.
  * @throws JournalQueryError for an unknown key, an unknown operation, a body that is not an object
  */
-export function readMatch(sent: unknown, extensions: readonly string[] = []): Match {
-  if (sent === undefined) return {}
-  if (!isJsonObject(sent)) throw new JournalQueryError('match must be an object', 'match')
-  for (const [key, value] of Object.entries(sent)) {
+export function readMatch(input: unknown, extensions: readonly string[] = []): Match {
+  if (input === undefined) return {}
+  if (!isJsonObject(input)) throw new JournalQueryError('match must be an object', 'match')
+  for (const [key, value] of Object.entries(input)) {
     if (!Object.hasOwn(FIELDS, key)) throw unknownName(key, key, MATCH_KEYS)
     checkValue(key, value, extensions)
     if (key === 'body' && !isJsonObject(value)) {
@@ -82,7 +82,7 @@ export function readMatch(sent: unknown, extensions: readonly string[] = []): Ma
       if (isMatcher(each) && 'matches' in each && !isLinearPattern(each.matches))
         throw wrongValue(key, `matched by a regular expression with ${LINEAR_PATTERN}`, each.matches)
   }
-  return sent
+  return input
 }
 
 function unknownName(name: string, key: string, allowed: readonly string[]): JournalQueryError {
@@ -105,8 +105,8 @@ const WORDS: Readonly<Partial<Record<MatchKey, readonly string[]>>> = {
 /** A mistyped value would never match, and a count of 0 would look like a proof. */
 function checkValue(key: string, value: JsonValue, extensions: readonly string[]): void {
   if (Array.isArray(value)) for (const item of value) checkValue(key, item, extensions)
-  const known = isMatchKey(key) ? WORDS[key] : undefined
-  const words = known && key === 'operation' ? [...known, ...extensions] : known
+  const allowedWords = isMatchKey(key) ? WORDS[key] : undefined
+  const words = allowedWords && key === 'operation' ? [...allowedWords, ...extensions] : allowedWords
   if (words && typeof value === 'string' && !value.includes('*') && !words.includes(value)) {
     throw unknownName(value, key, words)
   }
@@ -118,9 +118,9 @@ function checkValue(key: string, value: JsonValue, extensions: readonly string[]
 
 const STATUSES = [0, ...Array.from({ length: 500 }, (_, at) => 100 + at)]
 
-function wrongValue(key: string, allowed: string, found: JsonValue): JournalQueryError {
-  const shown = quote(maskText(typeof found === 'string' ? found : jsonText(found)), 60)
-  return new JournalQueryError(`${key} must be ${allowed}; found ${shown}`, key, [], allowed)
+function wrongValue(key: string, allowed: string, value: JsonValue): JournalQueryError {
+  const valueText = quote(maskText(typeof value === 'string' ? value : jsonText(value)), 60)
+  return new JournalQueryError(`${key} must be ${allowed}; found ${valueText}`, key, [], allowed)
 }
 
 export function matches(match: Match, entry: RecordedEntry): boolean {
@@ -136,26 +136,26 @@ export function isCounted(match: Match, entry: RecordedEntry): boolean {
 export function differences(match: Match, entry: RecordedEntry): Difference[] {
   return (Object.keys(match) as MatchKey[]).flatMap((key) => {
     const wanted = match[key] ?? null
-    const found = FIELDS[key](entry)
-    if (key === 'body') return bodyDifferences(wanted, found)
-    return fits(wanted, found) ? [] : [{ field: key, wanted, found }]
+    const actual = FIELDS[key](entry)
+    if (key === 'body') return bodyDifferences(wanted, actual)
+    return fits(wanted, actual) ? [] : [{ field: key, wanted, found: actual }]
   })
 }
 
 /** A list of wanted values means any of them; a list of found values, that one of them is wanted. */
-function fits(wanted: JsonValue, found: JsonValue): boolean {
-  if (Array.isArray(wanted)) return wanted.some((each) => fits(each, found))
-  if (Array.isArray(found)) return found.some((each) => fits(wanted, each))
-  if (wanted === null) return found === null
-  if (typeof wanted === 'string' && isNumber(found)) return matchesValue(wanted, String(found))
-  return matchesValue(wanted, found === null ? undefined : found)
+function fits(wanted: JsonValue, actual: JsonValue): boolean {
+  if (Array.isArray(wanted)) return wanted.some((each) => fits(each, actual))
+  if (Array.isArray(actual)) return actual.some((each) => fits(wanted, each))
+  if (wanted === null) return actual === null
+  if (typeof wanted === 'string' && isNumber(actual)) return matchesValue(wanted, String(actual))
+  return matchesValue(wanted, actual === null ? undefined : actual)
 }
 
 function bodyDifferences(wanted: JsonValue, body: JsonValue): Difference[] {
   return Object.entries(wanted as JsonObject).flatMap(([path, value]) => {
     // A key that is the whole path wins over the path through objects.
-    const found = isJsonObject(body) && Object.hasOwn(body, path) ? body[path] : valueAt(body, path)
-    return matchesValue(value, found) ? [] : [{ field: `body.${path}`, wanted: value, found: found ?? null }]
+    const actual = isJsonObject(body) && Object.hasOwn(body, path) ? body[path] : valueAt(body, path)
+    return matchesValue(value, actual) ? [] : [{ field: `body.${path}`, wanted: value, found: actual ?? null }]
   })
 }
 
@@ -232,8 +232,8 @@ export function select(
 ): RecordedEntry[] {
   const isSearch = short || text !== ''
   const later = since === undefined ? entries : laterThan(entries, since)
-  const found = later.filter((entry) => (isSearch ? matches(match, entry) : isCounted(match, entry)))
-  return since === undefined ? found.slice(Math.max(0, found.length - limit)) : found.slice(0, limit)
+  const selected = later.filter((entry) => (isSearch ? matches(match, entry) : isCounted(match, entry)))
+  return since === undefined ? selected.slice(Math.max(0, selected.length - limit)) : selected.slice(0, limit)
 }
 
 function laterThan(entries: readonly RecordedEntry[], since: string): readonly RecordedEntry[] {

@@ -37,7 +37,7 @@ const ACCOUNT_EVENTS: Readonly<Record<string, string>> = {
 export function replayOf(
   recorded: readonly JournalEntry[],
   last?: string,
-  present: readonly SeededAccount[] = [],
+  accounts: readonly SeededAccount[] = [],
 ): Replay | undefined {
   // What the mock sends by itself is no request to it.
   const entries = recorded.filter(({ kind }) => kind !== 'webhook')
@@ -51,7 +51,7 @@ export function replayOf(
   const recorder = new ReplayRecorder(milliseconds(first.at))
   for (const entry of order) recorder.add(entry)
   for (const entry of entries.slice(wanted + 1)) recorder.noteAccounts(entry)
-  for (const account of present) recorder.noteAccount(account)
+  for (const account of accounts) recorder.noteAccount(account)
   const name = `replay-${(last ?? target.id).replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 80)}`
   const documents = recorder.documents(name, describe(target, order.filter(isRequest).length))
   return { ...documents, clock: first.at, mcp: order.some(({ path }) => MCP_PATH.test(path)) }

@@ -17,8 +17,8 @@ function hasWords(entry: RecordedEntry, words: readonly string[]): boolean {
   // An escape makes what is shown differ from what was sent.
   const raw = rawText(entry)
   if (!/[\\%+]/.test(raw) && !words.every((word) => raw.includes(word))) return false
-  const shown = shownText(viewOf(entry))
-  return words.every((word) => shown.includes(word))
+  const text = shownText(viewOf(entry))
+  return words.every((word) => text.includes(word))
 }
 
 function rawText(entry: RecordedEntry): string {

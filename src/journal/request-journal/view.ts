@@ -99,8 +99,8 @@ export function namedAccount(entry: RecordedEntry): Partial<Record<'connector' |
   if (entry.operation === null) return {}
   return Object.fromEntries(
     ['connector', 'identifier'].flatMap((name) => {
-      const sent = sentText(entry, name)
-      return sent === undefined ? [] : [[name, maskText(sent)]]
+      const identifier = sentText(entry, name)
+      return identifier === undefined ? [] : [[name, maskText(identifier)]]
     }),
   )
 }
@@ -214,8 +214,8 @@ export function shownRule({
 function faultDocument({ kind, params }: ScenarioFault): JsonObject {
   const by = own(params, 'by')
   if (kind === 'advance_clock' && typeof by === 'number') return { advance_clock: `${by}ms` }
-  const given = Object.entries(params).filter(([name, value]) => name === 'body' || value !== null)
-  return { [kind]: maskJson(Object.fromEntries(given)) }
+  const parameters = Object.entries(params).filter(([name, value]) => name === 'body' || value !== null)
+  return { [kind]: maskJson(Object.fromEntries(parameters)) }
 }
 
 function requestView(entry: RecordedEntry): JournalMessage {

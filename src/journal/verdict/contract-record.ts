@@ -31,8 +31,8 @@ export class ContractRecords {
   #older = new EnvironmentContractRecord()
 
   /** `present` returns the test that an environment was made for; undefined when there is none of that name. */
-  constructor(present: (environment: string) => { readonly test: TestLabel | undefined } | undefined) {
-    this.#present = present
+  constructor(current: (environment: string) => { readonly test: TestLabel | undefined } | undefined) {
+    this.#present = current
   }
 
   /**
@@ -42,10 +42,10 @@ export class ContractRecords {
   of(name: string): EnvironmentContractRecord {
     let record = this.#byName.get(name)
     if (!record) this.#byName.set(name, (record = new EnvironmentContractRecord(name, this.#present(name)?.test)))
-    const present = this.#removed.has(name) ? this.#present(name) : undefined
-    if (present) {
+    const current = this.#removed.has(name) ? this.#present(name) : undefined
+    if (current) {
       this.#removed.delete(name)
-      record.test = present.test
+      record.test = current.test
     }
     return record
   }
@@ -64,11 +64,11 @@ export class ContractRecords {
   }
 
   /** For reading: the record of an environment, with what its present scenarios have seen; empty where there is none. */
-  copyOf(name: string, present: readonly ScenarioHistory[] = []): EnvironmentContractRecord {
-    const known = this.#byName.get(name)
-    const copy = new EnvironmentContractRecord(name, known?.test)
-    if (known) copy.add(known)
-    for (const history of present) copy.scenarios.add(history)
+  copyOf(name: string, running: readonly ScenarioHistory[] = []): EnvironmentContractRecord {
+    const ofEnvironment = this.#byName.get(name)
+    const copy = new EnvironmentContractRecord(name, ofEnvironment?.test)
+    if (ofEnvironment) copy.add(ofEnvironment)
+    for (const history of running) copy.scenarios.add(history)
     return copy
   }
 
@@ -157,28 +157,29 @@ export class EnvironmentContractRecord implements ContractUseRecord {
     }
   }
 
-  add(other: EnvironmentContractRecord): void {
-    this.requests += other.requests
-    this.judged += other.judged
-    for (const [reason, requests] of other.refused) this.refused.set(reason, (this.refused.get(reason) ?? 0) + requests)
-    this.incompleteSince = [this.incompleteSince, other.incompleteSince].filter(Boolean).sort().at(-1)
-    this.injected += other.injected
-    this.findings.merge(other.findings)
-    addTimes(this.outcomes, other.outcomes)
-    addTimes(this.moves, other.moves)
-    this.flows.add(other.flows)
-    this.races.add(other.races)
-    for (const history of other.scenarios.list()) this.scenarios.add(history)
-    for (const [operation, parts] of other.fields) {
-      const own = this.#reached(operation)
-      for (const part of Object.keys(own) as Part[]) raise(own[part], parts[part])
+  add(merged: EnvironmentContractRecord): void {
+    this.requests += merged.requests
+    this.judged += merged.judged
+    for (const [reason, requests] of merged.refused)
+      this.refused.set(reason, (this.refused.get(reason) ?? 0) + requests)
+    this.incompleteSince = [this.incompleteSince, merged.incompleteSince].filter(Boolean).sort().at(-1)
+    this.injected += merged.injected
+    this.findings.merge(merged.findings)
+    addTimes(this.outcomes, merged.outcomes)
+    addTimes(this.moves, merged.moves)
+    this.flows.add(merged.flows)
+    this.races.add(merged.races)
+    for (const history of merged.scenarios.list()) this.scenarios.add(history)
+    for (const [operation, parts] of merged.fields) {
+      const levels = this.#reached(operation)
+      for (const part of Object.keys(levels) as Part[]) raise(levels[part], parts[part])
     }
   }
 
   #reachRequest({ operation, checked, body }: OperationUse, level: Level): void {
     if (!checked) return
-    const sent = { path: checked.path, query: checked.query, body }
-    for (const part of REQUEST_PARTS) this.#reach(operation, part, sent[part], level)
+    const request = { path: checked.path, query: checked.query, body }
+    for (const part of REQUEST_PARTS) this.#reach(operation, part, request[part], level)
   }
 
   #reach(operation: Operation, part: Part, value: unknown, level: Level): void {
@@ -264,9 +265,9 @@ export function fieldsOf(operation: Operation, part: Part): Field[] {
     ...(items ? inside(items, `${path}[]`) : []),
     ...Object.entries(fields).flatMap(([name, field]) => {
       const { number = 0, required = false, outputOnly, aliasOf } = field
-      const own = path === '' ? name : `${path}.${name}`
-      const isLeftOut = (part !== 'answer' && outputOnly) || aliasOf !== undefined || neverFilled.includes(own)
-      return isLeftOut ? [] : [{ number, path: own, required }, ...inside(field, own)]
+      const fieldPath = path === '' ? name : `${path}.${name}`
+      const isLeftOut = (part !== 'answer' && outputOnly) || aliasOf !== undefined || neverFilled.includes(fieldPath)
+      return isLeftOut ? [] : [{ number, path: fieldPath, required }, ...inside(field, fieldPath)]
     }),
   ]
   return inside(FIELDS[part][operation] ?? {}, '')
@@ -293,8 +294,8 @@ function markFields(node: FieldNode, value: unknown, mark: Mark): void {
   } else if (fields && isJsonObject(value)) {
     for (const name in fields) {
       const field = fields[name]
-      const found = value[name]
-      if (field && found !== undefined) markFields(field, found, mark)
+      const member = value[name]
+      if (field && member !== undefined) markFields(field, member, mark)
     }
   }
 }

@@ -66,8 +66,8 @@ export class CountedFindings {
 
   #counted(finding: Finding): CountedFinding | undefined {
     const key = this.#keyOf(finding)
-    const known = this.#byKey.get(key)
-    if (known) return known
+    const earlier = this.#byKey.get(key)
+    if (earlier) return earlier
     const ofCode = this.#ofCode.get(finding.code) ?? 0
     if (ofCode === MAX_FINDINGS) {
       this.leftOut += 1

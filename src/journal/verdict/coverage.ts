@@ -27,8 +27,8 @@ export function coverageOf(record: EnvironmentContractRecord, { bundledScenarios
   const lifecycle_moves = MOVES.map(({ from, event, to }) => {
     return { from, event, to, reach: reachOf(record.moves.get(`${from} ${event} ${to}`)) }
   })
-  const known = new Map(record.scenarios.list().map((history) => [history.name, history]))
-  const scenarios = bundledScenarios.map((name) => scenarioCoverage(name, known.get(name)))
+  const histories = new Map(record.scenarios.list().map((history) => [history.name, history]))
+  const scenarios = bundledScenarios.map((name) => scenarioCoverage(name, histories.get(name)))
   return { summary: summaryOf({ operations, lifecycle_moves, scenarios }), operations, lifecycle_moves, scenarios }
 }
 

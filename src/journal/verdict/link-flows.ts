@@ -41,9 +41,9 @@ export class LinkFlows {
     }
   }
 
-  add(other: LinkFlows): void {
-    this.#ended.push(...other.#ended.slice(0, MAX_LINKS - this.#ended.length))
-    for (const client of other.#verifying) this.#verifying.add(client)
+  add(flows: LinkFlows): void {
+    this.#ended.push(...flows.#ended.slice(0, MAX_LINKS - this.#ended.length))
+    for (const client of flows.#verifying) this.#verifying.add(client)
   }
 }
 
@@ -63,10 +63,10 @@ const UNVERIFIED_FLOW = violation({
  * clients of its own, so that of several environments each counts as elsewhere.
  */
 export function unverifiedFlows(environments: readonly LinkFlows[]): Iterable<CountedFinding> {
-  const found = new CountedFindings()
+  const findings = new CountedFindings()
   for (const flows of environments) {
-    const others = environments.some((other) => other !== flows && other.verifies)
-    for (const flow of flows.unverified(others)) found.add(UNVERIFIED_FLOW, flow.found)
+    const others = environments.some((environment) => environment !== flows && environment.verifies)
+    for (const flow of flows.unverified(others)) findings.add(UNVERIFIED_FLOW, flow.found)
   }
-  return found.list()
+  return findings.list()
 }

@@ -104,9 +104,9 @@ const MERGES: Readonly<Record<string, Merge>> = {
 }
 
 function merged(values: readonly unknown[]): JsonObject {
-  const [given = {}] = values as JsonObject[]
+  const [document = {}] = values as JsonObject[]
   const incomplete = (values as JsonObject[]).find((each) => each['incomplete_since'] !== undefined)
-  const first = incomplete ? { ...given, incomplete_since: null } : given
+  const first = incomplete ? { ...document, incomplete_since: null } : document
   return Object.fromEntries(
     Object.entries(first).map(([name, value]) => {
       const merge = Object.hasOwn(MERGES, name) ? MERGES[name] : undefined

@@ -29,11 +29,11 @@ export async function prismCheck(prism: PrismValidator, entries: readonly Record
     disagreements: [] as PrismCheck['disagreements'][number][],
     left_out: 0,
   }
-  let seen = 0
+  let count = 0
   for (const entry of entries) {
     const recorded = exchangeOf(entry)
     if (!recorded) continue
-    if (++seen % BATCH === 0) await turn()
+    if (++count % BATCH === 0) await turn()
     const { exchange, unchecked } = recorded
     const { request, answer } = unchecked
     for (const reason of [request, answer]) if (reason) check.not_judged[reason] += 1
@@ -217,17 +217,17 @@ function comparable(
 }
 
 function isLoose(operation: Operation, name: string, text: string | null): boolean {
-  const parameter = routeOf(operation).query.find((known) => known.name === name)
+  const parameter = routeOf(operation).query.find((declared) => declared.name === name)
   if (!parameter || text === null) return false
   return text === '' || (parameter.type === 'integer' && Number.isSafeInteger(Number(text)))
 }
 
 function prismInput({ operation, request: { method, path, query, headers, body } }: ObservedExchange): PrismInput {
   const route = routeOf(operation)
-  const known = [...new URLSearchParams(query)].filter(([name]) =>
+  const pairs = [...new URLSearchParams(query)].filter(([name]) =>
     route.query.some((parameter) => parameter.name === name),
   )
-  const input = { method, path, query: new URLSearchParams(known) }
+  const input = { method, path, query: new URLSearchParams(pairs) }
   if (route.bodyMediaType === null) return { ...input, headers: {}, body: undefined }
   if (body === '') return { ...input, headers, body: undefined }
   return { ...input, headers, body: isForm(operation) ? body : meaningfulBody(operation, readJson(body)) }

@@ -68,8 +68,8 @@ export function createReports(parts: ReportParts): Reports {
     const bundledScenarios = await parts.bundledScenarios()
     const reported = [...names()].filter((name) => environment === undefined || name === environment)
     const environments = reported.sort().map((name) => {
-      const present = registry.environment(name)
-      return records.copyOf(name, present && scenarios.of(present).history())
+      const current = registry.environment(name)
+      return records.copyOf(name, current && scenarios.of(current).history())
     })
     return {
       head: { schema_version: SCHEMA_VERSION, tool: { name: 'toolmock', version }, at: instant(realTime()) },
@@ -91,10 +91,10 @@ export function createReports(parts: ReportParts): Reports {
       )
     },
     rendered: async (format, environment, allowsNoRequests) => {
-      const made = await sources(environment)
-      const contract = contractReport(made)
+      const environmentSources = await sources(environment)
+      const contract = contractReport(environmentSources)
       const requireRequests = environment === undefined && !allowsNoRequests && contract.total.requests > 0
-      return render(format, judge({ contract, coverage: coverageReport(made) }, { requireRequests }))
+      return render(format, judge({ contract, coverage: coverageReport(environmentSources) }, { requireRequests }))
     },
     scenariosOfStart: async () => {
       const all = (await sources()).counted.flatMap(({ scenarios: history }) => history.list())
@@ -163,8 +163,8 @@ const MAX_TESTS = 100
 
 function findingOf({ finding, count, requests: examples, tests }: CountedFinding): ReportFinding {
   const requests = examples.map(({ id }) => id)
-  const named = [...tests.values()].slice(0, MAX_TESTS).flatMap((each) => testName(each) ?? [])
-  const origin = { request: requests[0] ?? null, count, requests, examples, tests: named, test_count: tests.size }
+  const testNames = [...tests.values()].slice(0, MAX_TESTS).flatMap((each) => testName(each) ?? [])
+  const origin = { request: requests[0] ?? null, count, requests, examples, tests: testNames, test_count: tests.size }
   return { ...finding, ...origin }
 }
 

@@ -31,14 +31,16 @@ export const SHOWN = { tests: 3, requests: 2 }
 
 /** What leads back from a finding to its tests and requests, a line each. */
 export function originLines({ count, examples, tests, test_count: testCount }: FindingOrigin): string[] {
-  const named = tests.slice(0, SHOWN.tests).map(testText)
-  const more = testCount - named.length
-  const inTests = testCount === 1 ? `in the test ${named.join()}` : `in ${testCount} tests: ${named.join('; ')}`
-  const shown = examples.slice(0, SHOWN.requests).map(requestText)
+  const testTexts = tests.slice(0, SHOWN.tests).map(testText)
+  const more = testCount - testTexts.length
+  const inTests = testCount === 1 ? `in the test ${testTexts.join()}` : `in ${testCount} tests: ${testTexts.join('; ')}`
+  const requestTexts = examples.slice(0, SHOWN.requests).map(requestText)
   return [
     ...(testCount === 0 ? [] : [`${inTests}${more > 0 ? `; and ${more} more` : ''}`]),
-    ...shown,
-    ...(count > shown.length && shown.length > 0 ? [`and ${plural(count - shown.length, 'more request')}`] : []),
+    ...requestTexts,
+    ...(count > requestTexts.length && requestTexts.length > 0
+      ? [`and ${plural(count - requestTexts.length, 'more request')}`]
+      : []),
   ]
 }
 

@@ -23,18 +23,18 @@ export class TokenRaces {
     for (const event of entry.trace.tokens) {
       if (event.kind === 'renewed') keep(this.#renewed, event.token, { next: event.next, request })
       else {
-        const found = foundIn(entry)
+        const place = foundIn(entry)
         if (event.kind === 'stored') keep(this.#stored, event.token, request)
         if (this.#suspects.length === MAX_EVENTS) this.#suspects.shift()
-        this.#suspects.push({ event, operation: operation ?? 'token_refresh', found })
+        this.#suspects.push({ event, operation: operation ?? 'token_refresh', found: place })
       }
     }
   }
 
-  add(other: TokenRaces): void {
-    for (const [token, renewal] of other.#renewed) keep(this.#renewed, token, renewal)
-    for (const [token, request] of other.#stored) keep(this.#stored, token, request)
-    this.#suspects.push(...other.#suspects.slice(0, MAX_EVENTS - this.#suspects.length))
+  add(races: TokenRaces): void {
+    for (const [token, renewal] of races.#renewed) keep(this.#renewed, token, renewal)
+    for (const [token, request] of races.#stored) keep(this.#stored, token, request)
+    this.#suspects.push(...races.#suspects.slice(0, MAX_EVENTS - this.#suspects.length))
   }
 
   addTo(findings: CountedFindings): void {
@@ -68,10 +68,14 @@ export class TokenRaces {
 
   /** Whether a token came of another one by renewals. */
   #descends(token: string, from: string): boolean {
-    const seen = new Set<string>()
-    for (let at = this.#renewed.get(from)?.next; at !== undefined && !seen.has(at); at = this.#renewed.get(at)?.next) {
+    const visited = new Set<string>()
+    for (
+      let at = this.#renewed.get(from)?.next;
+      at !== undefined && !visited.has(at);
+      at = this.#renewed.get(at)?.next
+    ) {
       if (at === token) return true
-      seen.add(at)
+      visited.add(at)
     }
     return false
   }

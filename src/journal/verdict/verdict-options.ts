@@ -90,10 +90,10 @@ export class VerdictOptionError extends Error {
 
   constructor(
     readonly option: Exclude<keyof VerdictOptionTexts, 'reasons'>,
-    readonly found: string | number,
+    readonly value: string | number,
     readonly expected: string,
   ) {
-    super(`${option} must be ${expected}; found ${JSON.stringify(found)}`)
+    super(`${option} must be ${expected}; found ${JSON.stringify(value)}`)
   }
 }
 

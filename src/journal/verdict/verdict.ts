@@ -82,15 +82,15 @@ const NO_REQUESTS = runFinding({
  * not do.
  */
 function withCases(verdict: Verdict, cases: readonly CaseResult[]): Verdict {
-  const own = cases.flatMap(ownReasons)
-  const reasons = [...own, ...verdict.reasons.filter(({ code }) => code !== 'must_fire')]
+  const caseReasons = cases.flatMap(ownReasons)
+  const reasons = [...caseReasons, ...verdict.reasons.filter(({ code }) => code !== 'must_fire')]
   return { ...verdict, ok: reasons.length === 0, reasons }
 }
 
 /** What a case failed by beside what is wrong with its requests, with its name. */
 export function ownReasons({ name, reasons }: CaseResult): VerdictItem[] {
-  const own = reasons.filter(({ request }) => request === null)
-  return own.map((reason) => ({ ...reason, sentence: `${name}: ${reason.sentence}` }))
+  const withoutRequest = reasons.filter(({ request }) => request === null)
+  return withoutRequest.map((reason) => ({ ...reason, sentence: `${name}: ${reason.sentence}` }))
 }
 
 function unusedAllowance({ operation, field }: Allowance, fails: boolean): ReportFinding {
@@ -112,13 +112,13 @@ function withoutAllowed(
     isViolation(finding) && allow.some((each) => allows(each, finding))
   const judged = (finding: ReportFinding): ReportFinding =>
     failOn === 'warning' || finding.code === failOn ? { ...finding, kind: 'violation' } : finding
-  const kept = <Of extends ContractRecord>(record: Of): Of => ({
+  const withoutAllowances = <Of extends ContractRecord>(record: Of): Of => ({
     ...record,
     findings: record.findings.map(judged).filter((finding) => !isAllowed(finding)),
   })
-  const total = kept(contract.total)
+  const total = withoutAllowances(contract.total)
   return {
-    contract: { ...contract, ok: isKept(total), total, environments: contract.environments.map(kept) },
+    contract: { ...contract, ok: isKept(total), total, environments: contract.environments.map(withoutAllowances) },
     allowed: contract.total.findings.map(judged).filter(isAllowed),
   }
 }

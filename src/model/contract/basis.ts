@@ -61,8 +61,8 @@ type Broken = Pick<Finding, 'operation' | 'field' | 'code' | 'error_code'>
 export function basisOf({ operation, field: path, code: constraint, error_code }: Broken): string {
   const rules = [`${operation} ${path}`, `* ${path}`, `${operation} *`, '* *']
   const [ofRule] = rules.flatMap((rule) => OF_RULE[`${rule} ${constraint}`] ?? [])
-  const known = ofRule ?? OF_CONSTRAINT[constraint] ?? OF_CODE[error_code ?? '']
-  if (known !== undefined) return known
+  const basis = ofRule ?? OF_CONSTRAINT[constraint] ?? OF_CODE[error_code ?? '']
+  if (basis !== undefined) return basis
   const parts = path
     .replace(/\[[^\]]*\]/g, '.[]')
     .split('.')

@@ -51,10 +51,10 @@ export function checkRequest(
   const query = checkQuery(route, request.query)
   const path = violations(REQUESTS[operation].path, request.path, parameterName)
   const body = checkBody(route, request.body)
-  const found = joined(joined(query.violations, path), body.violations)
+  const allViolations = joined(joined(query.violations, path), body.violations)
   const warnings = joined(query.warnings, body.warnings)
   const unknown: readonly RequestWarning[] = options.strict ? warnings.filter(isUnknown) : NONE
-  const all = joined(found, unknown.map(violationOfUnknown))
+  const all = joined(allViolations, unknown.map(violationOfUnknown))
   return {
     violations: all.length > MAX_VIOLATIONS ? all.slice(0, MAX_VIOLATIONS) : all,
     warnings,
@@ -81,8 +81,8 @@ function violationOfUnknown({ field, description, did_you_mean: meant }: Request
 }
 
 /** The warning of a name that is not among the known ones of its place (G6). */
-function unknownName(field: string, name: string, known: Iterable<string>, description: string): RequestWarning {
-  const meant = nearMiss(name, known)
+function unknownName(field: string, name: string, candidates: Iterable<string>, description: string): RequestWarning {
+  const meant = nearMiss(name, candidates)
   if (meant === undefined) return { field, description, kind: 'unknown' }
   return { field, description, kind: 'near_miss', did_you_mean: meant }
 }
@@ -134,15 +134,15 @@ function readQuery(route: Route, text: string): ReadQuery {
   const read: ReadQuery = { value: {}, violations: [], warnings }
   if (text === '') return read
   if (route.query.length > 0) read.violations.push(...encodingViolations(text))
-  const sent = parse(text, '&', '=', EVERY_PAIR)
-  for (const name of Object.keys(sent)) {
-    const values = sent[name] ?? []
+  const parameters = parse(text, '&', '=', EVERY_PAIR)
+  for (const name of Object.keys(parameters)) {
+    const values = parameters[name] ?? []
     const parameter = route.query.find((each) => each.name === name)
     if (parameter) readParameter(parameter, Array.isArray(values) ? values : [values], read)
     else if (warnings.length < MAX_VIOLATIONS) {
       const field = shownName(name)
-      const known = route.query.map((each) => each.name)
-      warnings.push(unknownName(field, field, known, `is no query parameter of ${route.operation}`))
+      const candidates = route.query.map((each) => each.name)
+      warnings.push(unknownName(field, field, candidates, `is no query parameter of ${route.operation}`))
     }
   }
   return read
@@ -179,8 +179,8 @@ function readParameter(parameter: QueryParameter, texts: readonly string[], read
   if (!repeatable) read.value[name] = values[0]
   else {
     // An empty text names nothing: as with every other filter, it counts as not sent.
-    const named = values.filter((value) => value !== '')
-    if (named.length > 0) read.value[name] = named
+    const filled = values.filter((value) => value !== '')
+    if (filled.length > 0) read.value[name] = filled
   }
 }
 
@@ -252,19 +252,19 @@ interface FieldSearch {
 
 function checkKey(node: FieldNode, { key, value }: { key: string; value: unknown }, search: FieldSearch): void {
   const { operation, path, warnings } = search
-  const known = fieldOf(node, key)
-  if (!known) {
+  const child = fieldOf(node, key)
+  if (!child) {
     if (!node.open) warnings.push(unknownName(fieldName(path), key, inputsOf(node), `is not a field of ${operation}`))
     return
   }
-  if (known.outputOnly) {
+  if (child.outputOnly) {
     warnings.push(warningAt(path, 'output_only', 'is ignored: the service only answers this field'))
     return
   }
-  if (known.aliasOf !== undefined) {
-    warnings.push(warningAt(path, 'alias', `is another name for ${known.aliasOf}, the name in the document`))
+  if (child.aliasOf !== undefined) {
+    warnings.push(warningAt(path, 'alias', `is another name for ${child.aliasOf}, the name in the document`))
   }
-  findForeignFields(known, value, search)
+  findForeignFields(child, value, search)
 }
 
 /** The names of the fields that a client may send. */
@@ -280,18 +280,18 @@ function warningAt(path: FieldPath, kind: RequestWarning['kind'], description: s
 function meaningful({ items, fields }: FieldNode, value: JsonValue): JsonValue {
   if (Array.isArray(value)) {
     if (!items) return value
-    const kept = value.map((item) => meaningful(items, item))
-    return kept.some((item, at) => item !== value[at]) ? kept : value
+    const elements = value.map((item) => meaningful(items, item))
+    return elements.some((item, at) => item !== value[at]) ? elements : value
   }
   if (!isJsonObject(value)) return value
   let changed: Map<string, JsonValue | undefined> | undefined
   // The table of fields is the mock's own, and making a list of it would take longer than the search.
   for (const key in fields) {
-    const known = fields[key]
+    const child = fields[key]
     const inner = own(value, key)
-    if (!known || inner === undefined) continue
-    const kept = isIdle(known, inner) ? undefined : meaningful(known, inner)
-    if (kept !== inner) changed = (changed ?? new Map<string, JsonValue | undefined>()).set(key, kept)
+    if (!child || inner === undefined) continue
+    const meaning = isIdle(child, inner) ? undefined : meaningful(child, inner)
+    if (meaning !== inner) changed = (changed ?? new Map<string, JsonValue | undefined>()).set(key, meaning)
   }
   if (!changed) return value
   const entries = Object.entries(value).map(
@@ -301,8 +301,8 @@ function meaningful({ items, fields }: FieldNode, value: JsonValue): JsonValue {
   return Object.fromEntries(entries.filter(([, inner]) => inner !== undefined)) as JsonObject
 }
 
-function isIdle(known: FieldNode, value: JsonValue): boolean {
-  return known.outputOnly === true || value === null || (known.url === true && value === '')
+function isIdle(node: FieldNode, value: JsonValue): boolean {
+  return node.outputOnly === true || value === null || (node.url === true && value === '')
 }
 
 function fieldOf(node: FieldNode, key: string): FieldNode | undefined {

@@ -51,9 +51,9 @@ export async function createPrismValidator(
   for (const operation of await getHttpOperationsFromSpec(document))
     operations.set(operation.iid ?? operation.id, operation)
   const resource = (id: Operation): Described => {
-    const found = operations.get(id)
-    if (!found) throw new Error(`Prism knows no operation ${id}`)
-    return found
+    const operation = operations.get(id)
+    if (!operation) throw new Error(`Prism knows no operation ${id}`)
+    return operation
   }
   return {
     request: (operation, request) =>

@@ -75,14 +75,14 @@ export function servedRoutes(switches: RouteSwitches): readonly Route[] {
 
 /** The method and path of the route that a refused request most likely meant, `POST /oauth/token`; null when none is near. */
 export function nearestRoute(routes: readonly Route[], method: string, path: string): string | null {
-  const known =
+  const nearest =
     nearestPath(
       path,
       routes.map((route) => route.path),
     ) ?? pathWithSameEnd(routes, path)
-  if (known === undefined) return null
-  const methods: readonly string[] = routes.filter((route) => route.path === known).map((route) => route.method)
-  return `${methods.includes(method) ? method : methods.join(' or ')} ${known}`
+  if (nearest === undefined) return null
+  const methods: readonly string[] = routes.filter((route) => route.path === nearest).map((route) => route.method)
+  return `${methods.includes(method) ? method : methods.join(' or ')} ${nearest}`
 }
 
 /** Another version or prefix, `/v1/tools` for `/api/v1/tools`, and `/v1/custom-providers/acme` for one with a parameter. */

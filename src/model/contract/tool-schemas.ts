@@ -67,9 +67,9 @@ const loadAjv = lazyImport(async () => {
 
 const loadPatterns = lazyImport(() => import('../linear-pattern.ts'))
 
-async function compile(given: JsonObject, leftOut: (pattern: string, reason: string) => void): Promise<Validator> {
+async function compile(declared: JsonObject, leftOut: (pattern: string, reason: string) => void): Promise<Validator> {
   const { ajv2020, addFormats } = await loadAjv()
-  const patterns = patternsIn(given)
+  const patterns = patternsIn(declared)
   // What runs patterns is loaded with the first schema that has one.
   const engine = patterns.length > 0 ? new (await loadPatterns()).PatternEngine() : undefined
   const unsupported = patterns.filter(({ source }) => {
@@ -77,7 +77,7 @@ async function compile(given: JsonObject, leftOut: (pattern: string, reason: str
     if (reason !== undefined) leftOut(source, reason)
     return reason !== undefined
   })
-  const schema = unsupported.length > 0 ? withoutPatterns(given, unsupported) : given
+  const schema = unsupported.length > 0 ? withoutPatterns(declared, unsupported) : declared
   // One instance for each schema, because schemas of different tools may use the same $id. The schema was checked when its file
   // was read; compiling the meta schema again would cost more than all the rest.
   const options = {

@@ -20,14 +20,14 @@ export function violationsOf(
   root: unknown,
   name: (path: FieldPath) => string = fieldName,
 ): FieldViolation[] {
-  const found = new Map<string, FieldViolation>()
+  const violations = new Map<string, FieldViolation>()
   for (const error of withoutBranches((errors ?? []).slice(0, 50 * MAX_VIOLATIONS))) {
-    if (found.size === MAX_VIOLATIONS) break
+    if (violations.size === MAX_VIOLATIONS) break
     const violation = describe(error, root, name)
     const key = `${violation.field}\n${violation.constraint}`
-    if (!found.has(key)) found.set(key, violation)
+    if (!violations.has(key)) violations.set(key, violation)
   }
-  return [...found.values()]
+  return [...violations.values()]
 }
 
 function describe(error: ValidatorError, root: unknown, name: (path: FieldPath) => string): FieldViolation {
@@ -37,8 +37,8 @@ function describe(error: ValidatorError, root: unknown, name: (path: FieldPath) 
   const constraint = error.keyword
   const rule = typeof value === 'bigint' ? exactRule(error) : ruleOf(error)
   if (error.propertyName !== undefined) {
-    const found = `the key ${quote(maskText(error.propertyName), SHOWN_TEXT)}${measure(error, error.propertyName)}`
-    return { field, description: ruleAndFound(rule, found), constraint }
+    const mistake = `the key ${quote(maskText(error.propertyName), SHOWN_TEXT)}${measure(error, error.propertyName)}`
+    return { field, description: ruleAndFound(rule, mistake), constraint }
   }
   // An error about a key that is missing or too much: there is no value to show.
   if (key !== undefined) return { field, description: rule, constraint }

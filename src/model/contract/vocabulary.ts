@@ -36,13 +36,13 @@ export function bodyInDocumentWords(operation: ServedOperation, body: JsonValue,
 }
 
 export function queryInDocumentWords(operation: ServedOperation, query: string, vocabulary: Vocabulary): string {
-  const known = wordsOf(operation)?.query
+  const queryWords = wordsOf(operation)?.query
   // The contract check refuses such a query, and has to see it as it was sent (G59).
-  if (!known || query === '' || percentDecoded(query) === undefined) return query
+  if (!queryWords || query === '' || percentDecoded(query) === undefined) return query
   const translate = (word: string): string => vocabulary.document(word)
-  const pairs = [...new URLSearchParams(query)].map(([sent, value]): [string, string] => {
-    const name = translatedName(known, sent, translate)
-    const node = ownEntry(known, name)
+  const pairs = [...new URLSearchParams(query)].map(([wireName, value]): [string, string] => {
+    const name = translatedName(queryWords, wireName, translate)
+    const node = ownEntry(queryWords, name)
     return [name, node?.word || node?.items?.word ? translate(value) : value]
   })
   return new URLSearchParams(pairs).toString()
@@ -74,12 +74,12 @@ function answerNode(operation: ServedOperation, status: number): WordNode | unde
  * caller's own.
  */
 function translatedName(
-  known: Readonly<Record<string, WordNode>> | undefined,
+  nodes: Readonly<Record<string, WordNode>> | undefined,
   name: string,
   translate: (word: string) => string,
 ): string {
-  const other = name.split('.').map(translate).join('.')
-  return ownEntry(known, other) || ownEntry(known, name) ? other : name
+  const translation = name.split('.').map(translate).join('.')
+  return ownEntry(nodes, translation) || ownEntry(nodes, name) ? translation : name
 }
 
 function fromWire(vocabulary: Vocabulary): Direction {
@@ -101,8 +101,8 @@ function translated(node: WordNode, value: JsonValue, direction: Direction): Jso
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       const name = translatedName(node.fields, key, direction.translate)
-      const known = ownEntry(node.fields, direction.documentKey(key, name))
-      return [name, known ? translated(known, inner, direction) : inner]
+      const fieldNode = ownEntry(node.fields, direction.documentKey(key, name))
+      return [name, fieldNode ? translated(fieldNode, inner, direction) : inner]
     }),
   )
 }
@@ -121,11 +121,11 @@ export function errorInWireWords(error: ServiceError, request: DocumentRequest, 
   if (!words) return error
   const { violations = [], ...context } = error.context
   const wireViolations = violationsInWireWords(violations, request, vocabulary)
-  const kept = freeStrings(words, request, vocabulary)
+  const literals = freeStrings(words, request, vocabulary)
   const isOfViolations = violations.length > 0 && error.message === violationsText(violations)
   const message = isOfViolations
     ? violationsText(wireViolations)
-    : vocabulary.prose(error.message, kept, (path) => wirePath(words, path, vocabulary))
+    : vocabulary.prose(error.message, literals, (path) => wirePath(words, path, vocabulary))
   return new ServiceError(error.errorCode, message, {
     ...context,
     ...(violations.length > 0 ? { violations: wireViolations } : {}),
@@ -140,11 +140,11 @@ export function violationsInWireWords<T extends Pick<FieldViolation, 'field' | '
 ): T[] {
   const words = wordsOf(request.operation)
   if (!words) return [...violations]
-  const kept = freeStrings(words, request, vocabulary)
+  const literals = freeStrings(words, request, vocabulary)
   const path = (dotted: string): string => wirePath(words, dotted, vocabulary)
   return violations.map((violation) => {
     const { field, description } = violation
-    const text = isFree(words.body, field) ? description : vocabulary.prose(description, kept, path)
+    const text = isFree(words.body, field) ? description : vocabulary.prose(description, literals, path)
     return { ...violation, field: path(field), description: text }
   })
 }
@@ -160,9 +160,9 @@ function wirePath({ query, body }: OperationWords, path: string, vocabulary: Voc
       node = /^\[\d/.test(part) ? node?.items : undefined
       return part
     }
-    const other = translatedName(node.fields, part, translate)
+    const translation = translatedName(node.fields, part, translate)
     node = ownEntry(node.fields, part)
-    return other
+    return translation
   })
 }
 
@@ -181,14 +181,14 @@ function isFree(body: WordNode | undefined, path: string): boolean {
 /** The names and the caller's own strings that look like a word of the vocabulary. Texts that repeat them leave them as they are. */
 function freeStrings(words: OperationWords, request: DocumentRequest, vocabulary: Vocabulary): Set<string> {
   const { query, body } = words
-  const found = new Set(words === ERRORS_ONLY ? PROXY_HEADERS : [])
+  const literals = new Set(words === ERRORS_ONLY ? PROXY_HEADERS : [])
   const look = (node: WordNode | undefined, value: unknown): void => {
-    if (typeof value === 'string' && !node?.word && vocabulary.has(value)) found.add(value)
+    if (typeof value === 'string' && !node?.word && vocabulary.has(value)) literals.add(value)
     if (Array.isArray(value)) for (const item of value) look(node?.items, item)
     if (!isJsonObject(value)) return
     for (const [key, inner] of Object.entries<JsonValue>(value)) look(ownEntry(node?.fields, key), inner)
   }
   look(body, request.body)
   for (const [name, value] of new URLSearchParams(request.query)) look(ownEntry(query, name), value)
-  return found
+  return literals
 }

@@ -17,8 +17,8 @@ export interface Scope {
 }
 
 /** The scope that a request names; a field that is absent is empty. */
-export function scopeOf(named: { [Field in keyof Scope]?: Scope[Field] | undefined }): Scope {
-  return { organization_id: named.organization_id ?? '', user_id: named.user_id ?? '' }
+export function scopeOf(fields: { [Field in keyof Scope]?: Scope[Field] | undefined }): Scope {
+  return { organization_id: fields.organization_id ?? '', user_id: fields.user_id ?? '' }
 }
 
 type Named = Pick<Account, 'connector' | 'identifier' | keyof Scope>

@@ -11,8 +11,8 @@ export class BoundedCache<Key extends object, Value> {
   }
 
   of(key: Key, compute: (key: Key) => Value): Value {
-    const known = this.#known.get(key)
-    if (known !== undefined) return known
+    const cached = this.#known.get(key)
+    if (cached !== undefined) return cached
     const computed = compute(key)
     if (this.#known.size >= this.#limit) this.#known.clear()
     this.#known.set(key, computed)

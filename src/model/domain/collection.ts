@@ -87,24 +87,24 @@ function reader(path: string): (item: JsonObject) => JsonValue | undefined {
   }
 }
 
-type Test = (found: JsonValue | undefined) => boolean
+type Test = (field: JsonValue | undefined) => boolean
 
 /** A list in an item meets a condition when one of its values does; a list of wanted values asks for any of them. */
 function testOf(operator: Operator, wanted: JsonValue): Test {
   if (operator === 'exists') {
     const isWanted = wanted === true || wanted === 'true'
-    return (found) => !isBlank(found) === isWanted
+    return (field) => !isBlank(field) === isWanted
   }
   if (operator === 'not') {
     const isSame = testOf('eq', wanted)
-    return (found) => !isSame(found)
+    return (field) => !isSame(field)
   }
   if (Array.isArray(wanted)) {
     const tests = wanted.map((each) => testOf(operator, each))
-    return (found) => tests.some((test) => test(found))
+    return (field) => tests.some((test) => test(field))
   }
   const test = TESTS[operator](wanted)
-  return (found) => (Array.isArray(found) ? found.some(test) : test(found))
+  return (field) => (Array.isArray(field) ? field.some(test) : test(field))
 }
 
 /** A value as a text: empty for a missing one, JSON for lists and objects. */
@@ -118,9 +118,9 @@ const ordered =
   (isMet: (order: number) => boolean) =>
   (wanted: JsonValue): Test => {
     const [key, number, isOrdered] = [sortKey(wanted), numberOf(wanted), isNumber(wanted)]
-    return (found) => {
-      if (isBlank(found)) return false
-      return isMet(isOrdered || isNumber(found) ? orderOf(numberOf(found), number) : compareKeys(sortKey(found), key))
+    return (field) => {
+      if (isBlank(field)) return false
+      return isMet(isOrdered || isNumber(field) ? orderOf(numberOf(field), number) : compareKeys(sortKey(field), key))
     }
   }
 
@@ -141,24 +141,24 @@ function orderOf(a: number | bigint, b: number | bigint): number {
 }
 
 const textual =
-  (isMet: (found: string, wanted: string) => boolean) =>
+  (isMet: (text: string, wanted: string) => boolean) =>
   (wanted: JsonValue): Test => {
     const text = foldCase(plainText(wanted))
-    return (found) => isMet(foldCase(plainText(found)), text)
+    return (field) => isMet(foldCase(plainText(field)), text)
   }
 
 const TESTS: Readonly<Record<Exclude<Operator, 'exists' | 'not'>, (wanted: JsonValue) => Test>> = {
   // Numbers and truth values equal the texts that write them, because parameters of a query are texts.
   eq: (wanted) => {
     const text = plainText(wanted)
-    return (found) => found === wanted || plainText(found) === text
+    return (field) => field === wanted || plainText(field) === text
   },
   gt: ordered((order) => order > 0),
   gte: ordered((order) => order >= 0),
   lt: ordered((order) => order < 0),
   lte: ordered((order) => order <= 0),
-  contains: textual((found, wanted) => found.includes(wanted)),
-  starts_with: textual((found, wanted) => found.startsWith(wanted)),
+  contains: textual((text, wanted) => text.includes(wanted)),
+  starts_with: textual((text, wanted) => text.startsWith(wanted)),
 }
 
 /** What a value is sorted by; null for a missing one. */

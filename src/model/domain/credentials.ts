@@ -28,34 +28,34 @@ const SENT_FIELDS: { readonly [Kind in CredentialKind]: readonly (keyof Required
 
 /** Whether a sub-object that was sent has none of its fields, so that it counts as absent (G23). */
 export function isEmptyKind(patch: CredentialsPatch, kind: CredentialKind): boolean {
-  const sent: object | undefined = patch[kind]
+  const kindPatch: object | undefined = patch[kind]
   const fields: readonly string[] = SENT_FIELDS[kind]
-  return sent !== undefined && !fields.some((field) => Object.hasOwn(sent, field))
+  return kindPatch !== undefined && !fields.some((field) => Object.hasOwn(kindPatch, field))
 }
 
 /** @throws ServiceError INVALID_AUTHORIZATION_DETAILS for more than one sub-object, which no account can take (2.2, G17, G23) */
 export function checkSingle(patch: CredentialsPatch): void {
-  const given = CREDENTIAL_KINDS.filter((kind) => patch[kind] !== undefined)
-  if (given.length > 1)
-    throw misfit(given, given, { rule: 'an account takes only one of them', constraint: 'exclusive' })
+  const patchKinds = CREDENTIAL_KINDS.filter((kind) => patch[kind] !== undefined)
+  if (patchKinds.length > 1)
+    throw misfit(patchKinds, patchKinds, { rule: 'an account takes only one of them', constraint: 'exclusive' })
 }
 
 /** @throws ServiceError INVALID_AUTHORIZATION_DETAILS when the sub-object is not the type's, or more than one is there (G23) */
 export function checkFit(patch: CredentialsPatch, type: AuthorizationType): void {
-  const given = CREDENTIAL_KINDS.filter((kind) => patch[kind] !== undefined)
+  const patchKinds = CREDENTIAL_KINDS.filter((kind) => patch[kind] !== undefined)
   const fitting = TRAITS[type].kind
-  const wrong = given.filter((kind) => kind !== fitting)
+  const wrong = patchKinds.filter((kind) => kind !== fitting)
   if (wrong.length === 0) return
   const rule = `an account of type ${type} takes ${fitting ? `${fitting} only` : 'no credentials'}`
-  throw misfit(given, wrong, { rule, constraint: 'authorization_type' })
+  throw misfit(patchKinds, wrong, { rule, constraint: 'authorization_type' })
 }
 
 function misfit(
-  given: readonly CredentialKind[],
+  patchKinds: readonly CredentialKind[],
   wrong: readonly CredentialKind[],
   { rule, constraint }: { readonly rule: string; readonly constraint: string },
 ): ServiceError {
-  const message = `authorization_details has ${given.join(' and ')}; ${rule}`
+  const message = `authorization_details has ${patchKinds.join(' and ')}; ${rule}`
   return new ServiceError('INVALID_AUTHORIZATION_DETAILS', message, {
     violations: wrong.map((kind) => ({
       field: `connected_account.authorization_details.${kind}`,
@@ -77,12 +77,12 @@ export function mergeCredentials(
 ): Credentials {
   switch (TRAITS[type].kind) {
     case 'oauth_token': {
-      const [sent, stored] = [patch.oauth_token, current.oauth_token]
+      const [patched, stored] = [patch.oauth_token, current.oauth_token]
       // An empty token counts as absent (G24); an empty domain or list of scopes replaces what is stored.
-      const access_token = sent?.access_token || (stored?.access_token ?? '')
-      const refresh_token = sent?.refresh_token || (stored?.refresh_token ?? '')
-      const scopes = sent?.scopes ?? stored?.scopes ?? []
-      const domain = sent?.domain ?? stored?.domain ?? ''
+      const access_token = patched?.access_token || (stored?.access_token ?? '')
+      const refresh_token = patched?.refresh_token || (stored?.refresh_token ?? '')
+      const scopes = patched?.scopes ?? stored?.scopes ?? []
+      const domain = patched?.domain ?? stored?.domain ?? ''
       const isEmpty = !access_token && !refresh_token && !domain && scopes.length === 0
       return isEmpty && !stored ? current : { oauth_token: { access_token, refresh_token, scopes, domain } }
     }
@@ -120,10 +120,10 @@ export function promoted(stored: Credentials, fresh: Credentials): Credentials {
 }
 
 /** Whether credentials have the same tokens, for the same subject or user; scopes and domain of an OAuth token may differ. */
-export function haveSameTokens(one: Credentials, other: Credentials): boolean {
+export function haveSameTokens(one: Credentials, another: Credentials): boolean {
   const tokens = ({ oauth_token, ...rest }: Credentials): JsonValue =>
     [oauth_token?.access_token ?? null, oauth_token?.refresh_token ?? null, rest] as JsonValue
-  return equalValues(tokens(one), tokens(other))
+  return equalValues(tokens(one), tokens(another))
 }
 
 /** Credentials whose token ends at this time, for the two types that store it there (2.2). */
@@ -196,12 +196,12 @@ export function fullDetails(credentials: Credentials, type: AuthorizationType): 
 
 /** What get-details shows: everything but the credentials (4.5, G22). */
 export function publicDetails(credentials: Credentials, type: AuthorizationType): JsonObject {
-  const shown: JsonObject = {}
+  const details: JsonObject = {}
   for (const [kind, fields] of Object.entries(fullDetails(credentials, type))) {
     const open = Object.entries(fields as JsonObject).filter(([name]) => !HIDDEN_FIELDS.includes(name))
-    shown[kind] = Object.fromEntries(open)
+    details[kind] = Object.fromEntries(open)
   }
-  return shown
+  return details
 }
 const HIDDEN_FIELDS = ['access_token', 'refresh_token', 'details', 'access_key_id']
 

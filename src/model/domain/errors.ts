@@ -100,8 +100,8 @@ export interface FieldViolation {
 const FOUND = '; found '
 
 /** `must be an integer; found "x"` */
-export function ruleAndFound(rule: string, found: string): string {
-  return `${rule}${FOUND}${found}`
+export function ruleAndFound(rule: string, mistake: string): string {
+  return `${rule}${FOUND}${mistake}`
 }
 
 /** The two parts of a description; `found` is undefined where it names none. */

@@ -26,9 +26,9 @@ export interface ServedPath {
 }
 
 /** Whether there is a request that both answer. */
-export function servesSame(one: ServedPath, other: ServedPath): boolean {
-  const sameMethod = one.method === undefined || other.method === undefined || one.method === other.method
-  return sameMethod && pathsOverlap(one.path, other.path)
+export function servesSame(one: ServedPath, another: ServedPath): boolean {
+  const sameMethod = one.method === undefined || another.method === undefined || one.method === another.method
+  return sameMethod && pathsOverlap(one.path, another.path)
 }
 
 /** Why an extension cannot be there together with others; undefined where it can. */

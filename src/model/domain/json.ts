@@ -62,10 +62,10 @@ export function fieldsOf(
 ): Record<string, string | string[]> {
   const fields = Object.create(null) as Record<string, string | string[]>
   for (const [name, value] of parameters) {
-    const known = fields[name]
-    if (known === undefined) fields[name] = value
-    else if (typeof known === 'string') fields[name] = [known, value]
-    else known.push(value)
+    const earlier = fields[name]
+    if (earlier === undefined) fields[name] = value
+    else if (typeof earlier === 'string') fields[name] = [earlier, value]
+    else earlier.push(value)
   }
   return fields
 }
@@ -253,14 +253,14 @@ export function excessOf({ keys, values }: Omit<JsonExtent, 'depth'>): { found: 
 const [QUOTE, BACKSLASH, BRACKET, BRACE, COLON, COMMA] = [0x22, 0x5c, 0x5b, 0x7b, 0x3a, 0x2c]
 
 /** How many values there are, where one that is in several places counts each time; without end inside itself. */
-export function valuesIn(value: JsonValue, known = new Map<object, number>()): number {
+export function valuesIn(value: JsonValue, countOf = new Map<object, number>()): number {
   if (typeof value !== 'object' || value === null) return 1
-  let count = known.get(value)
+  let count = countOf.get(value)
   if (count === undefined) {
-    known.set(value, Infinity)
+    countOf.set(value, Infinity)
     count = 1
-    for (const each of Object.values(value)) count += valuesIn(each, known)
-    known.set(value, count)
+    for (const each of Object.values(value)) count += valuesIn(each, countOf)
+    countOf.set(value, count)
   }
   return count
 }

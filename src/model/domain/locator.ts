@@ -70,9 +70,9 @@ export function locateForTool(
   if (documentedOnly) throw missingConnector()
   const { identifier } = locator
   if (connectors.length === 0) throw new ServiceError('TOOL_NOT_FOUND', `no connector has a tool ${quote(tool)}`)
-  const found = connectors.flatMap((connector) => named(accounts, connector, identifier, scopeOf(locator)))
-  const [only, ...others] = found
-  if (others.length > 0) throw ambiguousForTool(found, tool)
+  const matches = connectors.flatMap((connector) => named(accounts, connector, identifier, scopeOf(locator)))
+  const [only, ...others] = matches
+  if (others.length > 0) throw ambiguousForTool(matches, tool)
   if (only) return only
   const where = locator.organization_id || locator.user_id ? ' in that scope' : ''
   const at = `${connectors.length === 1 ? 'connector' : 'connectors'} ${listed(connectors.map((each) => quote(each)))}`
@@ -142,13 +142,13 @@ function missingConnector(): ServiceError {
 
 const DIFFERING = ['connector', 'organization_id', 'user_id'] as const
 
-function ambiguousForTool(found: readonly Account[], tool: string): ServiceError {
-  const places = found.map(({ connector, organization_id, user_id }) => {
+function ambiguousForTool(matches: readonly Account[], tool: string): ServiceError {
+  const places = matches.map(({ connector, organization_id, user_id }) => {
     const scope = [organization_id && `organization ${quote(organization_id)}`, user_id && `user ${quote(user_id)}`]
     return `${quote(connector)} (${scope.filter(Boolean).join(', ') || 'no organization or user'})`
   })
-  const several = `${found.length} accounts with this identifier can run ${quote(tool)}, at ${listed(places)}`
-  const fields = DIFFERING.filter((field) => new Set(found.map((account) => account[field])).size > 1)
+  const several = `${matches.length} accounts with this identifier can run ${quote(tool)}, at ${listed(places)}`
+  const fields = DIFFERING.filter((field) => new Set(matches.map((account) => account[field])).size > 1)
   return new ServiceError('AMBIGUOUS_LOCATOR', `${several}; send ${oneOf(['connected_account_id', ...fields])}`, {
     violations: fields.map((field) => ({
       field,
@@ -162,8 +162,8 @@ function ambiguousForTool(found: readonly Account[], tool: string): ServiceError
 const LISTED = 20
 
 function listed(names: readonly string[]): string {
-  const rest = names.length - LISTED
-  return `${names.slice(0, LISTED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+  const unlisted = names.length - LISTED
+  return `${names.slice(0, LISTED).join(', ')}${unlisted > 0 ? ` and ${unlisted} more` : ''}`
 }
 
 function notFound(what: string): ServiceError {

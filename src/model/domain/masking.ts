@@ -71,20 +71,20 @@ export class Masking {
 
   #object(value: JsonObject, around: Secrecy, documentName: DocumentName): JsonValue {
     // A header or a parameter as an object of its own: `{"name": "Authorization", "value": "…"}`.
-    const named = ['name', 'key', 'param', 'parameter', 'field', 'header']
+    const isNamedSecret = ['name', 'key', 'param', 'parameter', 'field', 'header']
       .map((key) => own(value, key))
       .some((name) => typeof name === 'string' && this.#isSecretText(name))
-    const entries = Object.entries(value).map(([given, item]): [string, JsonValue] => {
-      if (isTextAsName(given)) return [this.#mask(given, ''), this.json(item, 'secret', documentName)]
-      const name = documentName(given)
-      const key = this.text(given)
+    const entries = Object.entries(value).map(([memberName, item]): [string, JsonValue] => {
+      if (isTextAsName(memberName)) return [this.#mask(memberName, ''), this.json(item, 'secret', documentName)]
+      const name = documentName(memberName)
+      const key = this.text(memberName)
       // The `details` of an error are a list of objects.
       if (name === 'details' && around === 'open' && Array.isArray(item)) {
         return [key, item.map((each) => this.json(each, isJsonObject(each) ? 'open' : 'secret', documentName, key))]
       }
       const isSecret = this.#isMore(key) || this.#isMore(name)
       const byName = isSecret ? 'secret' : secrecyOf(isSecretName(key) ? key : name, isJsonObject(item), around)
-      return [key, this.json(item, named && key === 'value' ? 'secret' : byName, documentName, key)]
+      return [key, this.json(item, isNamedSecret && key === 'value' ? 'secret' : byName, documentName, key)]
     })
     return Object.fromEntries(entries)
   }
@@ -94,8 +94,8 @@ export class Masking {
     if (!SIGNS.test(text)) return text
     if (FORM.test(text)) return this.url(`?${text}`).slice(1)
     const byMarkup = MARKUP.reduce(
-      (shown, pattern) =>
-        shown.replaceAll(pattern, (all: string, head: string, name: string, value: string) =>
+      (masked, pattern) =>
+        masked.replaceAll(pattern, (all: string, head: string, name: string, value: string) =>
           this.#isSecretParameter(name) ? `${head}${this.#mask(value, name)}` : all,
         ),
       text
@@ -109,7 +109,7 @@ export class Masking {
   }
 
   #pairs(text: string): string {
-    let [shown, from] = ['', 0]
+    let [masked, from] = ['', 0]
     for (const { 0: head, 2: name = '', 3: sign = '', index } of text.matchAll(NAMES)) {
       const isSecret = (plain: string): boolean =>
         sign === '=' ? this.#isSecretParameter(plain) : this.#isSecretText(plain)
@@ -118,10 +118,10 @@ export class Masking {
       VALUE.lastIndex = start
       const value = VALUE.exec(text)?.[0] ?? ''
       if (value === '' || HAS_MASK.test(value) || NO_CREDENTIAL.test(value) || NO_SECRET.test(value)) continue
-      shown += `${text.slice(from, start)}${this.#mask(value.replaceAll(/^["']|["']$/g, ''), name)}`
+      masked += `${text.slice(from, start)}${this.#mask(value.replaceAll(/^["']|["']$/g, ''), name)}`
       from = start + value.length
     }
-    return shown + text.slice(from)
+    return masked + text.slice(from)
   }
 
   /** Parameters of a query or a form; repeated ones as a list. `everything`: each value is a credential. */
@@ -140,23 +140,24 @@ export class Masking {
   url(url: string): string {
     const withoutUser = url.replace(
       USERINFO,
-      (_, head: string, user?: string, other?: string) => `${head}${this.#mask(user ?? other ?? '', 'password')}@`,
+      (_, head: string, user?: string, onlyUser?: string) =>
+        `${head}${this.#mask(user ?? onlyUser ?? '', 'password')}@`,
     )
     return withoutUser.replaceAll(/([?&#])([^?&#=]*)=([^&#]*)/g, (pair, sign: string, name: string, value: string) => {
       const plain = formDecoded(value)
-      const shown = this.#isSecretParameter(formDecoded(name))
+      const masked = this.#isSecretParameter(formDecoded(name))
         ? this.#mask(value, formDecoded(name))
         : plain === value
           ? value
           : this.#encoded(value, plain)
-      return shown === value ? pair : `${sign}${name}=${shown}`
+      return masked === value ? pair : `${sign}${name}=${masked}`
     })
   }
 
   /** A value that is encoded, such as an address inside an address; unchanged where it has no secret. */
   #encoded(value: string, plain: string): string {
-    const shown = this.text(plain)
-    return shown === plain ? value : encodeURIComponent(shown)
+    const masked = this.text(plain)
+    return masked === plain ? value : encodeURIComponent(masked)
   }
 
   /** The value of a header or of metadata; the scheme of a credential stays readable. Binary metadata can have any content. */

@@ -37,7 +37,10 @@ function checksum(payload: string, binding: PageTokenBinding): string {
     .slice(0, 22)
 }
 
-function refused(found: string): ServiceError {
-  const description = ruleAndFound('must be next_page_token or prev_page_token of an answer to the same filters', found)
+function refused(mistake: string): ServiceError {
+  const description = ruleAndFound(
+    'must be next_page_token or prev_page_token of an answer to the same filters',
+    mistake,
+  )
   return invalidField('page_token', description, 'page_token', 'INVALID_PAGE_TOKEN')
 }

@@ -21,12 +21,12 @@ export function matchPath(pattern: string, path: readonly string[]): JsonObject 
   if (wanted.length !== path.length) return undefined
   let captured: JsonObject | undefined
   for (const [at, part] of wanted.entries()) {
-    const found = path[at] ?? ''
+    const segment = path[at] ?? ''
     if (isCapture(part)) {
-      if (found === '') return undefined
+      if (segment === '') return undefined
       captured ??= Object.create(null) as JsonObject
-      captured[part.slice(1, -1)] = found
-    } else if (!matchesGlob(part, found)) return undefined
+      captured[part.slice(1, -1)] = segment
+    } else if (!matchesGlob(part, segment)) return undefined
   }
   return captured ?? NO_CAPTURES
 }
@@ -34,14 +34,14 @@ export function matchPath(pattern: string, path: readonly string[]): JsonObject 
 export const NO_CAPTURES: JsonObject = Object.freeze(Object.create(null) as JsonObject)
 
 /** Whether there is a path that both patterns match; of two parts with `*` this is assumed. */
-export function pathsOverlap(one: string, other: string): boolean {
-  const [parts, others] = [one.split('/'), other.split('/')]
+export function pathsOverlap(one: string, another: string): boolean {
+  const [parts, others] = [one.split('/'), another.split('/')]
   return parts.length === others.length && parts.every((part, at) => partsOverlap(part, others[at] ?? ''))
 }
 
-export function partsOverlap(one: string, other: string): boolean {
-  if (isCapture(one) || isCapture(other)) return one !== '' && other !== ''
-  return (one.includes('*') && other.includes('*')) || matchesGlob(one, other) || matchesGlob(other, one)
+export function partsOverlap(one: string, another: string): boolean {
+  if (isCapture(one) || isCapture(another)) return one !== '' && another !== ''
+  return (one.includes('*') && another.includes('*')) || matchesGlob(one, another) || matchesGlob(another, one)
 }
 
 function isCapture(part: string): boolean {

@@ -95,5 +95,5 @@ export interface ThirdParty {
    * Credentials that a caller stored count as issued, unless the connector's `reject` globs name them. `sent`: what of them
    * the caller sent, all of them by default.
    */
-  accept(connector: Connector, account: Account, credentials: Credentials, sent?: StoredByCallers): void
+  accept(connector: Connector, account: Account, credentials: Credentials, byCaller?: StoredByCallers): void
 }

@@ -6,9 +6,9 @@ export function withParameters(url: string, parameters: ReadonlyMap<string, stri
   const [address, fragment] = cut(url, '#')
   const [path, query] = cut(address, '?')
   const pairs = query.length > 1 ? query.slice(1).split('&') : []
-  const kept = pairs.filter((pair) => ![...new URLSearchParams(pair).keys()].some((name) => parameters.has(name)))
+  const otherPairs = pairs.filter((pair) => ![...new URLSearchParams(pair).keys()].some((name) => parameters.has(name)))
   const added = [...parameters].map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`)
-  const all = [...kept, ...added]
+  const all = [...otherPairs, ...added]
   return `${path}${all.length > 0 ? `?${all.join('&')}` : query}${fragment}`
 }
 

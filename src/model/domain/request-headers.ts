@@ -51,8 +51,8 @@ export function targetOf(request: Pick<IncomingMessage, 'url'>): string {
 
 /** `X-Request-Id`: the request's own where it has a usable one, else a new one (G18). */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>, ids: Ids): string {
-  const sent = headers['x-request-id']
-  return typeof sent === 'string' && /^[\w.:/+=@-]{1,128}$/.test(sent) ? sent : ids.id('req')
+  const header = headers['x-request-id']
+  return typeof header === 'string' && /^[\w.:/+=@-]{1,128}$/.test(header) ? header : ids.id('req')
 }
 
 /** The token of an `Authorization` header (RFC 6750 2.1); undefined without one, and for another scheme or form. */
@@ -78,8 +78,8 @@ const HOP_BY_HOP_HEADERS = [
 
 /** The headers that a proxy does not pass on: those of the connection, and those that its header `Connection` names. */
 export function hopByHopHeaders(connection: string | string[] = ''): string[] {
-  const named = String(connection).split(',')
-  return [...HOP_BY_HOP_HEADERS, ...named.map((name) => name.trim().toLowerCase())]
+  const connectionHeaders = String(connection).split(',')
+  return [...HOP_BY_HOP_HEADERS, ...connectionHeaders.map((name) => name.trim().toLowerCase())]
 }
 
 /** Headers as they were sent: of names and values in turn a pair each. */

@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 
 /** Whether a secret that was sent is the expected one; takes the same time for every text that was sent, of any length. */
-export function isSameSecret(given: string, expected: string): boolean {
-  return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
+export function isSameSecret(candidate: string, expected: string): boolean {
+  return timingSafeEqual(hash('sha256', candidate, 'buffer'), hash('sha256', expected, 'buffer'))
 }
 
 export const ADMIN_TOKEN_RULE = 'visible ASCII characters, without blanks at its ends'

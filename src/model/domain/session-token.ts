@@ -43,12 +43,12 @@ export function verifiedToken<Found extends { readonly key: McpKey }>(
 ): (Found & { readonly claims: SessionClaims }) | undefined {
   const [, header = '', payload = '', signature = ''] = JWT.exec(token) ?? []
   const { alg, kid } = decoded(header)
-  const found = alg === 'RS256' && typeof kid === 'string' ? findKey(kid) : undefined
-  if (!found) return undefined
-  const key = createPublicKey({ key: publicKey(found.key), format: 'jwk' })
+  const signer = alg === 'RS256' && typeof kid === 'string' ? findKey(kid) : undefined
+  if (!signer) return undefined
+  const key = createPublicKey({ key: publicKey(signer.key), format: 'jwk' })
   const isSigned = verify('sha256', Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, 'base64url'))
   // The signature says that the mock has written the claims.
-  return isSigned ? { ...found, claims: decoded(payload) as unknown as SessionClaims } : undefined
+  return isSigned ? { ...signer, claims: decoded(payload) as unknown as SessionClaims } : undefined
 }
 
 /** The public half of a key as a JWK (RFC 7517). */

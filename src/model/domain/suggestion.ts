@@ -11,23 +11,23 @@ export function nearest(word: string, allowed: Iterable<string>): string | undef
  * The known name that an unknown one is a near miss of (G6): the same in another case or with other separators, or with one
  * edit below six letters and two from six on.
  */
-export function nearMiss(name: string, known: Iterable<string>): string | undefined {
-  const sent = letters(name)
-  return closest(sent, known, sent.length < 6 ? 2 : 3, letters)
+export function nearMiss(name: string, candidates: Iterable<string>): string | undefined {
+  const nameLetters = letters(name)
+  return closest(nameLetters, candidates, nameLetters.length < 6 ? 2 : 3, letters)
 }
 
 /** The word that fewer than so many edits make of `sent`, and the fewest; `form` says how words are compared. */
 function closest(
-  sent: string,
+  nameLetters: string,
   words: Iterable<string>,
   bound: number,
   form: (word: string) => string,
 ): string | undefined {
   let [best, least]: [string | undefined, number] = [undefined, bound]
   for (const word of words) {
-    const distance = editDistance(sent, form(word), least)
+    const distance = editDistance(nameLetters, form(word), least)
     // A word of which no letter is right is no slip.
-    if (distance < least && distance < sent.length) [best, least] = [word, distance]
+    if (distance < least && distance < nameLetters.length) [best, least] = [word, distance]
   }
   return best
 }

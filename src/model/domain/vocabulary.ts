@@ -34,7 +34,7 @@ export class Vocabulary {
       toWire.set(word, wire)
       toDocument.set(wire, word)
     }
-    for (const given of [...toWire.keys()]) if (!toDocument.has(given)) close(given, toWire, toDocument)
+    for (const wireWord of [...toWire.keys()]) if (!toDocument.has(wireWord)) close(wireWord, toWire, toDocument)
     for (const [code, wire] of Object.entries(words).filter(([word]) => isErrorCode(word))) {
       toWire.set(code, wire)
       // A word that several codes share is translated back to the first of them.
@@ -61,14 +61,14 @@ export class Vocabulary {
   /**
    * Translates a text for people: its words and its quoted words, except those of `kept`. `path` translates a dotted path.
    */
-  prose(text: string, kept: ReadonlySet<string> = NOTHING, path: (dotted: string) => string = this.#path): string {
-    return text.replace(QUOTED_OR_WORD, (found) => {
-      if (QUOTED_WORD.test(found)) {
-        const word = found.slice(1, -1)
-        return kept.has(word) ? found : `"${this.wire(word)}"`
+  prose(text: string, literals: ReadonlySet<string> = NOTHING, path: (dotted: string) => string = this.#path): string {
+    return text.replace(QUOTED_OR_WORD, (match) => {
+      if (QUOTED_WORD.test(match)) {
+        const word = match.slice(1, -1)
+        return literals.has(word) ? match : `"${this.wire(word)}"`
       }
-      if (found.startsWith('"') || kept.has(found)) return found
-      return /[.[]/.test(found) ? path(found) : this.#translated(found)
+      if (match.startsWith('"') || literals.has(match)) return match
+      return /[.[]/.test(match) ? path(match) : this.#translated(match)
     })
   }
 
@@ -85,9 +85,9 @@ const NOTHING: ReadonlySet<string> = new Set()
 /**
  * Maps the spelling that is free on the wire to the last word of its chain, so that translating back is one to one as well.
  */
-function close(given: string, toWire: Map<string, string>, toDocument: Map<string, string>): void {
-  let last = given
+function close(word: string, toWire: Map<string, string>, toDocument: Map<string, string>): void {
+  let last = word
   for (let next = toWire.get(last); next !== undefined; next = toWire.get(last)) last = next
-  toWire.set(last, given)
-  toDocument.set(given, last)
+  toWire.set(last, word)
+  toDocument.set(word, last)
 }

@@ -62,9 +62,9 @@ export const conditions = withRule(
     for (const [path, wanted] of Object.entries(document)) {
       if (!isJsonObject(wanted)) continue
       for (const operator of Object.keys(wanted)) {
-        if (OPERATORS.some((known) => known === operator)) continue
-        const found = `an unknown operator${didYouMean(operator, OPERATORS)}`
-        report([path, operator], { found, allowed: OPERATORS.join(', '), atKey: true })
+        if (OPERATORS.some((name) => name === operator)) continue
+        const mistake = `an unknown operator${didYouMean(operator, OPERATORS)}`
+        report([path, operator], { found: mistake, allowed: OPERATORS.join(', '), atKey: true })
       }
     }
   },
@@ -98,14 +98,14 @@ export const page = withRule(
       .describe('The query parameter that page.next goes into: adds a Link header with next and prev.'),
   }),
   ({ token, offset, number, link }, report) => {
-    const given = Object.entries({ token, offset, number }).filter(([, value]) => value !== undefined)
-    if (given.length > 1) {
-      const found = `with ${given.map(([key]) => key).join(' and ')}`
-      report([], { found, allowed: 'one of token, offset and number' })
+    const pageFields = Object.entries({ token, offset, number }).filter(([, value]) => value !== undefined)
+    if (pageFields.length > 1) {
+      const mistake = `with ${pageFields.map(([key]) => key).join(' and ')}`
+      report([], { found: mistake, allowed: 'one of token, offset and number' })
     }
-    if (link !== undefined && given.length === 0) {
-      const found = 'set without token, offset and number'
-      report(['link'], { found, allowed: 'link together with one of token, offset and number', atKey: true })
+    if (link !== undefined && pageFields.length === 0) {
+      const mistake = 'set without token, offset and number'
+      report(['link'], { found: mistake, allowed: 'link together with one of token, offset and number', atKey: true })
     }
   },
 )
@@ -174,8 +174,8 @@ const step = withRule(
     const actions = STEP_ACTIONS.filter((action) => document[action] !== undefined)
     const [action, ...others] = actions
     if (!action || others.length > 0) {
-      const found = action ? `with ${actions.join(' and ')}` : 'without an action'
-      report([], { found, allowed: `exactly one of ${STEP_ACTIONS.join(', ')}` })
+      const mistake = action ? `with ${actions.join(' and ')}` : 'without an action'
+      report([], { found: mistake, allowed: `exactly one of ${STEP_ACTIONS.join(', ')}` })
       return
     }
     const fitting = [action, ...KEYS[action], 'as', 'otherwise']
@@ -185,8 +185,8 @@ const step = withRule(
     }
     if (!KEYS[action].includes('key')) return
     if ((document.key === undefined) === (document.where === undefined)) {
-      const found = document.key === undefined ? 'without key and where' : 'with both key and where'
-      report([], { found, allowed: 'exactly one of key and where' })
+      const mistake = document.key === undefined ? 'without key and where' : 'with both key and where'
+      report([], { found: mistake, allowed: 'exactly one of key and where' })
     }
   },
 )

@@ -115,15 +115,15 @@ function checkResponder(
   const both = respond !== undefined && sequence !== undefined
   const neither = respond === undefined && sequence === undefined && steps === undefined
   if (both || neither) {
-    const found = both ? 'with both respond and sequence' : 'without respond and sequence'
-    report([], { found, allowed: 'exactly one of respond and sequence, or steps' })
+    const mistake = both ? 'with both respond and sequence' : 'without respond and sequence'
+    report([], { found: mistake, allowed: 'exactly one of respond and sequence, or steps' })
   }
   if (steps !== undefined && sequence !== undefined) {
     report(['sequence'], { found: 'set beside steps', allowed: 'respond together with steps', atKey: true })
   }
   if (after_last !== undefined && sequence === undefined) {
-    const found = 'set without sequence'
-    report(['after_last'], { found, allowed: 'after_last together with sequence', atKey: true })
+    const mistake = 'set without sequence'
+    report(['after_last'], { found: mistake, allowed: 'after_last together with sequence', atKey: true })
   }
 }
 
@@ -138,9 +138,9 @@ export const namedResponder = withRule(
       .optional()
       .describe('JSON Schema 2020-12 of the body. One that does not fit is refused with 400 before any step.'),
   }),
-  (given, report, wrong) => {
-    checkResponder(given, report, wrong)
-    if (given.on && given.on.path === undefined) report(['on', 'path'], { allowed: 'a path' })
+  (responder, report, wrong) => {
+    checkResponder(responder, report, wrong)
+    if (responder.on && responder.on.path === undefined) report(['on', 'path'], { allowed: 'a path' })
   },
 )
 
@@ -242,8 +242,8 @@ const latency = z.union([
 export const rateLimit = strict({
   calls: wholeNumber(1, 1_000_000).describe('How many calls are answered in the time of every.'),
   every: readBy((value) => {
-    const found = parseDuration(value)
-    return found !== undefined && found >= 1000 ? found : undefined
+    const milliseconds = parseDuration(value)
+    return milliseconds !== undefined && milliseconds >= 1000 ? milliseconds : undefined
   }, `a duration of at least 1s: ${DURATION_FORMS}`)
     .meta({ title: 'duration of at least 1s, or seconds', type: ['string', 'number'] })
     .describe("The time, of the environment's clock, in which so many calls are answered. The first call starts it."),

@@ -100,17 +100,17 @@ const MOST_HINTS = 100
 function issueProblems(issue: Issue, document: unknown, base: Path, show: typeof shown): Problem[] {
   const path = [...base, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
   if (issue.code === 'unrecognized_keys') {
-    const known = issue.message.split(', ')
+    const allowedKeys = issue.message.split(', ')
     return issue.keys.map((key, at) => ({
       path: [...path, key],
-      found: `an unknown key${at < MOST_HINTS ? didYouMean(key, known) : ''}`,
+      found: `an unknown key${at < MOST_HINTS ? didYouMean(key, allowedKeys) : ''}`,
       allowed: issue.message,
       atKey: true,
     }))
   }
   if (issue.code === 'invalid_key') {
-    const found = `the name ${quote(String(path.at(-1)))}`
-    return [{ path, found, allowed: issue.issues.map(allowed).join(', '), atKey: true }]
+    const mistake = `the name ${quote(String(path.at(-1)))}`
+    return [{ path, found: mistake, allowed: issue.issues.map(allowed).join(', '), atKey: true }]
   }
   if (issue.code === 'custom' && issue.params) {
     const { found, atKey } = issue.params as Partial<Problem>

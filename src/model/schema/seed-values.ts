@@ -47,8 +47,8 @@ export const metadata = withRule(textMap, (pairs, report) => {
   for (const [key, value = ''] of Object.entries(pairs)) {
     const [keyLength, length] = [Array.from(key).length, Array.from(value).length]
     if (keyLength < 3 || keyLength > 25) {
-      const found = `a key of ${plural(keyLength, 'character')}`
-      report([key], { found, allowed: 'keys of 3 to 25 characters', atKey: true })
+      const mistake = `a key of ${plural(keyLength, 'character')}`
+      report([key], { found: mistake, allowed: 'keys of 3 to 25 characters', atKey: true })
     }
     if (length < 1 || length > 256) {
       report([key], { found: `a value of ${plural(length, 'character')}`, allowed: 'values of 1 to 256 characters' })

@@ -54,7 +54,7 @@ const ROWS = new Map<unknown, z.ZodType>(
       [givenDuration, duration],
       [instantText, instant],
     ] as const
-  ).map(([given, row]) => [given._zod.def, row]),
+  ).map(([declared, row]) => [declared._zod.def, row]),
 )
 
 type Rows = Readonly<Record<string, z.ZodType>>
@@ -69,26 +69,26 @@ type StoredShape<Shape, Own> = {
 /** The fields of rows for those of a document; `own` declares those whose rows do not follow. */
 export function storedShape<Shape extends object, Own extends object = object>(
   shape: Shape,
-  own = {} as Own,
+  rows = {} as Own,
 ): StoredShape<Shape, Own> {
-  const given = Object.entries(shape as Rows).filter(([name]) => name !== '$schema')
+  const fields = Object.entries(shape as Rows).filter(([name]) => name !== '$schema')
   return Object.fromEntries(
-    given.map(([name, schema]) => [name, (own as Rows)[name] ?? stored(schema)]),
+    fields.map(([name, schema]) => [name, (rows as Rows)[name] ?? stored(schema)]),
   ) as StoredShape<Shape, Own>
 }
 
 /** The row of an object of a document. */
 export function storedObject<Shape extends z.core.$ZodShape, Own extends object = object>(
-  given: z.ZodObject<Shape>,
-  own = {} as Own,
+  declared: z.ZodObject<Shape>,
+  rows = {} as Own,
 ) {
-  return strict(storedShape(given.shape, own))
+  return strict(storedShape(declared.shape, rows))
 }
 
 /** The row of a value of a document. A value that need not be given may be absent, unless it has a default. */
-export function stored(given: z.ZodType): z.ZodType {
-  const row = rowOf(given)
-  const { description } = given
+export function stored(declared: z.ZodType): z.ZodType {
+  const row = rowOf(declared)
+  const { description } = declared
   // What stands for an absent value has been filled in.
   const about = description?.replace(/ ?\bAbsent: .*$/, '')
   const unit = row._zod.def === duration._zod.def ? 'Milliseconds.' : ''
@@ -96,10 +96,10 @@ export function stored(given: z.ZodType): z.ZodType {
   return said === '' ? row : row.describe(said)
 }
 
-function rowOf(given: z.ZodType): z.ZodType {
-  const known = ROWS.get(given._zod.def)
-  if (known) return known
-  const { def } = (given as unknown as z.core.$ZodTypes)._zod
+function rowOf(declared: z.ZodType): z.ZodType {
+  const row = ROWS.get(declared._zod.def)
+  if (row) return row
+  const { def } = (declared as unknown as z.core.$ZodTypes)._zod
   const inner = (schema: z.core.$ZodType): z.ZodType => stored(schema as z.ZodType)
   switch (def.type) {
     case 'optional':
@@ -108,7 +108,7 @@ function rowOf(given: z.ZodType): z.ZodType {
     case 'prefault':
       return inner(def.innerType)
     case 'object':
-      return storedObject(given as z.ZodObject)
+      return storedObject(declared as z.ZodObject)
     case 'array':
       return z.array(inner(def.element))
     case 'record':
@@ -119,7 +119,7 @@ function rowOf(given: z.ZodType): z.ZodType {
       return z.int()
     case 'boolean':
     case 'enum':
-      return given
+      return declared
     default:
       throw new Error(`a document has a ${def.type}, for which no row is declared`)
   }

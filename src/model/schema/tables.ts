@@ -64,8 +64,8 @@ function seedOf(field: Field): z.ZodType | undefined {
 /** The row of a field, which has a value also where a seed gives none. */
 function rowOf<F extends Field>(field: F): RowOf<F> {
   const seed = seedOf(field) ?? text
-  const own = 'row' in field ? field.row : undefined
-  return (own ?? stored(seed instanceof z.ZodOptional ? (seed.unwrap() as z.ZodType) : seed)) as RowOf<F>
+  const ownRow = 'row' in field ? field.row : undefined
+  return (ownRow ?? stored(seed instanceof z.ZodOptional ? (seed.unwrap() as z.ZodType) : seed)) as RowOf<F>
 }
 
 function rowShape<F extends Fields>(fields: F): { [Name in keyof F]: RowOf<F[Name]> } {
@@ -75,8 +75,8 @@ function rowShape<F extends Fields>(fields: F): { [Name in keyof F]: RowOf<F[Nam
 
 /** The fields that a seed file takes. */
 export function seedShape<F extends Fields>(fields: F): { [Name in GivenBy<F>]: SeedOf<F[Name]> } {
-  const given = Object.entries(fields).flatMap(([name, field]) => [[name, seedOf(field)] as const])
-  return Object.fromEntries(given.filter(([, seed]) => seed)) as { [Name in GivenBy<F>]: SeedOf<F[Name]> }
+  const seedFields = Object.entries(fields).flatMap(([name, field]) => [[name, seedOf(field)] as const])
+  return Object.fromEntries(seedFields.filter(([, seed]) => seed)) as { [Name in GivenBy<F>]: SeedOf<F[Name]> }
 }
 
 const texts = z.array(text)

@@ -17,8 +17,8 @@ export async function openForWriting(path: string, how: keyof typeof FLAGS, mode
   try {
     return await open(path, O_WRONLY | O_CREAT | O_NONBLOCK | FLAGS[how], mode)
   } catch (error) {
-    const found = hasCode(error, 'ENXIO') ? await stat(path).catch(() => undefined) : undefined
-    throw found && isPipe(found) ? new Error('it is a pipe without a reader') : error
+    const stats = hasCode(error, 'ENXIO') ? await stat(path).catch(() => undefined) : undefined
+    throw stats && isPipe(stats) ? new Error('it is a pipe without a reader') : error
   }
 }
 
@@ -63,8 +63,8 @@ export async function writeText(
   }
 }
 
-function isPipe(found: Stats): boolean {
-  return found.isFIFO() || found.isSocket()
+function isPipe(stats: Stats): boolean {
+  return stats.isFIFO() || stats.isSocket()
 }
 
 function hasCode(error: unknown, code: string): boolean {

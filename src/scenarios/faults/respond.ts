@@ -56,8 +56,8 @@ export const respond = defineFault({
   phase: 'answer',
   answer: (request, parameters) => {
     const { status, headers, body } = parameters
-    const made = body === undefined ? defaultAnswer(parameters, request) : { body, headers: {} }
-    return { ...made, status: status ?? 200, headers: { ...made.headers, ...headers } }
+    const answer = body === undefined ? defaultAnswer(parameters, request) : { body, headers: {} }
+    return { ...answer, status: status ?? 200, headers: { ...answer.headers, ...headers } }
   },
 })
 
@@ -85,8 +85,8 @@ function onlyAtService(parameters: RespondParameters, at: string, report: Report
 /** The answer of a consent is a redirect of the browser, which carries an OAuth error (RFC 6749 4.1.2.1). */
 function checkConsent({ status, error_code, headers, body }: RespondParameters, report: Report): void {
   const set = { status, error_code, headers: Object.keys(headers).length > 0 || undefined }
-  for (const [key, given] of Object.entries(set)) {
-    if (given === undefined) continue
+  for (const [key, value] of Object.entries(set)) {
+    if (value === undefined) continue
     report([key], {
       found: 'set at consent',
       allowed: 'body, with the OAuth error that the redirect carries',
@@ -111,9 +111,9 @@ function checkService(
   if (error_code === undefined) return
   const isToken = operation === 'create_token' && (status === 400 || status === 401)
   const ofTool = operation === 'execute_tool' && isToolErrorStatus(status) ? ['TOOL_ERROR'] : []
-  const known: readonly string[] = isToken ? TOKEN_ERRORS : [...new Set([...codesOfStatus(status), ...ofTool])]
-  if (known.includes(error_code)) return
-  const words = known.join(', ') || 'there is none'
+  const possibleCodes: readonly string[] = isToken ? TOKEN_ERRORS : [...new Set([...codesOfStatus(status), ...ofTool])]
+  if (possibleCodes.includes(error_code)) return
+  const words = possibleCodes.join(', ') || 'there is none'
   report(['error_code'], { allowed: `one of the spec's for ${status}: ${words}; anything with off_spec: true` })
 }
 
@@ -154,8 +154,8 @@ function contextOf(
   if (errorCode === 'ACCOUNT_ALREADY_EXISTS') return { resource: accountId() }
   if (errorCode === 'TOOL_ERROR') {
     const tool_error_code = status === 504 ? 'timeout' : String(status)
-    const kept = isToolErrorStatus(status) ? status : 500
-    return { tool: { status: kept, execution_id: executionId(), tool_error_code, tool_error_message: message } }
+    const errorStatus = isToolErrorStatus(status) ? status : 500
+    return { tool: { status: errorStatus, execution_id: executionId(), tool_error_code, tool_error_message: message } }
   }
   const field = errorEntry(errorCode)?.field
   return field === undefined ? {} : { violations: [{ field, description: message, constraint: 'scenario' }] }

@@ -11,7 +11,7 @@ export const slowBody = defineFault({
       pieces: wholeNumber(2, 1000).default(DEFAULTS.pieces).describe('In how many pieces it is sent.'),
     })
       .nullable()
-      .transform((given) => given ?? DEFAULTS),
+      .transform((parameters) => parameters ?? DEFAULTS),
   description: 'The body of the answer comes in pieces, slowly.',
   sentence: ({ over, pieces }) => `sends the body in ${pieces} pieces over ${over} ms`,
   phase: 'delivery',

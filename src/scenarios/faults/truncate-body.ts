@@ -6,7 +6,7 @@ export const truncateBody = defineFault({
   parameters: ({ wholeNumber, strict }) =>
     strict({ bytes: wholeNumber(0).optional().describe('How many bytes are sent. Absent: half of the body.') })
       .nullable()
-      .transform((given) => ({ bytes: given?.bytes ?? null })),
+      .transform((parameters) => ({ bytes: parameters?.bytes ?? null })),
   description: 'The answer ends before its Content-Length.',
   sentence: ({ bytes }) => `ends the connection after ${bytes === null ? 'half of' : `${bytes} octets of`} the body`,
   phase: 'delivery',
@@ -24,8 +24,8 @@ export const truncateBody = defineFault({
       })
       // The head has to be sent also when nothing of the body is.
       response.flushHeaders()
-      const sent = Math.min(bytes ?? Math.floor(whole.length / 2), whole.length - 1)
-      if (sent === 0) socket?.destroySoon()
-      else response.write(whole.subarray(0, sent), () => socket?.destroySoon())
+      const length = Math.min(bytes ?? Math.floor(whole.length / 2), whole.length - 1)
+      if (length === 0) socket?.destroySoon()
+      else response.write(whole.subarray(0, length), () => socket?.destroySoon())
     }),
 })

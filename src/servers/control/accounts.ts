@@ -24,8 +24,8 @@ export const accountHandlers = {
     const rows = environment.model.accountIndex.where(filter)
     const matching = status === undefined ? rows : rows.filter((account) => account.status === status)
     const ordered = order === 'newest' ? matching.toReversed() : matching
-    const shown = ordered.slice(offset, offset + limit)
-    return { body: { accounts: shown.map(shownAccount), total_size: matching.length, statuses } }
+    const page = ordered.slice(offset, offset + limit)
+    return { body: { accounts: page.map(shownAccount), total_size: matching.length, statuses } }
   },
 
   get_account: ({ environment, path }) => {
@@ -55,15 +55,15 @@ export const accountHandlers = {
     const account = accountWith(environment, path.id)
     trace.account = account
     const { requestId: request } = opened
-    const sent = { connected_account_id: account.id, tool_name: path.tool, tool_input: body.input ?? {} }
-    const reply = await runOperation('execute_tool', call, sent).catch((error: unknown) => {
+    const input = { connected_account_id: account.id, tool_name: path.tool, tool_input: body.input ?? {} }
+    const reply = await runOperation('execute_tool', call, input).catch((error: unknown) => {
       if (!(error instanceof ServiceError) || error.errorCode === 'STORAGE_UNAVAILABLE') throw error
       return errorReply(error, request)
     })
     const entry = {
       url: `the tool ${path.tool} was tried on account ${account.id}: ${reply.status}`,
       status: reply.status,
-      requestBody: jsonText(sent),
+      requestBody: jsonText(input),
       responseBody: reply.body === undefined ? '' : jsonText(reply.body),
     }
     return { body: { status: reply.status, body: reply.body ?? null, request }, entry }
@@ -102,17 +102,17 @@ function shownAccount(account: Account): JsonObject {
 export function accountWith({ model }: Environment, name: string): Account {
   const { accounts } = model.tables
   const byId = accounts.get(name)
-  const found = byId ? [byId] : [...accounts.values()].filter(({ identifier }) => identifier === name)
-  const [account] = found
+  const matches = byId ? [byId] : [...accounts.values()].filter(({ identifier }) => identifier === name)
+  const [account] = matches
   if (!account) {
     const message = `there is no connected account with the id or the identifier ${quote(name)}`
     throw new ControlError('ACCOUNT_NOT_FOUND', message)
   }
-  if (found.length === 1) return account
-  const shown = found.slice(0, MAX_SHOWN).map(({ id, connector }) => `${id} (${connector})`)
-  const more = found.length > MAX_SHOWN ? ` and ${found.length - MAX_SHOWN} more` : ''
-  const message = `${quote(name)} is the identifier of ${found.length} accounts; name one by its id: ${shown.join(', ')}${more}`
-  throw new ControlError('AMBIGUOUS_ACCOUNT', message, [{ accounts: found.slice(0, MAX_SHOWN).map(({ id }) => id) }])
+  if (matches.length === 1) return account
+  const listed = matches.slice(0, MAX_SHOWN).map(({ id, connector }) => `${id} (${connector})`)
+  const more = matches.length > MAX_SHOWN ? ` and ${matches.length - MAX_SHOWN} more` : ''
+  const message = `${quote(name)} is the identifier of ${matches.length} accounts; name one by its id: ${listed.join(', ')}${more}`
+  throw new ControlError('AMBIGUOUS_ACCOUNT', message, [{ accounts: matches.slice(0, MAX_SHOWN).map(({ id }) => id) }])
 }
 
 const MAX_SHOWN = 20

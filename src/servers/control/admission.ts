@@ -37,10 +37,10 @@ export function admit(request: IncomingMessage, rules: AdmissionRules): void {
 
 function checkToken({ headers }: IncomingMessage, adminToken: string): void {
   const bearer = /^bearer +(.*)$/i.exec(headers.authorization ?? '')?.[1]
-  const given = headers['x-toolmock-admin-token'] ?? bearer
-  if (typeof given === 'string' && isSameSecret(given.trim(), adminToken)) return
-  const found = given === undefined ? 'the request has none' : 'the one in the request is wrong'
-  const message = `the control API requires the admin token, and ${found}; send it as "Authorization: Bearer <token>" or in X-Toolmock-Admin-Token`
+  const token = headers['x-toolmock-admin-token'] ?? bearer
+  if (typeof token === 'string' && isSameSecret(token.trim(), adminToken)) return
+  const mistake = token === undefined ? 'the request has none' : 'the one in the request is wrong'
+  const message = `the control API requires the admin token, and ${mistake}; send it as "Authorization: Bearer <token>" or in X-Toolmock-Admin-Token`
   throw new ControlError('ADMIN_TOKEN_REQUIRED', message, [], { 'WWW-Authenticate': 'Bearer realm="toolmock control"' })
 }
 
@@ -48,8 +48,8 @@ function checkToken({ headers }: IncomingMessage, adminToken: string): void {
 function checkHost(request: IncomingMessage, rules: AdmissionRules): void {
   const name = hostname(request.headers.host ?? '')
   if (name !== undefined && isOwnName(name, request, rules)) return
-  const found = quote(request.headers.host ?? '')
-  const message = `the Host ${found} is not a name of this mock; use localhost, a name without a dot, *.internal or the base URL's host, or start with --allow-host`
+  const mistake = quote(request.headers.host ?? '')
+  const message = `the Host ${mistake} is not a name of this mock; use localhost, a name without a dot, *.internal or the base URL's host, or start with --allow-host`
   throw new ControlError('HOST_REFUSED', message)
 }
 
@@ -75,22 +75,22 @@ function checkOrigin({ headers }: IncomingMessage, { baseUrl }: AdmissionRules):
   if (origin === undefined && !embedded) return
   const caller = parseUrl(origin ?? '')
   if (caller && [host, parseUrl(baseUrl ?? '')?.host].some((each) => sameHost(caller, each))) return
-  const found = origin === undefined ? 'a page of another origin' : quote(origin)
+  const mistake = origin === undefined ? 'a page of another origin' : quote(origin)
   throw new ControlError(
     'ORIGIN_REFUSED',
-    `the control API is not for web pages of other origins; the request comes from ${found}`,
+    `the control API is not for web pages of other origins; the request comes from ${mistake}`,
   )
 }
 
-function sameHost({ protocol, host }: URL, own: string | undefined): boolean {
-  if (own === undefined || (protocol !== 'http:' && protocol !== 'https:')) return false
-  return parseUrl(`${protocol}//${own}`)?.host === host
+function sameHost({ protocol, host }: URL, hostHeader: string | undefined): boolean {
+  if (hostHeader === undefined || (protocol !== 'http:' && protocol !== 'https:')) return false
+  return parseUrl(`${protocol}//${hostHeader}`)?.host === host
 }
 
 /** Without port and brackets, in lower case; undefined for a text that is not a host. */
 function hostname(host: string): string | undefined {
-  const found = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[a-z0-9._*-]+))(?::\d{1,5})?$/i.exec(host)?.groups
-  return (found?.['v6'] ?? found?.['name'])?.toLowerCase()
+  const groups = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[a-z0-9._*-]+))(?::\d{1,5})?$/i.exec(host)?.groups
+  return (groups?.['v6'] ?? groups?.['name'])?.toLowerCase()
 }
 
 /** IPv4 in the form of IPv6, as sockets show it. */

@@ -71,7 +71,7 @@ function callFrom({ services, request, response, query: { environment } }: Serve
     const route = CONTROL_ROUTES.find((each) => `${each.method} ${each.path}` === asked)
     if (!route) throw pathNotFound(asked)
     const parameters: object = query
-    const given = Object.entries(parameters).flatMap(([key, value]): [string, string][] =>
+    const pairs = Object.entries(parameters).flatMap(([key, value]): [string, string][] =>
       value === undefined ? [] : [[key, String(value)]],
     )
     const document = body && ({ text: jsonText(body), format: 'json' } as const)
@@ -79,7 +79,7 @@ function callFrom({ services, request, response, query: { environment } }: Serve
     const answering = async (): Promise<ControlReply> => {
       const called = {
         ...{ services, request, response, entry, path },
-        query: readQuery(route, new URLSearchParams([...given, ['environment', environment]])),
+        query: readQuery(route, new URLSearchParams([...pairs, ['environment', environment]])),
         body: await readDocumentBody(route, document),
       }
       return handle(route, called, environment)

@@ -111,8 +111,8 @@ export function environmentNamed({ registry }: AppServices, name: string): Envir
   )
 }
 
-export function environmentNotFound(name: string, known: readonly string[]): ControlError {
-  const message = `there is no environment ${quote(name)}; ${thereAre(known.slice(0, 30), 'there is none')}`
+export function environmentNotFound(name: string, names: readonly string[]): ControlError {
+  const message = `there is no environment ${quote(name)}; ${thereAre(names.slice(0, 30), 'there is none')}`
   return new ControlError('ENVIRONMENT_NOT_FOUND', message)
 }
 
@@ -124,8 +124,8 @@ export function checkedName(what: string, name: string): string {
 }
 
 /** The name in a document has to be the name in the path. @throws ControlError INVALID_DOCUMENT */
-export function checkDocumentName(field: string, found: string, name: string): void {
-  if (found === name) return
+export function checkDocumentName(field: string, value: string, name: string): void {
+  if (value === name) return
   const allowed = `${quote(name)}, the name in the path`
-  throw invalidInput('INVALID_DOCUMENT', [{ path: [field], found: quote(found), allowed }])
+  throw invalidInput('INVALID_DOCUMENT', [{ path: [field], found: quote(value), allowed }])
 }

@@ -11,8 +11,8 @@ export const clockHandlers = {
 
   /** What the clock brings about when it gets there, earliest first. */
   list_due: ({ environment, query }) => {
-    const present = now(environment)
-    return { body: { due: dueBetween(environment, { after: present, most: query.limit }).earliest } }
+    const time = now(environment)
+    return { body: { due: dueBetween(environment, { after: time, most: query.limit }).earliest } }
   },
 
   /** Moves the clock and applies everything that falls due by then, in one commit. What was applied stays when time goes back. */
@@ -24,8 +24,8 @@ export const clockHandlers = {
     const to = change.now === undefined ? from + (change.advance ?? 0) : milliseconds(change.now)
     // By advance, or because a running clock has passed the end of its range.
     if (!isClockTime(to)) {
-      const found = `a step to ${instant(to)}`
-      throw invalidInput('INVALID_BODY', [{ path: ['advance'], found, allowed: CLOCK_YEARS }])
+      const mistake = `a step to ${instant(to)}`
+      throw invalidInput('INVALID_BODY', [{ path: ['advance'], found: mistake, allowed: CLOCK_YEARS }])
     }
     const passed = dueBetween(environment, { after: before, until: instant(to), most: MAX_PASSED })
     environment.model.transact(() => {

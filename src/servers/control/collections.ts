@@ -117,6 +117,6 @@ function accountOf(
   const [only, ...others] = byId?.connector === connector ? [byId] : model.accountIndex.named(connector, asked)
   if (!only) throw new ControlError('ACCOUNT_NOT_FOUND', `${connector} has no connected account ${quote(asked)}`)
   if (others.length === 0) return only.id
-  const found = `the identifier of ${String(others.length + 1)} accounts`
-  throw invalidInput('INVALID_QUERY', [{ path: 'account', found, allowed: 'the id of one of them' }])
+  const mistake = `the identifier of ${String(others.length + 1)} accounts`
+  throw invalidInput('INVALID_QUERY', [{ path: 'account', found: mistake, allowed: 'the id of one of them' }])
 }

@@ -55,10 +55,10 @@ const TYPES: Readonly<Record<string, string>> = { '': 'text/html', '.js': 'text/
 export async function dashboardAnswer({ path, headers }: IncomingMessage & { path: string }): Promise<EncodedAnswer> {
   const text = path === '/ui' ? PAGE.toString() : await readFile(join(dashboardFolder(), basename(path)), 'utf8')
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`
-  const sent = { ...HEADERS, ETag: etag, 'Content-Type': `${TYPES[extname(path)]}; charset=utf-8` }
-  if (headers['if-none-match'] === etag) return { status: 304, headers: sent, body: '' }
+  const answerHeaders = { ...HEADERS, ETag: etag, 'Content-Type': `${TYPES[extname(path)]}; charset=utf-8` }
+  if (headers['if-none-match'] === etag) return { status: 304, headers: answerHeaders, body: '' }
   const compressed = /\bgzip\b/.test(headers['accept-encoding'] ?? '')
   const body = compressed ? await promisify(gzip)(text, { level: 9 }) : Buffer.from(text)
   const encoding: Record<string, string> = compressed ? { 'Content-Encoding': 'gzip' } : {}
-  return { status: 200, headers: { ...sent, ...encoding, 'Content-Length': String(body.length) }, body }
+  return { status: 200, headers: { ...answerHeaders, ...encoding, 'Content-Length': String(body.length) }, body }
 }

@@ -88,8 +88,10 @@ export async function seedOf(
   seed: JsonObject,
 ): Promise<SeedBundle> {
   const { parseSeed, connectorsIn } = await loadParsers()
-  const own = ['connectors', 'connections'].some((part) => Object.hasOwn(seed, part))
-  const connectors = own ? new Map<string, Connector>() : connectorsIn(await services.environments.serverSeed())
+  const hasConnectors = ['connectors', 'connections'].some((part) => Object.hasOwn(seed, part))
+  const connectors = hasConnectors
+    ? new Map<string, Connector>()
+    : connectorsIn(await services.environments.serverSeed())
   try {
     return await parseSeed({ file: 'seed', text: jsonText(seed) }, services.documentChecks, connectors)
   } catch (error) {
@@ -100,7 +102,7 @@ export async function seedOf(
 /** The scenarios in the body: bundled ones by their names, others as documents. @throws ControlError with every problem */
 async function scenariosOf(
   { services }: ServerCall<'create_environment'>,
-  given: readonly (string | JsonObject)[],
+  requested: readonly (string | JsonObject)[],
   seed: SeedBundle | undefined,
 ): Promise<Scenario[]> {
   const { parseScenario, connectorsIn } = await loadParsers()
@@ -124,7 +126,7 @@ async function scenariosOf(
     })
   }
   const scenarios: Scenario[] = []
-  for (const [at, each] of given.entries()) {
+  for (const [at, each] of requested.entries()) {
     const scenario = typeof each === 'string' ? await bundled(each, at) : await parsed(each, at)
     if (scenarios.some(({ name }) => name === scenario.name)) {
       const problem = { path: ['scenarios', at], found: `${quote(scenario.name)} again`, allowed: 'each scenario once' }
@@ -139,8 +141,8 @@ async function scenariosOf(
 function testOf({ label, file, line }: ServerCall<'create_environment'>['body']): TestLabel | undefined {
   if (label === undefined) return undefined
   const below = file !== undefined && isAbsolute(file) ? relative(process.cwd(), file) : file
-  const shown = below === undefined || below.startsWith('..') ? file : below.replaceAll('\\', '/')
-  return { label, ...(shown !== undefined && { file: shown }), ...(line !== undefined && { line }) }
+  const path = below === undefined || below.startsWith('..') ? file : below.replaceAll('\\', '/')
+  return { label, ...(path !== undefined && { file: path }), ...(line !== undefined && { line }) }
 }
 
 /** The problems have lines and columns of a text that the caller has not sent. */

@@ -78,12 +78,13 @@ export class ControlError extends Error {
 type InputProblem = Pick<Problem, 'found' | 'allowed'> & { readonly path: Problem['path'] | string }
 
 /** Everything that is wrong with a body or a query in one error, up to a bound. */
-export function invalidInput(code: ControlErrorCode, found: readonly InputProblem[]): ControlError {
-  const more = found.length - MAX_LISTED
+export function invalidInput(code: ControlErrorCode, inputProblems: readonly InputProblem[]): ControlError {
+  const more = inputProblems.length - MAX_LISTED
   // One more problem is as long as the entry that says that there is one more.
-  const problems = more > 1 ? [...found.slice(0, MAX_LISTED), { path: [], ...moreProblems(more) }] : found
-  const details = problems.map(({ path: given, found, allowed }) => {
-    const path = typeof given === 'string' ? given : pathText(given)
+  const problems =
+    more > 1 ? [...inputProblems.slice(0, MAX_LISTED), { path: [], ...moreProblems(more) }] : inputProblems
+  const details = problems.map(({ path: place, found, allowed }) => {
+    const path = typeof place === 'string' ? place : pathText(place)
     const subject = path === '' ? 'the body' : `\`${path}\``
     return { path, found, allowed, message: sentence({ path: [], found, allowed, subject }) }
   })
@@ -150,8 +151,8 @@ export function shownPath(path: string): string {
 
 /** The answer to a call that failed; an unexpected error is logged. */
 export function failure({ log }: { readonly log: Log }, call: string, error: unknown): ControlError {
-  const known = controlErrorOf(error)
-  if (known) return known
+  const controlError = controlErrorOf(error)
+  if (controlError) return controlError
   log.error('a call of the control API failed', {
     call,
     error: error instanceof Error ? (error.stack ?? error.message) : String(error),

@@ -155,8 +155,8 @@ async function valueOf(route: ControlRoute, { text, format }: SentDocument): Pro
   const value = jsonValue(text)
   if (route.operation === 'put_state' || extentOf(text).keys === membersIn(value)) return value
   const problems = repeatedMembers(text).map(({ path, first, last }) => {
-    const found = `${shown(first, path)} and ${shown(last, path)}`
-    return { path: [...path], found, allowed: 'each member of an object once' }
+    const mistake = `${shown(first, path)} and ${shown(last, path)}`
+    return { path: [...path], found: mistake, allowed: 'each member of an object once' }
   })
   throw invalidInput('INVALID_BODY', problems)
 }
@@ -165,8 +165,8 @@ function jsonValue(text: string): JsonValue {
   try {
     return parseJson(text)
   } catch (error) {
-    const found = error instanceof Error ? error.message.slice(0, 150) : ''
-    throw new ControlError('MALFORMED_BODY', `the body is not valid JSON: ${found}`)
+    const mistake = error instanceof Error ? error.message.slice(0, 150) : ''
+    throw new ControlError('MALFORMED_BODY', `the body is not valid JSON: ${mistake}`)
   }
 }
 
@@ -189,14 +189,14 @@ function textOf(bytes: Buffer): string {
 
 /** Other types are refused, because a web page of another origin can send some of them without asking first. */
 function formatOf({ headers }: IncomingMessage): SentDocument['format'] {
-  const sent = headers['content-type'] ?? ''
-  const [type = '', ...parameters] = sent.split(';').map((part) => part.trim().toLowerCase())
+  const contentType = headers['content-type'] ?? ''
+  const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
   const charset = parameters.find((part) => part.startsWith('charset='))?.slice('charset='.length) ?? 'utf-8'
   const utf8 = ['utf-8', 'utf8', '"utf-8"', '"utf8"'].includes(charset)
   if (utf8 && (type === 'application/json' || type.endsWith('+json'))) return 'json'
   if (utf8 && /^(?:application|text)\/(?:x-)?yaml$|\+yaml$/.test(type)) return 'yaml'
-  const found = sent === '' ? 'no content type' : `the content type ${quote(sent)}`
-  const message = `the body has ${found}; send application/json or application/yaml in UTF-8`
+  const mistake = contentType === '' ? 'no content type' : `the content type ${quote(contentType)}`
+  const message = `the body has ${mistake}; send application/json or application/yaml in UTF-8`
   throw new ControlError('UNSUPPORTED_CONTENT_TYPE', message)
 }
 
@@ -206,6 +206,6 @@ function parsed(schema: z.ZodType, value: unknown, code: ControlErrorCode): unkn
   throw invalidInput(code, problemsOf(result.error.issues, value))
 }
 
-function invalidBody(found: string, allowed: string): ControlError {
-  return invalidInput('INVALID_BODY', [{ path: [], found, allowed }])
+function invalidBody(mistake: string, allowed: string): ControlError {
+  return invalidInput('INVALID_BODY', [{ path: [], found: mistake, allowed }])
 }

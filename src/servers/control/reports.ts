@@ -26,7 +26,7 @@ export const reportHandlers = {
 
 /** Reports also know environments that were deleted. @throws ControlError ENVIRONMENT_NOT_FOUND */
 function reported(reports: Reports, name: string | undefined): string | undefined {
-  const known = reports.names()
-  if (name !== undefined && !known.has(name)) throw environmentNotFound(name, [...known])
+  const names = reports.names()
+  if (name !== undefined && !names.has(name)) throw environmentNotFound(name, [...names])
   return name
 }

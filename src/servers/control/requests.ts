@@ -45,18 +45,18 @@ export const requestHandlers = {
     const signal = goneSignal({ services, response })
     const result = await journal.wait(readMatch(match, services.extensions.names), { times, timeoutMs, signal })
     if (result.ok) return { body: result }
-    const { ok: _ok, ...found } = result
-    const since = found.incomplete_since
+    const { ok: _ok, ...counts } = result
+    const since = counts.incomplete_since
     const lost = since === undefined ? '' : `; those before ${since} are missing in the journal`
     const over = services.closing.aborted
       ? 'the server stops'
       : environment.isRemoved
         ? 'the environment was removed'
-        : found.matched > timesRange(times).most && typeof times === 'object'
+        : counts.matched > timesRange(times).most && typeof times === 'object'
           ? 'there are too many'
           : 'the time is over'
     const wanted = timesText(typeof times === 'number' ? { at_least: times } : times)
-    throw new ControlError('TIMED_OUT', `${over}: ${found.matched} requests match, wanted: ${wanted}${lost}`, [found])
+    throw new ControlError('TIMED_OUT', `${over}: ${counts.matched} requests match, wanted: ${wanted}${lost}`, [counts])
   },
 
   get_request: ({ journal, path }) => ({ body: { request: journal.find(path.id) ?? notFound(path.id) } }),
@@ -69,13 +69,15 @@ export const requestHandlers = {
   export_scenario: ({ journal, environment, path }) => {
     const { accounts, providers } = environment.model.tables
     const entries = journal.recorded().map(viewOfEntry)
-    const present = [...accounts.values()].map(({ token_expires_at = null, ...account }) => ({
+    const rows = [...accounts.values()].map(({ token_expires_at = null, ...account }) => ({
       ...account,
       token_expires_at,
     }))
-    const replay = replayOf(entries, path.id, present) ?? notFound(path.id)
-    const made = new Set(entries.flatMap(providerMadeBy))
-    const custom = [...providers.values()].filter(({ is_custom, identifier }) => is_custom && !made.has(identifier))
+    const replay = replayOf(entries, path.id, rows) ?? notFound(path.id)
+    const providerIds = new Set(entries.flatMap(providerMadeBy))
+    const custom = [...providers.values()].filter(
+      ({ is_custom, identifier }) => is_custom && !providerIds.has(identifier),
+    )
     const settings = seedSettings(environment.settings)
     const seed = {
       ...(Object.keys(settings).length > 0 && { settings }),
@@ -111,7 +113,7 @@ export const requestHandlers = {
     const only = query.environment === undefined ? undefined : environmentNamed(services, query.environment)
     return eventStream(services, request, response, (write) => {
       // A stream that stays open keeps no journal of an environment that is removed.
-      const seen = new WeakMap<Journal, { appended: number; cleared: number }>()
+      const positions = new WeakMap<Journal, { appended: number; cleared: number }>()
       let revision = -1
       let first = true
       const send = (event: string, data: object): void => write(`event: ${event}\ndata: ${jsonText(data)}\n\n`)
@@ -122,8 +124,8 @@ export const requestHandlers = {
         const lists = environments.map((environment) => {
           const journal = journals.of(environment)
           const { appended, cleared } = journal
-          const before = seen.get(journal) ?? { appended: 0, cleared }
-          seen.set(journal, { appended, cleared })
+          const before = positions.get(journal) ?? { appended: 0, cleared }
+          positions.set(journal, { appended, cleared })
           if (before.cleared === cleared) return journal.timeline(before.appended, most)
           send('cleared', { environment: environment.name })
           // What the journal has now comes again from the first.
@@ -144,9 +146,9 @@ export const requestHandlers = {
         const now = environments.reduce((sum, { commits, rollbacks }) => sum + commits + rollbacks, all.length)
         if (now === revision) return
         revision = now
-        const named = all.map((environment) => ({ name: environment.name, label: labelOf(environment) }))
+        const environmentNames = all.map((environment) => ({ name: environment.name, label: labelOf(environment) }))
         send('state', {
-          environments: named,
+          environments: environmentNames,
           clock: only ? viewOf(only) : null,
           revision,
           started_at: services.startedAt,

@@ -29,24 +29,24 @@ type RowChanges = { [Part in 'added' | 'removed' | 'changed']: StateDiff[Part][n
 function diffTable(diff: RowChanges, table: TableName, before: readonly Row[], after: readonly Row[]): void {
   const idOf = ({ id }: Row): string => (table === 'bearer_tokens' || table === 'authorization_codes' ? masked(id) : id)
   // `credentials` has fields that are no secrets; `access` of a grant is one.
-  const shown: Show = (path, value) => {
+  const valueText: Show = (path, value) => {
     const place = path.filter((name) => name !== 'credentials')
     return maskAt(table === 'grants' && path[0] === 'access' ? ['access_token'] : place, value as JsonValue)
   }
   const whole = (row: Row): Schemas['Entity'] => {
     const fields = Object.entries(inColumnOrder(table, row)).filter(([, value]) => value !== undefined)
-    const visible = fields.map(([name, value]) => [name, name === 'id' ? idOf(row) : shown([name], value)])
+    const visible = fields.map(([name, value]) => [name, name === 'id' ? idOf(row) : valueText([name], value)])
     return { table, id: idOf(row), row: Object.fromEntries(visible) as Schemas['Entity']['row'] }
   }
   const former = new Map(before.map((row) => [row.id, row]))
-  const present = new Set(after.map((row) => row.id))
-  for (const row of before) if (!present.has(row.id)) diff.removed.push(whole(row))
+  const ids = new Set(after.map((row) => row.id))
+  for (const row of before) if (!ids.has(row.id)) diff.removed.push(whole(row))
   for (const row of after) {
     const old = former.get(row.id)
     if (!old) diff.added.push(whole(row))
     // Rows are immutable: one that is the same object has not changed.
     else if (old !== row) {
-      const fields = changesBetween(old, row, shown)
+      const fields = changesBetween(old, row, valueText)
       if (fields.length > 0) diff.changed.push({ table, id: idOf(row), fields })
     }
   }

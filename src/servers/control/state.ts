@@ -94,8 +94,10 @@ export const stateHandlers = {
   put_extension: async ({ services, body, path }) => {
     const { registry, extensions, documentChecks, documentedOnly } = services
     if (documentedOnly) {
-      const found = 'sent to a server with --documented-only'
-      throw invalidInput('INVALID_BODY', [{ path: [], found, allowed: 'a server without: it serves no extension' }])
+      const mistake = 'sent to a server with --documented-only'
+      throw invalidInput('INVALID_BODY', [
+        { path: [], found: mistake, allowed: 'a server without: it serves no extension' },
+      ])
     }
     const { parseExtension } = await loadConnectorParser()
     const extension = await parseExtension(body.text, 'body', documentChecks)

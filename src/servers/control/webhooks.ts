@@ -11,8 +11,14 @@ export const webhookHandlers = {
   list_webhooks: ({ services, environment }) => {
     const waiting = [...environment.model.tables.webhook_deliveries.values()]
     const webhooks = services.webhooks.of(environment).map(({ id: name, url, types }) => {
-      const own = waiting.filter(({ webhook }) => webhook === name)
-      return { name, url: maskUrl(url), types, waiting: own.length, next_attempts: own.slice(0, MAX_SHOWN).map(shown) }
+      const ofWebhook = waiting.filter(({ webhook }) => webhook === name)
+      return {
+        name,
+        url: maskUrl(url),
+        types,
+        waiting: ofWebhook.length,
+        next_attempts: ofWebhook.slice(0, MAX_SHOWN).map(shown),
+      }
     })
     return { body: { webhooks } }
   },
@@ -60,17 +66,20 @@ export const webhookHandlers = {
     if (!account)
       throw new ControlError('ACCOUNT_NOT_FOUND', 'there is no connected account that the event could be of')
     trace.account = account
-    const sent = services.webhooks.send(environment, type, account, trace.request)
-    if (sent.length === 0) throw noWebhook(call, `webhook that gets ${type}`)
-    return sentReply(call, sent)
+    const deliveries = services.webhooks.send(environment, type, account, trace.request)
+    if (deliveries.length === 0) throw noWebhook(call, `webhook that gets ${type}`)
+    return sentReply(call, deliveries)
   },
 
   resend_event: (call) => {
     const { services, environment, journal, path, trace } = call
     refuseSwitchedOff(services)
-    const sent = services.webhooks.resend(environment, path.id, { entries: journal.recorded(), cause: trace.request })
-    if (sent && sent.length > 0) return sentReply(call, sent)
-    if (sent) throw noWebhook(call, `webhook that got ${quote(path.id)}`)
+    const deliveries = services.webhooks.resend(environment, path.id, {
+      entries: journal.recorded(),
+      cause: trace.request,
+    })
+    if (deliveries && deliveries.length > 0) return sentReply(call, deliveries)
+    if (deliveries) throw noWebhook(call, `webhook that got ${quote(path.id)}`)
     const message = `the request journal has no event ${quote(path.id)}; ids begin with evt_: npx toolmock logs shows them`
     throw new ControlError('EVENT_NOT_FOUND', message)
   },
@@ -79,8 +88,10 @@ export const webhookHandlers = {
 /** @throws ControlError with `--documented-only`, which sends no event */
 function refuseSwitchedOff({ webhooks }: AppServices): void {
   if (!webhooks.isOff) return
-  const found = 'sent to a server with --documented-only'
-  throw invalidInput('INVALID_BODY', [{ path: [], found, allowed: 'a server without: the document has no events' }])
+  const mistake = 'sent to a server with --documented-only'
+  throw invalidInput('INVALID_BODY', [
+    { path: [], found: mistake, allowed: 'a server without: the document has no events' },
+  ])
 }
 
 /** Deliveries that a list shows of each webhook. */
@@ -92,9 +103,9 @@ function shown({ event_id: event, type, account_id: account, attempts, due_at: a
 
 type SendCall = EnvironmentCall<'send_event'> | EnvironmentCall<'resend_event'>
 
-function sentReply(call: SendCall, sent: readonly WebhookDelivery[]): ControlReply {
-  const [event = '', type = ''] = sent.map(({ event_id, type }) => [event_id, type]).flat()
-  const webhooks = sent.map(({ webhook }) => webhook)
+function sentReply(call: SendCall, deliveries: readonly WebhookDelivery[]): ControlReply {
+  const [event = '', type = ''] = deliveries.map(({ event_id, type }) => [event_id, type]).flat()
+  const webhooks = deliveries.map(({ webhook }) => webhook)
   return changed(`${type} (${event}) is sent to ${webhooks.join(', ')}`, { body: { event, type, webhooks } })
 }
 

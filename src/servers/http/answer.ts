@@ -10,18 +10,18 @@ import type { Reply } from '../../service/operations/operation.ts'
 export function wireAnswer({ status, body, headers }: Reply, requestId: string, cached?: CachedBody): EncodedAnswer {
   const text = cached?.text ?? (body === undefined ? '' : jsonText(body))
   const length = cached?.length ?? String(Buffer.byteLength(text))
-  const own: Record<string, string> =
+  const ownHeaders: Record<string, string> =
     body === undefined
       ? { 'X-Request-Id': requestId, 'Content-Length': length }
       : { 'X-Request-Id': requestId, 'Content-Type': 'application/json', 'Content-Length': length }
-  return { status, headers: headers ? { ...own, ...headers } : own, body: text }
+  return { status, headers: headers ? { ...ownHeaders, ...headers } : ownHeaders, body: text }
 }
 
 /** Like {@link wireAnswer}, with a text that is no JSON. */
 export function textAnswer({ status, headers }: Reply, text: string, requestId: string): EncodedAnswer {
   const length = String(Buffer.byteLength(text))
-  const own = { 'X-Request-Id': requestId, 'Content-Type': 'text/plain', 'Content-Length': length }
-  return { status, headers: { ...own, ...headers }, body: text }
+  const ownHeaders = { 'X-Request-Id': requestId, 'Content-Type': 'text/plain', 'Content-Length': length }
+  return { status, headers: { ...ownHeaders, ...headers }, body: text }
 }
 
 /** Like {@link wireAnswer}, for what a responder of an extension answered. */
@@ -71,9 +71,9 @@ function asText(body: object): CachedBody {
 /** Renders an error, the only place that does: as the service answers it (G16), at the token endpoint as RFC 6749 5.2 says. */
 export function errorReply(error: unknown, requestId: string): Reply {
   if (error instanceof TokenError) return tokenErrorReply(error)
-  const known = error instanceof ServiceError ? error : unexpected()
-  const { headers } = known.context
-  return { status: known.status, body: errorBody(known, requestId), ...(headers ? { headers } : {}) }
+  const serviceError = error instanceof ServiceError ? error : unexpected()
+  const { headers } = serviceError.context
+  return { status: serviceError.status, body: errorBody(serviceError, requestId), ...(headers ? { headers } : {}) }
 }
 
 /** The body of an error (G16), also of one that a scenario injects. */

@@ -88,17 +88,17 @@ export function readSentBody(request: IncomingMessage, limit: number, buffered: 
 /** What comes of a body, as a stream of its own: ending it early leaves the connection as it is. */
 export function restOf(request: IncomingMessage, limit: number, read: number): Readable {
   let size = read
-  const rest = new Transform({
+  const remainder = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length
       if (size > limit) done(tooLarge(limit))
       else done(null, chunk)
     },
   })
-  request.on('error', (error) => rest.destroy(incomplete(error)))
+  request.on('error', (error) => remainder.destroy(incomplete(error)))
   // The request may end without anybody who reads the rest.
-  rest.on('error', () => undefined)
-  return request.pipe(rest)
+  remainder.on('error', () => undefined)
+  return request.pipe(remainder)
 }
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
@@ -161,13 +161,13 @@ export function continueWhenRead(request: IncomingMessage, response: ServerRespo
 
 /** @throws ServiceError UNSUPPORTED_CONTENT_TYPE (G7) */
 export function checkContentType(headers: IncomingHttpHeaders, wanted: string): void {
-  const sent = headers['content-type'] ?? ''
-  if (sent === wanted) return
-  const [type = '', ...parameters] = sent.split(';').map((part) => part.trim().toLowerCase())
+  const contentType = headers['content-type'] ?? ''
+  if (contentType === wanted) return
+  const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
   const charset = parameters.find((part) => part.startsWith('charset='))?.slice('charset='.length)
   const utf8 = charset === undefined || ['utf-8', 'utf8', '"utf-8"', '"utf8"'].includes(charset)
   if (type === wanted && utf8) return
-  const description = ruleAndFound(`must be ${wanted} in UTF-8`, sent === '' ? 'nothing' : quote(sent))
+  const description = ruleAndFound(`must be ${wanted} in UTF-8`, contentType === '' ? 'nothing' : quote(contentType))
   throw invalidField('Content-Type', description, 'content_type', 'UNSUPPORTED_CONTENT_TYPE')
 }
 
@@ -183,8 +183,8 @@ export function parseJsonObject(text: string): ParsedObject {
     throw malformed(ruleAndFound(`must nest at most ${MAX_DEPTH} levels deep`, 'more levels'), 'max_depth')
   const value = parse(text)
   if (isJsonObject(value)) return { value, repeated: repeatedIn(text, value, keys) }
-  const found = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`
-  throw malformed(ruleAndFound('must be a JSON object', found), 'json_object')
+  const mistake = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`
+  throw malformed(ruleAndFound('must be a JSON object', mistake), 'json_object')
 }
 
 function parse(text: string): JsonValue {

@@ -252,8 +252,8 @@ function checkRequestContract(context: OperationContext, { strict }: ServicePart
   const { request, route, documentQuery } = context
   // A body that the operation does not take stays unread, and gets a warning.
   const body = route.bodyMediaType === null && request.hasBody ? UNREAD : context.body
-  const sent = { query: documentQuery ?? request.query, path: request.pathParameters, body }
-  const checked = checkRequest(route, sent, { strict })
+  const requestParts = { query: documentQuery ?? request.query, path: request.pathParameters, body }
+  const checked = checkRequest(route, requestParts, { strict })
   context.checked = checked
   noteNearMisses({ environment: environmentOf(context), trace: context.trace }, route.operation, checked)
   if (checked.violations.length > 0) throw invalidFields(checked.violations)
@@ -301,8 +301,8 @@ function operate(context: OperationContext, services: ServiceParts): Promise<voi
   const handler = services.operations[route.operation] as Handler<Operation>
   const reply = handler(call)
   if (reply instanceof Promise) {
-    return reply.then((given) => {
-      context.reply = given
+    return reply.then((result) => {
+      context.reply = result
     })
   }
   context.reply = reply
@@ -328,7 +328,7 @@ function extend(context: ExtensionContext, services: ServiceParts): Promise<void
   if (fault && (fault.injected || fault.cut)) return undefined
   const { method, query, headers } = request
   const [path = ''] = request.url.split('?', 1)
-  const sent = {
+  const incoming = {
     method,
     path,
     url: `${request.baseUrl(services.baseUrl)}${path}`,
@@ -348,7 +348,7 @@ function extend(context: ExtensionContext, services: ServiceParts): Promise<void
     else context.reply = { status: answer.status, body: errorBody({ ...answer, context: {} }, requestId) }
   }
   const run = (): Promise<void> | undefined => {
-    const answer = services.thirdParties.answerByExtension(environmentOf(context), route.extension, sent)
+    const answer = services.thirdParties.answerByExtension(environmentOf(context), route.extension, incoming)
     if (answer instanceof Promise) return answer.then(take)
     take(answer)
     return undefined

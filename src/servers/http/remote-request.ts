@@ -35,17 +35,17 @@ export class RemoteRequest implements SentRequest {
   readonly #exchange: CallExchange
   readonly #body: JsonValue | undefined
 
-  constructor(exchange: CallExchange, rest: RestCall) {
-    this.call = rest.call
-    this.method = rest.method
-    this.url = rest.query === '' ? rest.path : `${rest.path}?${rest.query}`
-    this.query = rest.query
-    this.pathParameters = rest.pathParameters
-    this.headers = rest.headers
-    this.rawHeaders = rest.rawHeaders
-    this.baseUrl = rest.baseUrl
+  constructor(exchange: CallExchange, call: RestCall) {
+    this.call = call.call
+    this.method = call.method
+    this.url = call.query === '' ? call.path : `${call.path}?${call.query}`
+    this.query = call.query
+    this.pathParameters = call.pathParameters
+    this.headers = call.headers
+    this.rawHeaders = call.rawHeaders
+    this.baseUrl = call.baseUrl
     this.#exchange = exchange
-    this.#body = rest.body
+    this.#body = call.body
   }
 
   get hasBody(): boolean {

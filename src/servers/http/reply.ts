@@ -59,20 +59,20 @@ export async function replyTo(
   }
   await entries.end(visit, (refused) => {
     const { answer, deliver, facts } = refused ? refusal(refused) : reply
-    const sent = answer && withLength(answer, visit)
+    const encoded = answer && withLength(answer, visit)
     return {
       facts: {
         method: message.method,
         url: targetOf(message),
         requestHeaders: message.rawHeaders,
         requestBody: visit.body,
-        status: sent?.status ?? 0,
-        responseHeaders: sent?.headers,
-        responseBody: sent?.body,
+        status: encoded?.status ?? 0,
+        responseHeaders: encoded?.headers,
+        responseBody: encoded?.body,
         ...knownFacts,
         ...facts,
       },
-      send: () => (!sent ? undefined : deliver ? deliver(sent) : sendAnswer(response, sent)),
+      send: () => (!encoded ? undefined : deliver ? deliver(encoded) : sendAnswer(response, encoded)),
     }
   })
 }

@@ -61,8 +61,8 @@ export async function applyFaults(
 /** A request of an operation as the rules of scenarios see it. Its account is looked up when a rule asks for it. */
 export function scenarioRequest(context: RequestContext, environment: Environment): ScenarioRequest {
   const { route, request, client, trace } = context
-  const { body: sent, query } = partsOf(context)
-  const body = isJsonObject(sent) ? sent : {}
+  const { body: requestBody, query } = partsOf(context)
+  const body = isJsonObject(requestBody) ? requestBody : {}
   const locator = locatorIn(context, environment, body, query)
   let account: Account | null | undefined
   return {
@@ -70,7 +70,7 @@ export function scenarioRequest(context: RequestContext, environment: Environmen
     operation: route.operation,
     tool: textAt(body, 'tool_name'),
     clientId: client?.id,
-    body: sent,
+    body: requestBody,
     query,
     headers: request.headers as JsonObject,
     locator,

@@ -51,8 +51,8 @@ export async function authenticateClient(
     const description = 'must not be sent beside an Authorization: Basic header'
     throw invalid(message, { field: 'client_secret', description, constraint: 'exclusive' })
   }
-  const named = form.get('client_id')
-  if (basic && named && named !== basic.id) {
+  const clientId = form.get('client_id')
+  if (basic && clientId && clientId !== basic.id) {
     const description = 'must be the client of the Authorization header'
     throw invalidField('client_id', description, 'exclusive')
   }

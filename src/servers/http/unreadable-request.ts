@@ -70,8 +70,8 @@ function afterEarlierAnswers(socket: Duplex, refuse: (isBodyOf: boolean) => void
 
 /** Only method and address are recorded, where the text begins with them: the rest is not known to be a request. */
 function factsOf(error: Error, failure: string, { status, headers, body }: EncodedAnswer): EntryFacts {
-  const sent = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.of()
-  const [, method = '', url = ''] = /^([A-Z]{1,20}) (\S{1,2000})/.exec(sent.toString('latin1', 0, 2100)) ?? []
+  const packet = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.of()
+  const [, method = '', url = ''] = /^([A-Z]{1,20}) (\S{1,2000})/.exec(packet.toString('latin1', 0, 2100)) ?? []
   const answer = { status, responseHeaders: headers, responseBody: body }
   return { method, url, ...answer, errorCode: 'MALFORMED_BODY', failure }
 }

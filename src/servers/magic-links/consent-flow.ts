@@ -172,9 +172,9 @@ export function approve(flow: LinkFlow, linkId: string, consented: Consented): s
     if (kind !== TRAITS[account.authorization_type].kind)
       throw new LinkProblem('refused', `${connector.connector} asks for other credentials by now`)
     endRequests(environment, account, 'superseded')
-    const present = environment.clock.now()
-    const at = instant(present)
-    const fresh = issued(account, consented.credentials, consented.lifetime, present)
+    const now = environment.clock.now()
+    const at = instant(now)
+    const fresh = issued(account, consented.credentials, consented.lifetime, now)
     const changed =
       link.user_verify_url === '' ? connected(trace, account, fresh, at) : awaiting(trace, account, fresh, at)
     model.tables.accounts.put(changed)

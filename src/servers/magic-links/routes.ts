@@ -90,10 +90,10 @@ export function pageRoute(services: Pick<LinkServices, 'entries' | 'log'>): Page
       refuse: (error, visit) => {
         const problem = error instanceof StorageError ? new LinkProblem('not_stored', error.message) : error
         const say = (text: string): string => visit.environment?.vocabulary?.prose(text) ?? text
-        const shown = problemPage(problem, say, pageFacts(visit))
+        const problemAnswer = problemPage(problem, say, pageFacts(visit))
         return (
-          shown && {
-            answer: pageAnswer(shown.status, shown.page),
+          problemAnswer && {
+            answer: pageAnswer(problemAnswer.status, problemAnswer.page),
             facts: { errorCode: problemCode(problem), failure: problem instanceof Error ? problem.message : '' },
           }
         )
@@ -172,25 +172,25 @@ async function handleRedirect({ flow, linkId, query }: LinkRequest): Promise<Enc
 
 /** @throws LinkProblem for anything but one of the decisions, given once */
 function decisionOf(query: URLSearchParams): Decision | undefined {
-  const given = query.getAll('decision')
-  if (given.length === 0) return undefined
-  const decision = DECISIONS.find((known) => known === given[0])
-  if (!decision || given.length > 1) throw new LinkProblem('unknown_decision', given.join(', ').slice(0, 100))
+  const values = query.getAll('decision')
+  if (values.length === 0) return undefined
+  const decision = DECISIONS.find((candidate) => candidate === values[0])
+  if (!decision || values.length > 1) throw new LinkProblem('unknown_decision', values.join(', ').slice(0, 100))
   return decision
 }
 
 /** Who signs in, beside a decision. @throws LinkProblem where several are given */
 function personOf(query: URLSearchParams): string | undefined {
-  const given = query.getAll('as')
-  if (given.length > 1)
+  const values = query.getAll('as')
+  if (values.length > 1)
     throw new LinkProblem(
       'unknown_decision',
-      given
+      values
         .map((name) => `as ${name}`)
         .join(', ')
         .slice(0, 100),
     )
-  return given[0]
+  return values[0]
 }
 
 /** Leads a browser on. The page at the end of the flow has no link in its address (G31, G33), so a cookie names it. */
@@ -207,9 +207,9 @@ function linkHandler(
 ): (request: Request, visit: PageVisit) => Promise<EncodedAnswer> {
   return async (request, visit) => {
     const form = await readForm(request, visit)
-    const found = find(request)
-    if (!found) throw new LinkProblem('unknown')
-    const { environment, link } = found
+    const target = find(request)
+    if (!target) throw new LinkProblem('unknown')
+    const { environment, link } = target
     visit.environment = environment
     const { trace } = visit
     visit.readGuard = new ReadGuard(environment)
@@ -233,11 +233,11 @@ const FOLLOWED = 'toolmock_link'
 /** The link that the browser of a request has followed; undefined when it, its account or its connector is gone. */
 function followedLink({ registry }: LinkServices, { headers }: Request) {
   const id = new RegExp(`(?:^|; *)${FOLLOWED}=([\\w-]+)`).exec(headers.cookie ?? '')?.[1]
-  const found = id === undefined ? undefined : registry.byMagicLink.get(id)
-  const account = found?.environment.model.tables.accounts.get(found.link.account_id)
-  const connector = account && found?.environment.connector(account.connector)
-  if (!found || !account || !connector) return undefined
-  const { environment } = found
+  const place = id === undefined ? undefined : registry.byMagicLink.get(id)
+  const account = place?.environment.model.tables.accounts.get(place.link.account_id)
+  const connector = account && place?.environment.connector(account.connector)
+  if (!place || !account || !connector) return undefined
+  const { environment } = place
   const person = environment.model.grantIndex.ofAccount(account.id).at(-1)?.person
   return { environment, account, connector, person }
 }

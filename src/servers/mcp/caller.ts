@@ -81,11 +81,11 @@ const USER_FIELDS = ['identifier', 'organization_id', 'user_id'] as const
 
 /** @throws ServiceError MISSING_LOCATOR */
 function userOf({ headers, url = '' }: IncomingMessage): JsonObject {
-  const sent: Locator = locatorOf(headers)
+  const locator: Locator = locatorOf(headers)
   const query = new URLSearchParams(url.replace(/^[^?]*/, ''))
-  const given = USER_FIELDS.map((name) => [name, sent[name] || query.get(name)] as const)
+  const fields = USER_FIELDS.map((name) => [name, locator[name] || query.get(name)] as const)
   const user = Object.fromEntries(
-    given.filter((field): field is readonly [(typeof field)[0], string] => Boolean(field[1])),
+    fields.filter((field): field is readonly [(typeof field)[0], string] => Boolean(field[1])),
   )
   if (user['identifier']) return user
   const message =

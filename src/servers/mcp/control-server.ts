@@ -51,9 +51,9 @@ function controlServer({ call, url, environment, version }: ControlledServer): M
   )
   for (const { name, description, reads, input, run } of CONTROL_TOOLS) {
     const config = { description, inputSchema: input, annotations: { readOnlyHint: reads } }
-    server.registerTool(name, config, async (given) => {
+    server.registerTool(name, config, async (parameters) => {
       try {
-        return answer(await run(given as never, call, url))
+        return answer(await run(parameters as never, call, url))
       } catch (error) {
         return { ...answer((error instanceof Error ? error.message : String(error)).split('\n')), isError: true }
       }
@@ -81,9 +81,9 @@ function answer(all: readonly string[]) {
   let bytes = 0
   const lines = all.map((line) => shorten(line, MAX_LINE))
   const tooMany = lines.findIndex((line) => (bytes += Buffer.byteLength(JSON.stringify(line))) > MAX_BYTES)
-  const shown =
+  const outputLines =
     tooMany === -1
       ? lines
       : [...lines.slice(0, tooMany), `${lines.length - tooMany} more lines left out; ask for less.`]
-  return { content: [{ type: 'text' as const, text: shown.join('\n') }] }
+  return { content: [{ type: 'text' as const, text: outputLines.join('\n') }] }
 }

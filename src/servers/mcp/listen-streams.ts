@@ -52,10 +52,10 @@ export class ListenStreams {
 
   #update(listening: Listening): void {
     const { exchange, bus, tools } = listening
-    const present = this.#present(listening)
-    if (!present) exchange.end()
-    else if (!isSame(tools, present)) {
-      listening.tools = present
+    const current = this.#present(listening)
+    if (!current) exchange.end()
+    else if (!isSame(tools, current)) {
+      listening.tools = current
       bus.publish({ kind: 'tools_list_changed' })
     }
   }

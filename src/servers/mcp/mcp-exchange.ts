@@ -97,14 +97,14 @@ export class McpExchange {
     // Whether the connection stays open is not the library's to say: the client may want to close it.
     answer.headers.delete('connection')
     const headers = { ...Object.fromEntries(answer.headers), 'X-Request-Id': this.#entry.requestId }
-    const rest: Uint8Array[] = []
+    const later: Uint8Array[] = []
     const chunks: AsyncIterable<Uint8Array> | [] = answer.body ?? []
     for await (const chunk of chunks) {
       if (this.isUnwanted) continue
       if (sends()) await this.#stream(status, headers, chunk)
-      else rest.push(chunk)
+      else later.push(chunk)
     }
-    return { status, headers, body: Buffer.concat(rest).toString() }
+    return { status, headers, body: Buffer.concat(later).toString() }
   }
 
   /** Sends an answer, or the rest of one, as a fault wants it. */

@@ -34,10 +34,10 @@ export function plainCall({ message: { headers } }: McpExchange, body: unknown):
   if (!isJsonObject(params) || !isJsonContentType(headers['content-type'] ?? null)) return undefined
   const { name, arguments: input, _meta: envelope, ...others } = params
   if (typeof name !== 'string' || !(input === undefined || isJsonObject(input)) || !isEmpty(others)) return undefined
-  const [version, method, named] = ['mcp-protocol-version', 'mcp-method', 'mcp-name'].map((each) => headers[each])
+  const [version, method, toolName] = ['mcp-protocol-version', 'mcp-method', 'mcp-name'].map((each) => headers[each])
   const isModern = envelope !== undefined
   const isServed = isModern
-    ? version === MODERN && method === METHOD && named === name && isWhole(envelope)
+    ? version === MODERN && method === METHOD && toolName === name && isWhole(envelope)
     : takesEvents(headers.accept) &&
       (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.some((each) => each === version))
   return isServed ? { id, isModern, params: { name, arguments: input, envelope, isRetry: false } } : undefined

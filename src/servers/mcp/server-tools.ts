@@ -40,12 +40,12 @@ export function serverTools(
   if (!hasVirtualServers({ environment, mcp, documentedOnly })) return undefined
   const all =
     kind === 'servers' ? toolsOfConfig(environment, key) : toolsOf(environment, { connection_name: key, tools: [] })
-  const named = new Map<string, ServerTool>()
+  const byName = new Map<string, ServerTool>()
   for (const each of all ?? []) {
     const isHidden = caller.isReadOnly && each.tool.annotations?.read_only_hint !== true
-    if (!isHidden && !named.has(each.tool.name)) named.set(each.tool.name, each)
+    if (!isHidden && !byName.has(each.tool.name)) byName.set(each.tool.name, each)
   }
-  return all && [...named.values()]
+  return all && [...byName.values()]
 }
 
 function toolsOfConfig(environment: Environment, key: string): ServerTool[] | undefined {
@@ -58,6 +58,6 @@ function toolsOf(environment: Environment, { connection_name, tools: chosen }: M
   const connector = environment.connector(connection_name)
   if (!connection || !connector || !isOfAccounts(connection)) return undefined
   const { tools } = connector
-  const shown = chosen.length === 0 ? tools : chosen.flatMap((name) => tools.find((tool) => tool.name === name) ?? [])
-  return shown.map((tool) => ({ connection, connector, tool }))
+  const listed = chosen.length === 0 ? tools : chosen.flatMap((name) => tools.find((tool) => tool.name === name) ?? [])
+  return listed.map((tool) => ({ connection, connector, tool }))
 }

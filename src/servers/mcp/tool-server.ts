@@ -160,7 +160,7 @@ const META = 'dev.toolmock'
 /** A call of a tool as the request of execute_tool that it stands for. */
 function callOf(
   exchange: McpExchange,
-  { body, ...known }: { body: JsonObject; refused: Error | undefined; mcpClient: string | undefined },
+  { body, ...context }: { body: JsonObject; refused: Error | undefined; mcpClient: string | undefined },
 ): RemoteRequest {
   const { message, baseUrl } = exchange
   const { method, path } = CALL_TOOL
@@ -168,13 +168,13 @@ function callOf(
     exchange.isSilent = true
   }
   // A further call of a batch has an id of its own.
-  const { 'x-request-id': _, ...sent } = message.headers
-  const headers = { ...sent, 'content-type': 'application/json' }
+  const { 'x-request-id': _, ...callHeaders } = message.headers
+  const headers = { ...callHeaders, 'content-type': 'application/json' }
   return new RemoteRequest(exchange, {
     ...{ method, path, query: '', pathParameters: {}, headers, rawHeaders: message.rawHeaders, body },
     baseUrl: () => baseUrl,
     call: {
-      ...{ protocol: 'mcp', method: 'tools/call', url: targetOf(message), silence, ...known },
+      ...{ protocol: 'mcp', method: 'tools/call', url: targetOf(message), silence, ...context },
       authenticate: (entry) => exchange.caller.authenticate(entry),
       get cancelled() {
         return exchange.isOver ? 'its client has gone' : undefined
@@ -227,8 +227,8 @@ function executing(operations: OperationTable, { refused }: ToolRequest, link: {
 }
 
 function unknownTool(name: string, tools: readonly ServerTool[]): ServiceError {
-  const known = tools.map(({ tool }) => tool.name).join(', ') || 'none'
-  return new ServiceError('TOOL_NOT_FOUND', `this server has no tool ${quote(maskText(name))}; it has ${known}`)
+  const toolNames = tools.map(({ tool }) => tool.name).join(', ') || 'none'
+  return new ServiceError('TOOL_NOT_FOUND', `this server has no tool ${quote(maskText(name))}; it has ${toolNames}`)
 }
 
 /** Why the token of a caller is none any more; undefined where it is valid. */

@@ -103,13 +103,13 @@ export class VirtualServers {
       }
       // A list of tools can say what is not durable yet, whatever a call beside it has waited for.
       const isList = listsTools(read.parsed)
-      const rest = await exchange.stream(answer, () => isEndless || (exchange.pending > 0 && !isList))
+      const streamed = await exchange.stream(answer, () => isEndless || (exchange.pending > 0 && !isList))
       if (exchange.isUnwanted) return
-      const send = (): Promise<void> => exchange.send(rest)
+      const send = (): Promise<void> => exchange.send(streamed)
       if (isEndless || (exchange.calls > 0 && !isList)) await send()
       else {
         exchange.caller.authenticate()
-        await this.#end(request, exchange.calls === 0 ? { read, ...rest } : undefined, send)
+        await this.#end(request, exchange.calls === 0 ? { read, ...streamed } : undefined, send)
       }
     } finally {
       if (isListening) this.#streams.close(exchange)
@@ -227,8 +227,8 @@ const READ_HEADER = /^(?:accept|content-type|origin|mcp-.*)$/
 
 /** A whole `Request` takes much of the CPU of a call, and the library reads its body only where it is no JSON. */
 function webRequest({ message, baseUrl, gone }: McpExchange, { text, parsed }: McpMessage): Request {
-  const sent = Object.entries(message.headers).filter(([name]) => READ_HEADER.test(name))
-  const headers = new Headers(sent.map(([name, value]): [string, string] => [name, String(value)]))
+  const pairs = Object.entries(message.headers).filter(([name]) => READ_HEADER.test(name))
+  const headers = new Headers(pairs.map(([name, value]): [string, string] => [name, String(value)]))
   const request = { method: 'POST', url: baseUrl + targetOf(message), headers, signal: gone }
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- it has what the library reads
   return parsed === undefined ? new Request(request.url, { ...request, body: text }) : (request as Request)

@@ -70,8 +70,8 @@ export class Forwarder {
     const [secret = '', ...judged] = forwarded.split(' ')
     if (!isSameSecret(secret, this.#secret)) return undefined
     Reflect.deleteProperty(headers, FORWARDED)
-    const own = headerPairs(rawHeaders).filter(([name]) => name.toLowerCase() !== FORWARDED)
-    rawHeaders.splice(0, rawHeaders.length, ...own.flat())
+    const pairs = headerPairs(rawHeaders).filter(([name]) => name.toLowerCase() !== FORWARDED)
+    rawHeaders.splice(0, rawHeaders.length, ...pairs.flat())
     return { isAdmitted: judged.includes('admitted'), isEncrypted: judged.includes('encrypted') }
   }
 
@@ -169,10 +169,10 @@ export class Forwarder {
       this.#running.add(running)
       response.on('close', gone).on('drain', drained)
       const handler: Dispatcher.DispatchHandler = {
-        onRequestStart: (given) => {
+        onRequestStart: (dispatch) => {
           isBegun = true
-          controller = given
-          if (isCut || response.destroyed) given.abort(new Error('the request is over'))
+          controller = dispatch
+          if (isCut || response.destroyed) dispatch.abort(new Error('the request is over'))
         },
         onResponseStart: ({ rawHeaders }, status, headers, statusMessage) => {
           if (status < 200) return
@@ -182,13 +182,13 @@ export class Forwarder {
             return
           }
           isAnswered = true
-          const sent = Array.isArray(rawHeaders) ? rawHeaders.map((each) => each.toString('latin1')) : []
-          response.writeHead(status, statusMessage, passedOn({ rawHeaders: sent, headers }).flat())
+          const lines = Array.isArray(rawHeaders) ? rawHeaders.map((each) => each.toString('latin1')) : []
+          response.writeHead(status, statusMessage, passedOn({ rawHeaders: lines, headers }).flat())
           // The head of an event stream leaves before its first event.
           response.flushHeaders()
         },
-        onResponseData: (given, chunk) => {
-          if (isAnswered && !response.write(chunk)) given.pause()
+        onResponseData: (dispatch, chunk) => {
+          if (isAnswered && !response.write(chunk)) dispatch.pause()
         },
         onResponseEnd: (_, trailers) => {
           if (!isAnswered) return

@@ -397,23 +397,23 @@ export class Replica {
   // Standing by
 
   async #standBy(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const own = await this.#ownReply(request, response).catch((error: unknown) => {
-      const known = controlErrorOf(error)
-      if (!known) throw error
-      return known
+    const reply = await this.#ownReply(request, response).catch((error: unknown) => {
+      const controlError = controlErrorOf(error)
+      if (!controlError) throw error
+      return controlError
     })
-    if (own) {
-      sendReply(response, own)
+    if (reply) {
+      sendReply(response, reply)
       return
     }
     const arrival = this.#judge(request)
     let body: SentBody | undefined
-    let kept = 0
+    let bufferedBytes = 0
     const keep = (bytes: number): void => {
-      if (this.#keptBytes + bytes - kept > MAX_KEPT_BYTES)
+      if (this.#keptBytes + bytes - bufferedBytes > MAX_KEPT_BYTES)
         throw unavailable('this replica forwards too many bodies at the same time, and the request was not begun')
-      this.#keptBytes += bytes - kept
-      kept = bytes
+      this.#keptBytes += bytes - bufferedBytes
+      bufferedBytes = bytes
     }
     const bodyOf = async (): Promise<SentBody> => {
       if (!hasBody(request) || expectsContinue(request)) return NO_BODY
@@ -421,9 +421,9 @@ export class Replica {
       if (isStreamed(request)) return { start: Buffer.alloc(0), rest: restOf(request, MAX_BODY, 0) }
       // Before it comes in, and as much as it can be where its length is not known.
       keep(Math.min(Number(request.headers['content-length'] ?? Infinity), MAX_KEPT_BODY))
-      const sent = await readSentBody(request, MAX_BODY, MAX_KEPT_BODY)
-      keep(Math.min(sent.start.length, MAX_KEPT_BODY))
-      return sent
+      const body = await readSentBody(request, MAX_BODY, MAX_KEPT_BODY)
+      keep(Math.min(body.start.length, MAX_KEPT_BODY))
+      return body
     }
     try {
       for (;;) {
@@ -487,8 +487,8 @@ export class Replica {
 
   /** Waits until a replica is active. @throws ServiceError when that takes too long, or too many wait already */
   async #target(isGone: () => boolean): Promise<Target | 'self'> {
-    const known = this.#known()
-    if (known) return known
+    const active = this.#known()
+    if (active) return active
     if (this.#waiting >= MAX_WAITING) throw unavailable('no replica is active, and too many requests wait for one')
     const until = monotonicTime() + this.#options.leaseMs + WAIT_MS
     this.#waiting += 1
@@ -556,7 +556,7 @@ function unavailable(message: string): ServiceError {
   return new ServiceError('STORAGE_UNAVAILABLE', message, { headers: { 'Retry-After': '1' } })
 }
 
-function differences(one: ReplicaRow['settings'], other: ReplicaRow['settings']): string[] {
-  const names = new Set([...Object.keys(one), ...Object.keys(other)])
-  return [...names].filter((name) => one[name] !== other[name]).sort()
+function differences(one: ReplicaRow['settings'], another: ReplicaRow['settings']): string[] {
+  const names = new Set([...Object.keys(one), ...Object.keys(another)])
+  return [...names].filter((name) => one[name] !== another[name]).sort()
 }

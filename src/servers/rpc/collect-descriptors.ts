@@ -43,9 +43,9 @@ export async function collectDescriptors(folders: readonly string[]): Promise<Co
   const read = paths.length
   for (const path of paths) {
     for (const file of embeddedDescriptors(await readFile(path, 'utf8'))) {
-      const known = files.get(file.name)
-      if (!known) files.set(file.name, { file, source: relative('', path) })
-      else if (!isSame(known.file, file)) contradicting.add(file.name)
+      const earlier = files.get(file.name)
+      if (!earlier) files.set(file.name, { file, source: relative('', path) })
+      else if (!isSame(earlier.file, file)) contradicting.add(file.name)
     }
   }
   if (files.size === 0) {

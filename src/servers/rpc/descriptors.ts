@@ -41,13 +41,13 @@ export async function readDescriptors(paths: readonly string[]): Promise<FileReg
   const files = new Map<string, { readonly path: string; readonly file: FileDescriptorProto }>()
   for (const path of paths) {
     for (const file of await readSet(path)) {
-      const known = files.get(file.name)
-      if (known && !file.name.startsWith('google/') && !isSame(known.file, file)) {
+      const earlier = files.get(file.name)
+      if (earlier && !file.name.startsWith('google/') && !isSame(earlier.file, file)) {
         throw new StartError(
-          `${file.name} is in ${known.path} and in ${path} with different content: give one of the two.`,
+          `${file.name} is in ${earlier.path} and in ${path} with different content: give one of the two.`,
         )
       }
-      if (!known) files.set(file.name, { path, file })
+      if (!earlier) files.set(file.name, { path, file })
     }
   }
   return registryOf(
@@ -73,8 +73,8 @@ async function readSet(path: string): Promise<readonly FileDescriptorProto[]> {
 }
 
 /** Whether two files have the same types and methods. Comments may differ, and imports, which generated JavaScript leaves out. */
-export function isSame(one: FileDescriptorProto, other: FileDescriptorProto): boolean {
-  const [left, right] = [one, other].map((file) => {
+export function isSame(one: FileDescriptorProto, another: FileDescriptorProto): boolean {
+  const [left, right] = [one, another].map((file) => {
     const bare = clone(FileDescriptorProtoSchema, file)
     const { sourceCodeInfo, dependency, publicDependency, weakDependency } = FileDescriptorProtoSchema.field
     for (const field of [sourceCodeInfo, dependency, publicDependency, weakDependency]) clearField(bare, field)
@@ -115,23 +115,23 @@ export function completeSet(files: readonly FileDescriptorProto[]): {
   readonly file: FileDescriptorProto[]
   readonly missing: readonly MissingType[]
 } {
-  const given = new Map(files.map((file) => [file.name, file]))
-  for (const file of WELL_KNOWN) if (!given.has(file.name)) given.set(file.name, file)
+  const byName = new Map(files.map((file) => [file.name, file]))
+  for (const file of WELL_KNOWN) if (!byName.has(file.name)) byName.set(file.name, file)
   const definedIn = new Map<string, string>()
-  for (const file of given.values()) for (const type of typesIn(file)) definedIn.set(type, file.name)
+  for (const file of byName.values()) for (const type of typesIn(file)) definedIn.set(type, file.name)
   const missing: MissingType[] = []
   const ordered = new Map<string, FileDescriptorProto>()
   const add = (file: FileDescriptorProto): void => {
     if (ordered.has(file.name)) return
     // Before the imports, because a set may have a circle of imports by mistake.
     ordered.set(file.name, file)
-    const dependency = new Set<string>(file.dependency.filter((name) => given.has(name)))
+    const dependency = new Set<string>(file.dependency.filter((name) => byName.has(name)))
     for (const type of typesUsedBy(file)) {
       const name = definedIn.get(type)
       if (name === undefined) missing.push({ type: type.slice(1), file: file.name })
       else if (name !== file.name) dependency.add(name)
     }
-    for (const name of dependency) add(given.get(name) as FileDescriptorProto)
+    for (const name of dependency) add(byName.get(name) as FileDescriptorProto)
     ordered.delete(file.name)
     const complete = clone(FileDescriptorProtoSchema, file)
     complete.dependency = [...dependency]

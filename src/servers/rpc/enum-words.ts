@@ -23,18 +23,18 @@ export interface WordDifferences {
 
 /** Compares the words of the operations of the served methods with the enumerations of the descriptors. */
 export function wordDifferences(methods: readonly RpcMethod[], vocabulary: Vocabulary | undefined): WordDifferences {
-  const found = new Places()
-  for (const method of methods) for (const binding of method.bindings) addPlaces(method, binding, found)
+  const places = new Places()
+  for (const method of methods) for (const binding of method.bindings) addPlaces(method, binding, places)
   const wire = (word: string): string => vocabulary?.wire(word) ?? word
   const missing: MissingWord[] = []
   const fixed = new Map<string, string>()
-  for (const { type, words } of found.enums.values()) {
+  for (const { type, words } of places.enums.values()) {
     const lacking = [...words].filter((word) => !has(type, wire(word)))
     const meanings = meantWords(lacking, unusedWords(type, new Set([...words].map(wire))))
     for (const word of lacking) {
       const meant = meanings.get(word)
-      const conflictsWith = [...found.enums.values()].find(
-        (other) => other.words.has(word) && has(other.type, wire(word)),
+      const conflictsWith = [...places.enums.values()].find(
+        (candidate) => candidate.words.has(word) && has(candidate.type, wire(word)),
       )?.type
       missing.push({ word, type, meant, conflictsWith })
       if (meant !== undefined && !conflictsWith && !fixed.has(word)) fixed.set(word, meant)
@@ -43,7 +43,7 @@ export function wordDifferences(methods: readonly RpcMethod[], vocabulary: Vocab
   // A field that is named after a word of an enumeration, such as `workspace_dwd`, has its other name as well.
   for (const [word, meant] of [...fixed]) {
     const [field, other] = [word.toLowerCase(), meant.toLowerCase()]
-    const isRenamed = found.messages.some(
+    const isRenamed = places.messages.some(
       ({ message, fields }) => Object.hasOwn(fields, field) && !fieldOf(message, field) && fieldOf(message, other),
     )
     if (isRenamed) fixed.set(field, other)
@@ -69,10 +69,10 @@ function unusedWords({ values }: DescEnum, words: ReadonlySet<string>): string[]
 function meantWords(words: readonly string[], unused: readonly string[]): ReadonlyMap<string, string> {
   const meant = new Map<string, string>()
   const left = new Set(unused)
-  const take = (word: string, found: string | undefined): void => {
-    if (found === undefined) return
-    meant.set(word, found)
-    left.delete(found)
+  const take = (word: string, meaning: string | undefined): void => {
+    if (meaning === undefined) return
+    meant.set(word, meaning)
+    left.delete(meaning)
   }
   for (const word of words)
     take(
@@ -87,8 +87,8 @@ function meantWord(word: string, unused: readonly string[]): string | undefined 
   const prefixed = unused.find((each) => each.endsWith(`_${word}`))
   if (prefixed !== undefined) return prefixed
   const parts = new Set(word.split('_'))
-  const shared = (other: string): number => other.split('_').filter((part) => parts.has(part)).length
-  const [best] = unused.filter((other) => shared(other) > 0).sort((a, b) => shared(b) - shared(a))
+  const shared = (candidate: string): number => candidate.split('_').filter((part) => parts.has(part)).length
+  const [best] = unused.filter((candidate) => shared(candidate) > 0).sort((a, b) => shared(b) - shared(a))
   return best ?? nearest(word, unused)
 }
 
@@ -110,9 +110,9 @@ class Places {
   addField(field: DescField, node: WordNode): void {
     if (field.message) this.add(field.message, node)
     if (!field.enum || !node.word) return
-    const known = this.enums.get(field.enum.typeName) ?? { type: field.enum, words: new Set() }
-    for (const word of node.word) if (word !== '') known.words.add(word)
-    this.enums.set(field.enum.typeName, known)
+    const entry = this.enums.get(field.enum.typeName) ?? { type: field.enum, words: new Set() }
+    for (const word of node.word) if (word !== '') entry.words.add(word)
+    this.enums.set(field.enum.typeName, entry)
   }
 }
 
@@ -120,9 +120,9 @@ function addPlaces({ desc }: RpcMethod, { routes, body, responseBody }: Binding,
   for (const { operation } of routes) {
     const words = Object.hasOwn(OPERATION_WORDS, operation) ? OPERATION_WORDS[operation] : undefined
     const answer = words?.answers[200] ?? words?.answers[201]
-    const sent = messageAt(desc.input, body === '*' ? '' : body)
+    const bodyMessage = messageAt(desc.input, body === '*' ? '' : body)
     const answered = messageAt(desc.output, responseBody)
-    if (words?.body && sent && body !== '') places.add(sent, words.body)
+    if (words?.body && bodyMessage && body !== '') places.add(bodyMessage, words.body)
     if (answer && answered) places.add(answered, answer)
     for (const [name, node] of Object.entries(words?.query ?? {})) {
       const field = fieldAt(desc.input, name.split('.'))

@@ -93,9 +93,9 @@ function partsOf(template: string): TemplatePart[] {
 /** Whether the template's fields are the parameters of a route: `*` is a segment, `**` the rest. */
 function leadsTo(parts: readonly TemplatePart[], path: string): boolean {
   const text = parts.map((part) => ('text' in part ? part.text : part.segments.join('/'))).join('')
-  const [own, verb] = withoutVerb(text)
+  const [template, verb] = withoutVerb(text)
   const [other, otherVerb] = withoutVerb(path)
-  return verb === otherVerb && segmentsMatch(own.split('/'), other.split('/'))
+  return verb === otherVerb && segmentsMatch(template.split('/'), other.split('/'))
 }
 
 function segmentsMatch([own, ...rest]: string[], [other, ...others]: string[]): boolean {

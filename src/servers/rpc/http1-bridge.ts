@@ -92,9 +92,9 @@ function http1Headers(request: Http2ServerRequest): Record<string, string | stri
 
 function answer(incoming: IncomingMessage, response: Http2ServerResponse): void {
   const { statusCode = 500, headers } = incoming
-  const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP_HEADERS.has(name))
+  const pairs = Object.entries(headers).filter(([name]) => !HOP_BY_HOP_HEADERS.has(name))
   if (response.stream.destroyed) return
-  response.writeHead(statusCode, Object.fromEntries(kept))
+  response.writeHead(statusCode, Object.fromEntries(pairs))
   incoming.pipe(response)
 }
 

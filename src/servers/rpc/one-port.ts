@@ -67,7 +67,7 @@ export function serveHttp2(server: Server, limits: ServerLimits): Http2Side {
  * Reads the first octets of a connection and puts them back: `count` of them, or fewer where they cannot become the preface
  * any more. A client that ends before that, or takes too long, is dropped.
  */
-function firstOctets(socket: Socket, count: number, timeout: number, found: (octets: Buffer) => void): void {
+function firstOctets(socket: Socket, count: number, timeout: number, onOctets: (octets: Buffer) => void): void {
   let octets = Buffer.alloc(0)
   const drop = (): void => void socket.destroy()
   const timer = timeout === 0 ? undefined : setTimeout(drop, timeout)
@@ -81,7 +81,7 @@ function firstOctets(socket: Socket, count: number, timeout: number, found: (oct
     clearTimeout(timer)
     socket.off('readable', read).off('end', drop).off('error', drop)
     socket.unshift(octets)
-    found(first)
+    onOctets(first)
   }
   socket.on('readable', read).on('end', drop).on('error', drop)
   socket.once('close', () => clearTimeout(timer))

@@ -266,14 +266,14 @@ async function answerCall(
   if (!exchange) throw new Error('a call has no exchange')
   const { rest, refused } = restRequest(method, message, registry)
   const protocol = protocolOf(exchange.request.headers['content-type'])
-  const { headers: sent, socket } = exchange.request
+  const { headers: requestHeaders, socket } = exchange.request
   const call: { -readonly [Key in keyof RemoteCall]: RemoteCall[Key] } = {
     protocol,
     method: method.name,
     refused,
     cancelled: undefined,
   }
-  const headers = { ...sent, 'content-type': 'application/json' }
+  const headers = { ...requestHeaders, 'content-type': 'application/json' }
   const asked = new RemoteRequest(exchange, {
     ...rest,
     call,

@@ -16,14 +16,14 @@ export function statusOf(
 ): ConnectError {
   const { code, message, details } = isJsonObject(body) ? body : {}
   const number = typeof code === 'number' ? code : codeOf('', status)
-  const known = CODES.get(number) ?? Code.Unknown
+  const grpcCode = CODES.get(number) ?? Code.Unknown
   const text = typeof message === 'string' ? message : `the mock answered ${status}`
-  const given = (Array.isArray(details) ? details : []).filter(isJsonObject)
+  const detailObjects = (Array.isArray(details) ? details : []).filter(isJsonObject)
   // A scenario may answer without details, and every error has some.
-  const infos = given.length > 0 ? given : [{ error_code: codesOfStatus(status)[0] ?? 'INTERNAL' }]
+  const infos = detailObjects.length > 0 ? detailObjects : [{ error_code: codesOfStatus(status)[0] ?? 'INTERNAL' }]
   return new ConnectError(
     text,
-    known,
+    grpcCode,
     metadata,
     infos.map((info) => errorInfo(info, context)),
   )
@@ -31,15 +31,15 @@ export function statusOf(
 
 /** `ErrorInfo` as the definitions declare it; `google.rpc.ErrorInfo` where they declare none. */
 function errorInfo(info: JsonObject, context: MessageContext) {
-  const own = ownErrorInfo(context.registry, info)
-  if (!own) return { desc: ErrorInfoSchema, value: googleErrorInfo(info) }
+  const messageType = ownErrorInfo(context.registry, info)
+  if (!messageType) return { desc: ErrorInfoSchema, value: googleErrorInfo(info) }
   const { '@type': _, ...fields } = info
-  return { desc: own, value: messageOf(own, fields, context) }
+  return { desc: messageType, value: messageOf(messageType, fields, context) }
 }
 
 function ownErrorInfo(registry: Registry, { '@type': type }: JsonObject): DescMessage | undefined {
-  const named = typeof type === 'string' ? registry.getMessage(type.slice(type.lastIndexOf('/') + 1)) : undefined
-  if (named) return named
+  const messageType = typeof type === 'string' ? registry.getMessage(type.slice(type.lastIndexOf('/') + 1)) : undefined
+  if (messageType) return messageType
   const messages = [...registry].filter((desc): desc is DescMessage => desc.kind === 'message')
   return messages.find(({ name, typeName }) => name === 'ErrorInfo' && typeName !== ErrorInfoSchema.typeName)
 }

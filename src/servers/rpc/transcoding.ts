@@ -67,24 +67,24 @@ function unboundRequest({ name, bindings }: RpcMethod, fields: JsonObject): Rest
   return { route, binding, path: route.path, pathParameters: {}, query: '', body }
 }
 
-function bound(binding: Binding, message: DescMessage, given: JsonObject): RestRequest {
-  const rest = structuredClone(given)
-  const path = binding.parts.map((part) => ('text' in part ? part.text : segmentsOf(part, rest))).join('')
+function bound(binding: Binding, message: DescMessage, fields: JsonObject): RestRequest {
+  const unbound = structuredClone(fields)
+  const path = binding.parts.map((part) => ('text' in part ? part.text : segmentsOf(part, unbound))).join('')
   for (const route of binding.routes) {
-    const found = pathPattern(route.path).exec(path)
-    if (!found) continue
-    const decoded = Object.entries(found.groups ?? {}).map(
+    const match = pathPattern(route.path).exec(path)
+    if (!match) continue
+    const decoded = Object.entries(match.groups ?? {}).map(
       ([name, value]) => [name, decodeURIComponent(value)] as const,
     )
-    const { query, body } = queryAndBody(binding, message, rest)
+    const { query, body } = queryAndBody(binding, message, unbound)
     return { route, binding, path, pathParameters: Object.fromEntries(decoded), query, body }
   }
   throw new Error(`${binding.template} leads to no route`)
 }
 
 /** The value of a field of the path, percent-encoded; it is taken out of the rest. */
-function segmentsOf({ field, segments }: Extract<TemplatePart, { field: unknown }>, rest: JsonObject): string {
-  const value = taken(rest, field)
+function segmentsOf({ field, segments }: Extract<TemplatePart, { field: unknown }>, unbound: JsonObject): string {
+  const value = taken(unbound, field)
   const text = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
   const parts = text.split('/')
   const isAny = segments.at(-1) === '**'
@@ -113,12 +113,12 @@ function taken(object: JsonObject, [name = '', ...inner]: readonly string[]): Js
 function queryAndBody(
   { body: bodyField }: Binding,
   message: DescMessage,
-  rest: JsonObject,
+  unbound: JsonObject,
 ): Pick<RestRequest, 'query' | 'body'> {
-  if (bodyField === '*') return { query: '', body: rest }
+  if (bodyField === '*') return { query: '', body: unbound }
   // A field that is not set is an empty body: the operation says what it lacks.
-  const body = bodyField === '' ? undefined : (taken(rest, [bodyField]) ?? {})
-  const pairs = Object.entries(rest).flatMap(([name, value]) => parametersOf(fieldOf(message, name), name, value))
+  const body = bodyField === '' ? undefined : (taken(unbound, [bodyField]) ?? {})
+  const pairs = Object.entries(unbound).flatMap(([name, value]) => parametersOf(fieldOf(message, name), name, value))
   return { query: new URLSearchParams(pairs).toString(), body }
 }
 
@@ -127,8 +127,8 @@ function parametersOf(field: DescField | undefined, name: string, value: JsonVal
   if (Array.isArray(value)) return value.flatMap((item) => parametersOf(field, name, item))
   if (!isJsonObject(value)) return value === null ? [] : [[name, String(value)]]
   return Object.entries(value).flatMap(([inner, each]) => {
-    const known = field?.message && fieldOf(field.message, inner)
-    return parametersOf(known, `${name}.${inner}`, each)
+    const member = field?.message && fieldOf(field.message, inner)
+    return parametersOf(member, `${name}.${inner}`, each)
   })
 }
 
@@ -214,8 +214,8 @@ export function messageOf(message: DescMessage, json: JsonValue, { registry, dif
     // Which field it is, is found only where one does not fit, which is rare.
     const reason = error instanceof Error ? error.message : String(error)
     const read: Read = (part, value) => fromJson(part, value as ProtobufJson, options)
-    const kept = fittingFields(message, fitting, read, (field) => differences.field(field, reason))
-    return fromJson(message, kept as ProtobufJson, options)
+    const fittingValue = fittingFields(message, fitting, read, (field) => differences.field(field, reason))
+    return fromJson(message, fittingValue as ProtobufJson, options)
   }
 }
 

@@ -86,10 +86,10 @@ function serverExtensions(hosts: readonly string[]): x509.Extension[] {
 }
 
 /** Optional in the standard's profile for leaves, required by strict verifiers such as Python's. */
-function keyIdentifiers(own: Buffer, issuer: Buffer): x509.Extension[] {
+function keyIdentifiers(subject: Buffer, issuer: Buffer): x509.Extension[] {
   const keyIdentifier = new x509.KeyIdentifier(bytes(digest(issuer)))
   return [
-    extension(x509.id_ce_subjectKeyIdentifier, new x509.SubjectKeyIdentifier(bytes(digest(own))), false),
+    extension(x509.id_ce_subjectKeyIdentifier, new x509.SubjectKeyIdentifier(bytes(digest(subject))), false),
     extension(x509.id_ce_authorityKeyIdentifier, new x509.AuthorityKeyIdentifier({ keyIdentifier }), false),
   ]
 }

@@ -77,19 +77,19 @@ function insertAccount(
 ): Reply {
   const { model } = environment
   // All times in one answer come from one reading of the clock (G25).
-  const present = environment.clock.now()
+  const now = environment.clock.now()
   refuseDuplicate(environment, account)
   const connector = knownConnector(environment, account.connector)
   const { authorization_type: type } = connector
   if (type !== account.authorization_type)
     throw invalidField('connector', `must be sent again: its authorization type changed to ${type}`, 'known_connector')
   if (live.granted) {
-    Object.assign(account, issued(account, live.credentials, live.lifetime_ms, present))
+    Object.assign(account, issued(account, live.credentials, live.lifetime_ms, now))
   }
   const isReady = live.granted || TRAITS[account.authorization_type].source === 'none'
   const event = isReady ? 'created_with_credentials' : 'created_without_credentials'
   account.status = nextStatus('none', event)
-  account.updated_at = instant(present)
+  account.updated_at = instant(now)
   account.provider = providerOf(connector)
   account.connection_id = connectionOf(environment, account.connector)?.id ?? ''
   account.sequence = model.count('account_sequence')
@@ -108,12 +108,12 @@ function refuseDuplicate(environment: Environment, account: Account): void {
 }
 
 /** A value of the enumeration must be the connector's own type; any other string is ignored with a warning (G10). */
-function checkAuthorizationType(sent: string | undefined, connector: Connector, trace: RequestTrace): void {
-  if (sent === undefined || sent === connector.authorization_type) return
+function checkAuthorizationType(type: string | undefined, connector: Connector, trace: RequestTrace): void {
+  if (type === undefined || type === connector.authorization_type) return
   const field = 'connected_account.authorization_type'
-  if (isAuthorizationType(sent)) {
+  if (isAuthorizationType(type)) {
     const rule = `must be ${connector.authorization_type}, the type of connector ${connector.connector}`
-    throw invalidField(field, ruleAndFound(rule, sent), 'authorization_type')
+    throw invalidField(field, ruleAndFound(rule, type), 'authorization_type')
   }
   trace.ignored(field, 'is ignored: it is not an authorization type of the service')
 }
@@ -140,12 +140,12 @@ function effective(patch: CredentialsPatch, connector: Connector, trace: Request
 /** PUT /connected_accounts (4.2): merges `api_config` and credentials; live ones make the account `ACTIVE` (G27). */
 export function updateConnectedAccount(call: Call<'update_connected_account'>): Reply | Promise<Reply> {
   const { environment, thirdParty, body, trace } = call
-  const sent = filled(body.connected_account.authorization_details, trace)
-  checkSingle(sent)
+  const credentialsPatch = filled(body.connected_account.authorization_details, trace)
+  checkSingle(credentialsPatch)
   const located = locateAccount(call, body)
   const connector = connectorOf(environment, located)
   checkAuthorizationType(body.connected_account.authorization_type, connector, trace)
-  const patch = effective(sent, connector, trace)
+  const patch = effective(credentialsPatch, connector, trace)
   checkFit(patch, connector.authorization_type)
   const credentials = merged(located, patch)
   if (patch.trusted_idp) checkDatabaseUser(credentials, connector)
@@ -178,18 +178,18 @@ function storeUpdate(
   checkFit(patch, connector.authorization_type)
   const api_config = mergeKeys(current.api_config, body.connected_account.api_config ?? {})
   const credentials = obtained?.credentials ?? merged(current, patch)
-  const present = environment.clock.now()
-  const at = instant(present)
+  const now = environment.clock.now()
+  const at = instant(now)
   let next: Account = { ...current, api_config, credentials }
   if (obtained || bringsCredentials(patch, current.authorization_type)) {
     const lifetime = obtained ? obtained.lifetime_ms : connector.oauth.access_token_lifetime
     // A refresh token that is sent alone does not change how long the stored access token lasts.
     const isKept = !obtained && credentials.oauth_token?.access_token && !patch.oauth_token?.access_token
-    if (!isKept) next = withLive(next, issued(current, credentials, lifetime, present))
+    if (!isKept) next = withLive(next, issued(current, credentials, lifetime, now))
     if (areLive(credentials, current.authorization_type)) next = trace.moved(next, 'credentials_updated', at)
   } else if (answer && current.status === 'ACTIVE') {
     // The stored token is of the former subject or database user: the next use asks for another one.
-    next = withLive(next, issued(current, credentials, 0, present))
+    next = withLive(next, issued(current, credentials, 0, now))
   } else if (patch.static_auth && !areLive(credentials, current.authorization_type)) {
     next = trace.moved(next, 'credentials_removed', at)
   }

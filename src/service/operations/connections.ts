@@ -57,8 +57,8 @@ const ACCOUNT_TYPES: ReadonlySet<Connection['type']> = new Set(
 export function knownConnector(environment: Environment, name: string, field = 'connector'): Connector {
   const connector = environment.connector(name)
   if (connector) return connector
-  const known = [...environment.connectors.keys()]
-  const description = ruleAndFound(`must be one of ${listed(name, known)}`, quote(maskText(name)))
+  const connectorNames = [...environment.connectors.keys()]
+  const description = ruleAndFound(`must be one of ${listed(name, connectorNames)}`, quote(maskText(name)))
   throw invalidField(field, description, 'known_connector', 'INVALID_CONNECTOR')
 }
 

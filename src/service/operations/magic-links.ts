@@ -56,7 +56,7 @@ function storeLink(
   answer?: TokenAnswer,
 ): Reply {
   const { ids, model } = environment
-  const present = environment.clock.now()
+  const now = environment.clock.now()
   const user_verify_url = urlToRedirect(body.user_verify_url ?? '')
   const link: MagicLink = {
     id: ids.opaque(),
@@ -64,12 +64,12 @@ function storeLink(
     oauth_state: ids.opaque(),
     user_verify_url,
     state: body.state ?? null,
-    expires_at: instant(present + lifetime),
+    expires_at: instant(now + lifetime),
   }
-  const at = instant(present)
+  const at = instant(now)
   const event = answer?.granted ? 'link_requested_ready' : 'link_requested'
   const ready = answer?.granted
-    ? withLive(account, issued(account, answer.credentials, answer.lifetime_ms, present))
+    ? withLive(account, issued(account, answer.credentials, answer.lifetime_ms, now))
     : account
   if (account.sequence === 0) {
     const sequence = model.count('account_sequence')

@@ -37,7 +37,7 @@ export function createMcpConfig(call: Call<'create_mcp_config'>): Reply {
   const { environment, body } = call
   const { ids, model } = environment
   const { name, description = '', connection_tool_mappings = [] } = body
-  if ([...model.tables.mcp_configs.values()].some((other) => other.name === name)) {
+  if ([...model.tables.mcp_configs.values()].some((config) => config.name === name)) {
     const description = ruleAndFound('must be a name that no other config has', quote(name))
     throw invalidField('name', description, 'unique', 'DUPLICATE_IDENTIFIER')
   }
@@ -60,8 +60,8 @@ export function getMcpConfig(call: Call<'get_mcp_config'>): Reply {
 export function updateMcpConfig(call: Call<'update_mcp_config'>): Reply {
   const { environment, body, path } = call
   const before = knownConfig(environment, path['config_id'])
-  const { description = before.description, connection_tool_mappings: given } = body
-  const connection_tool_mappings = given ? checkedMappings(environment, given) : before.connection_tool_mappings
+  const { description = before.description, connection_tool_mappings: mappings } = body
+  const connection_tool_mappings = mappings ? checkedMappings(environment, mappings) : before.connection_tool_mappings
   const config = { ...before, description, connection_tool_mappings }
   environment.model.transact(() => environment.model.tables.mcp_configs.put(config))
   return { status: 200, body: { config: configView(call, config) } }
@@ -87,13 +87,13 @@ export async function listMcpConnectedAccounts(call: Call<'list_mcp_connected_ac
     const hasLink = body.include_auth_link === true && connectionOf(environment, connection_name)?.enabled === true
     const locator = account ? { id: account.id } : { connector: connection_name, identifier }
     const answer = hasLink ? (await createMagicLink({ ...call, query: {}, body: locator }, LINK_LIFETIME)).body : {}
-    const present = accountAt(environment, connection_name, identifier)
+    const storedAccount = accountAt(environment, connection_name, identifier)
     connected_accounts.push({
       connection_id,
       connection_name,
       provider,
-      connected_account_id: present?.id ?? '',
-      connected_account_status: present?.status ?? '',
+      connected_account_id: storedAccount?.id ?? '',
+      connected_account_status: storedAccount?.status ?? '',
       authentication_link: isJsonObject(answer) ? (answer['link'] ?? '') : '',
     })
   }
@@ -144,18 +144,18 @@ function mappingsOf(environment: Environment, { connection_tool_mappings }: McpC
 /** @throws ServiceError INVALID_CONNECTOR and VALIDATION_FAILED for connections and tools that are not there, or there twice */
 function checkedMappings(
   environment: Environment,
-  given: readonly { readonly connection_name: string; readonly tools?: readonly string[] }[],
+  mappings: readonly { readonly connection_name: string; readonly tools?: readonly string[] }[],
 ): McpMapping[] {
-  const known = new Set<string>()
-  return given.map(({ connection_name: name, tools = [] }, at) => {
+  const connectionNames = new Set<string>()
+  return mappings.map(({ connection_name: name, tools = [] }, at) => {
     const field = (...path: (string | number)[]): string => fieldName(['connection_tool_mappings', at, ...path])
     const connection = connectionNamed(environment, name)
     const connector = knownConnector(environment, connection?.key_id ?? name, field('connection_name'))
     const { connector: connection_name } = connector
     if (connection && !isOfAccounts(connection)) throw notOfAccounts(field('connection_name'), name)
-    if (known.has(connection_name))
+    if (connectionNames.has(connection_name))
       throw invalidField(field('connection_name'), ruleAndFound('must be there once', quote(name)), 'unique')
-    known.add(connection_name)
+    connectionNames.add(connection_name)
     const names = connector.tools.map((tool) => tool.name)
     for (const [index, tool] of tools.entries()) {
       if (names.includes(tool)) continue

@@ -26,13 +26,13 @@ export function createMcpConfigToken(call: Call<'create_mcp_config_token'>): Pro
     const config = knownConfig(environment, path['mcp_config_id'])
     const names = config.connection_tool_mappings.map(({ connection_name }) => connection_name)
     if (names.length === 0) throw notReady(`the config ${quote(config.name)} has no connections`)
-    const found = names.map((name) => [name, accountAt(environment, name, body.identifier)] as const)
-    const lacking = found.filter(([, account]) => account?.status !== 'ACTIVE')
+    const accountsByName = names.map((name) => [name, accountAt(environment, name, body.identifier)] as const)
+    const lacking = accountsByName.filter(([, account]) => account?.status !== 'ACTIVE')
     if (lacking.length > 0) {
       const states = lacking.map(([name, account]) => `${name} (${account?.status ?? 'no account'})`)
       throw notReady(`identifier ${quote(body.identifier)} has no ACTIVE account at ${states.join(', ')}`)
     }
-    const accounts = found.flatMap(([, account]) => account ?? [])
+    const accounts = accountsByName.flatMap(([, account]) => account ?? [])
     return { url: configUrl(call, config), server: { mcp_cfg: config.id }, accounts }
   })
 }

@@ -22,8 +22,8 @@ const NAMED: ReadonlyMap<string, Named> = new Map(
     connection_name: 'connector',
     tool_name: 'tool',
     identifier: 'identifier',
-  } as const).flatMap(([name, named]) =>
-    [name, `${name}s`, `filter.${name}`, `filter.${name}s`].map((each): [string, Named] => [each, named]),
+  } as const).flatMap(([name, kind]) =>
+    [name, `${name}s`, `filter.${name}`, `filter.${name}s`].map((each): [string, Named] => [each, kind]),
   ),
 )
 
@@ -41,10 +41,11 @@ export function noteNearMisses(
   for (const part of [query, body] as unknown[]) {
     if (!isJsonObject(part)) continue
     for (const field of Object.keys(part)) {
-      const named = namedBy(operation, field)
-      if (named === undefined) continue
+      const kind = namedBy(operation, field)
+      if (kind === undefined) continue
       const value = part[field]
-      for (const each of Array.isArray(value) ? value : [value]) noteNearMiss(context, { field, named, value: each })
+      for (const each of Array.isArray(value) ? value : [value])
+        noteNearMiss(context, { field, named: kind, value: each })
     }
   }
 }
@@ -63,17 +64,17 @@ export function noteProxyNearMisses(
 ): void {
   noteNearMiss(context, { field: ACCOUNT_HEADERS.connector, named: 'connector', value: connector })
   noteNearMiss(context, { field: 'identifier', named: 'identifier', value: identifier })
-  const known = [ACCOUNT_HEADERS.connector, ACCOUNT_HEADERS.id, 'identifier', 'organization_id', 'user_id']
+  const names = [ACCOUNT_HEADERS.connector, ACCOUNT_HEADERS.id, 'identifier', 'organization_id', 'user_id']
   for (const name of Object.keys(headers)) {
-    const meant = known.includes(name) ? undefined : nearMiss(name, known)
+    const meant = names.includes(name) ? undefined : nearMiss(name, names)
     if (meant !== undefined) context.trace.warn(nearMissWarning(name, 'names no account', meant))
   }
 }
 
-export function nearMissWarning(field: string, description: string, meant: string, found?: string): RequestWarning {
+export function nearMissWarning(field: string, description: string, meant: string, value?: string): RequestWarning {
   return {
     field,
-    description: found === undefined ? description : ruleAndFound(description, quote(maskText(found))),
+    description: value === undefined ? description : ruleAndFound(description, quote(maskText(value))),
     kind: 'near_miss',
     did_you_mean: meant,
   }
@@ -104,19 +105,19 @@ function nearConnector(environment: Environment, name: string): string | undefin
   if (connections.some(({ key_id }) => key_id === name)) return undefined
   // A provider may have another name than its connector.
   if ([...environment.connectors.values()].some((each) => providerOf(each) === name)) return undefined
-  const known = connections.filter(isOfAccounts).slice(0, COMPARED)
+  const candidates = connections.filter(isOfAccounts).slice(0, COMPARED)
   return nearMiss(
     name,
-    known.map(({ key_id }) => key_id),
+    candidates.map(({ key_id }) => key_id),
   )
 }
 
 /** The tools of custom providers are those of connector files, too. */
 function nearTool({ model }: Environment, name: string): string | undefined {
-  const known: string[] = []
+  const candidates: string[] = []
   for (const { tools } of model.tables.connectors.values()) {
     if (tools.some((tool) => tool.name === name)) return undefined
-    for (const tool of tools) known.push(tool.name)
+    for (const tool of tools) candidates.push(tool.name)
   }
-  return nearMiss(name, known)
+  return nearMiss(name, candidates)
 }

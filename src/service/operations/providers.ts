@@ -77,8 +77,10 @@ const CHANGEABLE = [
 /** The fields that are given; an empty icon_src counts as absent (G58). */
 function changes(body: { [Field in (typeof CHANGEABLE)[number]]?: Provider[Field] | undefined }): Partial<Provider> {
   const { icon_src, ...rest } = body
-  const given = { ...rest, icon_src: icon_src || undefined }
-  return Object.fromEntries(CHANGEABLE.flatMap((field) => (given[field] === undefined ? [] : [[field, given[field]]])))
+  const fields = { ...rest, icon_src: icon_src || undefined }
+  return Object.fromEntries(
+    CHANGEABLE.flatMap((field) => (fields[field] === undefined ? [] : [[field, fields[field]]])),
+  )
 }
 
 function withPatterns(provider: Provider): Provider {

@@ -29,12 +29,12 @@ type Answer = ToolAnswer | ForwardedAnswer
  * when the account is gone by then
  */
 export async function callThirdParty<A extends Answer>(
-  given: Context,
+  callContext: Context,
   located: Account,
   call: (account: Account) => Promise<A>,
   { isRepeated = true }: { readonly isRepeated?: boolean } = {},
 ): Promise<A> {
-  const { environment, thirdParty, trace } = given
+  const { environment, thirdParty, trace } = callContext
   const context = { environment, thirdParty, trace, replacements: environment.replacements }
   const account = isExpired(environment, located) ? await renewedAccount(context, located) : located
   const first = await send(context, account, call)
@@ -208,14 +208,14 @@ function storeAnswer({ environment, trace, replacements }: Begun, asked: Account
     if (asked.token_expired && !current.token_expired) model.tables.accounts.put({ ...current, token_expired: true })
     return { account: current, outcome: 'unavailable', reason }
   }
-  const present = environment.clock.now()
-  const at = instant(present)
+  const now = environment.clock.now()
+  const at = instant(now)
   const fresh = answer.granted && promoted(current.credentials, answer.credentials)
   // Only a consent gives other scopes than those that are stored (G27).
   if (fresh && fresh.oauth_token && current.credentials.oauth_token)
     fresh.oauth_token.scopes = current.credentials.oauth_token.scopes
   const account = fresh
-    ? updated(current, withLive(current, issued(current, fresh, answer.lifetime_ms, present)), at)
+    ? updated(current, withLive(current, issued(current, fresh, answer.lifetime_ms, now)), at)
     : trace.moved(current, 'refresh_refused', at)
   model.tables.accounts.put(account)
   if (fresh) trace.changed(account.id, 'renewal')

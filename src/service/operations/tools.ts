@@ -71,10 +71,10 @@ function inputOf(toolInput: JsonObject | undefined, params: JsonObject | undefin
 function toolOf(connector: Connector, name: string): Tool {
   const tool = connector.tools.find((each) => each.name === name)
   if (tool) return tool
-  const known = connector.tools.map((each) => each.name).join(', ') || 'none'
+  const toolNames = connector.tools.map((each) => each.name).join(', ') || 'none'
   throw new ServiceError(
     'TOOL_NOT_FOUND',
-    `connector ${connector.connector} has no tool ${quote(maskText(name))}; it has ${known}`,
+    `connector ${connector.connector} has no tool ${quote(maskText(name))}; it has ${toolNames}`,
   )
 }
 

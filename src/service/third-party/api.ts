@@ -117,8 +117,8 @@ function tooManyCalls(
 }
 
 /** The headers of an answer, and the usual ones whose names it does not have in any case of letters. */
-function under(own: Record<string, string>, usual: Record<string, string>): Record<string, string> {
-  const names = new Set(Object.keys(own).map((name) => name.toLowerCase()))
+function under(specific: Record<string, string>, usual: Record<string, string>): Record<string, string> {
+  const names = new Set(Object.keys(specific).map((name) => name.toLowerCase()))
   const others = Object.entries(usual).filter(([name]) => !names.has(name.toLowerCase()))
-  return { ...Object.fromEntries(others), ...own }
+  return { ...Object.fromEntries(others), ...specific }
 }

@@ -182,12 +182,12 @@ class ThirdPartyClient implements ThirdParty {
     }
   }
 
-  async forward(connector: Connector, account: Account, sent: ForwardedRequest): Promise<ForwardedAnswer> {
+  async forward(connector: Connector, account: Account, forwarded: ForwardedRequest): Promise<ForwardedAnswer> {
     const api = this.#apiAddress(connector)
     if (typeof api === 'string') return { kind: 'failed', status: null, message: api, arrived: false }
-    const { method, path, query: search, headers } = sent
+    const { method, path, query: search, headers } = forwarded
     const scheme = SCHEMES[connector.authorization_type]
-    const { body, rest } = scheme.signsBody ? await wholeBody(sent) : sent
+    const { body, rest } = scheme.signsBody ? await wholeBody(forwarded) : forwarded
     if (rest?.errored) throw rest.errored
     const request: OutgoingRequest = {
       method,
@@ -247,8 +247,8 @@ class ThirdPartyClient implements ThirdParty {
     return this.#requestToken(connector, account, form, conclude)
   }
 
-  accept(connector: Connector, account: Account, credentials: Credentials, sent?: StoredByCallers): void {
-    acceptCredentials(this.#context(connector), account, credentials, sent)
+  accept(connector: Connector, account: Account, credentials: Credentials, byCaller?: StoredByCallers): void {
+    acceptCredentials(this.#context(connector), account, credentials, byCaller)
   }
 
   #context(connector: Connector): SchemeContext {

@@ -137,8 +137,8 @@ export function fillCollection(
     for (let at = 0; at < collection.seed.length + collection.generate; at++) {
       const seed = collection.seed[at] ?? {}
       const sequence = at + 1
-      const given = templates.render(seed, { values: { ...values, sequence }, clock, ids }) as JsonObject
-      const item = withDefaults(context, collection, given, { values: { request: null, ...values }, sequence })
+      const seedItem = templates.render(seed, { values: { ...values, sequence }, clock, ids }) as JsonObject
+      const item = withDefaults(context, collection, seedItem, { values: { request: null, ...values }, sequence })
       const id = itemId(place, keyOf(collection, item) ?? '')
       // Two items of a file may have the same key by the chance of its templates.
       if (model.tables.collection_items.get(id)) continue
@@ -177,11 +177,11 @@ function createItem(run: Run, step: Step): JsonValue {
   const place = placeOf(run, step.collection)
   const collection = collectionOf(run, step)
   // A request without a body gives no field.
-  const given = render(run, step.item ?? '{{request.body}}') ?? {}
-  if (!isJsonObject(given)) throw new StepFailure(step, 'invalid', 'the body must be an object')
+  const rendered = render(run, step.item ?? '{{request.body}}') ?? {}
+  if (!isJsonObject(rendered)) throw new StepFailure(step, 'invalid', 'the body must be an object')
   refuseConflict(run, step, place)
   const sequence = nextSequence(environment, place)
-  const item = withDefaults(context, collection, given, { values, sequence })
+  const item = withDefaults(context, collection, rendered, { values, sequence })
   const key = keyOf(collection, item)
   if (key === undefined) throw new StepFailure(step, 'invalid', `${collection.key} must be a text or a number`)
   const id = itemId(place, key)
@@ -296,21 +296,21 @@ function found(items: ItemSet, conditions: ReturnType<typeof conditionsOf>, limi
 function withDefaults(
   context: Pick<ResponderContext, 'environment' | 'templates'>,
   { key, fields }: Collection,
-  given: JsonObject,
+  partial: JsonObject,
   { values, sequence }: { values: JsonObject; sequence: number },
 ): JsonObject {
   const { environment, templates } = context
   const { clock, ids } = environment
   const item: JsonObject = {}
   // A default sees what is given and the fields before its own.
-  const itemSoFar = { ...given }
+  const itemSoFar = { ...partial }
   // Assigned afterwards: V8 is slow to add members after a spread in one literal when what is spread has many shapes.
   const scopeValues = { ...values }
   scopeValues['sequence'] = sequence
   scopeValues['item'] = itemSoFar
   const scope = { values: scopeValues, clock, ids }
   for (const name of Object.keys(fields)) {
-    let value = own(given, name) ?? null
+    let value = own(partial, name) ?? null
     // An empty key names no item.
     if (value === null || (value === '' && name === key)) {
       value = copyOf(templates.render(fields[name] ?? null, scope))
@@ -318,7 +318,7 @@ function withDefaults(
     }
     setOwn(item, name, value)
   }
-  for (const name of Object.keys(given)) if (!Object.hasOwn(fields, name)) setOwn(item, name, given[name] ?? null)
+  for (const name of Object.keys(partial)) if (!Object.hasOwn(fields, name)) setOwn(item, name, partial[name] ?? null)
   if (!isBlank(own(item, key))) return item
   const { [key]: _blank, ...others } = item
   return { [key]: templates.render('{{id}}', { values: {}, clock, ids }), ...others }
@@ -335,7 +335,7 @@ function changedItem(item: JsonObject, { set, add, remove }: Record<'set' | 'add
   for (const [name, value] of Object.entries(set as JsonObject)) if (value !== null) changed[name] = value
   for (const [name, value] of Object.entries(add as JsonObject)) {
     const list = [...listOf(changed[name])]
-    for (const each of listOf(value)) if (!list.some((known) => equalValues(known, each))) list.push(each)
+    for (const each of listOf(value)) if (!list.some((element) => equalValues(element, each))) list.push(each)
     changed[name] = list
   }
   for (const [name, value] of Object.entries(remove as JsonObject)) {

@@ -63,9 +63,9 @@ function answer(
     call.body = body
     const address = { origin: baseUrlOf(request, undefined), target: request.originalUrl }
     const received = receivedRequest(request, { ...address, body })
-    const found = foundAt(services, String(request.params['connector']), received, kind)
-    if ('status' in found) return found
-    const { environment, connector } = found
+    const target = foundAt(services, String(request.params['connector']), received, kind)
+    if ('status' in target) return target
+    const { environment, connector } = target
     call.environment = environment
     const presented = kind === 'token' ? accountIdIn(environment, connector.connector, received) : undefined
     const account = environment.model.tables.accounts.get(presented ?? headerOf(received, ACCOUNT_HEADER))
@@ -84,9 +84,9 @@ function foundAt(
   kind: 'api' | 'token',
 ): { environment: Environment; connector: Connector } | ThirdPartyAnswer {
   const owner = kind === 'token' ? registry.byClient.get(clientIdIn(request) ?? '')?.environment.name : undefined
-  const named = owner ?? headerOf(request, ENVIRONMENT_HEADER)
-  if (named !== '' && !registry.environment(named)) return noEnvironment(named)
-  const asked = named === '' ? registry.environments() : [registry.environment(named)]
+  const environmentName = owner ?? headerOf(request, ENVIRONMENT_HEADER)
+  if (environmentName !== '' && !registry.environment(environmentName)) return noEnvironment(environmentName)
+  const asked = environmentName === '' ? registry.environments() : [registry.environment(environmentName)]
   const there = asked.flatMap((environment) => {
     const connector = environment?.connector(name)
     return environment && connector?.base_url === null ? [{ environment, connector }] : []
@@ -97,8 +97,8 @@ function foundAt(
     return typeof grant === 'string' ? ISSUED.has(grant) : grant !== undefined
   }
   const ofDefault = there.find(({ environment }) => environment === defaultEnvironment())
-  const found = there.find(isKnown) ?? ofDefault ?? there[0]
-  if (found) return found
+  const candidate = there.find(isKnown) ?? ofDefault ?? there[0]
+  if (candidate) return candidate
   const names = asked
     .flatMap((environment) => [...(environment?.model.tables.connectors.values() ?? [])])
     .map(({ connector }) => connector)

@@ -40,10 +40,10 @@ export function answerByExtension(
     environment,
     templates,
     connector: extension,
-    matched: (given: Responder) => {
-      const found = extension.responders.find((each) => each === given)
-      responder = found?.name ?? ''
-      const violations = found ? check(found, view.body ?? {}) : []
+    matched: (matchedResponder: Responder) => {
+      const ofExtension = extension.responders.find((each) => each === matchedResponder)
+      responder = ofExtension?.name ?? ''
+      const violations = ofExtension ? check(ofExtension, view.body ?? {}) : []
       if (violations.length > 0) throw new InvalidBody(violations.map(violationText).join('; '))
     },
     refuse: (failure: StepFailure) => {

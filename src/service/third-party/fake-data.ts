@@ -122,9 +122,9 @@ export class FakeData {
     const [moduleName = '', methodName = ''] = name.split('.')
     const module: object = this.#faker[moduleName as FakeModule]
     const method = Reflect.get(module, methodName) as FakeMethod
-    const found: FakeMethod = (...args) => Reflect.apply(method, module, args)
-    this.#methods.set(name, found)
-    return found
+    const bound: FakeMethod = (...args) => Reflect.apply(method, module, args)
+    this.#methods.set(name, bound)
+    return bound
   }
 }
 

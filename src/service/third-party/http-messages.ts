@@ -168,7 +168,7 @@ export class ThirdPartyHttpClient {
   #last: { origin: string; server: Server } | undefined
 
   /** Sends a request, with `Content-Length` added to its headers. Never throws: a failure is one of the results. */
-  send(request: OutgoingRequest, timeout: number, kept: boolean): Promise<ForwardedAnswer> {
+  send(request: OutgoingRequest, timeout: number, keepAlive: boolean): Promise<ForwardedAnswer> {
     const body = octets(request.body)
     const { protocol, hostname, port } = this.#server(request.origin)
     const { method, headers, rest } = request
@@ -178,7 +178,7 @@ export class ThirdPartyHttpClient {
       headers['Connection'] = 'keep-alive'
       if (headers['content-length'] === undefined) headers['Transfer-Encoding'] = 'chunked'
     } else if (body !== '' || !WITHOUT_BODY.has(method)) headers['Content-Length'] = String(body.length)
-    const agent = !isTls && (kept ? this.#kept : this.#single)
+    const agent = !isTls && (keepAlive ? this.#kept : this.#single)
     try {
       // Loaded only for connectors whose `base_url` needs it: TLS is slow to load.
       const send = isTls ? process.getBuiltinModule('node:https').request : requestHttp
@@ -227,8 +227,8 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
       rest.destroy()
       request.destroy()
     }
-    let sent = false
-    request.on('finish', () => (sent = true))
+    let isSent = false
+    request.on('finish', () => (isSent = true))
     const timer = setTimeout(
       () => {
         // It waits for the rest, and not for the third party.
@@ -236,12 +236,12 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
           timer.refresh()
           return
         }
-        finish({ kind: 'timed_out', message: `no answer within ${String(timeout)} ms`, arrived: sent })
+        finish({ kind: 'timed_out', message: `no answer within ${String(timeout)} ms`, arrived: isSent })
         request.destroy()
       },
       Math.min(timeout, MAX_TIMER_MS),
     )
-    request.on('error', (error) => finish(failed(error, sent)))
+    request.on('error', (error) => finish(failed(error, isSent)))
     const refuse = (status: number | undefined): void => {
       const message = `the status ${String(status)} is not one of an answer (200 to 599)`
       finish(broken(message, true))

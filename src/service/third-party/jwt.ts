@@ -9,9 +9,9 @@ export function signJwt(claims: JsonObject, secret: string): string {
 
 /** The claims of a token that was signed with `secret`; undefined for every other text. */
 export function verifyJwt(token: string, secret: string): JsonObject | undefined {
-  const [header, claims, given, ...rest] = token.split('.')
+  const [header, claims, signature, ...rest] = token.split('.')
   if (header === undefined || claims === undefined || rest.length > 0) return undefined
-  if (header !== jwtPart({ alg: 'HS256', typ: 'JWT' }) || given !== jwtSignature(`${header}.${claims}`, secret))
+  if (header !== jwtPart({ alg: 'HS256', typ: 'JWT' }) || signature !== jwtSignature(`${header}.${claims}`, secret))
     return undefined
   const value = parsedJson(Buffer.from(claims, 'base64url').toString('utf8'))
   return isJsonObject(value) ? value : undefined

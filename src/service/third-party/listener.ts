@@ -122,9 +122,9 @@ export async function replyOf(
   find: (body: Buffer) => ThirdPartyRequest | ThirdPartyAnswer,
 ): Promise<ThirdPartyReply | undefined> {
   const body = await readBody(request)
-  const found = body ? find(body) : jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' })
+  const result = body ? find(body) : jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' })
   try {
-    return 'status' in found ? { answer: found } : await respond(options, found, response)
+    return 'status' in result ? { answer: result } : await respond(options, result, response)
   } catch (error) {
     const answer = failureAnswer(error)
     if (!answer) throw error

@@ -73,15 +73,15 @@ function authenticate(request: ReceivedRequest, context: PartyContext, access: s
 /** Several accounts may store the same key: then the grant of the calling account counts, or else one that is valid (G65). */
 function findGrant({ environment, connector }: PartyContext, access: string, accountId: string): Grant | undefined {
   const { grantIndex, tables } = environment.model
-  const found = grantIndex.byAccess(connector.connector, access)
-  if (found && (found.account_id === accountId || found.final)) return found
+  const byAccessToken = grantIndex.byAccess(connector.connector, access)
+  if (byAccessToken && (byAccessToken.account_id === accountId || byAccessToken.final)) return byAccessToken
   const isSame = (grant: Grant): boolean => grant.connector === connector.connector && grant.access === access
-  const own = grantIndex.ofAccount(accountId).find(isSame)
-  if (own) return own
-  if (found && !found.revoked) return found
+  const ofAccount = grantIndex.ofAccount(accountId).find(isSame)
+  if (ofAccount) return ofAccount
+  if (byAccessToken && !byAccessToken.revoked) return byAccessToken
   // The index knows the latest grant only, which may have been revoked, and then removed.
   for (const grant of tables.grants.values()) if (isSame(grant) && !grant.revoked) return grant
-  return found
+  return byAccessToken
 }
 
 function realm(connector: Connector): string {
@@ -211,8 +211,8 @@ const oauth1: Scheme = {
       client_secret,
       '',
     )
-    const sent = [...oauth, ['oauth_signature', signature] as const]
-    const fields = sent.map(([name, value]) => `${name}="${encodePart(value)}"`)
+    const signed = [...oauth, ['oauth_signature', signature] as const]
+    const fields = signed.map(([name, value]) => `${name}="${encodePart(value)}"`)
     request.headers['Authorization'] = `OAuth ${[realm(context.connector), ...fields].join(', ')}`
   },
 
@@ -338,18 +338,18 @@ export function acceptCredentials(
   context: SchemeContext,
   account: Account,
   credentials: Credentials,
-  sent: StoredByCallers = credentials,
+  byCaller: StoredByCallers = credentials,
 ): void {
   const { environment, connector } = context
   const { grantIndex, tables } = environment.model
   const scheme = SCHEMES[connector.authorization_type]
-  const { oauth_token, static_auth } = sent
-  const known = areLive(credentials, account.authorization_type) ? scheme.known(credentials, context) : undefined
+  const { oauth_token, static_auth } = byCaller
+  const credential = areLive(credentials, account.authorization_type) ? scheme.known(credentials, context) : undefined
   const isRefused = isRejected(connector, credentials)
   // Credentials that wait for verification leave the live ones valid ("States").
   const waits = account.pending?.credentials === credentials
   const pending = account.pending && scheme.known(account.pending.credentials, context)?.access
-  let present: Grant | undefined
+  let current: Grant | undefined
   // What was not sent again works only if it still did (G27).
   const sendsAccess = !oauth_token || Boolean(oauth_token.access_token)
   let accesses = sendsAccess
@@ -357,33 +357,33 @@ export function acceptCredentials(
   const validKeys = new Set(Object.keys(static_auth?.details ?? {}))
   for (const grant of grantIndex.ofAccount(account.id)) {
     const isValid = !grant.revoked
-    refreshes ||= isValid && grant.refresh_token === known?.refresh_token && !grant.refresh_revoked
+    refreshes ||= isValid && grant.refresh_token === credential?.refresh_token && !grant.refresh_revoked
     if (isValid && static_auth) for (const key of keysOf(grant, credentials)) validKeys.add(key)
     if (grant.final) continue
-    const isSame = grant.connector === connector.connector && grant.access === known?.access
-    if (!present && isSame && (isValid || sendsAccess)) [present, accesses] = [grant, true]
+    const isSame = grant.connector === connector.connector && grant.access === credential?.access
+    if (!current && isSame && (isValid || sendsAccess)) [current, accesses] = [grant, true]
     else if (!waits && grant.access !== pending) tables.grants.put(revoked(environment, grant))
   }
-  if (!known || (isRefused && !static_auth)) return
+  if (!credential || (isRefused && !static_auth)) return
   const keys = Object.keys(credentials.static_auth?.details ?? {}).filter((key) => validKeys.has(key))
   if (static_auth) accesses = !isRefused && keys.length === Object.keys(credentials.static_auth?.details ?? {}).length
   const grant: Grant = {
-    id: present?.id ?? environment.ids.id('grant'),
+    id: current?.id ?? environment.ids.id('grant'),
     connector: connector.connector,
     account_id: account.id,
     person: account.identifier,
-    scopes: known.scopes,
-    access: accesses ? known.access : '',
+    scopes: credential.scopes,
+    access: accesses ? credential.access : '',
     // Keys work together: a grant without access remembers which of them are valid until all are.
-    secret: static_auth ? JSON.stringify(keys) : known.secret,
-    refresh_token: refreshes ? known.refresh_token : '',
+    secret: static_auth ? JSON.stringify(keys) : credential.secret,
+    refresh_token: refreshes ? credential.refresh_token : '',
     revoked: false,
     refresh_revoked: false,
   }
-  const isFresh = sendsAccess && known.access !== ''
-  const expires_at = isFresh ? expiryOf(environment, connector) : present?.expires_at
+  const isFresh = sendsAccess && credential.access !== ''
+  const expires_at = isFresh ? expiryOf(environment, connector) : current?.expires_at
   if (expires_at !== undefined) grant.expires_at = expires_at
-  if (!isFresh && present?.expired) grant.expired = true
+  if (!isFresh && current?.expired) grant.expired = true
   tables.grants.put(grant)
 }
 

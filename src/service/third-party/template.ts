@@ -381,8 +381,10 @@ function blockOf(node: Node, place: Place): Piece {
   const [subject, ...others] = node.params ?? []
   const block = BLOCKS.get(name)
   if (!block) {
-    const known = [...BLOCKS.keys()].map((each) => `#${each}`)
-    throw new TemplateError(`unknown block '#${name}'${didYouMean(`#${name}`, known)}; allowed are ${known.join(', ')}`)
+    const blockNames = [...BLOCKS.keys()].map((each) => `#${each}`)
+    throw new TemplateError(
+      `unknown block '#${name}'${didYouMean(`#${name}`, blockNames)}; allowed are ${blockNames.join(', ')}`,
+    )
   }
   if (!subject || others.length > 0) throw new TemplateError(`#${name} takes one argument`)
   const names = node.program?.blockParams ?? []
@@ -402,9 +404,9 @@ function blockOf(node: Node, place: Place): Piece {
   }
 }
 
-function innerFrame(frame: Frame, given: readonly string[], bound: HelperArguments, data = frame.data): Frame {
+function innerFrame(frame: Frame, parameterNames: readonly string[], bound: HelperArguments, data = frame.data): Frame {
   const names = Object.assign(Object.create(null) as JsonObject, frame.names)
-  given.forEach((name, at) => {
+  parameterNames.forEach((name, at) => {
     names[name] = bound[at] ?? null
   })
   return { context: bound[0], parent: frame, data, names, ports: frame.ports }
@@ -459,9 +461,9 @@ function path(node: Node, place: Place): Evaluate {
     throw new TemplateError(`unknown name '@${head ?? ''}'; allowed are @${DATA.join(', @')}`)
   }
   if (plain && roots && head !== undefined && !roots.includes(head)) {
-    const known = [...roots, ...HELPERS.keys()]
+    const names = [...roots, ...HELPERS.keys()]
     throw new TemplateError(
-      `unknown name or helper '${head}'${didYouMean(head, known)}; allowed are ${known.join(', ')}`,
+      `unknown name or helper '${head}'${didYouMean(head, names)}; allowed are ${names.join(', ')}`,
     )
   }
   if (isOuter && depth === 0 && !data) uses.paths.push(parts)
@@ -494,8 +496,8 @@ function follow(parts: readonly string[], from: JsonValue | undefined): JsonValu
 function call(name: string, node: Node, place: Place): Evaluate {
   const helper = HELPERS.get(name)
   if (!helper) {
-    const known = [...HELPERS.keys()]
-    throw new TemplateError(`unknown helper '${name}'${didYouMean(name, known)}; allowed are ${known.join(', ')}`)
+    const names = [...HELPERS.keys()]
+    throw new TemplateError(`unknown helper '${name}'${didYouMean(name, names)}; allowed are ${names.join(', ')}`)
   }
   place.uses.helpers.push(name)
   const { params = [] } = node
@@ -570,15 +572,15 @@ class Budget {
       this.text(value.length)
       return
     }
-    const rest: (JsonValue | undefined)[] = [value]
-    for (let at = rest.pop(); at !== undefined; at = rest.pop()) {
+    const operands: (JsonValue | undefined)[] = [value]
+    for (let at = operands.pop(); at !== undefined; at = operands.pop()) {
       this.text(typeof at === 'string' ? at.length : 1)
       if (typeof at !== 'object' || at === null) continue
-      if (Array.isArray(at)) for (const item of at) rest.push(item)
+      if (Array.isArray(at)) for (const item of at) operands.push(item)
       else {
         for (const name of Object.keys(at)) {
           this.text(name.length)
-          rest.push(at[name])
+          operands.push(at[name])
         }
       }
     }
@@ -662,8 +664,8 @@ export class Templates {
   }
 
   #parse(text: string): Template {
-    const known = this.#parsed.get(text)
-    if (known) return known
+    const cached = this.#parsed.get(text)
+    if (cached) return cached
     // Connectors can be replaced while the server runs; templates still in use are parsed again.
     if (this.#parsed.size >= MAX_CACHED) this.#parsed.clear()
     const { template } = parseTemplate(text)

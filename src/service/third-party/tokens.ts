@@ -151,11 +151,13 @@ const refreshToken: GrantType = (call) => {
   const presented = form.get('refresh_token')
   if (presented === undefined || presented === '') return refused('invalid_request', 'refresh_token is missing')
   const { grantIndex } = environment.model
-  const known = grantIndex.byRefreshToken(connector.connector, presented)
+  const byRefreshToken = grantIndex.byRefreshToken(connector.connector, presented)
   // Several accounts may store the same token: then the grant of the calling account counts (G65).
   const isOwn = (grant: Grant): boolean =>
     grant.connector === connector.connector && grant.refresh_token === presented && !grant.revoked
-  const spent = known?.final ? known : (grantIndex.ofAccount(call.accountId).findLast(isOwn) ?? known)
+  const spent = byRefreshToken?.final
+    ? byRefreshToken
+    : (grantIndex.ofAccount(call.accountId).findLast(isOwn) ?? byRefreshToken)
   if (!spent) return refused('invalid_grant', 'the refresh token is unknown')
   if (spent.revoked) return refused('invalid_grant', 'the refresh token has been revoked')
   if (spent.refresh_revoked) {
@@ -250,21 +252,21 @@ function requestedScopes({ connector, form }: TokenCall): string[] {
 type NewGrant = Pick<Grant, 'person'> & Partial<Omit<Grant, 'id' | 'connector' | 'expires_at'>>
 
 /** A new grant, the answer with its tokens, and how it is stored, inside a transaction. */
-function newGrant(call: TokenCall, given: NewGrant): { grant: Grant; body: JsonObject; apply: () => void } {
+function newGrant(call: TokenCall, values: NewGrant): { grant: Grant; body: JsonObject; apply: () => void } {
   const { environment, connector } = call
   const { grantIndex } = environment.model
-  const account_id = given.account_id || call.accountId
+  const account_id = values.account_id || call.accountId
   const valid = account_id === '' ? [] : grantIndex.ofAccount(account_id).filter((grant) => !grant.revoked)
   const expires_at = expiryOf(environment, connector)
   const grant: Grant = {
     id: environment.ids.id('grant'),
     connector: connector.connector,
     account_id,
-    person: given.person,
-    scopes: given.scopes ?? requestedScopes(call),
-    access: given.access ?? `at_${environment.ids.opaque()}`,
-    secret: given.secret ?? '',
-    refresh_token: given.refresh_token ?? '',
+    person: values.person,
+    scopes: values.scopes ?? requestedScopes(call),
+    access: values.access ?? `at_${environment.ids.opaque()}`,
+    secret: values.secret ?? '',
+    refresh_token: values.refresh_token ?? '',
     ...(expires_at === undefined ? {} : { expires_at }),
     revoked: false,
     refresh_revoked: false,

@@ -41,8 +41,8 @@ function accountEvents(before: Account | undefined, after: Account | undefined, 
   if (!before) return [{ type: 'connected_account.created', account: after }]
   const isConsent = TRAITS[after.authorization_type].source === 'consent'
   const isLive = noted.includes('consent_approved')
-  const event = (name: string, given: boolean): AccountEvent[] =>
-    given ? [{ type: `connected_account.${name}` as EventType, account: after }] : []
+  const event = (name: string, isCaused: boolean): AccountEvent[] =>
+    isCaused ? [{ type: `connected_account.${name}` as EventType, account: after }] : []
   return [
     ...event('oauth_tokens_fetched', isConsent && (isLive || noted.includes('consent_approved_unverified'))),
     ...event('oauth_succeeded', isConsent && (isLive || noted.includes('verified'))),

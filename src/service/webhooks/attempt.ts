@@ -52,8 +52,8 @@ export async function sendEvent(
   try {
     const response = await new HttpClient(url).open({ method: 'POST', path: url, headers, body, signal })
     attempt.status = response.statusCode ?? 0
-    const named = Object.entries(response.headers).filter(([, value]) => value !== undefined)
-    attempt.answerHeaders = Object.fromEntries(named)
+    const responseHeaders = Object.entries(response.headers).filter(([, value]) => value !== undefined)
+    attempt.answerHeaders = Object.fromEntries(responseHeaders)
     // The status is the acknowledgement: however the body ends.
     for await (const chunk of response as AsyncIterable<Buffer>) {
       attempt.answer += chunk.toString('latin1', 0, MAX_ANSWER - attempt.answer.length)

@@ -97,7 +97,7 @@ export class Deliveries {
     }
     for (const { row, over } of this.#sending.values()) if (!this.#isCurrent(row)) over.abort()
     const { clock, model } = this.#environment
-    const present = clock.instant()
+    const now = clock.instant()
     let next: Instant | undefined
     for (const [name, queues] of model.deliveryQueues.all()) {
       let free = MAX_SENDING - [...this.#sending.values()].filter(({ row }) => row.webhook === name).length
@@ -106,7 +106,7 @@ export class Deliveries {
         const key = `${name}/${account}`
         const row = queue.find(({ id }) => (this.#held.get(id)?.after ?? 0) === 0)
         if (!row || this.#sending.has(key)) continue
-        if (row.due_at > present) next = next === undefined || row.due_at < next ? row.due_at : next
+        if (row.due_at > now) next = next === undefined || row.due_at < next ? row.due_at : next
         else {
           free -= 1
           this.#begin(key, row)
@@ -283,6 +283,6 @@ function actedTwice(
   const isAction = ({ kind, method, status, trace }: RecordedEntry): boolean =>
     kind === 'request' && method !== 'GET' && status >= 200 && status < 300 && trace.account?.id === account_id
   const wordsOf = ({ operation, requestBody }: RecordedEntry): string => `${String(operation)} ${String(requestBody)}`
-  const known = new Set(first.filter(isAction).map(wordsOf))
-  return second.find((entry) => isAction(entry) && known.has(wordsOf(entry)))
+  const actionWords = new Set(first.filter(isAction).map(wordsOf))
+  return second.find((entry) => isAction(entry) && actionWords.has(wordsOf(entry)))
 }

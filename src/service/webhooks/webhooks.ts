@@ -53,8 +53,8 @@ export class Webhooks implements EventSender {
 
   /** Those of an environment; of one name its own counts. */
   of({ model }: Environment): Webhook[] {
-    const own = [...model.tables.webhooks.values()].map((webhook) => [webhook.id, webhook] as const)
-    return [...new Map([...this.#ofServer, ...own]).values()]
+    const rows = [...model.tables.webhooks.values()].map((webhook) => [webhook.id, webhook] as const)
+    return [...new Map([...this.#ofServer, ...rows]).values()]
   }
 
   named({ model }: Environment, name: string): Webhook | undefined {
@@ -95,12 +95,14 @@ export class Webhooks implements EventSender {
   ): WebhookDelivery[] | undefined {
     const { model } = environment
     const { webhook_deliveries: table } = model.tables
-    const sent = entries.flatMap(({ webhook }) => (webhook?.event_id === id ? [[webhook.id, webhook] as const] : []))
+    const delivered = entries.flatMap(({ webhook }) =>
+      webhook?.event_id === id ? [[webhook.id, webhook] as const] : [],
+    )
     const waiting = [...table.values()].filter(({ event_id }) => event_id === id)
     const due_at = now(environment)
-    const known = [...new Map([...sent, ...waiting.map((row) => [row.id, row] as const)]).values()]
-    if (known.length === 0) return undefined
-    const rows = known.filter(({ webhook }) => this.named(environment, webhook))
+    const deliveries = [...new Map([...delivered, ...waiting.map((row) => [row.id, row] as const)]).values()]
+    if (deliveries.length === 0) return undefined
+    const rows = deliveries.filter(({ webhook }) => this.named(environment, webhook))
     return model.transact(() => {
       for (const row of rows) {
         if (table.get(row.id)) table.put({ ...row, due_at })

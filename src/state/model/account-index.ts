@@ -46,8 +46,8 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   }
 
   withinScope(connector: string, identifier: string, { organization_id, user_id }: Scope): readonly Account[] {
-    const given = { ...(organization_id && { organization_id }), ...(user_id && { user_id }) }
-    return this.#named(identifier, { connector, ...given })
+    const scope = { ...(organization_id && { organization_id }), ...(user_id && { user_id }) }
+    return this.#named(identifier, { connector, ...scope })
   }
 
   named(connector: string, identifier: string): readonly Account[] {
@@ -85,8 +85,8 @@ export class AccountIndex implements Index<Account>, AccountFinder {
   }
 
   #named(identifier: string, filter: AccountFilter): readonly Account[] {
-    const found = this.#byIdentifier.get(identifier).filter(meets(filter))
-    return found.sort((a, b) => a.sequence - b.sequence)
+    const accounts = this.#byIdentifier.get(identifier).filter(meets(filter))
+    return accounts.sort((a, b) => a.sequence - b.sequence)
   }
 }
 

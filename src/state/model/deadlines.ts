@@ -51,7 +51,7 @@ class Schedule<TableName extends string> {
   }
 
   #place(deadline: Deadline): number {
-    return firstWhere(this.#inOrder, (other) => !isEarlier(other, deadline))
+    return firstWhere(this.#inOrder, (placed) => !isEarlier(placed, deadline))
   }
 }
 

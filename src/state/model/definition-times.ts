@@ -13,9 +13,9 @@ export class DefinitionTimes {
   readonly providers: Index<Provider>
   readonly #times = new Map<string, number>()
 
-  /** @param present the time of the environment, in milliseconds */
-  constructor(present: () => number) {
-    const note = (keyId: string): void => void this.#times.set(keyId, present())
+  /** @param now the time of the environment, in milliseconds */
+  constructor(now: () => number) {
+    const note = (keyId: string): void => void this.#times.set(keyId, now())
     this.connections = {
       update: (before, after) => {
         if (!after && before) this.#times.delete(before.key_id)

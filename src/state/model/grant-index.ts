@@ -27,6 +27,6 @@ export class GrantIndex implements Index<Grant> {
 
 /** Of several grants of a connector with the same token one that is refused permanently, else the latest. */
 function chosen(connector: string, grants: readonly Grant[]): Grant | undefined {
-  const own = grants.filter((grant) => grant.connector === connector)
-  return own.find(({ final }) => final) ?? own.at(-1)
+  const ofConnector = grants.filter((grant) => grant.connector === connector)
+  return ofConnector.find(({ final }) => final) ?? ofConnector.at(-1)
 }

@@ -106,7 +106,7 @@ export class Model {
       if (!this.#open) throw new Error(`${change.table} was changed outside a transaction`)
       this.#open.push(change)
     }
-    const own: ExtraIndexes = {
+    const extraIndexes: ExtraIndexes = {
       bearer_tokens: this.#expiry.bearerTokens,
       connections: [this.definitions.connections],
       providers: [this.definitions.providers],
@@ -120,7 +120,8 @@ export class Model {
       webhook_deliveries: [this.deliveryQueues],
     }
     const tables = ALL_TABLES.map(
-      (name) => new Table(name, record, [...(own[name] ?? []), ...(ports.indexes?.[name] ?? [])] as Index<Row>[]),
+      (name) =>
+        new Table(name, record, [...(extraIndexes[name] ?? []), ...(ports.indexes?.[name] ?? [])] as Index<Row>[]),
     )
     this.tables = Object.fromEntries(tables.map((table) => [table.name, table])) as unknown as Model['tables']
   }

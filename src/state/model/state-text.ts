@@ -24,7 +24,7 @@ function rowsOf(order: (row: object, name: string) => object): Part<readonly obj
 const rows = rowsOf((row) => row) as Part
 
 /** An object or a list with each member on a line of its own, or more: by its name where `parts` has it. */
-function members(parts: Readonly<Record<string, Part>>, other: Part = line): Part {
+function members(parts: Readonly<Record<string, Part>>, otherwise: Part = line): Part {
   return (value, margin) => {
     const [start, end] = Array.isArray(value) ? '[]' : '{}'
     const inside = `${margin}  `
@@ -32,7 +32,7 @@ function members(parts: Readonly<Record<string, Part>>, other: Part = line): Par
       .filter(([, member]) => member !== undefined)
       .map(([name, member]) => {
         const key = start === '{' ? `${jsonText(name)}: ` : ''
-        const part = Object.hasOwn(parts, name) ? (parts[name] ?? other) : other
+        const part = Object.hasOwn(parts, name) ? (parts[name] ?? otherwise) : otherwise
         return `\n${inside}${key}${part(member, inside, name)}`
       })
     return texts.length > 0 ? `${start}${texts.join(',')}\n${margin}${end}` : `${start}${end}`

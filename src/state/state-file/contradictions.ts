@@ -60,9 +60,9 @@ function findRepeated<Key extends string>(
   path: Path,
   problems: Problem[],
 ): void {
-  const seen = new Set<string | number>()
+  const values = new Set<string | number>()
   for (const [at, row] of rows.entries()) {
-    if (!seen.has(row[key])) seen.add(row[key])
+    if (!values.has(row[key])) values.add(row[key])
     else problems.push({ path: [...path, at, key], found: REPEATED, allowed: `each ${key} once` })
   }
 }

@@ -14,23 +14,23 @@ export function findSyntaxError(text: string): (TextPosition & { found: string }
   let at: number | undefined
   visitJson(text, { onError: (_, offset) => (at ??= offset) })
   if (at === undefined) return undefined
-  const found = at < text.length ? characterText(text.codePointAt(at) ?? 0) : 'the end of the file'
-  return { ...lineAndColumn(text, at), found }
+  const character = at < text.length ? characterText(text.codePointAt(at) ?? 0) : 'the end of the file'
+  return { ...lineAndColumn(text, at), found: character }
 }
 
 /** Where a path inside a JSON text leads; as far as the path goes when something on it is missing. */
 export function positionOf(text: string, path: readonly (string | number)[]): TextPosition {
-  let [found, known] = [0, -1]
+  let [position, line] = [0, -1]
   const see = (at: number, place: readonly (string | number)[]): void => {
-    if (place.length > known && place.length <= path.length && place.every((part, depth) => part === path[depth]))
-      [found, known] = [at, place.length]
+    if (place.length > line && place.length <= path.length && place.every((part, depth) => part === path[depth]))
+      [position, line] = [at, place.length]
   }
   visitJson(text, {
     onObjectBegin: (at, _length, _line, _character, place) => see(at, place()),
     onArrayBegin: (at, _length, _line, _character, place) => see(at, place()),
     onLiteralValue: (_value, at, _length, _line, _character, place) => see(at, place()),
   })
-  return lineAndColumn(text, found)
+  return lineAndColumn(text, position)
 }
 
 /** A text that nests deeper than the stack is visited up to there. */

@@ -17,9 +17,9 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
   const state = await readDocument(bytes, path)
   const { version = null } = state
   if (version !== STATE_VERSION) {
-    const found = `of version ${jsonText(version).slice(0, 40)}`
+    const mistake = `of version ${jsonText(version).slice(0, 40)}`
     throw new StateError(
-      `${path}: it is ${found}, and this toolmock reads state files of version ${STATE_VERSION} only; nothing was changed, and --fresh replaces it`,
+      `${path}: it is ${mistake}, and this toolmock reads state files of version ${STATE_VERSION} only; nothing was changed, and --fresh replaces it`,
     )
   }
   const image = state as unknown as StateImage

@@ -194,8 +194,8 @@ function askHolder(address: string): Promise<string | undefined> {
 /** Waits for the process that takes the lock; a claim of a process that died is removed once it is old by the disk's clock. */
 async function waitForClaim(claim: string): Promise<void> {
   await pause(25)
-  const [made, present] = [await changedAt(claim), await diskTime(`${claim}.now`)]
-  if (made !== undefined && present !== undefined && present - made > CLAIM_EXPIRES_AFTER_MS)
+  const [claimTime, diskNow] = [await changedAt(claim), await diskTime(`${claim}.now`)]
+  if (claimTime !== undefined && diskNow !== undefined && diskNow - claimTime > CLAIM_EXPIRES_AFTER_MS)
     await rm(claim, { force: true })
 }
 

@@ -45,8 +45,8 @@ export const nodeFileSystem: FileSystem = {
   async read(path) {
     try {
       // Opening a pipe would wait for a writer.
-      const found = await stat(path)
-      if (!found.isFile()) throw notAFile(path, found.isDirectory() ? 'a folder' : 'a device, pipe or socket')
+      const stats = await stat(path)
+      if (!stats.isFile()) throw notAFile(path, stats.isDirectory() ? 'a folder' : 'a device, pipe or socket')
       return await readFile(path)
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined
@@ -94,19 +94,19 @@ export async function writeFully(file: OpenFile, bytes: Uint8Array, position: nu
 }
 
 function openFile(handle: FileHandle): OpenFile {
-  let own: BigIntStats | undefined
+  let ownStats: BigIntStats | undefined
   return {
     write: async (bytes, position) => (await handle.write(bytes, 0, bytes.length, position)).bytesWritten,
     datasync: () => handle.datasync(),
     sync: () => handle.sync(),
     truncate: (length) => handle.truncate(length),
     isAt: async (path) => {
-      own ??= await handle.stat({ bigint: true })
-      const found = await stat(path, { bigint: true }).catch((error: unknown) => {
+      ownStats ??= await handle.stat({ bigint: true })
+      const stats = await stat(path, { bigint: true }).catch((error: unknown) => {
         if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined
         throw error
       })
-      return found?.ino === own.ino && found.dev === own.dev
+      return stats?.ino === ownStats.ino && stats.dev === ownStats.dev
     },
     close: () => handle.close(),
   }

@@ -116,7 +116,7 @@ export class LogFile {
 
   /** Removes the logs below a generation, because the state file of that generation holds what they say. */
   async removeBelow(generation: number): Promise<void> {
-    await removeLogs(this.#fileSystem, this.#stateFile, (other) => other < generation)
+    await removeLogs(this.#fileSystem, this.#stateFile, (number) => number < generation)
     this.#at.before = 0
   }
 

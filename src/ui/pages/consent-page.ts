@@ -125,7 +125,7 @@ export function defaultPerson(people: readonly string[], accountIdentifier: stri
 function peopleFields({ connector: { people }, parameters, isOfScopes, ...page }: ConsentPage): Html {
   const problem = isOfScopes ? undefined : page.problem
   const accountIdentifier = parameters['login_hint'] ?? ''
-  const known = people.includes(accountIdentifier)
+  const isListed = people.includes(accountIdentifier)
   const preselected = problem ? undefined : defaultPerson(people, accountIdentifier)
   const isOther = !people.includes(preselected ?? '')
   const choice = (person: string): Html =>
@@ -145,7 +145,7 @@ function peopleFields({ connector: { people }, parameters, isOfScopes, ...page }
       <input
         id="other-person-name"
         name="somebody_else"
-        value="${known ? '' : accountIdentifier}"
+        value="${isListed ? '' : accountIdentifier}"
         autocomplete="off"
         spellcheck="false"
         ${problem && html`aria-invalid="true" aria-describedby="person-problem" autofocus`}

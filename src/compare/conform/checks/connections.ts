@@ -31,8 +31,8 @@ export const CONNECTION_CHECKS = checksOf('connections', 'list_connections', {
   },
   'custom (choice:G41): the connection of a connector has the provider CUSTOM': async (context) => {
     const { name } = await context.catalog.main()
-    const found = (await connections(context)).find((each) => each['key_id'] === name)
-    same(found?.['provider'], 'CUSTOM', 'the provider of the connection')
+    const connection = (await connections(context)).find((each) => each['key_id'] === name)
+    same(connection?.['provider'], 'CUSTOM', 'the provider of the connection')
   },
   'of-organization (convention:Discovery): organization_id leaves the connections of one organization': (context) =>
     filters(context, 'organization_id', (each) => [each['organization_id']]),
@@ -46,8 +46,8 @@ export const CONNECTION_CHECKS = checksOf('connections', 'list_connections', {
   'of-account (document:2.1): connection_id of an account is the id of a connection': async (context) => {
     const { created, connector } = await context.activeAccount()
     const id = created.at('connected_account.connection_id')
-    const found = (await connections(context)).find((each) => each['id'] === id)
-    same(found?.['key_id'], connector, 'the key_id of the connection of an account')
+    const connection = (await connections(context)).find((each) => each['id'] === id)
+    same(connection?.['key_id'], connector, 'the key_id of the connection of an account')
   },
   'stable (choice:G42): the order stays from one list to the next': async (context) =>
     same(idsOf(await connections(context)), idsOf(await connections(context)), 'the order of connections'),

@@ -53,8 +53,8 @@ export const CREATE_CHECKS = checksOf('create', 'create_connected_account', {
   },
   'one-sub-object (document:2.2): no sub-object of another type comes back': async (context) => {
     const { kind } = await context.catalog.main()
-    const found = Object.keys((await context.active()).created.object(DETAILS))
-    same(found, kind === null ? [] : [kind], 'the sub-objects of authorization_details')
+    const fields = Object.keys((await context.active()).created.object(DETAILS))
+    same(fields, kind === null ? [] : [kind], 'the sub-objects of authorization_details')
   },
   'api-config (document:2.1): api_config is stored as it was sent': async (context) => {
     const config = { timeout: 30, nested: { flags: ['a', null, 1.5] }, __proto: 'x' }
@@ -78,8 +78,8 @@ export const CREATE_CHECKS = checksOf('create', 'create_connected_account', {
     context,
   ) => {
     const { id, connector, identifier } = await context.account()
-    const other = (await context.create({ connector, identifier })).is(201).string('connected_account.id')
-    must(other !== id, 'another id', other)
+    const second = (await context.create({ connector, identifier })).is(201).string('connected_account.id')
+    must(second !== id, 'another id', second)
   },
   'other-user (choice:G20): the same identifier for a user beside an organization is another account': async (
     context,
@@ -137,17 +137,17 @@ export const CREATE_CHECKS = checksOf('create', 'create_connected_account', {
     return storing({ ...credentialsOf(kind), ...credentialsOf(otherKind(kind)) })
   }),
   "other-type (choice:G10): an authorization_type that is not the connector's is a 400": async (context) => {
-    const own = (await context.account()).created.string('connected_account.authorization_type')
-    const other = own === 'NO_AUTH' ? 'OAUTH' : 'NO_AUTH'
-    ;(await context.create({ connected_account: { authorization_type: other } })).is(400)
-    ;(await context.create({ connected_account: { authorization_type: own } })).is(201)
+    const type = (await context.account()).created.string('connected_account.authorization_type')
+    const otherType = type === 'NO_AUTH' ? 'OAUTH' : 'NO_AUTH'
+    ;(await context.create({ connected_account: { authorization_type: otherType } })).is(400)
+    ;(await context.create({ connected_account: { authorization_type: type } })).is(201)
   },
   'nothing-left (document:7.2): a refused create leaves no account': async (context) => {
     const body = await context.newAccount({ connected_account: { api_config: 5 } })
     ;(await context.create(body)).is(400)
     const { organization_id = '' } = body
-    const found = await context.api.get('/connected_accounts', { organization_id: textOf(organization_id) })
-    found.is(200).has('total_size', 0)
+    const accounts = await context.api.get('/connected_accounts', { organization_id: textOf(organization_id) })
+    accounts.is(200).has('total_size', 0)
   },
 })
 

@@ -38,9 +38,9 @@ export const DELETE_CHECKS = checksOf('delete', 'delete_connected_account', {
   },
   'others-stay (document:3.1): the same identifier in another organization stays': async (context) => {
     const account = await context.account()
-    const other = (await context.create({ identifier: account.identifier })).is(201)
+    const successor = (await context.create({ identifier: account.identifier })).is(201)
     ;(await context.api.post(PATH, { id: account.id })).is(200)
-    await context.details(other.string('connected_account.id'))
+    await context.details(successor.string('connected_account.id'))
   },
   'created-again (document:3.1): a name that was deleted can be created again, with another id': async (context) => {
     const account = await deleted(context)
@@ -63,8 +63,8 @@ export const DELETE_CHECKS = checksOf('delete', 'delete_connected_account', {
 })
 
 /** An account that is no longer there. */
-async function deleted(context: CheckContext, given?: CreatedAccount): Promise<CreatedAccount> {
-  const account = given ?? (await context.account())
+async function deleted(context: CheckContext, created?: CreatedAccount): Promise<CreatedAccount> {
+  const account = created ?? (await context.account())
   ;(await context.api.post(PATH, { id: account.id })).is(200)
   return account
 }

@@ -146,8 +146,8 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       const all = (await ask(context, path, { page_size: 1000 })).objects('connections')
       for (const provider of ['NOBODY_HAS_THIS', ...new Set(all.map((each) => textOf(own(each, 'provider'))))]) {
         const expected = all.filter((each) => own(each, 'provider') === provider)
-        const found = (await ask(context, path, { page_size: 1000, provider })).objects('connections')
-        same(found, expected, `the connections of ${provider}`)
+        const connections = (await ask(context, path, { page_size: 1000, provider })).objects('connections')
+        same(connections, expected, `the connections of ${provider}`)
       }
     },
     'app-connections-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/connections/app'),

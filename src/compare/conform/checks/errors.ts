@@ -75,9 +75,9 @@ export const ERROR_CHECKS = checksOf('errors', null, {
     same(answer.is(200).headers['x-request-id'], id, 'X-Request-Id')
   },
   'request-id-always (choice:G18): every response has an X-Request-Id of its own': async ({ api }) => {
-    const [one, other] = [await api.get('/connections'), await api.get('/connections')]
+    const [one, second] = [await api.get('/connections'), await api.get('/connections')]
     one.header('X-Request-Id', /./)
-    must(one.headers['x-request-id'] !== other.headers['x-request-id'], 'two request ids', 'the same one twice')
+    must(one.headers['x-request-id'] !== second.headers['x-request-id'], 'two request ids', 'the same one twice')
   },
   'unknown-field (choice:G6): an unknown field is ignored, or refused with its name': async ({ api }) => {
     const answer = await api.get('/connections', { no_such_parameter: 1 })

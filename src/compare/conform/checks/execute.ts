@@ -18,8 +18,8 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
     must(id.startsWith('exec_'), 'an execution id that starts with exec_', id)
   },
   'execution-ids (document:4.14): every execution has an id of its own': async (context) => {
-    const [one, other] = [await succeed(context), await succeed(context)]
-    must(one.string('execution_id') !== other.string('execution_id'), 'two execution ids', 'one')
+    const [one, second] = [await succeed(context), await succeed(context)]
+    must(one.string('execution_id') !== second.string('execution_id'), 'two execution ids', 'one')
   },
   'by-name (document:4.14): the account may be named by organization, connector and identifier': async (context) => {
     const { account, tool } = await runnable(context)
@@ -65,9 +65,9 @@ export const EXECUTE_CHECKS = checksOf('execute', 'execute_tool', {
   ) => {
     const { tool } = await runnable(context)
     const stored = storing(await context.credentials())
-    const [one, other] = [await context.account(stored), await context.account(stored)]
+    const [one, second] = [await context.account(stored), await context.account(stored)]
     ;(await context.api.post('/connected_accounts:delete', { id: one.id })).is(200)
-    ;(await context.execute(other, tool)).is(200)
+    ;(await context.execute(second, tool)).is(200)
   },
   'pending (convention:G44): an account that is PENDING_AUTH is a 400 with code 9': async (context) => {
     const account = await context.account()

@@ -86,8 +86,8 @@ export const LIST_CHECKS = checksOf('list', 'list_connected_accounts', {
   'page-size-may-change (convention:G4): page_size may change between pages': async (context) => {
     const { organization_id, ids } = await sevenAccounts(context)
     const first = await page(context, { organization_id, page_size: 2 })
-    const rest = await page(context, { organization_id, page_size: 3, page_token: first.string('next_page_token') })
-    same(idsOf(rest), ids.slice(2, 5), 'the ids of the second page')
+    const lastPage = await page(context, { organization_id, page_size: 3, page_token: first.string('next_page_token') })
+    same(idsOf(lastPage), ids.slice(2, 5), 'the ids of the second page')
   },
   'default-page-size (convention:G1): a page has ten accounts when page_size is absent or 0': async (context) => {
     const { organization_id } = await context.shared('long shelf', (fresh) => createAccounts(fresh, 11))
@@ -102,8 +102,8 @@ export const LIST_CHECKS = checksOf('list', 'list_connected_accounts', {
   },
   'by-identifier (convention:G1): identifier filters exactly': async (context) => {
     const { organization_id, ids, identifiers } = await sevenAccounts(context)
-    const found = await page(context, { organization_id, identifier: identifiers[3] })
-    same(idsOf(found), [ids[3]], 'the ids with this identifier')
+    const accounts = await page(context, { organization_id, identifier: identifiers[3] })
+    same(idsOf(accounts), [ids[3]], 'the ids with this identifier')
     const part = await page(context, { organization_id, identifier: identifiers[3]?.slice(0, -1) })
     same(idsOf(part), [], 'the ids with a part of an identifier')
   },
@@ -136,8 +136,8 @@ export const LIST_CHECKS = checksOf('list', 'list_connected_accounts', {
   },
   'token-of-other-environment (choice:G60): a page_token of another environment is a 400': async (context) => {
     const { organization_id, token } = await secondPage(context)
-    const other = await context.ownEnvironment()
-    ;(await other.api.get(PATH, { organization_id, page_token: token })).is(400)
+    const environment = await context.ownEnvironment()
+    ;(await environment.api.get(PATH, { organization_id, page_token: token })).is(400)
   },
   'percent-encoding (document:4.1): a query that is not well percent-encoded is a 400': async ({ api }) => {
     for (const value of ['100%', '%zz', '%ff']) (await api.send('GET', `${PATH}?identifier=${value}`)).is(400)

@@ -18,14 +18,14 @@ export const LINK_CHECKS = checksOf('link', 'create_magic_link', {
   },
   'expiry (document:8): the link expires in the future, and within a day': async (context) => {
     const account = await context.account()
-    const made = Date.parse(account.created.string('connected_account.updated_at'))
-    const ahead = Date.parse((await context.link({ id: account.id })).is(200).string('expiry')) - made
+    const createdAt = Date.parse(account.created.string('connected_account.updated_at'))
+    const ahead = Date.parse((await context.link({ id: account.id })).is(200).string('expiry')) - createdAt
     must(ahead > 0 && ahead < 86_400_000, 'an expiry within a day', `${ahead} ms after create`)
   },
   'unique (document:2.3): two links of one account differ': async (context) => {
     const { id } = await context.account()
-    const [one, other] = [await context.link({ id }), await context.link({ id })]
-    must(one.string('link') !== other.string('link'), 'two links', one.string('link'))
+    const [one, second] = [await context.link({ id }), await context.link({ id })]
+    must(one.string('link') !== second.string('link'), 'two links', one.string('link'))
   },
   'updated-at-stays (choice:G27): a link leaves updated_at': async (context) => {
     const { id, created } = await context.account()

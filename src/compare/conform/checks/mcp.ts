@@ -19,11 +19,11 @@ export const MCP_CHECKS: readonly Check[] = [
     },
     'list-name (convention:G67): filter.name is the whole name in any case, search a part of it': async (context) => {
       const { id, name } = await created(context)
-      const found = async (query: Record<string, string>) =>
+      const configs = async (query: Record<string, string>) =>
         (await served(context.api.get(CONFIGS, query))).objects('configs').map((each) => own(each, 'id'))
-      same(await found({ 'filter.name': name.toUpperCase() }), [id], 'the configs of the name')
-      same(await found({ 'filter.name': name.slice(0, -1) }), [], 'the configs of a part of the name')
-      must((await found({ search: name })).includes(id), 'the config that is searched for', id)
+      same(await configs({ 'filter.name': name.toUpperCase() }), [id], 'the configs of the name')
+      same(await configs({ 'filter.name': name.slice(0, -1) }), [], 'the configs of a part of the name')
+      must((await configs({ search: name })).includes(id), 'the config that is searched for', id)
     },
   }),
   ...checksOf('mcp', 'create_mcp_config', {
@@ -89,10 +89,10 @@ export const MCP_CHECKS: readonly Check[] = [
       same(none.at('connected_accounts.0.connected_account_id') || '', '', 'the account of a new user')
       same((await states(context, id, { identifier })).at('connected_accounts.0.connected_account_id') || '', '', 'it')
       const account = await activeWithoutScope(context)
-      const found = await states(context, id, { identifier: account.identifier })
-      found.has('connected_accounts.0.connected_account_id', account.id)
-      found.has('connected_accounts.0.connected_account_status', 'ACTIVE')
-      same(found.at('connected_accounts.0.authentication_link') || '', '', 'the link')
+      const answer = await states(context, id, { identifier: account.identifier })
+      answer.has('connected_accounts.0.connected_account_id', account.id)
+      answer.has('connected_accounts.0.connected_account_status', 'ACTIVE')
+      same(answer.at('connected_accounts.0.authentication_link') || '', '', 'the link')
     },
     'states-links (convention:G67): with include_auth_link a missing account is made and has a link': async (
       context,

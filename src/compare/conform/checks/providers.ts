@@ -41,8 +41,8 @@ export const PROVIDER_CHECKS: readonly Check[] = [
     },
     'unique (convention:G37): two providers of one display name have two identifiers': async (context) => {
       const display_name = context.resources.name('provider')
-      const [one, other] = [await context.provider({ display_name }), await context.provider({ display_name })]
-      must(one.string('provider.identifier') !== other.string('provider.identifier'), 'two identifiers', 'one')
+      const [one, second] = [await context.provider({ display_name }), await context.provider({ display_name })]
+      must(one.string('provider.identifier') !== second.string('provider.identifier'), 'two identifiers', 'one')
     },
     'connection (convention:G38): a provider has a connection with its identifier as key_id': async (context) => {
       const identifier = await made(context)

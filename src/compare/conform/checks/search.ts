@@ -39,9 +39,9 @@ export const SEARCH_CHECKS = checksOf('search', 'search_connected_accounts', {
     const { ids, identifiers } = await sevenAccounts(context)
     const query = (identifiers[0] ?? '').slice(0, context.resources.prefix.length)
     const pages = await everyPage((page_token) => found(context, { query, page_size: 30, page_token }))
-    const seen = pages.flatMap(idsOf)
-    same(new Set(seen).size, seen.length, 'accounts seen once')
-    const missing = ids.filter((id) => !seen.includes(id))
+    const pageIds = pages.flatMap(idsOf)
+    same(new Set(pageIds).size, pageIds.length, 'accounts seen once')
+    const missing = ids.filter((id) => !pageIds.includes(id))
     same(missing, [], 'accounts that no page had')
   },
   'three-characters (document:8): three characters are enough': (context) =>

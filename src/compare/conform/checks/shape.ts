@@ -33,8 +33,8 @@ function validAnswers(operation: Operation): CheckRun {
       const body = text === '' ? undefined : (parsedJson(text) ?? text)
       const [problem] = prism.response(operation, status, headers, body)
       if (!problem) continue
-      const found = problem.field === '' ? problem.message : `${problem.field} ${problem.message}`
-      throw new Broken(`${request} to keep the declared shape`, `${status}: ${found}`)
+      const mistake = problem.field === '' ? problem.message : `${problem.field} ${problem.message}`
+      throw new Broken(`${request} to keep the declared shape`, `${status}: ${mistake}`)
     }
   }
 }

@@ -97,8 +97,8 @@ export const UPDATE_CHECKS = checksOf('update', 'update_connected_account', {
   'other-kind (document:4.2): credentials of another type are a 400 and change nothing': async (context) => {
     const account = await context.active()
     const { kind } = await context.catalog.main()
-    const other = kind === 'static_auth' ? 'oauth_token' : 'static_auth'
-    const connected_account = { api_config: { a: 1 }, authorization_details: credentialsOf(other) }
+    const otherKind = kind === 'static_auth' ? 'oauth_token' : 'static_auth'
+    const connected_account = { api_config: { a: 1 }, authorization_details: credentialsOf(otherKind) }
     ;(await context.api.put(PATH, { id: account.id, connected_account })).is(400)
     ;(await context.auth(account.id)).has(CONFIG, {}).has(DETAILS, account.created.at(DETAILS))
   },

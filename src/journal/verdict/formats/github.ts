@@ -10,9 +10,9 @@ const SHOWN = 10
 /** The findings as workflow commands of GitHub, which annotate the file of the test where it is known. */
 export function annotations(reports: JudgedReports): string {
   const all = resultsOf(reports)
-  const shown = (level: Result['level']): Result[] => all.filter((each) => each.level === level).slice(0, SHOWN)
+  const firstOf = (level: Result['level']): Result[] => all.filter((each) => each.level === level).slice(0, SHOWN)
   return [
-    ...[...shown('error'), ...shown('warning'), ...shown('note')].map(annotation),
+    ...[...firstOf('error'), ...firstOf('warning'), ...firstOf('note')].map(annotation),
     `::notice title=toolmock::${data(titleOf(reports.verdict))}`,
     '',
   ].join('\n')

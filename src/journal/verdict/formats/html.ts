@@ -164,8 +164,8 @@ function findingTable(title: string, findings: readonly ReportFinding[], noun: s
 
 /** What leads back from a finding to its tests and requests. */
 function originCell({ count, examples, tests, test_count: testCount }: FindingOrigin): HtmlValue {
-  const named = tests.slice(0, SHOWN.tests).map((test) => html`<li>${testText(test)}</li>`)
-  const shown = examples
+  const testItems = tests.slice(0, SHOWN.tests).map((test) => html`<li>${testText(test)}</li>`)
+  const exampleItems = examples
     .slice(0, SHOWN.requests)
     .map(
       ({ id, method, path, at, excerpt }) =>
@@ -175,11 +175,11 @@ function originCell({ count, examples, tests, test_count: testCount }: FindingOr
         </li>`,
     )
   const more = [
-    ...(testCount > named.length ? [plural(testCount - named.length, 'more test')] : []),
-    ...(count > shown.length ? [plural(count - shown.length, 'more request')] : []),
+    ...(testCount > testItems.length ? [plural(testCount - testItems.length, 'more test')] : []),
+    ...(count > exampleItems.length ? [plural(count - exampleItems.length, 'more request')] : []),
   ]
   return html`<ul class="origin">
-    ${named}${shown}${more.length > 0 && html`<li><small>and ${more.join(', ')}</small></li>`}
+    ${testItems}${exampleItems}${more.length > 0 && html`<li><small>and ${more.join(', ')}</small></li>`}
   </ul>`
 }
 
@@ -199,8 +199,8 @@ function environmentsSection({ contract, coverage }: JudgedReports): Section {
     ]
   })
   const heads: Head[] = ['Environment', ...counts.map((label) => [label, 'number'] as const), 'Operations', 'Statuses']
-  const shown = table('Findings and coverage of each environment', heads, rows)
-  return { id: 'environments', title: 'Environments', parts: [collapsed(plural(rows.length, 'environment'), shown)] }
+  const section = table('Findings and coverage of each environment', heads, rows)
+  return { id: 'environments', title: 'Environments', parts: [collapsed(plural(rows.length, 'environment'), section)] }
 }
 
 /** `5 of 7`, and how many more were only injected. */
@@ -242,9 +242,9 @@ function matrix(operations: readonly OperationCoverage[]): Html {
   const rows = operations.map(({ operation, statuses }) => [
     html`<a href="#operation-${operation}"><code>${operation}</code></a>`,
     ...declared.map((wanted) => {
-      const found = statuses.find(({ status }) => status === wanted)
-      if (!found) return null
-      const { reach, answers, injected } = found
+      const cell = statuses.find(({ status }) => status === wanted)
+      if (!cell) return null
+      const { reach, answers, injected } = cell
       const counts = { driven: answers, injected_only: injected, never: '' }
       return html`<span class="reach ${reach}" title="${REACHES[reach]}"> ${counts[reach]}</span>`
     }),
@@ -309,7 +309,7 @@ function operationDetails({ operation, statuses, request_fields, response_fields
     })
     return [status, reachMark(reach), answers, injected, listed(codes)]
   })
-  const sent = request_fields.map(({ path, in: place, required, reach }): Reached => {
+  const requestFields = request_fields.map(({ path, in: place, required, reach }): Reached => {
     const about = [...(place === 'body' ? [] : [place]), ...(required ? ['required'] : [])].join(', ')
     return { reach, shown: html`${inCode(path)}${about !== '' && html` <small>(${about})</small>`}` }
   })
@@ -323,7 +323,7 @@ function operationDetails({ operation, statuses, request_fields, response_fields
     ...table(
       `${operation}: fields of requests and of successful answers`,
       ['Part', 'Reach', ['Fields', 'wide']],
-      [...fieldRows('Request', sent), ...fieldRows('Response', answered)],
+      [...fieldRows('Request', requestFields), ...fieldRows('Response', answered)],
     ),
   ]
   const { driven } = tallyOf(statuses)

@@ -32,9 +32,9 @@ function testSuites({ contract: { total, environments } }: JudgedReports): Junit
   const tests = new Map<string, { test: TestName; texts: string[] }>()
   const of = (test: TestName) => {
     const key = `${test.file ?? ''}\n${test.name}`
-    const known = tests.get(key) ?? { test, texts: [] }
-    tests.set(key, known)
-    return known
+    const suite = tests.get(key) ?? { test, texts: [] }
+    tests.set(key, suite)
+    return suite
   }
   for (const { test } of environments) if (test) of(test)
   for (const finding of total.findings.filter(isViolation))
@@ -61,7 +61,7 @@ function contractSuite(reports: JudgedReports): JunitSuite {
       }))
     if (!called) return []
     const defects = findings.filter(isDefect).map(withRequests)
-    const own = {
+    const suite = {
       className: 'contract.operations',
       name: operation,
       texts: violations.map(withRequests),
@@ -73,7 +73,7 @@ function contractSuite(reports: JudgedReports): JunitSuite {
       texts: defects,
       outcome: 'error',
     } as const
-    return defects.length === 0 ? [own] : [own, ofMock]
+    return defects.length === 0 ? [suite] : [suite, ofMock]
   })
   const allowed = (reports.allowed ?? []).map((sentence) => `allowed: ${sentence}`)
   return { name: 'contract', cases, out: [...countsLines(total), ...allowed] }

@@ -83,23 +83,23 @@ function itemLines(list: readonly VerdictItem[], { rows, terminal }: Space, alwa
     details.map((line) => `${' '.repeat(width + 4)}${oneLine(line, length)}`)
   const whole = list.flatMap((each) => [lineOf(each), ...detailsOf(each)])
   if (rowsOf(whole, terminal) <= rows) return whole
-  const shown = new Set(always)
+  const listed = new Set(always)
   const all = list.slice(0, rows).map(lineOf)
   if (list.length <= rows && rowsOf(all, terminal) <= rows) return all
   let left = rows - 1 - rowsOf(always.map(lineOf), terminal)
   for (const each of list) {
-    if (shown.has(each)) continue
+    if (listed.has(each)) continue
     left -= rowsOf([lineOf(each)], terminal)
     if (left < 0) break
-    shown.add(each)
+    listed.add(each)
   }
-  const [lines, hidden] = [list.filter((each) => shown.has(each)), list.filter((each) => !shown.has(each))]
+  const [lines, hidden] = [list.filter((each) => listed.has(each)), list.filter((each) => !listed.has(each))]
   return [...lines.map(lineOf), ...(hidden.length === 0 ? [] : [`  and ${hidden.length} more${kindsOf(hidden)}`])]
 }
 
 /** The first of each code, so that many reasons of one hide no other. */
 function oneOfEachKind(list: readonly VerdictItem[]): VerdictItem[] {
-  return list.filter(({ code }, at) => list.findIndex((other) => other.code === code) === at)
+  return list.filter(({ code }, at) => list.findIndex((item) => item.code === code) === at)
 }
 
 /** How many of each code are not shown; nothing for a single one, which is shown above. */
