@@ -9,7 +9,8 @@ import { connectorName } from '../../model/schema/parts.ts'
 import type { CommandContext, Run } from './command.ts'
 import { UsageError } from './failure.ts'
 import { withProgress } from './progress.ts'
-import { withSchema, writeNew } from './written-document.ts'
+import { withSchema } from '../../files/schema-line.ts'
+import { writeNew } from './written-document.ts'
 
 /**
  * `connector from-openapi FILE`: the connector on stdout, or in `--out` with a seed; the parts of the document that it leaves out, and

@@ -3,7 +3,8 @@ import { readTextFile } from '../../files/text-files.ts'
 import { plural } from '../../model/domain/text.ts'
 import type { Run } from './command.ts'
 import { UsageError } from './failure.ts'
-import { withSchema, writeOver } from './written-document.ts'
+import { withSchema } from '../../files/schema-line.ts'
+import { writeOver } from '../../platform/disk/written-file.ts'
 
 /** Collects the protobuf descriptors of generated clients into a file: 0, or 1 and no file when some are missing. */
 export const descriptors: Run<'descriptors'> = async ({ operands: folders, values }, { out }) => {

@@ -22,7 +22,7 @@ import {
   healthStatus,
   SERVER_FILE,
 } from './running-server.ts'
-import { notWritten, reported } from './written-document.ts'
+import { notWritten, reported } from '../../platform/disk/written-file.ts'
 
 const LOG_FILE = join(FOLDER, 'server.log')
 const POLL_MS = 50

@@ -27,7 +27,7 @@ import { createLog } from './log.ts'
 import { withApp } from './serve-while.ts'
 import { serviceOf } from './service.ts'
 import { StopRequest } from './stop.ts'
-import { writeOver } from './written-document.ts'
+import { writeOver } from '../../platform/disk/written-file.ts'
 
 /**
  * Compares a service with a mock: 0 without findings, 1 with some of the class of `--fail-on`, 3 when something could not be

@@ -11,10 +11,11 @@ import type { Recorded } from '../../compare/record/recorded.ts'
 import { RandomIds, systemTime } from '../../state/model/time-and-ids.ts'
 import type { Run } from './command.ts'
 import { UsageError } from './failure.ts'
-import { writeRecording } from './record-files.ts'
+import { writeRecording } from '../../compare/record/recording-files.ts'
+import { withAppMock } from './rehearsal-mock.ts'
 import { LOOPBACK } from './server-options.ts'
 import { StopRequest } from './stop.ts'
-import { reported } from './written-document.ts'
+import { reported } from '../../platform/disk/written-file.ts'
 
 /** Stands in front of the service until Ctrl-C, then writes what came through as files that replay it. */
 export const record: Run<'record'> = async ({ values }, { out, err, progress }) => {
@@ -52,7 +53,7 @@ export const record: Run<'record'> = async ({ values }, { out, err, progress }) 
     return 0
   }
   const recording = { exchanges, folder, upstream, mask, maskIdentifiers: values['mask-identifiers'] }
-  for (const line of await writeRecording(recording, (note) => progress?.(note))) out(line)
+  for (const line of await writeRecording(recording, withAppMock, (note) => progress?.(note))) out(line)
   return 0
 }
 

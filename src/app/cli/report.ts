@@ -12,7 +12,7 @@ import { UsageError } from './failure.ts'
 import type { FlagValues } from './command-table.ts'
 import { adminHeaders, adminTokenText, notAnswered, serverOf } from './running-server.ts'
 import { NOT_WRITTEN, reportFiles, VERDICT_FAILED, verdictOptions, writeReports } from './run-reports.ts'
-import { writeOver } from './written-document.ts'
+import { writeOver } from '../../platform/disk/written-file.ts'
 
 type ReportValues = FlagValues<'report'>
 

@@ -5,7 +5,7 @@ import { writeText } from '../../platform/disk/append.ts'
 import { makeDirectory } from '../../platform/disk/make-directory.ts'
 import { shellQuote } from '../../model/domain/text.ts'
 import type { Verdict } from '../../journal/verdict/report-pair.ts'
-import { reported } from './written-document.ts'
+import { reported } from '../../platform/disk/written-file.ts'
 
 /** The file with the request journal of a run, by which its requests are explained once the server is gone. */
 export interface RunJournal {

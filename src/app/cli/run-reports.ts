@@ -9,7 +9,7 @@ import type { Arguments, Variables } from './arguments.ts'
 import type { CommandContext } from './command.ts'
 import { variableOf } from './command-table.ts'
 import { UsageError } from './failure.ts'
-import { notWritten, reported } from './written-document.ts'
+import { notWritten, reported } from '../../platform/disk/written-file.ts'
 
 /** Exit codes when the verdict failed, and when a report could not be written. */
 export const [VERDICT_FAILED, NOT_WRITTEN] = [3, 2]

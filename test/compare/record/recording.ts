@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import formats from 'ajv-formats'
-import { writeRecording } from '../../../src/app/cli/record-files.ts'
+import { writeRecording } from '../../../src/compare/record/recording-files.ts'
+import { withAppMock } from '../../../src/app/cli/rehearsal-mock.ts'
 import { RecordingProxy } from '../../../src/compare/record/proxy.ts'
 import type { Recorded } from '../../../src/compare/record/recorded.ts'
 import { problemsOf } from '../../../src/compare/record/observed.ts'
@@ -46,7 +47,11 @@ export async function withRecording<T>(
       await proxy.close()
     }
     const { mask = [], maskIdentifiers = false } = masking
-    const lines = await writeRecording({ exchanges, folder, upstream, mask, maskIdentifiers }, () => undefined)
+    const lines = await writeRecording(
+      { exchanges, folder, upstream, mask, maskIdentifiers },
+      withAppMock,
+      () => undefined,
+    )
     return await look({ folder, lines, files: await filesIn(folder), exchanges })
   } finally {
     await rm(folder, { recursive: true })

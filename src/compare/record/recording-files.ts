@@ -1,28 +1,24 @@
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { App } from '../app.ts'
-import { Answer } from '../../compare/conform/answer.ts'
-import { ControlApi } from '../../compare/conform/control-api.ts'
-import { Api, Target } from '../../compare/conform/target.ts'
+import type { ClientCredentials, Target } from '../conform/target.ts'
+import { withSchema } from '../../files/schema-line.ts'
 import { makeDirectory } from '../../platform/disk/make-directory.ts'
+import { reported, writeOver } from '../../platform/disk/written-file.ts'
 import { type JsonObject, jsonText } from '../../model/domain/json.ts'
 import { plural, shellQuote } from '../../model/domain/text.ts'
-import { Replayed } from '../../compare/drift/replay.ts'
-import { driftText, reportOf } from '../../compare/drift/report.ts'
-import { HttpClient, type HttpRequest } from '../../platform/http-client.ts'
-import { documentsOf } from '../../compare/record/documents.ts'
-import { harOf } from '../../compare/record/har-file.ts'
-import { observe } from '../../compare/record/observed.ts'
-import { Rehearsal, type RehearsalMock } from '../../compare/record/rehearsal.ts'
-import type { Recorded } from '../../compare/record/recorded.ts'
-import { Secrets } from '../../compare/record/secrets.ts'
+import { Replayed } from '../drift/replay.ts'
+import { driftText, reportOf } from '../drift/report.ts'
+import { documentsOf } from './documents.ts'
+import { harOf } from './har-file.ts'
+import { observe } from './observed.ts'
+import { Rehearsal, type RehearsalMock } from './rehearsal.ts'
+import type { Recorded } from './recorded.ts'
+import { Secrets } from './secrets.ts'
 import type { RecordedEntry } from '../../journal/request-journal/entry.ts'
 import { replayOf } from '../../journal/request-journal/replay.ts'
 import { viewOf } from '../../journal/request-journal/view.ts'
 import { VERSION } from '../../model/version.ts'
-import { withApp } from './serve-while.ts'
-import { reported, withSchema, writeOver } from './written-document.ts'
 
 export interface Recording {
   readonly exchanges: readonly Recorded[]
@@ -32,6 +28,17 @@ export interface Recording {
   readonly mask: readonly string[]
   readonly maskIdentifiers: boolean
 }
+
+/** A mock that has the seed of a recording. */
+export interface ReplayMock extends RehearsalMock {
+  readonly target: Target
+  readonly client: ClientCredentials
+  /** Those of its request journal that count. */
+  readonly entries: readonly RecordedEntry[]
+}
+
+/** Serves with a seed while `use` works. */
+export type WithMock = <Result>(seed: string, use: (mock: ReplayMock) => Promise<Result>) => Promise<Result>
 
 interface Writing {
   readonly exchanges: readonly Recorded[]
@@ -48,13 +55,17 @@ interface Writing {
 const MARK = 'Written by toolmock record, without secrets.'
 
 /** Writes every file, or none: into a folder of its own first, from which they are moved at the end. @returns what to tell the user */
-export async function writeRecording(recording: Recording, progress: (note: string) => void): Promise<string[]> {
+export async function writeRecording(
+  recording: Recording,
+  withMock: WithMock,
+  progress: (note: string) => void,
+): Promise<string[]> {
   const { folder } = recording
   const isNew = !existsSync(folder)
   await reported(folder, () => makeDirectory(folder))
   const staging = await mkdtemp(join(folder, '.toolmock-'))
   try {
-    const lines = await writeFiles(recording, staging, progress)
+    const lines = await writeFiles({ ...recording, staging }, withMock, progress)
     // The seed comes after the connectors that it needs.
     const parts = ['connectors', 'scenarios', '']
     for (const part of parts) await removeFormer(join(folder, part))
@@ -71,8 +82,12 @@ export async function writeRecording(recording: Recording, progress: (note: stri
   }
 }
 
-async function writeFiles(recording: Recording, staging: string, progress: (note: string) => void): Promise<string[]> {
-  const { folder, upstream, mask, maskIdentifiers } = recording
+async function writeFiles(
+  recording: Recording & { readonly staging: string },
+  withMock: WithMock,
+  progress: (note: string) => void,
+): Promise<string[]> {
+  const { folder, staging, upstream, mask, maskIdentifiers } = recording
   const exchanges = [...recording.exchanges].sort((a, b) => a.startedAt - b.startedAt)
   const secrets = new Secrets({ names: mask, maskIdentifiers })
   for (const exchange of exchanges) secrets.learn(exchange)
@@ -94,16 +109,11 @@ async function writeFiles(recording: Recording, staging: string, progress: (note
     return [...lines, 'none of them is an operation of the service: there is nothing to replay']
   const leftOut = await writeSeed(writing)
   progress('replaying it')
-  const { notes, findings } = await withApp({ seeds: [staging] }, async (app, url) => {
-    const mock = new AppMock(app, url)
-    try {
-      const rehearsal = new Rehearsal(mock, new Replayed(mock.target, app.client))
-      const notes = await rehearsal.run(ofService)
-      await writeScenario(writing, mock.entries)
-      return { notes, findings: rehearsal.findings }
-    } finally {
-      mock.target.close()
-    }
+  const { notes, findings } = await withMock(staging, async (mock) => {
+    const rehearsal = new Rehearsal(mock, new Replayed(mock.target, mock.client))
+    const notes = await rehearsal.run(ofService)
+    await writeScenario(writing, mock.entries)
+    return { notes, findings: rehearsal.findings }
   })
   const about = `${MARK} What the mock with this seed answers otherwise than the service did, without the scenario.`
   await write('drift.txt', `${about}\n\n${secrets.text(driftText(reportOf(findings.list(), findings.gaps())))}\n`)
@@ -145,73 +155,4 @@ async function writeScenario({ secrets, document }: Writing, entries: readonly R
   const scenario = { ...replay.scenario, name: 'recorded', description }
   const file = join('scenarios', 'recorded.yaml')
   await document('scenario', file, secrets.hide(scenario as unknown as JsonObject), MARK)
-}
-
-/** A mock of this process, by its control API. */
-class AppMock implements RehearsalMock {
-  readonly target: Target
-  readonly #api: ControlApi
-  readonly #service: Api
-  readonly #services: App['services']
-  /** A connection for each request: one that a rule resets is not tried again. */
-  readonly #client: HttpClient
-  readonly #journal: ReturnType<App['services']['journals']['of']>
-  /** Those that count. */
-  readonly entries: RecordedEntry[] = []
-  /** How many entries of the journal count, or were left out. */
-  #read = 0
-
-  constructor({ services, client }: App, url: string) {
-    this.target = new Target(url)
-    this.#service = new Api(this.target, client)
-    this.#services = services
-    this.#api = new ControlApi(this.target, undefined)
-    this.#client = new HttpClient(url)
-    this.#journal = services.journals.of(services.defaultEnvironment() ?? services)
-  }
-
-  async send(request: HttpRequest): Promise<Answer> {
-    const { status, headers, text } = await this.#client.send(request)
-    return new Answer(request.path, status, headers, text)
-  }
-
-  async save(): Promise<void> {
-    this.entries.push(...this.#journal.since(this.#read).filter(({ kind }) => kind === 'request'))
-    await this.#control('PUT', '/snapshots/before')
-    this.#read = this.#journal.appended
-  }
-
-  async restore(): Promise<void> {
-    await this.#control('POST', '/snapshots/before/restore')
-    this.#read = this.#journal.appended
-  }
-
-  async sendUnder(rule: JsonObject, request: HttpRequest): Promise<Answer> {
-    await this.#control('PUT', '/scenarios/recorded', { name: 'recorded', rules: [rule] })
-    await this.#control('POST', '/scenarios/recorded/start')
-    this.#read = this.#journal.appended
-    try {
-      return await this.send(request)
-    } finally {
-      await this.#control('POST', '/scenarios/recorded/stop')
-    }
-  }
-
-  caller(): string | undefined {
-    return this.#journal.since(this.#read).at(-1)?.trace.account?.id
-  }
-
-  async addAccounts(identifier: string): Promise<void> {
-    const accounts = this.#services.defaultEnvironment()?.model.tables.accounts.values() ?? []
-    const connectors = new Set([...accounts].map(({ connector }) => connector))
-    await this.#control('POST', '/seed', { accounts: [...connectors].map((connector) => ({ connector, identifier })) })
-  }
-
-  executeTool(body: JsonObject): Promise<Answer> {
-    return this.#service.post('/execute_tool', body)
-  }
-
-  async #control(method: string, path: string, body?: JsonObject): Promise<void> {
-    ;(await this.#api.call(method, path, body)).is(200, 201, 204)
-  }
 }

@@ -1,0 +1,91 @@
+import { Answer } from '../../compare/conform/answer.ts'
+import { ControlApi } from '../../compare/conform/control-api.ts'
+import { Api, Target } from '../../compare/conform/target.ts'
+import type { ReplayMock, WithMock } from '../../compare/record/recording-files.ts'
+import type { RecordedEntry } from '../../journal/request-journal/entry.ts'
+import type { JsonObject } from '../../model/domain/json.ts'
+import { HttpClient, type HttpRequest } from '../../platform/http-client.ts'
+import type { App } from '../app.ts'
+import { withApp } from './serve-while.ts'
+
+/** Serves with the seed of a recording on a free port of loopback. */
+export const withAppMock: WithMock = (seed, use) =>
+  withApp({ seeds: [seed] }, async (app, url) => {
+    const mock = new AppMock(app, url)
+    try {
+      return await use(mock)
+    } finally {
+      mock.target.close()
+    }
+  })
+
+/** A mock of this process, by its control API. */
+class AppMock implements ReplayMock {
+  readonly target: Target
+  readonly client: App['client']
+  readonly #api: ControlApi
+  readonly #service: Api
+  readonly #services: App['services']
+  /** A connection for each request: one that a rule resets is not tried again. */
+  readonly #client: HttpClient
+  readonly #journal: ReturnType<App['services']['journals']['of']>
+  /** Those that count. */
+  readonly entries: RecordedEntry[] = []
+  /** How many entries of the journal count, or were left out. */
+  #read = 0
+
+  constructor({ services, client }: App, url: string) {
+    this.target = new Target(url)
+    this.client = client
+    this.#service = new Api(this.target, client)
+    this.#services = services
+    this.#api = new ControlApi(this.target, undefined)
+    this.#client = new HttpClient(url)
+    this.#journal = services.journals.of(services.defaultEnvironment() ?? services)
+  }
+
+  async send(request: HttpRequest): Promise<Answer> {
+    const { status, headers, text } = await this.#client.send(request)
+    return new Answer(request.path, status, headers, text)
+  }
+
+  async save(): Promise<void> {
+    this.entries.push(...this.#journal.since(this.#read).filter(({ kind }) => kind === 'request'))
+    await this.#control('PUT', '/snapshots/before')
+    this.#read = this.#journal.appended
+  }
+
+  async restore(): Promise<void> {
+    await this.#control('POST', '/snapshots/before/restore')
+    this.#read = this.#journal.appended
+  }
+
+  async sendUnder(rule: JsonObject, request: HttpRequest): Promise<Answer> {
+    await this.#control('PUT', '/scenarios/recorded', { name: 'recorded', rules: [rule] })
+    await this.#control('POST', '/scenarios/recorded/start')
+    this.#read = this.#journal.appended
+    try {
+      return await this.send(request)
+    } finally {
+      await this.#control('POST', '/scenarios/recorded/stop')
+    }
+  }
+
+  caller(): string | undefined {
+    return this.#journal.since(this.#read).at(-1)?.trace.account?.id
+  }
+
+  async addAccounts(identifier: string): Promise<void> {
+    const accounts = this.#services.defaultEnvironment()?.model.tables.accounts.values() ?? []
+    const connectors = new Set([...accounts].map(({ connector }) => connector))
+    await this.#control('POST', '/seed', { accounts: [...connectors].map((connector) => ({ connector, identifier })) })
+  }
+
+  executeTool(body: JsonObject): Promise<Answer> {
+    return this.#service.post('/execute_tool', body)
+  }
+
+  async #control(method: string, path: string, body?: JsonObject): Promise<void> {
+    ;(await this.#api.call(method, path, body)).is(200, 201, 204)
+  }
+}
