@@ -117,7 +117,10 @@ const matcher = accepted<Exclude<TextMatch, string>>(
   `a text, { equals: TEXT }, or { matches: PATTERN } with ${PATTERN}`,
 ).meta({
   type: 'object',
-  properties: { equals: { type: 'string' }, matches: { type: 'string' } },
+  properties: {
+    equals: { type: 'string', description: 'The text itself.' },
+    matches: { type: 'string', description: 'A regular expression.' },
+  },
   minProperties: 1,
   maxProperties: 1,
   additionalProperties: false,
