@@ -48,7 +48,7 @@ const GRPC: Readonly<Record<number, string>> = {
 }
 
 async function page(root: string): Promise<string> {
-  const { codeOf, ERROR_CATALOGUE, TOKEN_ERRORS } = await import('../../src/model/domain/errors.ts')
+  const { grpcCodeOf: codeOf, ERROR_CATALOGUE, TOKEN_ERRORS } = await import('../../src/model/domain/errors.ts')
   const { PROBLEMS } = await import('../../src/servers/magic-links/link-validity.ts')
   const { REMEDIES: known } = await import('../../src/journal/request-journal/remedies.ts')
   const operations = operationsOf(await readSpec(root))

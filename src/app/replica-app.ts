@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
-import { textsIn } from '../files/text-files.ts'
+import { readTextFiles } from '../files/text-files.ts'
 import { once } from '../model/domain/once.ts'
 import { StartError } from '../model/domain/start-error.ts'
 import { SILENT } from '../servers/http/log.ts'
@@ -139,7 +139,7 @@ async function contents(paths: readonly string[]): Promise<string[]> {
   const read = async (path: string): Promise<string[]> => {
     const stats = await stat(path).catch(() => undefined)
     if (!stats?.isDirectory()) return [stats ? await readFile(path, 'base64') : path]
-    return (await textsIn(path, [])).map(({ text }) => text)
+    return (await readTextFiles(path, [])).map(({ text }) => text)
   }
   return (await Promise.all(paths.map(read))).flat()
 }

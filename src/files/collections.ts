@@ -4,7 +4,7 @@ import { isBlank, isJsonObject, type JsonObject, type JsonValue, objectAt, own, 
 import { Hints, listed } from '../model/domain/suggestion.ts'
 import type { ParsedCollection, ParsedStep } from '../model/schema/collections.ts'
 import { repeated, type Report } from '../model/schema/parts.ts'
-import { type Path, shown, valuesAt } from '../model/schema/problems.ts'
+import { type Path, problemValue, valuesAt } from '../model/schema/problems.ts'
 
 export function toStep(document: ParsedStep): Step {
   const {
@@ -21,7 +21,7 @@ export function toStep(document: ParsedStep): Step {
   } = document
   const collection = create ?? get ?? list ?? update ?? removed ?? ''
   return {
-    ...resultOf(document),
+    ...stepResult(document),
     collection,
     ...present(rest),
     ...(paging && { page: present(paging) }),
@@ -81,12 +81,12 @@ export function* templatePlaces(document: JsonObject): Generator<TemplatePlace> 
 /** The variables that templates after a step see. */
 function resultNames(document: JsonValue): string[] {
   if (!isJsonObject(document)) return []
-  const { action, as } = resultOf(Object.fromEntries(Object.entries(document)))
+  const { action, as } = stepResult(Object.fromEntries(Object.entries(document)))
   return [...(as === '' ? [] : [as]), ...(action === 'list' ? ['page'] : [])]
 }
 
 /** What a step does, and the variable of its result; empty where it has none. */
-function resultOf(document: Readonly<Record<string, unknown>>): { action: StepAction; as: string } {
+function stepResult(document: Readonly<Record<string, unknown>>): { action: StepAction; as: string } {
   const action = STEP_ACTIONS.find((each) => document[each] !== undefined) ?? 'refuse'
   if (action === 'refuse' || action === 'delete') return { action, as: '' }
   const isOfMany = action === 'list' || (action === 'update' && document['where'] !== undefined)
@@ -106,10 +106,10 @@ export function checkCollections({ collections = {}, responders = [] }: Collecti
   const hints = new Hints()
   for (const [at, { steps = [] }] of responders.entries()) {
     for (const [index, step] of steps.entries()) {
-      const { action } = resultOf(step)
+      const { action } = stepResult(step)
       const target = step[action]
       if (typeof target !== 'string' || names.includes(target)) continue
-      const mistake = `${shown(target)}${hints.didYouMean(target, names)}`
+      const mistake = `${problemValue(target)}${hints.didYouMean(target, names)}`
       const which = names.length > 0 ? ` (${listed(target, names, hints)})` : ''
       const allowed = `a collection of this file${which}`
       report(['responders', at, 'steps', index, action], { found: mistake, allowed })
@@ -129,13 +129,13 @@ function checkKeys({ key, fields, seed }: ParsedCollection, report: Report): voi
     const value = own(item, key)
     if (value === undefined || isBlank(value)) return undefined
     if (typeof value !== 'object' && typeof value !== 'boolean') return String(value)
-    report([...path, key], { found: shown(value), allowed: `a text or a number, because ${key} is the key` })
+    report([...path, key], { found: problemValue(value), allowed: `a text or a number, because ${key} is the key` })
     return undefined
   }
   keyIn(fields, ['fields'])
   const keys = seed.map((item, at) => keyIn(item, ['seed', at]))
   for (const { index, before } of repeated(keys)) {
-    const mistake = `${shown(seed[index]?.[key])} as its ${key} for the second time`
+    const mistake = `${problemValue(seed[index]?.[key])} as its ${key} for the second time`
     report(['seed', index], { found: mistake, allowed: `a ${key} that differs from item ${before}` })
   }
 }

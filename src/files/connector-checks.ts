@@ -15,8 +15,8 @@ import { patternsIn } from '../model/domain/schema-patterns.ts'
 import { lazyImport, once } from '../model/domain/once.ts'
 import { LINEAR_PATTERN } from '../model/domain/text-pattern.ts'
 import { templatePlaces } from './collections.ts'
-import { type PathsOf, References, textsIn } from './connector-references.ts'
-import { type Problem, type Path, shown, valueAtPath, valuesAt } from '../model/schema/problems.ts'
+import { type PathsOf, References, textsWithPaths } from './connector-references.ts'
+import { type Problem, type Path, problemValue, valueAtPath, valuesAt } from '../model/schema/problems.ts'
 
 /** What is wrong with a template, in one sentence; `roots` are the names that its paths may start with. */
 export type CheckTemplate = (text: string, roots?: readonly string[]) => string | undefined
@@ -55,7 +55,7 @@ export async function checkConnector(document: JsonValue, checks: DocumentChecks
 
 export function outboundProblems(path: Path, url: JsonValue | undefined, allowOutbound = false): Problem[] {
   if (typeof url !== 'string' || !isHttpUrl(url) || mayBeCalled(url, allowOutbound)) return []
-  return [{ path, found: shown(url), allowed: 'a URL on loopback (or start with --allow-outbound)' }]
+  return [{ path, found: problemValue(url), allowed: 'a URL on loopback (or start with --allow-outbound)' }]
 }
 
 /** Templates that cannot be read, and variables in them that there are not. */
@@ -63,11 +63,13 @@ export function templateProblems(document: JsonObject, checks: DocumentChecks): 
   const { checkTemplate, templatePaths } = checks
   const references = new References(document)
   const ofTemplates = [...templatePlaces(document)].flatMap(({ path, roots }) =>
-    textsIn(valueAtPath(document, path) as JsonValue | undefined, path).flatMap(({ path: at, text }): Problem[] => {
-      const reason = checkTemplate(text, roots)
-      if (reason === undefined) return references.problemsOf(text, { path: at, roots }, templatePaths)
-      return [{ path: at, found: shown(text), allowed: `a template that can be read; ${reason}` }]
-    }),
+    textsWithPaths(valueAtPath(document, path) as JsonValue | undefined, path).flatMap(
+      ({ path: at, text }): Problem[] => {
+        const reason = checkTemplate(text, roots)
+        if (reason === undefined) return references.problemsOf(text, { path: at, roots }, templatePaths)
+        return [{ path: at, found: problemValue(text), allowed: `a template that can be read; ${reason}` }]
+      },
+    ),
   )
   return [...ofTemplates, ...resultNameProblems(document, checks)]
 }
@@ -78,7 +80,7 @@ function resultNameProblems(document: JsonObject, { templatePaths }: DocumentChe
     if (typeof value !== 'string' || !COLLECTION_NAME.test(value)) return []
     const [parts = []] = templatePaths(`{{${value}}}`)
     if (parts[0] === value) return []
-    return [{ path, found: `${shown(value)}, which templates read as something else`, allowed: 'another name' }]
+    return [{ path, found: `${problemValue(value)}, which templates read as something else`, allowed: 'another name' }]
   })
 }
 
@@ -109,7 +111,7 @@ export async function schemaProblems(
     const unsupported = patterns.flatMap(({ source, path: at, isKey }): Problem[] => {
       const reason = engine?.unsupported(source)
       if (reason === undefined) return []
-      const found = `${shown(source)}, which cannot run in linear time: ${reason}`
+      const found = `${problemValue(source)}, which cannot run in linear time: ${reason}`
       return [{ path: [...path, ...at], found, allowed: `a pattern with ${LINEAR_PATTERN}`, atKey: isKey }]
     })
     if (unsupported.length > 0) problems.push(...unsupported)
@@ -127,7 +129,7 @@ async function problemsOfSchema(exact: JsonObject, path: Path, code: Options['co
     return [
       {
         path: [...path, 'type'],
-        found: shown(type),
+        found: problemValue(type),
         allowed: `object, because ${path[0] === 'tools' ? 'tool_input' : 'the body'} is an object`,
       },
     ]
@@ -166,6 +168,6 @@ function metaSchemaProblems(errors: readonly ErrorObject[], schema: JsonObject, 
     const path = pointerParts(instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part))
     const values: unknown = keyword === 'enum' ? (params as { allowedValues?: unknown }).allowedValues : undefined
     const allowed = `JSON Schema 2020-12: ${Array.isArray(values) ? values.join(', ') : message}`
-    return { path: [...base, ...path], found: shown(valueAtPath(schema, path)), allowed }
+    return { path: [...base, ...path], found: problemValue(valueAtPath(schema, path)), allowed }
   })
 }

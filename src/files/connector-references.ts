@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../model/dom
 import { Hints, listed } from '../model/domain/suggestion.ts'
 import { percentDecoded } from '../model/domain/text.ts'
 import { matchesGlob } from '../model/domain/value-match.ts'
-import { type Problem, type Path, shown, valueAtPath, valuesAt } from '../model/schema/problems.ts'
+import { type Problem, type Path, problemValue, valueAtPath, valuesAt } from '../model/schema/problems.ts'
 import type { TemplatePlace } from './collections.ts'
 
 /** The paths of a template that start at its variables: `input.to` as `['input', 'to']`. */
@@ -48,7 +48,7 @@ export class References {
       const [root = '', field, inner] = parts
       if (field === undefined || !roots.includes(root)) return []
       const unknown = (name: string, names: readonly string[], what: string): Problem[] => {
-        const mistake = `${shown(text)} with ${parts.join('.')}${this.#hints.didYouMean(name, names)}`
+        const mistake = `${problemValue(text)} with ${parts.join('.')}${this.#hints.didYouMean(name, names)}`
         return [
           {
             path,
@@ -73,7 +73,7 @@ export class References {
     if (!missing) return []
     const { name, properties } = missing
     const inputNames = this.#namesOf.of(properties, Object.keys)
-    const mistake = `${shown(text)} with the input ${name}, which the schema of the tool does not have`
+    const mistake = `${problemValue(text)} with the input ${name}, which the schema of the tool does not have`
     const allowed =
       inputNames.length === 0
         ? 'no input: the schema has none'
@@ -86,7 +86,7 @@ export class References {
     const answering = isJsonObject(call) && this.#isAnsweredHere ? this.#answersOf(call) : []
     const fieldNames = answering.length > 0 ? this.#fieldsOf.of(answering, answeredFields) : undefined
     if (!fieldNames || fieldNames.has(field)) return []
-    const mistake = `${shown(text)} with the field ${field}, which no answer to the call has${this.#hints.didYouMean(field, fieldNames)}`
+    const mistake = `${problemValue(text)} with the field ${field}, which no answer to the call has${this.#hints.didYouMean(field, fieldNames)}`
     return [{ path, found: mistake, allowed: `fields of the answers (${listed(field, fieldNames, this.#hints)})` }]
   }
 
@@ -97,11 +97,11 @@ export class References {
   /** Calls of tools that no responder answers. */
   unansweredCalls(): Problem[] {
     if (!this.#isAnsweredHere || this.#responders.length === 0) return []
-    const names = [...new Set(this.#responders.map(nameOf))]
+    const names = [...new Set(this.#responders.map(responderName))]
     return valuesAt(this.document, ['tools', '*', 'call']).flatMap(({ path, value: call }): Problem[] => {
       if (!isJsonObject(call) || this.#answersOf(call).length > 0) return []
       const name = callName(call)
-      const mistake = `${shown(name)}, which no responder answers${this.#hints.didYouMean(name, names)}`
+      const mistake = `${problemValue(name)}, which no responder answers${this.#hints.didYouMean(name, names)}`
       const allowed = `a call that a responder answers (${listed(name, names, this.#hints)})`
       return [{ path: [...path, 'path'], found: mistake, allowed }]
     })
@@ -115,8 +115,8 @@ export class References {
     const names = asked.map(callName)
     return this.#responders.flatMap((responder): Problem[] => {
       if (asked.length === 0 || reached.has(responder)) return []
-      const name = nameOf(responder)
-      const mistake = `${shown(name)}, which no tool calls${this.#hints.didYouMean(name, names)}`
+      const name = responderName(responder)
+      const mistake = `${problemValue(name)}, which no tool calls${this.#hints.didYouMean(name, names)}`
       return [
         {
           path: [...responder.path, 'on'],
@@ -132,7 +132,7 @@ export class References {
     return this.#answering.of(call, () => {
       const path = own(call, 'path')
       const isOpen = typeof path !== 'string' || path.includes('{{#')
-      const there = isOpen ? this.#responders : [...this.#anyPath, ...this.#byPath.at(partsOf(path))]
+      const there = isOpen ? this.#responders : [...this.#anyPath, ...this.#byPath.at(pathParts(path))]
       return there.filter(({ method }) => method === undefined || method === own(call, 'method'))
     })
   }
@@ -167,14 +167,14 @@ function callName(call: JsonObject): string {
   return [own(call, 'method'), own(call, 'path')].filter((part) => typeof part === 'string').join(' ')
 }
 
-function nameOf({ method, pattern }: ResponderPlace): string {
+function responderName({ method, pattern }: ResponderPlace): string {
   return `${method ?? '*'} ${pattern ?? '/*'}`
 }
 
 const VALUE = '\u0000'
 
 /** The parts of a call's path; undefined for one that holds a template. */
-function partsOf(path: string): (string | undefined)[] {
+function pathParts(path: string): (string | undefined)[] {
   const [plain = ''] = path.replaceAll(/\{\{\{?.*?\}\}\}?/gs, VALUE).split('?')
   return plain.split('/').map((part) => (part.includes(VALUE) ? undefined : (percentDecoded(part) ?? part)))
 }
@@ -250,8 +250,8 @@ function answeredFields(responders: readonly ResponderPlace[]): ReadonlySet<stri
   return fieldNames
 }
 
-export function textsIn(value: JsonValue | undefined, base: Path): { path: Path; text: string }[] {
+export function textsWithPaths(value: JsonValue | undefined, base: Path): { path: Path; text: string }[] {
   if (typeof value === 'string') return [{ text: value, path: base }]
-  if (Array.isArray(value)) return value.flatMap((item, at) => textsIn(item, [...base, at]))
-  return isJsonObject(value) ? Object.entries(value).flatMap(([key, item]) => textsIn(item, [...base, key])) : []
+  if (Array.isArray(value)) return value.flatMap((item, at) => textsWithPaths(item, [...base, at]))
+  return isJsonObject(value) ? Object.entries(value).flatMap(([key, item]) => textsWithPaths(item, [...base, key])) : []
 }

@@ -8,10 +8,20 @@ import type {
   ResponderMatch,
   Tool,
 } from '../model/domain/connector.ts'
-import { bareConnector, credentialField, defaultCredentials, displayName } from '../model/domain/connector-defaults.ts'
+import {
+  bareConnector,
+  defaultCredentialField,
+  defaultCredentials,
+  displayName,
+} from '../model/domain/connector-defaults.ts'
 import { present } from '../model/domain/json.ts'
 import { dottedPaths } from '../model/domain/value-match.ts'
-import { connector, type ParsedAnswer, type ParsedConnector, type ParsedResponder } from '../model/schema/connector.ts'
+import {
+  connectorDocument,
+  type ParsedAnswer,
+  type ParsedConnector,
+  type ParsedResponder,
+} from '../model/schema/connector.ts'
 import { type Report, withRule } from '../model/schema/parts.ts'
 import { answerAfter, checkCollections, toStep } from './collections.ts'
 
@@ -20,7 +30,7 @@ function toRateLimit({ otherwise: answer, ...rest }: NonNullable<ParsedConnector
 }
 
 /** A connector file (`spec/schemas/connector.schema.json`): one fake third-party application. */
-export const connectorSchema = withRule(withRule(connector, checkType), checkCollections)
+export const connectorSchema = withRule(withRule(connectorDocument, checkType), checkCollections)
 
 /** Which keys go with an authorization type, and which it needs. */
 function checkType(
@@ -84,7 +94,7 @@ export function toConnector(document: ParsedConnector): Connector {
 
 function toCredentials(declared: ParsedConnector['credentials'], type: AuthorizationType): Connector['credentials'] {
   const fields = declared?.fields?.map((field): CredentialField => {
-    const plain = credentialField(field.name)
+    const plain = defaultCredentialField(field.name)
     return { ...field, label: field.label ?? plain.label, secret: field.secret ?? plain.secret }
   })
   const defaults = defaultCredentials(type, fields)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Extension, servesSame } from '../model/domain/extension.ts'
 import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '../model/domain/json.ts'
 import { METHODS, partsOverlap } from '../model/domain/path-pattern.ts'
-import { type Path, type Problem, shown, valuesAt } from '../model/schema/problems.ts'
+import { type Path, type Problem, problemValue, valuesAt } from '../model/schema/problems.ts'
 import { schemaReference, strict, text, unique, withRule } from '../model/schema/parts.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { namedResponder, responderKeys } from '../model/schema/connector.ts'
@@ -64,7 +64,7 @@ const RESERVED = ['_mock', 'oauth', 'magic', 'third-party', 'proxy', 'mcp', 'key
 export function servedProblems(document: JsonObject, { operations, routes }: DocumentChecks): Problem[] {
   const name = own(document, 'extension')
   const isTaken = typeof name === 'string' && routes.some(({ operation }) => operation === name)
-  const taken = { path: ['extension'], found: `${shown(name)}, which is an operation`, allowed: 'another name' }
+  const taken = { path: ['extension'], found: `${problemValue(name)}, which is an operation`, allowed: 'another name' }
   const perAccount = Object.entries(objectAt(document, 'collections')).filter(
     ([, collection]) => isJsonObject(collection) && own(collection, 'per') === 'account',
   )
@@ -90,7 +90,7 @@ function pathProblems(
 ): Problem[] {
   if (typeof pattern !== 'string' || !pattern.startsWith('/')) return []
   if (/[?#]|\/\.{1,2}(?=\/|$)/.test(pattern)) {
-    const mistake = `${shown(pattern)}, which the path of no request matches`
+    const mistake = `${problemValue(pattern)}, which the path of no request matches`
     return [
       { path: at, found: mistake, allowed: 'a path without query, fragment, "." and ".."; on.query matches a query' },
     ]
@@ -100,7 +100,7 @@ function pathProblems(
   if (pattern === '/' || reserved !== undefined) {
     const owner = reserved === undefined ? 'the start page of the mock' : `a path under /${reserved}`
     const allowed = `a path that begins with no parameter and not with ${RESERVED.map((each) => `/${each}`).join(', ')}`
-    return [{ path: at, found: `${shown(pattern)}, which can be ${owner}`, allowed }]
+    return [{ path: at, found: `${problemValue(pattern)}, which can be ${owner}`, allowed }]
   }
   const asked = METHODS.find((each) => each === method)
   const served = routes.find((route) => servesSame({ method: asked, path: pattern }, route))

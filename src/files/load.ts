@@ -8,7 +8,7 @@ import { lazyImport } from '../model/domain/once.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { BUNDLED, bundledFile, bundledFileNamed, bundledNames, parsedBundledSeed } from './package-files.ts'
 import type { KnownConnectors } from './seed-checks.ts'
-import { readTextFile, textsIn } from './text-files.ts'
+import { readTextFile, readTextFiles } from './text-files.ts'
 
 /*
  * The seeds, extensions and scenarios that the command line names, as a start reads them. What parses each kind is loaded with the
@@ -63,7 +63,7 @@ export async function loadExtensions(
     const file = isScenarioPath(name) ? name : await bundledFileNamed('extension', name)
     await add(file, await readTextFile(file))
   }
-  for (const { file, text } of (await Promise.all(folders.map((folder) => textsIn(folder)))).flat()) {
+  for (const { file, text } of (await Promise.all(folders.map((folder) => readTextFiles(folder)))).flat()) {
     // Other files of a seed need not be read for this.
     if (!/(?:^|[{,])\s*["']?extension["']?\s*:/m.test(text)) continue
     const { kind } = await readDocument(text, file, checks)

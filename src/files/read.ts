@@ -17,7 +17,7 @@ import {
   MAX_LISTED,
   moreProblems,
   sentence,
-  shown,
+  problemValue,
   valuesAt,
 } from '../model/schema/problems.ts'
 import { DocumentError, type FileProblem, problemAt } from './problem.ts'
@@ -73,7 +73,11 @@ export async function readDocument(text: string, file: string, checks: DocumentC
   }
   const { value } = source
   if (!isJsonObject(value)) {
-    const problem = { path: [], found: value === null ? 'empty' : shown(value), allowed: `an object: ${DOCUMENTS}` }
+    const problem = {
+      path: [],
+      found: value === null ? 'empty' : problemValue(value),
+      allowed: `an object: ${DOCUMENTS}`,
+    }
     return { kind: 'unknown', file, fileProblems: [source.problem(problem)] }
   }
   const has = (key: string): boolean => own(value, key) !== undefined

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, objectAt, own } from '..
 import type { Scenario } from '../model/domain/scenario.ts'
 import { Hints, listed } from '../model/domain/suggestion.ts'
 import { percentDecoded } from '../model/domain/text.ts'
-import { type Problem, type Path, shown, valuesAt } from '../model/schema/problems.ts'
+import { type Problem, type Path, problemValue, valuesAt } from '../model/schema/problems.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { documentText } from './document-text.ts'
 import { DocumentError } from './problem.ts'
@@ -117,7 +117,7 @@ function withoutGlob(name: JsonValue | undefined): JsonValue | undefined {
 function unknownName(name: JsonValue | undefined, candidates: readonly string[], path: Path, hints: Hints): Problem[] {
   if (typeof name !== 'string' || name === '' || candidates.includes(name)) return []
   const allowed = candidates.length === 0 ? 'none, because there is none' : listed(name, candidates, hints)
-  return [{ path, found: `${shown(name)}${hints.didYouMean(name, candidates)}`, allowed }]
+  return [{ path, found: `${problemValue(name)}${hints.didYouMean(name, candidates)}`, allowed }]
 }
 
 /** At the service, an injected status is one that the spec declares for the operation, unless the rule says `off_spec`. */

@@ -8,7 +8,7 @@ import { headersByName } from '../model/domain/request-headers.ts'
 import {
   RULE_PLACES,
   type RuleMatch,
-  type RulePlace,
+  type RequestPlace,
   type Scenario,
   type ScenarioRule,
   type ScenarioTime,
@@ -74,7 +74,7 @@ const match = withRule(
 )
 
 /** What a rule can match in a request, by place; the rest is not known there. */
-const MATCHED: Readonly<Record<RulePlace, readonly (keyof RuleMatch)[]>> = {
+const MATCHED: Readonly<Record<RequestPlace, readonly (keyof RuleMatch)[]>> = {
   service: ['operation', 'tool', 'connector', 'account', 'client', 'body', 'query', 'headers'],
   third_party: ['tool', 'connector', 'account', 'method', 'path', 'body', 'query', 'headers'],
   token_refresh: ['connector', 'account', 'body', 'headers'],
@@ -243,7 +243,7 @@ function faultsIn(item: ParsedRule['do'][number], index: number): WrittenFault[]
   )
 }
 
-function refuseUnmatched(at: RulePlace, on: ParsedRule['on'], report: Report): void {
+function refuseUnmatched(at: RequestPlace, on: ParsedRule['on'], report: Report): void {
   for (const key of Object.keys(on) as (keyof RuleMatch)[]) {
     if (MATCHED[at].includes(key)) continue
     report(['on', key], { found: `unknown at ${at}`, allowed: MATCHED[at].join(', '), atKey: true })

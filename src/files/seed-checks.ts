@@ -1,5 +1,5 @@
 import { CREDENTIAL_KINDS, TRAITS } from '../model/domain/authorization-type.ts'
-import { collectionNamed, type Collection, keyOf } from '../model/domain/collection.ts'
+import { collectionNamed, type Collection, itemKey } from '../model/domain/collection.ts'
 import type { Connector } from '../model/domain/connector.ts'
 import { bareConnector, typeOfConnection } from '../model/domain/connector-defaults.ts'
 import { isErrorCode } from '../model/domain/errors.ts'
@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue, objectAt, own, textAt } 
 import { authorizationTypeOf } from '../model/domain/provider.ts'
 import type { SeedBundle } from '../model/domain/seed.ts'
 import { Hints, listed } from '../model/domain/suggestion.ts'
-import { type Problem, type Path, shown, valuesAt } from '../model/schema/problems.ts'
+import { type Problem, type Path, problemValue, valuesAt } from '../model/schema/problems.ts'
 
 /** The connectors that a seed may refer to; `undefined` for a name whose own file has problems. */
 export type KnownConnectors = ReadonlyMap<string, Connector | undefined>
@@ -77,7 +77,7 @@ export function checkSeed(document: JsonValue, connectors: KnownConnectors, file
     ...valuesAt(document, ['connectors', '*']).flatMap(({ path, value }): Problem[] => {
       if (typeof value !== 'string' || files.has(value)) return []
       const allowed = `connectors with a file in the folder of this seed (${listed(value, files, hints) || 'there is none'})`
-      return [{ path, found: `${shown(value)}${hints.didYouMean(value, files)}`, allowed }]
+      return [{ path, found: `${problemValue(value)}${hints.didYouMean(value, files)}`, allowed }]
     }),
     ...inEach(connectionProblems, 'connections', '*'),
     ...inEach(accountProblems, 'accounts', '*'),
@@ -96,7 +96,7 @@ function connectionProblems(item: JsonObject, path: Path, connectors: KnownConne
 function connectorProblems(item: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints): Problem[] {
   const name = own(item, 'connector')
   if (typeof name !== 'string' || connectors.has(name)) return []
-  const mistake = `${shown(name)}${hints.didYouMean(name, connectors.keys())}`
+  const mistake = `${problemValue(name)}${hints.didYouMean(name, connectors.keys())}`
   const names =
     connectors.size > 0
       ? listed(name, connectors.keys(), hints)
@@ -115,7 +115,7 @@ function accountProblems(item: JsonObject, path: Path, connectors: KnownConnecto
   ])
   if (typeValue !== undefined && typeValue !== type) {
     const allowed = `${type}, the type of connector ${connector.connector}`
-    problems.push({ path: [...path, 'authorization_type'], found: shown(typeValue), allowed })
+    problems.push({ path: [...path, 'authorization_type'], found: problemValue(typeValue), allowed })
   }
   for (const [name, items] of Object.entries(objectAt(item, 'collections'))) {
     const at = [...path, 'collections', name]
@@ -151,7 +151,7 @@ function itemProblems(connector: Connector, { name, items, per, at, key, path }:
   const collection = collectionNamed(connector, name)
   if (!collection) {
     const names = Object.keys(connector.collections ?? {})
-    const mistake = `${shown(name)}${hints.didYouMean(name, names)}`
+    const mistake = `${problemValue(name)}${hints.didYouMean(name, names)}`
     return [
       {
         path: at,
@@ -166,7 +166,7 @@ function itemProblems(connector: Connector, { name, items, per, at, key, path }:
       per === 'account'
         ? `\`collections\` of the seed, because the accounts of ${connector.connector} share ${name}`
         : `\`collections\` of an account, because each account of ${connector.connector} has ${name} of its own`
-    return [{ path: at, found: shown(name), allowed, atKey: key }]
+    return [{ path: at, found: problemValue(name), allowed, atKey: key }]
   }
   return Array.isArray(items) ? keyProblems(collection, items, path) : []
 }
@@ -176,13 +176,18 @@ export function keyProblems(collection: Collection, items: readonly JsonValue[],
   const keys = new Set<string>()
   return items.flatMap((item, index): Problem[] => {
     if (!isJsonObject(item)) return []
-    const key = keyOf(collection, item)
+    const key = itemKey(collection, item)
     const place = [...path, index, collection.key]
     if (key === undefined)
       return [
-        { path: place, found: shown(own(item, collection.key)), allowed: 'the key of the item, a text or a number' },
+        {
+          path: place,
+          found: problemValue(own(item, collection.key)),
+          allowed: 'the key of the item, a text or a number',
+        },
       ]
-    if (keys.has(key)) return [{ path: place, found: `${shown(key)} for the second time`, allowed: 'each key once' }]
+    if (keys.has(key))
+      return [{ path: place, found: `${problemValue(key)} for the second time`, allowed: 'each key once' }]
     keys.add(key)
     return []
   })
@@ -215,7 +220,7 @@ export function checkVocabulary(seed: JsonValue, words: readonly string[]): Prob
     if (typeof wire !== 'string' || !names.has(wire) || Object.hasOwn(vocabulary, wire)) return problems
     if (isErrorCode(word) && isErrorCode(wire)) return problems
     const allowed = `a word that the document does not have, or ${wire} with a word of its own as well`
-    return [...problems, { path, found: `${shown(wire)}, which is a word of the document`, allowed }]
+    return [...problems, { path, found: `${problemValue(wire)}, which is a word of the document`, allowed }]
   })
 }
 

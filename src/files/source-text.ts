@@ -18,7 +18,7 @@ import {
   type YAMLSeq,
 } from 'yaml'
 import { exactNumber, excessOf, extentOf, type JsonValue, parseJson, valuesIn } from '../model/domain/json.ts'
-import { type Problem, type Path, shown } from '../model/schema/problems.ts'
+import { type Problem, type Path, problemValue } from '../model/schema/problems.ts'
 import { DocumentError, type FileProblem, problemAt } from './problem.ts'
 
 /** Larger files are refused, because YAML is slow to read. */
@@ -146,7 +146,7 @@ function repeatedKeys({ type, children = [] }: Node): SyntaxProblem[] {
     const [key] = type === 'object' ? (child.children ?? []) : []
     const repeated = key !== undefined && keys.has(key.value)
     if (key) keys.add(key.value)
-    return [...(repeated ? [repeatedKey(shown(key.value), key.offset)] : []), ...repeatedKeys(child)]
+    return [...(repeated ? [repeatedKey(problemValue(key.value), key.offset)] : []), ...repeatedKeys(child)]
   })
 }
 

@@ -22,7 +22,7 @@ export async function textFiles(path: string, skipped?: UnreadableFileError[]): 
 }
 
 /** The texts in a folder; none where there is no folder. */
-export async function textsIn(folder: string, skipped?: UnreadableFileError[]): Promise<TextFile[]> {
+export async function readTextFiles(folder: string, skipped?: UnreadableFileError[]): Promise<TextFile[]> {
   const isThere = await stat(folder).then(
     (stats) => stats.isDirectory(),
     (error: unknown) => (hasCode(error, 'ENOENT', 'ENOTDIR') ? false : unreadable(folder)(error)),
@@ -32,7 +32,7 @@ export async function textsIn(folder: string, skipped?: UnreadableFileError[]): 
 
 /** The texts in the folder `connectors` beside a file; none beside a folder, which has its connectors inside. */
 export async function textsBeside(path: string, skipped?: UnreadableFileError[]): Promise<TextFile[]> {
-  return (await isFolder(path)) ? [] : textsIn(join(dirname(path), 'connectors'), skipped)
+  return (await isFolder(path)) ? [] : readTextFiles(join(dirname(path), 'connectors'), skipped)
 }
 
 export async function readTextFile(file: string): Promise<string> {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isJsonObject, type JsonValue } from '../model/domain/json.ts'
 import { mergeBundles } from '../model/domain/seed.ts'
 import { quote } from '../model/domain/text.ts'
-import { type Path, type Problem, shown, valuesAt } from '../model/schema/problems.ts'
+import { type Path, type Problem, problemValue, valuesAt } from '../model/schema/problems.ts'
 import type { DocumentChecks } from './connector-checks.ts'
 import { References } from './connector-references.ts'
 import { connectorSchema } from './connector.ts'
@@ -145,7 +145,7 @@ const SCHEMA_PLACES = [
 /** Numbers of a schema that no double holds: validators compute with doubles (G75). */
 function inexactNumbers(value: unknown, path: Path): Problem[] {
   if (typeof value === 'bigint') {
-    const rounded = `${shown(value)}, which is computed with as ${String(Number(value))}`
+    const rounded = `${problemValue(value)}, which is computed with as ${String(Number(value))}`
     return [{ path, found: rounded, allowed: 'a number that a double holds' }]
   }
   if (typeof value !== 'object' || value === null) return []

@@ -4,16 +4,16 @@ import { seededRandom } from '../model/domain/seeded-random.ts'
 import type { Environment } from '../state/environment.ts'
 import type { Model, StoredScenarioRun } from '../state/model/model.ts'
 import type { MatchedFault } from './faults/fault.ts'
-import { isMet, matches, type ScenarioRequest } from './rule-matching.ts'
+import { isMet, matchesRule, type ScenarioRequest } from './rule-matching.ts'
 import {
   type RunRule,
   type ScenarioHistory,
   ScenarioRun,
-  type ScenarioView,
+  type ScenarioDocument,
   type ScenarioWithDocument,
   sumOfShadows,
   UnknownScenarioError,
-  viewOf,
+  scenarioView,
 } from './scenario-run.ts'
 
 /** The scenarios that come with the package, which `documents` reads. */
@@ -209,8 +209,8 @@ export class EnvironmentScenarios {
   }
 
   /** Those that are defined, in the order of their definition. */
-  list(): ScenarioView[] {
-    return [...this.#definitions.values()].map(({ id, scenario }) => viewOf(scenario, this.#runs.get(id)))
+  list(): ScenarioDocument[] {
+    return [...this.#definitions.values()].map(({ id, scenario }) => scenarioView(scenario, this.#runs.get(id)))
   }
 
   /** A defined or bundled scenario. @throws UnknownScenarioError */
@@ -218,13 +218,13 @@ export class EnvironmentScenarios {
     const bundled = (await this.#bundled.all()).find((each) => each.name === name)
     const scenario = this.#definitions.get(name)?.scenario ?? bundled
     if (!scenario) throw new UnknownScenarioError(name, await this.#startable())
-    return { scenario: viewOf(scenario, this.#runs.get(name)), document: scenario.text ?? null }
+    return { scenario: scenarioView(scenario, this.#runs.get(name)), document: scenario.text ?? null }
   }
 
   /** Those that are defined, then the bundled ones that are not, which can be started all the same. */
-  async known(): Promise<ScenarioView[]> {
+  async known(): Promise<ScenarioDocument[]> {
     const bundled = (await this.#bundled.all()).filter(({ name }) => !this.#definitions.get(name))
-    return [...this.list(), ...bundled.map((scenario) => viewOf(scenario, undefined))]
+    return [...this.list(), ...bundled.map((scenario) => scenarioView(scenario, undefined))]
   }
 
   /** What the rules of every run have seen since the server started. */
@@ -257,7 +257,7 @@ export class EnvironmentScenarios {
       let isCounted = false
       for (const [index, { rule, faults: ruleFaults }] of run.rules.entries()) {
         const inState = rule.when.state === undefined || rule.when.state === state
-        if (!inState || !matches(rule, request)) continue
+        if (!inState || !matchesRule(rule, request)) continue
         const count = (counts[index] ??= { matched: 0, hits: 0 })
         count.matched += 1
         isCounted = true

@@ -2,12 +2,12 @@ import type { Account } from '../model/domain/account.ts'
 import { milliseconds } from '../model/domain/instant.ts'
 import { type JsonObject, type JsonValue, own } from '../model/domain/json.ts'
 import type { RequestTrace } from '../model/domain/request-trace.ts'
-import type { RuleConditions, RuleMatch, RulePlace, ScenarioRule, ScenarioTime } from '../model/domain/scenario.ts'
+import type { RuleConditions, RuleMatch, RequestPlace, ScenarioRule, ScenarioTime } from '../model/domain/scenario.ts'
 import { matchesAt, matchesTexts, matchesValue, type TextMatch } from '../model/domain/value-match.ts'
 
 /** A request as rules see it, at every place. What is expensive to find is a getter, because most rules do not ask for it. */
 export interface ScenarioRequest {
-  readonly at: RulePlace
+  readonly at: RequestPlace
   readonly operation?: string | undefined
   readonly tool?: string | undefined
   readonly connector?: string | undefined
@@ -29,7 +29,7 @@ export interface ScenarioRequest {
 }
 
 /** Whether a request is at a rule's place and is all that `on` asks for. */
-export function matches({ at, on }: ScenarioRule, request: ScenarioRequest): boolean {
+export function matchesRule({ at, on }: ScenarioRule, request: ScenarioRequest): boolean {
   return (
     at === request.at &&
     (on.operation === undefined || on.operation === request.operation) &&

@@ -1,5 +1,5 @@
 import type { components } from '../model/contract/generated/control-types.ts'
-import type { RulePlace, Scenario, ScenarioFault, ScenarioRule, Shadow } from '../model/domain/scenario.ts'
+import type { RequestPlace, Scenario, ScenarioFault, ScenarioRule, Shadow } from '../model/domain/scenario.ts'
 import { didYouMean } from '../model/domain/suggestion.ts'
 import { quote, thereAre } from '../model/domain/text.ts'
 import type { StoredScenarioRun } from '../state/model/model.ts'
@@ -62,7 +62,7 @@ function matchedFault({ kind, params }: ScenarioFault): MatchedFault {
 }
 
 type Schemas = components['schemas']
-export type ScenarioView = Schemas['Scenario']
+export type ScenarioDocument = Schemas['Scenario']
 export type ScenarioWithDocument = Schemas['ScenarioWithDocument']
 
 /** A name that no scenario has; `known` are those that there are. */
@@ -79,7 +79,7 @@ export class UnknownScenarioError extends Error {
   }
 }
 
-export function viewOf(scenario: Scenario, run: StoredScenarioRun | undefined): ScenarioView {
+export function scenarioView(scenario: Scenario, run: StoredScenarioRun | undefined): ScenarioDocument {
   const running = run?.running ?? false
   const state = run && run.state !== '' ? run.state : null
   const rules = scenario.rules.map((rule, index): Schemas['ScenarioRule'] => {
@@ -170,17 +170,17 @@ export function sumsOf(histories: readonly ScenarioHistory[]): ScenarioHistory[]
 }
 
 /** A rule that had to fire and never did; `matched` requests matched it, but not its `when`. */
-export interface UnfiredRule {
+export interface UnfiredRuleRow {
   readonly scenario: string
   readonly rule: string
-  readonly at: RulePlace
+  readonly at: RequestPlace
   readonly matched: number
   readonly shadowed_by: readonly Shadow[]
   /** Whether the scenario was stopped before the rule could fire. */
   readonly stopped: boolean
 }
 
-export function unfired(histories: readonly ScenarioHistory[]): UnfiredRule[] {
+export function unfired(histories: readonly ScenarioHistory[]): UnfiredRuleRow[] {
   return histories.flatMap(({ name, stopped, rules }) =>
     rules
       .filter(({ must_fire, hits }) => must_fire && hits === 0)

@@ -3,7 +3,7 @@ import type { Account } from '../model/domain/account.ts'
 import { decodeBody } from '../platform/body-text.ts'
 import type { Connector } from '../model/domain/connector.ts'
 import type { EncodedAnswer } from '../model/domain/encoded-answer.ts'
-import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../model/domain/json.ts'
+import { fieldValues, isJsonObject, type JsonObject, type JsonValue, own, parsedJson } from '../model/domain/json.ts'
 import { RequestTrace } from '../model/domain/request-trace.ts'
 import { percentDecoded } from '../model/domain/text.ts'
 import type { Environment } from '../state/environment.ts'
@@ -72,7 +72,7 @@ export function thirdPartyInterceptor({ scenarios: registry, pauses }: Context) 
 function scenarioRequest(exchange: ThirdPartyRequest): ScenarioRequest | undefined {
   const { connector, kind, request, account, trace, tool } = exchange
   const type = String(request.headers['content-type'] ?? '')
-  const body = bodyOf(decodeBody(request.body, { 'content-type': type }, Infinity), type)
+  const body = parsedBody(decodeBody(request.body, { 'content-type': type }, Infinity), type)
   if (kind === 'token' && isCodeGrant(body)) return undefined
   return {
     at: kind === 'api' ? 'third_party' : 'token_refresh',
@@ -81,7 +81,7 @@ function scenarioRequest(exchange: ThirdPartyRequest): ScenarioRequest | undefin
     method: request.method,
     path: percentDecoded(request.apiPath) ?? request.apiPath,
     body,
-    query: fieldsOf(request.query),
+    query: fieldValues(request.query),
     headers: request.headers as JsonObject,
     account,
     trace: trace ?? new RequestTrace(),
@@ -93,8 +93,8 @@ function isCodeGrant(body: JsonValue | undefined): boolean {
 }
 
 /** A body by its media type: the fields of a form, JSON, or a text; undefined when there is none. */
-export function bodyOf(text: string, type: string): JsonValue | undefined {
-  if (type.toLowerCase().startsWith('application/x-www-form-urlencoded')) return fieldsOf(new URLSearchParams(text))
+export function parsedBody(text: string, type: string): JsonValue | undefined {
+  if (type.toLowerCase().startsWith('application/x-www-form-urlencoded')) return fieldValues(new URLSearchParams(text))
   if (text === '') return undefined
   const value = parsedJson(text)
   return value === undefined ? text : value

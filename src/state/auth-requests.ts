@@ -32,13 +32,13 @@ export function pendingRequest(environment: Environment, id: string): PendingReq
   const { tables } = environment.model
   const request = tables.auth_requests.get(id)
   const account = request && tables.accounts.get(request.account_id)
-  if (!request || !account) throw notFound('there is no pending flow with this auth_request_id')
-  if (request.outcome !== 'pending') throw notFound(`this auth_request_id ${ENDED[request.outcome]}`)
+  if (!request || !account) throw authRequestNotFound('there is no pending flow with this auth_request_id')
+  if (request.outcome !== 'pending') throw authRequestNotFound(`this auth_request_id ${ENDED[request.outcome]}`)
   return { request, account }
 }
 
 /** Clients look for the first words. */
-function notFound(reason: string): ServiceError {
+function authRequestNotFound(reason: string): ServiceError {
   return new ServiceError('AUTH_REQUEST_NOT_FOUND', `auth request not found or no longer valid: ${reason}`)
 }
 

@@ -4,7 +4,7 @@ import {
   type CollectionItem,
   type CollectionPlace,
   itemId,
-  keyOf,
+  itemKey,
   placeId,
 } from '../model/domain/collection.ts'
 import type { CollectionOwner } from '../model/domain/connector.ts'
@@ -53,7 +53,7 @@ export function restartRekeyed(environment: Environment, owner: CollectionOwner)
   for (const row of environment.model.tables.collection_items.values()) {
     if (row.connector !== owner.connector) continue
     const collection = collectionNamed(owner, row.collection)
-    if (collection && row.id !== itemId(row, keyOf(collection, row.item) ?? '')) rekeyed.add(row.collection)
+    if (collection && row.id !== itemId(row, itemKey(collection, row.item) ?? '')) rekeyed.add(row.collection)
   }
   for (const name of rekeyed) restartCollection(environment, owner.connector, name)
   return [...rekeyed]

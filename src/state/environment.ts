@@ -33,7 +33,7 @@ export interface EventSender {
   committed(environment: Environment): void
 }
 
-export interface EnvironmentParts {
+export interface EnvironmentServices {
   readonly name: string
   readonly record: EnvironmentRecord
   readonly time?: TimeSource | undefined
@@ -78,7 +78,7 @@ export class Environment {
   /** Until the commit that makes it. */
   #onUndoOfBegin: (() => void) | undefined
 
-  constructor({ name, record, time, indexes, log, events }: EnvironmentParts) {
+  constructor({ name, record, time, indexes, log, events }: EnvironmentServices) {
     this.name = name
     this.#events = events
     this.#log = log

@@ -1,7 +1,7 @@
 import type { Faker } from '@faker-js/faker'
 import { type Account, accountName, issued, type Issued } from '../model/domain/account.ts'
 import { type AuthorizationType, TRAITS } from '../model/domain/authorization-type.ts'
-import { collectionNamed, type CollectionPlace, keyOf } from '../model/domain/collection.ts'
+import { collectionNamed, type CollectionPlace, itemKey } from '../model/domain/collection.ts'
 import { type Connection, newConnection } from '../model/domain/connection.ts'
 import { type Connector, providerOf } from '../model/domain/connector.ts'
 import { generatedDetails } from '../model/domain/connector-defaults.ts'
@@ -181,7 +181,7 @@ function putAccount(environment: Environment, thirdParty: ThirdParty, seed: Seed
 function withCredentials(environment: Environment, connector: Connector, seed: SeedAccount): Account {
   const live = issuedBySeed(environment, connector, seed)
   const obtained = TRAITS[connector.authorization_type].source === 'service' ? live.credentials : {}
-  const { id, sequence } = placeOf(environment, seed)
+  const { id, sequence } = accountPlace(environment, seed)
   const account: Account = {
     ...newAccount(environment, connector, seed, id),
     ...(seed.status === 'PENDING_VERIFICATION' ? { credentials: obtained, pending: live } : live),
@@ -199,12 +199,12 @@ function putCollection(environment: Environment, place: CollectionPlace, items: 
   replaceItems(
     environment,
     place,
-    items.map((item) => [keyOf(definition, item) ?? '', item]),
+    items.map((item) => [itemKey(definition, item) ?? '', item]),
   )
 }
 
 /** The id and place of the account that is there already, or new ones. */
-function placeOf({ ids, model }: Environment, seed: SeedAccount): Pick<Account, 'id' | 'sequence'> {
+function accountPlace({ ids, model }: Environment, seed: SeedAccount): Pick<Account, 'id' | 'sequence'> {
   const before = model.accountIndex.inScope(seed.connector, seed.identifier, seed)
   if (before) return { id: before.id, sequence: before.sequence }
   const id = seed.id ?? ids.id('ca')
@@ -296,7 +296,7 @@ export function expandSeed({ ids, model }: Environment, bundle: SeedBundle, fake
   const accounts = [...bundle.accounts]
   for (const generate of bundle.generate) {
     for (let count = 1; count <= generate.accounts; count++) {
-      const person = `${plain(faker.person.firstName())}.${plain(faker.person.lastName())}`
+      const person = `${lettersOf(faker.person.firstName())}.${lettersOf(faker.person.lastName())}`
       accounts.push(generatedAccount(generate, person, isNew))
     }
   }
@@ -317,6 +317,6 @@ function generatedAccount(
   }
 }
 
-function plain(name: string): string {
+function lettersOf(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z]+/g, '')
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
 import type { JsonObject } from '../../src/model/domain/json.ts'
-import type { JournalEntry } from '../../src/journal/request-journal/entry.ts'
+import type { EntryDocument } from '../../src/journal/request-journal/entry.ts'
 import { HttpClient } from './http-client.ts'
 import { OPERATIONS } from './operations.ts'
 import { type SharedRecord, Tenant } from './tenant.ts'
@@ -73,7 +73,7 @@ async function expectOwnState(tenant: Tenant): Promise<void> {
   expect(clock.body).toEqual({ now: new Date(tenant.now).toISOString(), frozen: true })
 
   const journal = await client.send('GET', `/_mock/requests?${inside}&kind=request&limit=10000`)
-  const entries = journal.body['requests'] as unknown as JournalEntry[]
+  const entries = journal.body['requests'] as unknown as EntryDocument[]
   const own = entries.filter(({ operation }) => operation !== 'create_token')
   expect(own.map(({ id }) => id)).toEqual(tenant.sent)
   expect(new Set(entries.map(({ environment }) => environment))).toEqual(new Set([tenant.name]))

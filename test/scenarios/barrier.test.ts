@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { JournalEntry } from '../../src/journal/request-journal/entry.ts'
+import type { EntryDocument } from '../../src/journal/request-journal/entry.ts'
 import type { ContractReport } from '../../src/journal/verdict/report-types.ts'
 import { type ScenarioMock, withScenarios } from './scenario-mock.ts'
 
@@ -26,13 +26,13 @@ async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await turn()
 }
 
-async function journal({ url }: ScenarioMock, query: string): Promise<JournalEntry[]> {
+async function journal({ url }: ScenarioMock, query: string): Promise<EntryDocument[]> {
   const found = (await (await fetch(`${url}/_mock/requests?limit=200&${query}`)).json()) as {
     requests: { id: string }[]
   }
   return Promise.all(
     found.requests.map(async ({ id }) => {
-      const { request } = (await (await fetch(`${url}/_mock/requests/${id}`)).json()) as { request: JournalEntry }
+      const { request } = (await (await fetch(`${url}/_mock/requests/${id}`)).json()) as { request: EntryDocument }
       return request
     }),
   )

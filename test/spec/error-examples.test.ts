@@ -1,4 +1,4 @@
-import type { Explanation } from '../../src/journal/request-journal/explain.ts'
+import type { ExplanationDocument } from '../../src/journal/request-journal/explain.ts'
 import type { Response } from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { pretty } from '../../.build/generate/pretty.ts'
@@ -175,7 +175,7 @@ const UNREAD: Readonly<Record<string, string>> = {
 async function recordOf({ http }: TestToolmock, { body, status, headers }: Response): Promise<JsonValue> {
   const at = `/_mock/requests/${headers['x-request-id']}`
   const { method, path, query, request: sent, operation } = (await http('get', at)).body.request
-  const { cause, because, actions, facts } = (await http('get', `${at}/explain`)).body as Explanation
+  const { cause, because, actions, facts } = (await http('get', `${at}/explain`)).body as ExplanationDocument
   const said = [cause.map((part) => part.text).join(''), ...(because === null ? [] : [because])].join('\n')
   const advice = actions.map((action) => action.text)
   const request = {

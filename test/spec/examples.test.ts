@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { codeOf, ERROR_CATALOGUE, isToolErrorStatus } from '../../src/model/domain/errors.ts'
+import { grpcCodeOf, ERROR_CATALOGUE, isToolErrorStatus } from '../../src/model/domain/errors.ts'
 import { isJsonObject, own } from '../../src/model/domain/json.ts'
 import type { JsonObject, JsonValue } from '../../src/model/domain/json.ts'
 import { entries, follow, judge, member, operations, pointer, text } from './document.ts'
@@ -64,7 +64,7 @@ describe('the examples of the contract', () => {
     )
     const ofTool = name === 'TOOL_ERROR' && isToolErrorStatus(Number(status))
     expect(Number(status)).toBe(ofTool ? Number(status) : catalogued?.status)
-    expect(code).toBe(codeOf(String(name), Number(status)))
+    expect(code).toBe(grpcCodeOf(String(name), Number(status)))
   })
 
   it('show each error that an operation can answer', () => {

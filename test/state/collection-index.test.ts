@@ -15,7 +15,7 @@ import {
   CollectionIndex,
   type ItemQuery,
   ItemSet,
-  positionOf,
+  itemPosition,
   type SortField,
 } from '../../src/state/model/collection-index.ts'
 
@@ -156,7 +156,7 @@ describe('a query', () => {
                 expect(page.hasMore).toBe(from + limit < expected.length)
                 const end = page.items.at(-1)
                 if (!page.hasMore || !end) break
-                page = set.find({ ...asked, skip: 0, after: positionOf(end, sort) })
+                page = set.find({ ...asked, skip: 0, after: itemPosition(end, sort) })
               }
             }
           }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findSyntaxError, positionOf } from '../../src/state/state-file/json-position.ts'
+import { findSyntaxError, textPosition } from '../../src/state/state-file/json-position.ts'
 
 function isJson(text: string): boolean {
   try {
@@ -50,12 +50,12 @@ describe('the position of a path', () => {
     [['c', 'b'], 3, 8],
   ])('%j is line %d, column %d', (path, line, column) => {
     const text = '{"a": {"b": 1},\n  "b": [0, {"a": 2}],\n  "c": {}}'
-    expect(positionOf(text, path)).toEqual({ line, column })
+    expect(textPosition(text, path)).toEqual({ line, column })
   })
 
   it('goes as far as the stack in a value that nests deeper', () => {
     const text = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)},"b":1}`
-    expect(positionOf(text, ['b'])).toEqual({ line: 1, column: 1 })
+    expect(textPosition(text, ['b'])).toEqual({ line: 1, column: 1 })
     expect(findSyntaxError(text)).toBeUndefined()
   })
 })

@@ -13,7 +13,7 @@ import {
   flagsOf,
   type FlagValues,
   rowOf,
-  settings,
+  settingFlags,
   variableOf,
 } from './command-table.ts'
 
@@ -260,7 +260,7 @@ export function mistypedVariables(variables: Variables): string[] {
   )
   // As a rule: reading all the flags for nothing would cost every start 4 MB.
   if (others.length === 0) return []
-  const variableNames = settings().flatMap((flag) => variableOf(flag) ?? [])
+  const variableNames = settingFlags().flatMap((flag) => variableOf(flag) ?? [])
   return others.flatMap((name) => {
     if (variableNames.includes(name)) return []
     const meant = nearest(

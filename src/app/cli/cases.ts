@@ -30,7 +30,7 @@ import {
   wholeNumber,
   withRule,
 } from '../../model/schema/parts.ts'
-import { type Path, type Problem, problemsOf, shown, valueAtPath } from '../../model/schema/problems.ts'
+import { type Path, type Problem, problemsOf, problemValue, valueAtPath } from '../../model/schema/problems.ts'
 
 const name = z
   .string()
@@ -248,7 +248,7 @@ function matchProblems(match: Match, path: Path, extensions: readonly string[]):
     const { key, allowed, expected } = error
     const value = valueAtPath(match, [key])
     const hint = typeof value === 'string' ? didYouMean(value, allowed) : ''
-    return [{ path: [...path, key], found: `${shown(value)}${hint}`, allowed: expected }]
+    return [{ path: [...path, key], found: `${problemValue(value)}${hint}`, allowed: expected }]
   }
 }
 

@@ -198,7 +198,7 @@ const CHECKS = {
 const OUTBOUND_SERVICE = { 'allow-outbound': toggle('the service may be one that is not on loopback') }
 
 /** What can happen to an account. */
-export const ACCOUNT_EVENTS = ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'] as const
+export const EVENT_COMMANDS = ['expire', 'disconnect', 'revoke_refresh_token', 'expire_access_token'] as const
 
 /**
  * Every command in the order of the help text, with its flags in that of its own; the first is the one that runs when none is
@@ -542,7 +542,7 @@ export function flagsOf(command: CommandName): readonly Flag[] {
 }
 
 /** The flags that variables and a configuration file can set, each name once. */
-export function settings(): Flag[] {
+export function settingFlags(): Flag[] {
   const all = COMMAND_NAMES.flatMap(flagsOf).filter(({ variable }) => variable)
   return all.filter((flag, at) => all.findIndex(({ name }) => name === flag.name) === at)
 }

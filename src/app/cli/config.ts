@@ -1,20 +1,20 @@
 import { isDatabaseUrl } from '../options.ts'
 import { settingOf } from './arguments.ts'
 import type { Run } from './command.ts'
-import { keyOf } from './configuration.ts'
-import { settings, variableOf } from './command-table.ts'
+import { configurationKey } from './configuration.ts'
+import { settingFlags, variableOf } from './command-table.ts'
 import { tableText } from './table.ts'
 
 const SECRET = ['admin-token', 'client-secret']
 
 /** Prints each setting with its value and what set it. */
 export const config: Run<'config'> = ({ values, configuration }, { variables, out, terminal }) => {
-  const rows = settings()
+  const rows = settingFlags()
     .filter(({ name }) => name !== 'config')
     .map((flag) => {
       const { value, origin } = settingOf(flag, { variables, configuration })
       const from = origin === 'variable' ? variableOf(flag) : origin === 'file' ? configuration?.file : 'default'
-      return { key: keyOf(flag), value: isSecret(flag.name, value) ? '***' : value, from }
+      return { key: configurationKey(flag), value: isSecret(flag.name, value) ? '***' : value, from }
     })
   const names = configuration?.webhooks.map(({ id }) => id) ?? []
   if (names.length > 0) rows.push({ key: 'webhooks', value: names.join(', '), from: configuration?.file })

@@ -10,15 +10,15 @@ import { problemsOf } from '../../model/schema/problems.ts'
 import { webhookList } from '../../model/schema/seed-values.ts'
 import { readAllowance, readVerdictOptions, VerdictOptionError } from '../../journal/verdict/verdict-options.ts'
 import { type Configuration, type Value, valueIn } from './arguments.ts'
-import { type Flag, settings, VERDICT } from './command-table.ts'
+import { type Flag, settingFlags, VERDICT } from './command-table.ts'
 import { ENDINGS } from './run-reports.ts'
 
-const SETTINGS = settings()
+const SETTINGS = settingFlags()
 
 /** The flags that have a key of their own in the file. */
 const KEYED = SETTINGS.filter(({ name }) => name !== 'config' && !Object.hasOwn(VERDICT, name))
 
-export function keyOf({ name }: Flag): string {
+export function configurationKey({ name }: Flag): string {
   return name.replaceAll('-', '_')
 }
 
@@ -79,7 +79,7 @@ export const configurationSchema = strict({
   $schema: schemaReference,
   ...Object.fromEntries(
     KEYED.map((flag) => [
-      keyOf(flag),
+      configurationKey(flag),
       valueOf(flag)
         .optional()
         .describe(`${capitalised(flag.help)}.`),
@@ -123,7 +123,7 @@ export function readConfiguration(file: string, text: string, folder: string): C
   const { allow_violations: allowed = [], reports = {}, ...judged } = result.data.verdict ?? {}
   const files = Object.values(reports).filter((each) => each !== undefined)
   const byFlag: Readonly<Record<string, Value | undefined>> = {
-    ...Object.fromEntries(KEYED.map((flag) => [flag.name, written[keyOf(flag)]])),
+    ...Object.fromEntries(KEYED.map((flag) => [flag.name, written[configurationKey(flag)]])),
     'allow-violation': allowed.length === 0 ? undefined : allowed.map(({ violation }) => violation),
     'allow-no-requests': judged.allow_no_requests,
     'min-operations': judged.min_operations,

@@ -1,4 +1,4 @@
-import { reportText } from '../../compare/conform/report-formats.ts'
+import { conformReportText } from '../../compare/conform/report-formats.ts'
 import { conform as runConformance } from '../../compare/conform/run.ts'
 import { StartError } from '../../model/domain/start-error.ts'
 import { RandomIds } from '../../state/model/time-and-ids.ts'
@@ -7,7 +7,7 @@ import { serviceOf } from './service.ts'
 import { StopRequest } from './stop.ts'
 
 /** Checks an implementation of the service against its contract: 0 when every check holds, 1 when one is broken. */
-export const conform: Run<'conform'> = async ({ values }, context) => {
+export const conformCommand: Run<'conform'> = async ({ values }, context) => {
   const { out, err, progress } = context
   using stop = new StopRequest()
   const report = await runConformance({
@@ -23,7 +23,7 @@ export const conform: Run<'conform'> = async ({ values }, context) => {
     signal: stop.signal,
   })
   progress?.('')
-  out(reportText(report, values.format))
+  out(conformReportText(report, values.format))
   if (report.leftBehind > 0) err('toolmock: the run could not remove everything that it created at the target')
   if (stop.signal.aborted) throw new StartError('the run was interrupted; what it had created was removed')
   return report.summary.broken > 0 ? 1 : 0

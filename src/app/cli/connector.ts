@@ -16,7 +16,7 @@ import { writeNew } from './written-document.ts'
  * `connector from-openapi FILE`: the connector on stdout, or in `--out` with a seed; the parts of the document that it leaves out, and
  * the next steps, on stderr.
  */
-export const connector: Run<'connector'> = async ({ values, operands }, context) => {
+export const connectorCommand: Run<'connector'> = async ({ values, operands }, context) => {
   const { out, err } = context
   const [action = '', file, ...more] = operands
   if (action !== 'from-openapi') {

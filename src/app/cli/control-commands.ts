@@ -8,27 +8,33 @@ import { plural, quote, thereAre } from '../../model/domain/text.ts'
 import type { AccountView, ClockView, LinkView, ScenarioView, SentEvent } from '../library/types.ts'
 import { browserCommand } from '../../platform/platform.ts'
 import type { Run } from './command.ts'
-import { ACCOUNT_EVENTS } from './command-table.ts'
-import { type Action, actionCommand, type ControlSession, controlSession, oneOperand } from './control-session.ts'
+import { EVENT_COMMANDS } from './command-table.ts'
+import {
+  type CommandAction,
+  actionCommand,
+  type ControlSession,
+  controlSession,
+  oneOperand,
+} from './control-session.ts'
 import { RefusedError, UsageError } from './failure.ts'
 import { withProgress } from './progress.ts'
 import type { Style } from '../../platform/terminal.ts'
 
 const none =
-  (run: () => Promise<void>): Action =>
+  (run: () => Promise<void>): CommandAction =>
   (operands, what) => {
     if (operands.length > 0) throw new UsageError(`${what} takes no ${operands.join(' ')}.`)
     return run()
   }
 const one =
-  (operand: string, run: (given: string) => Promise<void>): Action =>
+  (operand: string, run: (given: string) => Promise<void>): CommandAction =>
   (operands, what) =>
     run(oneOperand(what, operand, operands))
 
 export const links = actionCommand('links', (session) => {
   const { call, print, printTable, values, operands } = session
   const decide =
-    (decision: 'approve' | 'deny', done: string): Action =>
+    (decision: 'approve' | 'deny', done: string): CommandAction =>
     async (named, what) => {
       const { id, connector, identifier } = await chosenLink(session, what, named)
       const body = { decision, as: values.as, scopes: values.scopes?.split(',').map((scope) => scope.trim()) }
@@ -95,7 +101,7 @@ async function chosenLink(
 
 export const accounts = actionCommand('accounts', (session) => {
   const { call, print } = session
-  const apply = (event: (typeof ACCOUNT_EVENTS)[number]): Action =>
+  const apply = (event: (typeof EVENT_COMMANDS)[number]): CommandAction =>
     one('ACCOUNT', async (wanted) => {
       const answer = await call('POST /accounts/{id}/{event}', { path: { id: wanted, event } })
       const { id, connector, identifier, status } = answer.account
@@ -103,7 +109,7 @@ export const accounts = actionCommand('accounts', (session) => {
     })
   return {
     list: none(() => listAccounts(session)),
-    ...Object.fromEntries(ACCOUNT_EVENTS.map((event) => [event, apply(event)])),
+    ...Object.fromEntries(EVENT_COMMANDS.map((event) => [event, apply(event)])),
   }
 })
 
@@ -220,7 +226,7 @@ function hitsOf({ rules }: ScenarioView): number {
   return rules.reduce((sum, { hits }) => sum + hits, 0)
 }
 
-export const snapshot = actionCommand('snapshot', ({ call, print, printTable }) => ({
+export const snapshotCommand = actionCommand('snapshot', ({ call, print, printTable }) => ({
   list: none(async () => {
     const answer = await call('GET /snapshots')
     printTable({ answer, rows: answer.snapshots, empty: 'there is no snapshot' }, [

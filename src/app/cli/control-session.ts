@@ -67,12 +67,12 @@ export function controlSession<Name extends ControlCommandName>(
 }
 
 /** An action of a command, with what follows its name; `what` is the command with that name. */
-export type Action = (operands: readonly string[], what: string) => Promise<void>
+export type CommandAction = (operands: readonly string[], what: string) => Promise<void>
 
 /** A command with actions, of which the first one runs when none is named. */
 export function actionCommand<Name extends ControlCommandName>(
   command: Name,
-  actionsOf: (session: ControlSession<Name>) => Readonly<Record<string, Action>>,
+  actionsOf: (session: ControlSession<Name>) => Readonly<Record<string, CommandAction>>,
 ): Run<Name> {
   return async (args, context) => {
     const session = controlSession(args, context)
@@ -90,7 +90,7 @@ export function controlCall(server: Server, environment: string): ControlClient[
     try {
       return await client.call(route, input)
     } catch (error) {
-      throw failureOf(error, server)
+      throw sessionFailure(error, server)
     }
   }
 }
@@ -114,7 +114,7 @@ function entryIn(event: string): JournalEntry[] {
   return data === undefined ? [] : [parseJson(data) as unknown as JournalEntry]
 }
 
-function failureOf(error: unknown, server: Server): unknown {
+function sessionFailure(error: unknown, server: Server): unknown {
   if (!(error instanceof ToolmockError)) return error
   const { code, message, cause, status } = error
   if (code === 'UNREACHABLE') return notAnswered(server.url, cause)

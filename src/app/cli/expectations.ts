@@ -15,7 +15,7 @@ import type { Expectations } from './cases.ts'
 /** What of its expectations the environment of a case does not meet once its command has ended. */
 export async function unmetExpectations(expect: Expectations, services: App['services']): Promise<VerdictItem[]> {
   const environment = services.defaultEnvironment()
-  if (!environment) return [reasonOf('request', 'the environment of the case is gone')]
+  if (!environment) return [caseReason('request', 'the environment of the case is gone')]
   applyDueEvents(environment, new RequestTrace())
   const items: VerdictItem[] = []
   for (const each of expect.items) items.push(...(await unmetItems(each, services, environment)))
@@ -32,7 +32,7 @@ function unmetRequests({ requests, never }: Expectations, services: App['service
     const matching = matched === 0 ? [] : journal.query({ match }).map(({ id }) => id)
     const sentence = matchedText(verdict, query, wanted(times))
     const ids = [...matching, ...near_misses.map(({ id }) => id)]
-    return [{ ...reasonOf(code, sentence, near_misses.map(nearMissText)), requests: ids }]
+    return [{ ...caseReason(code, sentence, near_misses.map(nearMissText)), requests: ids }]
   }
   return [
     ...requests.flatMap(({ times, ...match }) => verified('request', match, times)),
@@ -53,7 +53,7 @@ async function unmetItems(
   const subject = `${name}/${collectionName}${account === undefined ? '' : ` of ${account}`}`
   const connector = environment.connector(name)
   const collection = connector && collectionNamed(connector, collectionName)
-  if (!collection) return [reasonOf('item', `there is no ${subject}`)]
+  if (!collection) return [caseReason('item', `there is no ${subject}`)]
   await thirdParties.prepare(connector)
   const { model } = environment
   const of = [...model.tables.accounts.values()].filter(
@@ -72,7 +72,7 @@ async function unmetItems(
   if (times === undefined ? matched > 0 : matched === times) return []
   const sentence = `${plural(matched, 'item')} of ${subject} with ${jsonText(where)}; wanted: ${wanted(times)}`
   const near = items.slice(-3).map((item) => `there is ${jsonText(maskJson(item))}`)
-  return [reasonOf('item', sentence, near)]
+  return [caseReason('item', sentence, near)]
 }
 
 function unmetAccounts({ accounts }: Expectations, { model }: Environment): VerdictItem[] {
@@ -86,7 +86,7 @@ function unmetAccounts({ accounts }: Expectations, { model }: Environment): Verd
       'there is none',
     )
     return [
-      reasonOf(
+      caseReason(
         'account',
         `${identifier} of ${connector}: ${mistake || `no such account; ${others}`}; wanted: ${status}`,
       ),
@@ -95,6 +95,6 @@ function unmetAccounts({ accounts }: Expectations, { model }: Environment): Verd
 }
 
 /** Why a case failed. */
-export function reasonOf(code: CaseReasonCode, sentence: string, details: string[] = []): VerdictItem {
+export function caseReason(code: CaseReasonCode, sentence: string, details: string[] = []): VerdictItem {
   return verdictItem(runFinding({ code, field: sentence, allowed: '', found: null }), details)
 }

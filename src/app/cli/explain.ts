@@ -1,7 +1,7 @@
 import type { Rule } from '../../model/contract/generated/rules.ts'
 import { type ActionWay, withWays } from '../../model/domain/action.ts'
 import { plural, quote, shellQuote } from '../../model/domain/text.ts'
-import type { Explanation } from '../../journal/request-journal/explain.ts'
+import type { ExplanationDocument } from '../../journal/request-journal/explain.ts'
 import type { Run } from './command.ts'
 import { type ControlSession, controlSession, oneOperand } from './control-session.ts'
 import { RefusedError, UsageError } from './failure.ts'
@@ -11,7 +11,7 @@ import { indented, paintFor } from '../../platform/terminal.ts'
  * `explain ID`: why a request was answered as it was, by a running server or by the journal file of one that is gone. `explain RULE`
  * and `explain ERROR_CODE`: what a rule or an error says, which needs no server.
  */
-export const explain: Run<'explain'> = async (args, context) => {
+export const explainCommand: Run<'explain'> = async (args, context) => {
   const session = controlSession(args, context)
   const operand = oneOperand('explain', 'ID_OR_RULE', session.operands)
   const rule = session.values.journal === undefined ? (ruleId(operand) ?? (await errorCode(operand))) : undefined
@@ -41,9 +41,9 @@ function commandLine(words: readonly string[], { given, values }: ControlSession
   ].join(' ')
 }
 
-async function explanationIn(file: string, id: string): Promise<Explanation> {
+async function explanationIn(file: string, id: string): Promise<ExplanationDocument> {
   const { readJournalFile } = await import('../../journal/request-journal/journal-file.ts')
-  let match: Explanation | undefined
+  let match: ExplanationDocument | undefined
   let entries = 0
   for await (const { id: entryId, explanation } of readJournalFile(file)) {
     entries += 1

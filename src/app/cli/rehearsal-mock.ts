@@ -1,6 +1,6 @@
 import { Answer } from '../../compare/conform/answer.ts'
 import { ControlApi } from '../../compare/conform/control-api.ts'
-import { Api, Target } from '../../compare/conform/target.ts'
+import { Api, ConformTarget } from '../../compare/conform/target.ts'
 import type { ReplayMock, WithMock } from '../../compare/record/recording-files.ts'
 import type { RecordedEntry } from '../../journal/request-journal/entry.ts'
 import type { JsonObject } from '../../model/domain/json.ts'
@@ -21,7 +21,7 @@ export const withAppMock: WithMock = (seed, use) =>
 
 /** A mock of this process, by its control API. */
 class AppMock implements ReplayMock {
-  readonly target: Target
+  readonly target: ConformTarget
   readonly client: App['client']
   readonly #api: ControlApi
   readonly #service: Api
@@ -35,7 +35,7 @@ class AppMock implements ReplayMock {
   #read = 0
 
   constructor({ services, client }: App, url: string) {
-    this.target = new Target(url)
+    this.target = new ConformTarget(url)
     this.client = client
     this.#service = new Api(this.target, client)
     this.#services = services

@@ -7,7 +7,7 @@ import type { JournalEntry } from '../library/types.ts'
 import type { RecordedEntry } from '../../journal/request-journal/entry.ts'
 import {
   namedAccount,
-  pathOf,
+  entryPath,
   shownRule,
   shownTool,
   testName,
@@ -32,7 +32,7 @@ export function recordedFacts(entry: RecordedEntry, instants: InstantCache) {
     environment: entry.environment,
     operation: entry.operation,
     method: entry.method,
-    path: isSentence(entry) ? entry.url : pathOf(entry),
+    path: isSentence(entry) ? entry.url : entryPath(entry),
     status: entry.status,
     duration_ms: entry.durationMs,
     error_code: entry.errorCode,
@@ -83,24 +83,24 @@ export function requestLine(facts: RequestFacts, terminal: Terminal | undefined)
 function piecesOf(facts: RequestFacts): Piece[] {
   const { path, operation, method, status, duration_ms: duration, environment, connector, identifier, tool } = facts
   const pieces = facts.findings.map((finding): Piece => {
-    return [plain(`${finding.kind}: ${findingText(finding)}`), isViolation(finding) ? 'red' : 'yellow']
+    return [withoutControls(`${finding.kind}: ${findingText(finding)}`), isViolation(finding) ? 'red' : 'yellow']
   })
   if (environment !== 'default' && environment !== '') pieces.push([`[${environment}]`, 'cyan'])
-  if (isSentence(facts)) pieces.push([plain(path), 'dim'])
+  if (isSentence(facts)) pieces.push([withoutControls(path), 'dim'])
   else {
-    pieces.push([(method === '' ? '?' : plain(method)).padEnd(6)])
-    pieces.push([(operation ?? plain(path)).padEnd(OPERATION_WIDTH), 'bold'])
+    pieces.push([(method === '' ? '?' : withoutControls(method)).padEnd(6)])
+    pieces.push([(operation ?? withoutControls(path)).padEnd(OPERATION_WIDTH), 'bold'])
     pieces.push([status === 0 ? '---' : String(status), statusStyle(status)])
     pieces.push([`${duration}ms`.padStart(5), 'dim'])
-    if (connector !== '') pieces.push([plain(connector)])
-    if (identifier !== '') pieces.push([plain(identifier)])
-    if (tool !== null) pieces.push([plain(tool)])
-    if (facts.webhook) pieces.push([plain(`${facts.webhook.type} ${facts.webhook.event}`)])
+    if (connector !== '') pieces.push([withoutControls(connector)])
+    if (identifier !== '') pieces.push([withoutControls(identifier)])
+    if (tool !== null) pieces.push([withoutControls(tool)])
+    if (facts.webhook) pieces.push([withoutControls(`${facts.webhook.type} ${facts.webhook.event}`)])
   }
   if (isUneventful(facts)) return pieces
-  if (facts.error_code !== null) pieces.push([plain(facts.error_code), statusStyle(status)])
+  if (facts.error_code !== null) pieces.push([withoutControls(facts.error_code), statusStyle(status)])
   pieces.push(...effectsOf(facts))
-  if (isWorthExplaining(facts) && facts.id !== '') pieces.push([plain(facts.id), 'dim'])
+  if (isWorthExplaining(facts) && facts.id !== '') pieces.push([withoutControls(facts.id), 'dim'])
   return pieces
 }
 
@@ -126,7 +126,7 @@ function* effectsOf({ due, upstream, refreshes, transitions, rules }: RequestFac
     else if (from !== to) yield [`${from} → ${to}`, 'cyan']
   }
   for (const { scenario, rule, injected } of rules) {
-    yield [plain(`${injected ? 'injected by' : 'rule'} ${scenario}/${rule}`), 'magenta']
+    yield [withoutControls(`${injected ? 'injected by' : 'rule'} ${scenario}/${rule}`), 'magenta']
   }
 }
 
@@ -137,8 +137,8 @@ function upstreamText(calls: RequestFacts['upstream']): string {
     .map((request) => {
       const { kind, grant, method, connector, status } = request
       const answer = status === null ? 'no answer' : String(status)
-      if (kind === 'token') return `${GRANTS.get(grant ?? '') ?? plain(grant ?? 'token')} ${answer}`
-      const call = plain(`${method} ${connector} ${upstreamPath(request)}`)
+      if (kind === 'token') return `${GRANTS.get(grant ?? '') ?? withoutControls(grant ?? 'token')} ${answer}`
+      const call = withoutControls(`${method} ${connector} ${upstreamPath(request)}`)
       const isRepeated = call === last
       last = call
       return isRepeated ? answer : `${call} ${answer}`
@@ -167,7 +167,7 @@ function statusStyle(status: number): Style {
 const MAX_TEXT = 240
 
 /** Text from outside, which a terminal must not obey. Nearly all of it is plain, and is looked at once. */
-function plain(text: string): string {
+function withoutControls(text: string): string {
   return text.length <= MAX_TEXT && /^[ -~]*$/.test(text) ? text : oneLine(text, MAX_TEXT)
 }
 

@@ -9,7 +9,7 @@ import { systemTime } from '../../state/model/time-and-ids.ts'
 import type { CaseResult } from '../../journal/verdict/report-types.ts'
 import type { Arguments } from './arguments.ts'
 import type { Case } from './cases.ts'
-import { reasonOf, unmetExpectations } from './expectations.ts'
+import { caseReason, unmetExpectations } from './expectations.ts'
 import { ExitError } from './failure.ts'
 import type { DeferredLog } from './log.ts'
 import { explainLine } from './run-journal.ts'
@@ -98,7 +98,7 @@ async function runCase(each: Case, nth: number, running: RunningCases) {
   const requireRequests = options.requireRequests === true && !isSilent
   const verdict = verdictOf(reports, { ...options, requireRequests, perTest: true })
   const reasons: readonly VerdictItem[] = [
-    ...(end.code === 0 ? [] : [reasonOf('command', end.failure)]),
+    ...(end.code === 0 ? [] : [caseReason('command', end.failure)]),
     ...verdict.reasons.filter(({ code }) => code !== 'coverage' && code !== 'unused_allowance'),
     ...(await unmetExpectations(each.expect, services)),
   ]
@@ -146,7 +146,7 @@ async function conclude(all: readonly RunsOfCase[], { context, options, files }:
     import('../../journal/verdict/verdict.ts'),
     import('../../journal/verdict/merge-reports.ts'),
   ])
-  const cases = all.map(resultOf)
+  const cases = all.map(caseResult)
   // Equal runs have equal reports.
   const [first, ...others] = all.flatMap(({ runs: [run] }) => run?.reports ?? [])
   if (!first) throw new Error('there is no case')
@@ -167,7 +167,7 @@ async function conclude(all: readonly RunsOfCase[], { context, options, files }:
 const EXPLAINED = 5
 
 /** The reasons of the first run, those that later runs have beside them, and how they differ from it. */
-function resultOf({ each: { name, file, line }, runs }: RunsOfCase): CaseResult {
+function caseResult({ each: { name, file, line }, runs }: RunsOfCase): CaseResult {
   const [first, ...others] = runs
   if (!first) throw new Error(`the case ${name} did not run`)
   const reasons = new Map<string, VerdictItem>()
@@ -179,7 +179,7 @@ function resultOf({ each: { name, file, line }, runs }: RunsOfCase): CaseResult 
     const difference = firstDifference(first.transcript, run.transcript)
     if (!difference) return []
     const details = [`run 1: ${difference.one}`, `run ${at + 2}: ${difference.other}`]
-    return [reasonOf('transcript', `run ${at + 2} differs from run 1 at ${difference.about}`, details)]
+    return [caseReason('transcript', `run ${at + 2} differs from run 1 at ${difference.about}`, details)]
   })
   const all = [...reasons.values(), ...differences.slice(0, 1)]
   return {

@@ -6,11 +6,11 @@ import { createDeferredLog } from './log.ts'
 import { explainLine } from './run-journal.ts'
 import { publish, reportFiles, VERDICT_FAILED, verdictOptions } from './run-reports.ts'
 import { type Running, serveWhile } from './serve-while.ts'
-import { commandOf, runOptions } from './server-options.ts'
+import { programOf, runOptions } from './server-options.ts'
 
 /** Runs a command beside a mock of its own and judges its requests: exits with the command's code, or with one of ours. */
 export const run: Run<'run'> = async (args, context) => {
-  const command = commandOf(args)
+  const command = programOf(args)
   const { values } = args
   const { mcp, 'documented-only': documentedOnly } = values
   const options = await verdictOptions(args, { mcp, documentedOnly })

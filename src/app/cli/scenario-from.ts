@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { listed } from '../../model/domain/suggestion.ts'
 import { plural } from '../../model/domain/text.ts'
-import type { JournalEntry } from '../../journal/request-journal/entry.ts'
+import type { EntryDocument } from '../../journal/request-journal/entry.ts'
 import type { Replay } from '../../journal/request-journal/replay.ts'
 import { type ControlSession, oneOperand } from './control-session.ts'
 import { RefusedError } from './failure.ts'
@@ -23,10 +23,10 @@ export async function scenarioFrom(session: Session, operands: readonly string[]
 }
 
 /** The entries of a journal file; undefined when the operand names no file, and so a request. @throws StartError */
-async function journalEntries(source: string): Promise<JournalEntry[] | undefined> {
+async function journalEntries(source: string): Promise<EntryDocument[] | undefined> {
   if (!existsSync(source) && !/[/\\]|\.jsonl?$/.test(source)) return undefined
   const { readJournalFile } = await import('../../journal/request-journal/journal-file.ts')
-  const entries: JournalEntry[] = []
+  const entries: EntryDocument[] = []
   for await (const entry of readJournalFile(source)) entries.push(entry)
   return entries
 }
@@ -37,7 +37,7 @@ async function replayOfServer({ call }: Session, id: string): Promise<Replay> {
   return replay as Replay
 }
 
-async function replayOfFile({ values }: Session, file: string, entries: readonly JournalEntry[]): Promise<Replay> {
+async function replayOfFile({ values }: Session, file: string, entries: readonly EntryDocument[]): Promise<Replay> {
   const { request } = values
   const environment = chosenEnvironment(entries, values)
   const { replayOf } = await import('../../journal/request-journal/replay.ts')
@@ -50,7 +50,7 @@ async function replayOfFile({ values }: Session, file: string, entries: readonly
 }
 
 /** The environment of the request, the one that is named, or the only one. @throws RefusedError */
-function chosenEnvironment(entries: readonly JournalEntry[], { request, environment }: Session['values']): string {
+function chosenEnvironment(entries: readonly EntryDocument[], { request, environment }: Session['values']): string {
   const requested = request === undefined ? undefined : entries.findLast(({ id }) => id === request)
   if (requested) return requested.environment
   const names = [...new Set(entries.map((entry) => entry.environment))]

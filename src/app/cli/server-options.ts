@@ -70,7 +70,7 @@ export function checkSchema(name: string): void {
 }
 
 /** The command of `run`. @throws UsageError also for flags that contradict each other */
-export function commandOf(read: RunArguments): CommandLine {
+export function programOf(read: RunArguments): CommandLine {
   const { values, given, operands, argv } = read
   const [separator = '--', program, ...args] = operands
   if (separator !== '--') {

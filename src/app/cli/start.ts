@@ -26,7 +26,7 @@ export const start: Run<'start'> = async (args, context) => {
   if (availableParallelism() === 1) setFlagsFromString('--no-concurrent-marking')
   using stop = new StopRequest()
   const requests = requestLogOf(args, context)
-  const app = await serve(args, context, { requests, stop })
+  const app = await serveUntilStopped(args, context, { requests, stop })
   await stop.asked
   await app.close()
   requests?.flush()
@@ -42,7 +42,7 @@ function requestLogOf({ values }: Arguments<'start'>, context: CommandContext): 
   return new RequestLog(context, { json, withControl: level === 'debug' })
 }
 
-async function serve(
+async function serveUntilStopped(
   args: Arguments<'start'>,
   context: CommandContext,
   { requests, stop }: { readonly requests: RequestLog | undefined; readonly stop: StopRequest },

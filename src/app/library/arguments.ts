@@ -21,7 +21,7 @@ export const BOOLEAN: Rule = { allowed: 'true or false', accepts: (value) => typ
 /** The value is checked where it is used. */
 export const ANYTHING: Rule = { allowed: 'anything', accepts: () => true }
 
-export function wholeNumber(min: number, max: number): Rule {
+export function wholeNumberRule(min: number, max: number): Rule {
   return {
     allowed: `a whole number from ${min} to ${max}`,
     accepts: (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
@@ -40,7 +40,7 @@ export function oneOf(...values: readonly string[]): Rule {
 export function checkOptions(method: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
   const names = Object.keys(rules).join(', ')
   if (options === null || typeof options !== 'object') {
-    throw invalidArgument(`${method} takes an object with ${names}; found ${shown(options)}`)
+    throw invalidArgument(`${method} takes an object with ${names}; found ${argumentText(options)}`)
   }
   for (const [name, value] of Object.entries(options)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
@@ -54,7 +54,7 @@ export function checkOptions(method: string, options: unknown, rules: Readonly<R
 
 /** @throws ToolmockError INVALID_ARGUMENT */
 export function checkArgument(method: string, name: string, value: unknown, { allowed, accepts }: Rule): void {
-  if (!accepts(value)) throw invalidArgument(`${method}: ${name} is ${shown(value)}; allowed: ${allowed}`)
+  if (!accepts(value)) throw invalidArgument(`${method}: ${name} is ${argumentText(value)}; allowed: ${allowed}`)
 }
 
 export function invalidArgument(message: string): ToolmockError {
@@ -62,7 +62,7 @@ export function invalidArgument(message: string): ToolmockError {
 }
 
 /** Any value in a message, the user and password of an address masked. */
-export function shown(value: unknown): string {
+export function argumentText(value: unknown): string {
   const text =
     typeof value === 'string' ? JSON.stringify(maskUrl(value)) : inspect(value, { depth: 1, breakLength: Infinity })
   return shorten(text, 80)

@@ -1,5 +1,5 @@
 import { BASE_URL_RULE, isBaseUrl } from '../../model/domain/base-url.ts'
-import { invalidArgument, shown } from './arguments.ts'
+import { invalidArgument, argumentText } from './arguments.ts'
 import { ControlClient } from './control-client.ts'
 import type { EnvironmentParts } from './toolmock.ts'
 
@@ -20,7 +20,7 @@ export interface ConnectOptions {
  * The parts of an environment of a server that runs elsewhere.
  * @internal
  */
-export async function connection(url: string, options: ConnectOptions): Promise<EnvironmentParts> {
+export async function readConnection(url: string, options: ConnectOptions): Promise<EnvironmentParts> {
   const { clientId, clientSecret, adminToken, environment = 'default', ca } = options
   const address = serverUrl(url)
   const control = new ControlClient({ url: address, adminToken, ca }, environment)
@@ -39,6 +39,6 @@ export async function connection(url: string, options: ConnectOptions): Promise<
 function serverUrl(url: string): string {
   if (isBaseUrl(url)) return url.replace(/\/+$/, '')
   throw invalidArgument(
-    `connect: ${shown(url)} is not ${BASE_URL_RULE}; give the URL of the server, such as http://127.0.0.1:8665`,
+    `connect: ${argumentText(url)} is not ${BASE_URL_RULE}; give the URL of the server, such as http://127.0.0.1:8665`,
   )
 }

@@ -71,8 +71,8 @@ const RULES = {
 
 /** @internal */
 export function contractOf(control: ControlClient): MockContract {
-  const report = (scope?: ContractScope) => control.call('GET /contract', { query: queryOf(scope) })
-  const coverage = (scope?: ContractScope) => control.call('GET /coverage', { query: queryOf(scope) })
+  const report = (scope?: ContractScope) => control.call('GET /contract', { query: contractQuery(scope) })
+  const coverage = (scope?: ContractScope) => control.call('GET /coverage', { query: contractQuery(scope) })
   const verdict = async (expectation: ContractExpectation = {}): Promise<ContractVerdict> => {
     checkOptions('contract', expectation, RULES)
     const [{ verdictOf }, { readVerdictOptions, VerdictOptionError }] = await Promise.all([
@@ -97,12 +97,12 @@ export function contractOf(control: ControlClient): MockContract {
       if (contractVerdict.ok) return contractVerdict
       throw contractBroken(control.environment, contractVerdict, expectation)
     },
-    clear: async (scope) => control.send('DELETE /contract', { query: queryOf(scope) }),
+    clear: async (scope) => control.send('DELETE /contract', { query: contractQuery(scope) }),
   }
 }
 
 /** A report is about the environment of its `ControlClient` unless the query says otherwise. */
-function queryOf({ everywhere = false }: ContractScope = {}) {
+function contractQuery({ everywhere = false }: ContractScope = {}) {
   return everywhere ? { environment: undefined } : {}
 }
 

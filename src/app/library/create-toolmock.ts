@@ -2,8 +2,8 @@ import { ADMIN_TOKEN_RULE, isAdminToken } from '../../model/domain/secret.ts'
 import { BASE_URL_RULE, isBaseUrl } from '../../model/domain/base-url.ts'
 import type { AppOptions } from '../app.ts'
 import type { SharedOptions } from '../shared-options.ts'
-import { BOOLEAN, checkOptions, invalidArgument, oneOf, type Rule, TEXT, TEXTS, wholeNumber } from './arguments.ts'
-import { connection, type ConnectOptions } from './connection.ts'
+import { BOOLEAN, checkOptions, invalidArgument, oneOf, type Rule, TEXT, TEXTS, wholeNumberRule } from './arguments.ts'
+import { readConnection, type ConnectOptions } from './connection.ts'
 import { ControlClient } from './control-client.ts'
 import { instantOf } from '../../model/domain/instant.ts'
 import { isScenarioPath, nameWith, type ScenarioParameters } from '../../model/domain/scenario.ts'
@@ -86,7 +86,7 @@ export async function createToolmock(options: ToolmockOptions = {}): Promise<Too
  */
 export async function connect(url?: string, options: ConnectOptions = {}): Promise<Toolmock> {
   checkOptions('connect', options, CONNECT_RULES)
-  if (url !== undefined) return toolmockOf(await connection(url, options))
+  if (url !== undefined) return toolmockOf(await readConnection(url, options))
   const [given] = Object.entries(options).find(([, value]) => value !== undefined) ?? []
   if (given !== undefined) throw invalidArgument(`connect: ${given} is about a server that runs; give its URL first`)
   return createToolmock()
@@ -119,7 +119,10 @@ export async function runningServer(
   const names = scenarioNames(options)
   const read = names.length === 0 ? undefined : await readScenarios(names)
   const defaults = Object.entries({ clock, freeze, idSeed, scenarios: read }).filter(([, value]) => value !== undefined)
-  const known = await connection(address, adminToken === undefined ? connectOptions : { adminToken, ...connectOptions })
+  const known = await readConnection(
+    address,
+    adminToken === undefined ? connectOptions : { adminToken, ...connectOptions },
+  )
   return { ...known, defaults: Object.fromEntries(defaults) }
 }
 
@@ -205,13 +208,13 @@ export const RULES = {
   with: PARAMETERS,
   clock: CLOCK,
   freeze: BOOLEAN,
-  idSeed: wholeNumber(0, 999_999_999),
+  idSeed: wholeNumberRule(0, 999_999_999),
   strict: { ...BOOLEAN, flag: '--strict' },
   documentedOnly: { ...BOOLEAN, flag: '--documented-only' },
   state: TEXT,
   fresh: BOOLEAN,
   durability: oneOf('strict', 'relaxed'),
-  port: wholeNumber(0, 65_535),
+  port: wholeNumberRule(0, 65_535),
   host: TEXT,
   baseUrl: BASE_URL,
   descriptors: { ...TEXTS, flag: '--descriptors' },
@@ -221,8 +224,8 @@ export const RULES = {
   allowHosts: TEXTS,
   allowOutbound: { ...BOOLEAN, flag: '--allow-outbound' },
   watch: BOOLEAN,
-  bodyLimit: { ...wholeNumber(1, 999_999_999), flag: '--body-limit' },
-  journalSize: { ...wholeNumber(1, 10_000_000), flag: '--journal-size' },
+  bodyLimit: { ...wholeNumberRule(1, 999_999_999), flag: '--body-limit' },
+  journalSize: { ...wholeNumberRule(1, 10_000_000), flag: '--journal-size' },
   journalFile: { ...TEXT, flag: '--journal' },
   url: BASE_URL,
 } satisfies Record<keyof ToolmockOptions, OptionRule>

@@ -1,4 +1,4 @@
-import { checkOptions, wholeNumber } from './arguments.ts'
+import { checkOptions, wholeNumberRule } from './arguments.ts'
 import type { ControlClient } from './control-client.ts'
 import { ToolmockError } from './toolmock-error.ts'
 import type { LinkView } from './types.ts'
@@ -39,7 +39,7 @@ export function linksOf(control: ControlClient): MockLinks {
   return {
     list: () => list(),
     wait: async (options = {}) => {
-      checkOptions('links.wait', options, { timeoutMs: wholeNumber(0, 600_000) })
+      checkOptions('links.wait', options, { timeoutMs: wholeNumberRule(0, 600_000) })
       const { timeoutMs = DEFAULT_TIMEOUT_MS } = options
       const [link] = await list(timeoutMs)
       if (link) return link

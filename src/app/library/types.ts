@@ -7,10 +7,10 @@ import type { components } from '../../model/contract/generated/control-types.ts
 export type {
   ExtensionName,
   ServedOperation as OperationName,
-  Query as ServiceQuery,
+  QueryOf as ServiceQuery,
   RequestBody as ServiceRequest,
   ResponseBody as ServiceAnswer,
-  Status as ServiceStatus,
+  StatusOf as ServiceStatus,
 } from '../../model/contract/shapes.ts'
 
 type Schemas = components['schemas']

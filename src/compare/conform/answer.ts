@@ -66,21 +66,21 @@ export class Answer {
   string(path: string): string {
     const value = this.at(path)
     if (typeof value === 'string' && value !== '') return value
-    throw new Broken(`${this.asked} to answer a text in ${path}`, shown(value))
+    throw new Broken(`${this.asked} to answer a text in ${path}`, answerText(value))
   }
 
   /** @throws Broken */
   list(path: string): JsonValue[] {
     const value = this.at(path)
     if (Array.isArray(value)) return value
-    throw new Broken(`${this.asked} to answer an array in ${path}`, shown(value))
+    throw new Broken(`${this.asked} to answer an array in ${path}`, answerText(value))
   }
 
   /** @throws Broken */
   objects(path: string): JsonObject[] {
     return this.list(path).map((item) => {
       if (isJsonObject(item)) return item
-      throw new Broken(`${this.asked} to answer objects in ${path}`, shown(item))
+      throw new Broken(`${this.asked} to answer objects in ${path}`, answerText(item))
     })
   }
 
@@ -88,7 +88,7 @@ export class Answer {
   object(path: string): JsonObject {
     const value = this.at(path)
     if (isJsonObject(value)) return value
-    throw new Broken(`${this.asked} to answer an object in ${path}`, shown(value))
+    throw new Broken(`${this.asked} to answer an object in ${path}`, answerText(value))
   }
 
   /** @throws Broken unless the value at `path` equals `expected` */
@@ -107,19 +107,19 @@ export class Answer {
     const value = this.headers[name.toLowerCase()]
     const text = Array.isArray(value) ? value.join(', ') : value
     if (text !== undefined && pattern.test(text)) return this
-    throw new Broken(`${this.asked} to answer the header ${name} like ${pattern.source}`, shown(text))
+    throw new Broken(`${this.asked} to answer the header ${name} like ${pattern.source}`, answerText(text))
   }
 }
 
 /** @throws Broken unless both are equal */
 export function same(actual: unknown, expected: unknown, what: string): void {
-  if (isDeepStrictEqual(plain(actual), plain(expected))) return
-  throw new Broken(`${what} to be ${shown(expected)}`, shown(actual))
+  if (isDeepStrictEqual(comparableValue(actual), comparableValue(expected))) return
+  throw new Broken(`${what} to be ${answerText(expected)}`, answerText(actual))
 }
 
 /** @throws Broken unless `holds` */
 export function must(holds: boolean, expected: string, actual: unknown): void {
-  if (!holds) throw new Broken(expected, shown(actual))
+  if (!holds) throw new Broken(expected, answerText(actual))
 }
 
 /** @throws Broken unless both have the same members, in any order */
@@ -143,11 +143,11 @@ export async function everyPage(ask: (page_token: string | undefined) => Promise
 }
 
 /** JSON without prototypes, so that only values are compared. */
-function plain(value: unknown): unknown {
+function comparableValue(value: unknown): unknown {
   return value === undefined ? undefined : parseJson(jsonText(value))
 }
 
-function shown(value: unknown): string {
+function answerText(value: unknown): string {
   return value === undefined ? 'nothing' : excerpt(jsonText(value))
 }
 

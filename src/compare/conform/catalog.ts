@@ -84,7 +84,7 @@ export class Catalog {
     return answer.objects('connections').flatMap((connection) => {
       const [name, type] = [own(connection, 'key_id'), own(connection, 'type')]
       if (typeof name !== 'string' || typeof type !== 'string' || own(connection, 'enabled') === false) return []
-      return [{ name, type, kind: kindOf(type) }]
+      return [{ name, type, kind: credentialKind(type) }]
     })
   }
 
@@ -107,7 +107,7 @@ function listedTool(tool: JsonObject): ListedTool[] {
   return [{ name, required: Array.isArray(required) ? required.map(String) : [], nullable }]
 }
 
-function kindOf(connectionType: string): CredentialKind | null {
+function credentialKind(connectionType: string): CredentialKind | null {
   const type = AUTHORIZATION_TYPES.find((each) => TRAITS[each].connectionType === connectionType)
   return type ? TRAITS[type].kind : null
 }

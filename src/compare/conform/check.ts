@@ -2,7 +2,7 @@ import type { ServedOperation } from '../../model/contract/shapes.ts'
 import type { JsonValue } from '../../model/domain/json.ts'
 import type { Answer } from './answer.ts'
 import type { CheckContext } from './context.ts'
-import type { Query } from './target.ts'
+import type { QueryParameters } from './target.ts'
 
 /** Where an expectation comes from: a part of the service's document, or a point of `docs/fidelity.md`. */
 export type CheckBasis = `document:${string}` | `convention:${string}` | `choice:${string}`
@@ -26,7 +26,9 @@ export type CheckRun = (context: CheckContext) => unknown
 type Sent<T> = T | ((context: CheckContext) => T | Promise<T>)
 
 /** Makes checks of one request each, which are about the status of its answer: `answers(400, { query: 'co' })`. */
-export function statusChecks<T extends JsonValue | Query>(ask: (context: CheckContext, input: T) => Promise<Answer>) {
+export function statusChecks<T extends JsonValue | QueryParameters>(
+  ask: (context: CheckContext, input: T) => Promise<Answer>,
+) {
   return (status: number, input: Sent<T>): CheckRun =>
     async (context) => {
       const value = typeof input === 'function' ? await input(context) : input

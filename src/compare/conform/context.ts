@@ -1,6 +1,6 @@
 import { type JsonObject, textOf } from '../../model/domain/json.ts'
 import { type Answer, Skipped } from './answer.ts'
-import type { ControlApi, Decision, TestEnvironment } from './control-api.ts'
+import type { ControlApi, ConsentDecision, TestEnvironment } from './control-api.ts'
 import { Catalog, credentialsOf, storing } from './catalog.ts'
 import { TestResources } from './resources.ts'
 import { Api } from './target.ts'
@@ -126,7 +126,7 @@ export class CheckContext {
   }
 
   /** The account's user decides a magic link; answers where the browser is sent. @throws Broken, Skipped */
-  async consent(account: { id: string }, body: JsonObject = {}, decision: Decision = 'approve'): Promise<URL> {
+  async consent(account: { id: string }, body: JsonObject = {}, decision: ConsentDecision = 'approve'): Promise<URL> {
     const control = this.control()
     const answer = await this.link({ id: account.id, user_verify_url: VERIFY_URL, ...body })
     return control.decide(answer.is(200).string('link'), decision)

@@ -1,15 +1,15 @@
 import type { JsonObject, JsonValue } from '../../model/domain/json.ts'
 import type { Answer } from './answer.ts'
-import type { Target } from './target.ts'
+import type { ConformTarget } from './target.ts'
 
-export type Decision = 'approve' | 'deny'
+export type ConsentDecision = 'approve' | 'deny'
 
 /** The control API of a toolmock: consent without a browser, and environments whose clock a check may move. */
 export class ControlApi {
-  readonly #target: Target
+  readonly #target: ConformTarget
   readonly #adminToken: string | undefined
 
-  constructor(target: Target, adminToken: string | undefined) {
+  constructor(target: ConformTarget, adminToken: string | undefined) {
     this.#target = target
     this.#adminToken = adminToken
   }
@@ -24,7 +24,7 @@ export class ControlApi {
   }
 
   /** Decides a magic link as its user would; answers where the browser is sent. @throws Broken */
-  async decide(link: string, decision: Decision): Promise<URL> {
+  async decide(link: string, decision: ConsentDecision): Promise<URL> {
     const id = new URL(link).pathname.split('/').at(-1) ?? ''
     const answer = await this.call('POST', `/links/${encodeURIComponent(id)}/complete`, { decision })
     return new URL(answer.is(200).string('redirect_url'))

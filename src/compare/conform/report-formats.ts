@@ -3,7 +3,7 @@ import type { CheckOutcome } from './check.ts'
 import type { ConformReport } from './run.ts'
 
 /** A report as text, without a line break at its end. */
-export function reportText(report: ConformReport, format: 'text' | 'json' | 'junit'): string {
+export function conformReportText(report: ConformReport, format: 'text' | 'json' | 'junit'): string {
   switch (format) {
     case 'text':
       return readable(report)

@@ -6,7 +6,7 @@ import type { Check, CheckOutcome, CheckResult } from './check.ts'
 import { CHECKS } from './checks/table.ts'
 import { CheckContext } from './context.ts'
 import { ControlApi } from './control-api.ts'
-import { Api, type ClientCredentials, Target } from './target.ts'
+import { Api, type ClientCredentials, ConformTarget } from './target.ts'
 
 export interface ConformOptions {
   readonly baseUrl: string
@@ -35,8 +35,8 @@ export interface ConformReport {
 
 /** Checks a target against the service's contract. @throws StartError when the target cannot be reached at all */
 export async function conform(options: ConformOptions): Promise<ConformReport> {
-  const checks = chosen(options)
-  const target = new Target(options.baseUrl, [])
+  const checks = chosenChecks(options)
+  const target = new ConformTarget(options.baseUrl, [])
   const api = new Api(target, options.client)
   const control = options.controlApi ? new ControlApi(target, options.adminToken) : undefined
   try {
@@ -45,14 +45,14 @@ export async function conform(options: ConformOptions): Promise<ConformReport> {
     const context = new CheckContext({ api, prefix, connector, control, allowProviderChanges })
     const outcomes = await runAll(checks, context, options)
     const left = await context.resources.removeAll()
-    return { checks: outcomes, summary: summaryOf(outcomes), leftBehind: left.length }
+    return { checks: outcomes, summary: conformSummary(outcomes), leftBehind: left.length }
   } finally {
     target.close()
   }
 }
 
 /** The checks that `only` and `basis` leave. @throws StartError when none is left */
-export function chosen({ only = [], basis }: Pick<ConformOptions, 'only' | 'basis'>): Check[] {
+export function chosenChecks({ only = [], basis }: Pick<ConformOptions, 'only' | 'basis'>): Check[] {
   const checks = CHECKS.filter(
     (check) =>
       (only.length === 0 || only.some((pattern) => matchesGlob(pattern, check.id))) &&
@@ -106,7 +106,7 @@ function outcome({ id, title, basis }: Check, result: CheckResult, reason: strin
   return { id, title, basis, result, reason }
 }
 
-function summaryOf(outcomes: readonly CheckOutcome[]): ConformReport['summary'] {
+function conformSummary(outcomes: readonly CheckOutcome[]): ConformReport['summary'] {
   const count = (result: CheckResult): number => outcomes.filter((each) => each.result === result).length
   return { total: outcomes.length, held: count('held'), broken: count('broken'), skipped: count('skipped') }
 }

@@ -6,7 +6,7 @@ import { Answer } from './answer.ts'
 const TIMEOUT_MS = 30_000
 
 /** The implementation that is checked: plain HTTP requests. */
-export class Target {
+export class ConformTarget {
   readonly #client: HttpClient
 
   constructor(
@@ -36,14 +36,14 @@ export interface ClientCredentials {
   readonly secret: string
 }
 
-export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>
+export type QueryParameters = Readonly<Record<string, string | number | readonly string[] | undefined>>
 
 /** The service as a client uses it: JSON under `/api/v1`, with a bearer token that is fetched once. */
 export class Api {
   #token = this.#tokenOnce()
 
   constructor(
-    readonly target: Target,
+    readonly target: ConformTarget,
     readonly client: ClientCredentials,
   ) {}
 
@@ -62,13 +62,13 @@ export class Api {
   }
 
   /** A token request; `undefined` leaves a field out. */
-  requestToken(changes: Query = {}, headers = FORM): Promise<Answer> {
+  requestToken(changes: QueryParameters = {}, headers = FORM): Promise<Answer> {
     const { id, secret } = this.client
     const form = { client_id: id, client_secret: secret, grant_type: 'client_credentials', ...changes }
     return this.target.send({ method: 'POST', path: '/oauth/token', headers, body: encoded(form) })
   }
 
-  get(path: string, query: Query = {}): Promise<Answer> {
+  get(path: string, query: QueryParameters = {}): Promise<Answer> {
     const text = encoded(query)
     return this.send('GET', text === '' ? path : `${path}?${text}`)
   }
@@ -105,7 +105,7 @@ export class Api {
 export const FORM: Readonly<Record<string, string>> = { 'Content-Type': 'application/x-www-form-urlencoded' }
 
 /** A query or a form as text: a name is repeated for each item of a list. */
-function encoded(fields: Query): string {
+function encoded(fields: QueryParameters): string {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((each): [string, string] => [name, String(each)]),
   )

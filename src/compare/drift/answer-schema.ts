@@ -33,12 +33,14 @@ export class AnswerSchemas {
     const described = this.#described(operation ?? (status >= 400 ? 'list_connections' : ''))
     const response = this.#at(described, 'responses', String(status))
     const basis =
-      operation === undefined ? 'convention:G8' : (textOf(response['x-basis']) ?? textOf(described['x-basis']) ?? '')
+      operation === undefined
+        ? 'convention:G8'
+        : (basisText(response['x-basis']) ?? basisText(described['x-basis']) ?? '')
     const schema = this.#at(response, 'content', 'application/json', 'schema')
     const body = Object.keys(schema).length > 0 ? this.#node(schema, basis) : undefined
     const headers = Object.keys(this.#at(response, 'headers')).map((name) => {
       const header = this.#at(response, 'headers', name)
-      const headerBasis = textOf(header['x-basis']) ?? basis
+      const headerBasis = basisText(header['x-basis']) ?? basis
       const nodeBasis = headerBasis === 'transport' ? 'convention:G8' : headerBasis
       return { name: name.toLowerCase(), node: this.#node(this.#at(header, 'schema'), nodeBasis) }
     })
@@ -63,9 +65,9 @@ export class AnswerSchemas {
   #node(raw: JsonValue | undefined, around: string): AnswerNode {
     const schemaObject = isJsonObject(raw) ? raw : {}
     const schema = resolved(this.#document, schemaObject)
-    const presence = textOf(schemaObject['x-basis']) ?? around
-    const basis = textOf(schema['x-basis']) ?? presence
-    return { schema, presence, basis, valueBasis: textOf(schema['x-value-basis']) ?? presence }
+    const presence = basisText(schemaObject['x-basis']) ?? around
+    const basis = basisText(schema['x-basis']) ?? presence
+    return { schema, presence, basis, valueBasis: basisText(schema['x-value-basis']) ?? presence }
   }
 
   #described(operation: string): JsonObject {
@@ -90,7 +92,7 @@ function resolved(document: JsonObject, value: JsonValue | undefined): JsonObjec
 }
 
 /** An `x-basis` may be a list; its first entry counts. */
-function textOf(basis: JsonValue | undefined): string | undefined {
+function basisText(basis: JsonValue | undefined): string | undefined {
   const [first] = [basis].flat()
   return typeof first === 'string' ? first : undefined
 }

@@ -35,7 +35,7 @@ export type Kind =
 /** A value of an answer; undefined where the answer has none. */
 type Value = JsonValue | undefined
 
-export interface Difference {
+export interface AnswerDifference {
   readonly kind: Kind
   /** The path of a member, `[]` for any item; the name of a header; empty for the answer as a whole. */
   readonly place: string
@@ -75,7 +75,7 @@ const ZERO: ReadonlySet<string> = new Set(['""', '[]', '{}', 'false', '0'])
 /** Compares two answers to the same request. */
 export class Comparison {
   readonly #context: CompareContext
-  readonly differences: Difference[] = []
+  readonly differences: AnswerDifference[] = []
   /** The basis of everything that was compared. */
   readonly bases = new Set<string>()
   /** Errors do not depend on what was there before. */
@@ -105,13 +105,20 @@ export class Comparison {
     const [clock, serviceClock] = [mock, service].map(({ headers }) => Date.parse(String(headers['date'])) || 0)
     this.#clocks = { ahead: (serviceClock ?? 0) - (clock ?? 0), mock: clock ?? 0 }
     this.#headers(schema.headers, mock, service)
-    const [mine, theirs] = [bodyOf(mock), bodyOf(service)]
+    const [mine, theirs] = [answerBody(mock), answerBody(service)]
     if (mock.status >= 400) this.#errorCodes(schema.body?.basis ?? schema.basis, mine, theirs)
     this.#value(schema.body, '', mine, theirs)
     return this
   }
 
-  #add(kind: Kind, place: string, basis: string, mock: Value, service: Value, more: Partial<Difference> = {}): void {
+  #add(
+    kind: Kind,
+    place: string,
+    basis: string,
+    mock: Value,
+    service: Value,
+    more: Partial<AnswerDifference> = {},
+  ): void {
     this.differences.push({ kind, place, basis, behaviour: false, mock, service, ...more })
   }
 
@@ -122,7 +129,8 @@ export class Comparison {
       const [mine, theirs] = [mock, service].map(({ headers }) => headers[name]?.toString())
       this.bases.add(node.basis)
       if ((mine === undefined) !== (theirs === undefined)) this.#add('header', name, node.basis, mine, theirs)
-      else if (theirs !== undefined && !fits(node.schema, theirs)) this.#add('format', name, node.basis, mine, theirs)
+      else if (theirs !== undefined && !fitsSchema(node.schema, theirs))
+        this.#add('format', name, node.basis, mine, theirs)
       else if (mine !== undefined && theirs !== undefined) this.#echo(name, node.basis, mine, theirs)
     }
   }
@@ -227,7 +235,7 @@ export class Comparison {
         this.#add('value', place, 'document:4.6', mine, theirs, { behaviour: true })
       return
     }
-    if (node && !fits(node.schema, theirs)) {
+    if (node && !fitsSchema(node.schema, theirs)) {
       this.#form(node, place, mine, theirs)
       return
     }
@@ -304,7 +312,7 @@ const ERROR_CODES = [
 ] as const
 
 /** Whether a text is one of the words of a schema, and has its form. */
-function fits(schema: JsonObject, text: string): boolean {
+function fitsSchema(schema: JsonObject, text: string): boolean {
   const [words, pattern, format] = ['enum', 'pattern', 'format'].map((key) => own(schema, key))
   if (Array.isArray(words) && !words.includes(text)) return false
   if (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(text)) return false
@@ -313,6 +321,6 @@ function fits(schema: JsonObject, text: string): boolean {
 }
 
 /** The parsed body; a text that is no JSON as it is, undefined where there is none. */
-function bodyOf({ text }: Answer): Value {
+function answerBody({ text }: Answer): Value {
   return text === '' ? undefined : (parsedJson(text) ?? text)
 }

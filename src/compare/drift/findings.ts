@@ -10,19 +10,19 @@ import { valueAt } from '../../model/domain/value-match.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
 import { basisOf } from '../../model/contract/basis.ts'
 import { AnswerSchemas } from './answer-schema.ts'
-import { Comparison, type Difference, type Kind } from './compare.ts'
+import { Comparison, type AnswerDifference, type Kind } from './compare.ts'
 import { bodyValue, type ValueMap } from './value-map.ts'
 
 export const CLASSES = ['contract', 'mock', 'data'] as const
 
 /** What fixes a difference: a part of a seed, or lines of the configuration file. */
-export interface Remedy {
+export interface DriftRemedy {
   readonly settings?: JsonObject
   readonly configuration?: JsonObject
 }
 
 /** A difference between the service and the mock, found once or often. */
-export interface Finding {
+export interface DriftFinding {
   /** Operation, place and kind: the same from one run to the next. */
   readonly id: string
   /** `contract`: the service breaks its document; `mock`: the document is silent; `data`: the accounts differ. */
@@ -37,7 +37,7 @@ export interface Finding {
   readonly title?: string
   readonly service: JsonValue
   readonly mock: JsonValue
-  readonly settings?: Remedy
+  readonly settings?: DriftRemedy
 }
 
 /** Which points of docs/fidelity.md the service has answered alike, which otherwise, and which no request was about. */
@@ -50,7 +50,7 @@ export interface Gaps {
 /** What asks, where it is a check of the conformance suite. */
 export type AskingCheck = Pick<Check, 'id' | 'operation' | 'basis' | 'title'>
 
-export interface Step {
+export interface DriftStep {
   /** As the mock has got it. */
   readonly request: HttpRequest
   readonly mock: Answer
@@ -71,9 +71,9 @@ export class Findings {
   readonly #schemas: AnswerSchemas
   readonly #prefix: string | undefined
   readonly #isSame: boolean
-  readonly #findings = new Map<string, Finding>()
+  readonly #findings = new Map<string, DriftFinding>()
   /** Differences inside successful answers without the checks that asked, with the ids of the findings with them. */
-  readonly #anyCheck = new Map<string, { finding: Finding; ids: Set<string> }>()
+  readonly #anyCheck = new Map<string, { finding: DriftFinding; ids: Set<string> }>()
   readonly #exercised = new Set<string>()
   readonly #sent = new Set<string>()
   readonly #written = new Set<string>()
@@ -85,7 +85,7 @@ export class Findings {
     this.#isSame = isSame
   }
 
-  add({ request, mock, service, map, check }: Step): void {
+  add({ request, mock, service, map, check }: DriftStep): void {
     const [path = ''] = request.path.split('?')
     const isConsent = CONSENT.test(path)
     if (path.startsWith('/_mock/') && !isConsent) return
@@ -108,7 +108,7 @@ export class Findings {
     for (const each of differences) this.#keep(each, name, about, mock)
   }
 
-  list(): Finding[] {
+  list(): DriftFinding[] {
     const list = new Map(this.#findings)
     // What differs whichever check asks is about none of them.
     for (const { finding, ids } of this.#anyCheck.values()) {
@@ -137,7 +137,7 @@ export class Findings {
     if (gap !== undefined) this.#exercised.add(gap)
   }
 
-  #keep(difference: Difference, operation: string, check: AskingCheck | undefined, mock: Answer): void {
+  #keep(difference: AnswerDifference, operation: string, check: AskingCheck | undefined, mock: Answer): void {
     const about = difference.behaviour ? check : undefined
     const finding = this.#finding(difference, operation, about, mock)
     if (this.#findings.has(finding.id)) return
@@ -148,11 +148,16 @@ export class Findings {
     this.#anyCheck.set(general.id, { ...entry, ids: entry.ids.add(finding.id) })
   }
 
-  #finding(difference: Difference, operation: string, check: AskingCheck | undefined, mock: Answer): Finding {
+  #finding(
+    difference: AnswerDifference,
+    operation: string,
+    check: AskingCheck | undefined,
+    mock: Answer,
+  ): DriftFinding {
     const isRefusal = difference.behaviour && difference.kind === 'status'
     const basis = check?.basis ?? (isRefusal ? refusalBasis(operation, mock) : undefined) ?? difference.basis
     const isShared = !difference.behaviour && mock.status >= 400 && operation !== 'create_token'
-    const about = difference.behaviour ? (check?.id ?? outcomeOf(mock)) : ''
+    const about = difference.behaviour ? (check?.id ?? answerOutcome(mock)) : ''
     const place = [about, isShared ? `error${difference.place === '' ? '' : `.${difference.place}`}` : difference.place]
     const parts = {
       operation: isShared ? 'any_operation' : operation,
@@ -170,8 +175,8 @@ export class Findings {
       basis,
       ...parts,
       ...(check ? { title: check.title } : {}),
-      service: shown(difference.place, difference.service),
-      mock: shown(difference.place, difference.mock),
+      service: comparedValue(difference.place, difference.service),
+      mock: comparedValue(difference.place, difference.mock),
       ...(settings && { settings }),
     }
   }
@@ -202,20 +207,20 @@ function refusalBasis(operation: string, { status, text }: Answer): string | und
 }
 
 /** What the mock answered, for requests that no check makes. */
-function outcomeOf(mock: Answer): string {
+function answerOutcome(mock: Answer): string {
   const [, code] = /"error_code":"(\w+)"/.exec(mock.text) ?? []
   const [, field] = /"field":"([^"]+)"/.exec(mock.text) ?? []
   return [mock.status, code, field].filter((part) => part !== undefined).join('.')
 }
 
-function remedyOf({ kind, word, lifetime }: Difference): Remedy | undefined {
+function remedyOf({ kind, word, lifetime }: AnswerDifference): DriftRemedy | undefined {
   if (lifetime) return { settings: { [lifetime[0]]: `${lifetime[1] / 1000}s` } }
   const isWord = word?.every((each) => /^\w+$/.test(each)) === true
   return isWord && kind !== 'code' ? { settings: { vocabulary: { [word[0]]: word[1] } } } : undefined
 }
 
 /** A value as reports show it: short, and without secrets. */
-function shown(place: string, value: JsonValue | undefined): JsonValue {
+function comparedValue(place: string, value: JsonValue | undefined): JsonValue {
   if (value === undefined) return null
   // The details of an error are no credentials, as those of `static_auth` are.
   const path = place.split('.').filter((part) => part !== 'details[]')

@@ -61,12 +61,12 @@ export function exchangesOf({ log }: Har): Exchange[] {
     const { text = '', encoding } = content
     const body = encoding === 'base64' ? Buffer.from(text, 'base64').toString('utf8') : text
     return [
-      exchangeOf(
+      harExchange(
         {
           method: request.method,
           path: path + url.search,
           headers: request.headers.map(({ name, value }) => [name, value]),
-          body: bodyOf(request.postData),
+          body: postedText(request.postData),
         },
         { status, headers: headers.map(({ name, value }) => [name, value]), text: body },
       ),
@@ -77,7 +77,7 @@ export function exchangesOf({ log }: Har): Exchange[] {
 type Pairs = readonly (readonly [name: string, value: string])[]
 
 /** A recorded request as it is sent again, with its answer. */
-export function exchangeOf(
+export function harExchange(
   { method, path, headers, body }: { method: string; path: string; headers: Pairs; body: string | undefined },
   answer: { status: number; headers: Pairs; text: string },
 ): Exchange {
@@ -89,7 +89,7 @@ export function exchangeOf(
   }
 }
 
-function bodyOf(postData: HarEntry['request']['postData']): string | undefined {
+function postedText(postData: HarEntry['request']['postData']): string | undefined {
   if (postData === undefined) return undefined
   const fields = (postData.params ?? []).map(({ name, value = '' }): [string, string] => [name, value])
   return postData.text ?? new URLSearchParams(fields).toString()

@@ -1,4 +1,4 @@
-import { Api, type ClientCredentials, type Target } from '../conform/target.ts'
+import { Api, type ClientCredentials, type ConformTarget } from '../conform/target.ts'
 import { CONNECTION_TYPES, TRAITS } from '../../model/domain/authorization-type.ts'
 import { DEFAULT_PEOPLE, typeOfConnection } from '../../model/domain/connector-defaults.ts'
 import {
@@ -27,7 +27,7 @@ export async function mirrorOf(api: Api, mock: Api): Promise<JsonObject | undefi
   const mirrored = listed.filter(
     ({ key_id, type }) => names.has(key_id) || CONNECTION_TYPES.some((each) => each === type),
   )
-  const connections = mirrored.map((each) => seedConnection(each, names.has(each['key_id'])))
+  const connections = mirrored.map((each) => connectionDocument(each, names.has(each['key_id'])))
   return { connectors, connections: connections.map(({ id: _ofTheService, ...rest }) => rest) }
 }
 
@@ -82,7 +82,7 @@ const CONNECTION_FIELDS = [
 ]
 
 /** A listed connection as a seed has it. A connector of its name gives it its type. */
-export function seedConnection(connection: JsonObject, hasConnector: boolean): JsonObject {
+export function connectionDocument(connection: JsonObject, hasConnector: boolean): JsonObject {
   const fields = fieldsIn(connection, CONNECTION_FIELDS)
   if (!/^[A-Z][A-Z0-9_]*$/.test(textAt(fields, 'provider'))) delete fields['provider']
   if (hasConnector) delete fields['type']
@@ -96,7 +96,7 @@ export function fieldsIn(object: JsonObject, names: readonly string[]): JsonObje
 }
 
 /** Whether both list the same connections and providers, and as many accounts. */
-export async function holdSame(both: readonly Target[], client: ClientCredentials): Promise<boolean> {
+export async function holdSame(both: readonly ConformTarget[], client: ClientCredentials): Promise<boolean> {
   const [mine, theirs] = await Promise.all(
     both.map(async (target) => {
       const api = new Api(target, client)

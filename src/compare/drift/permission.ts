@@ -1,5 +1,5 @@
 import { type Answer, Skipped } from '../conform/answer.ts'
-import { Target } from '../conform/target.ts'
+import { ConformTarget } from '../conform/target.ts'
 import { operationAt } from '../../model/contract/route.ts'
 import { type JsonValue, parsedJson, textOf } from '../../model/domain/json.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
@@ -57,7 +57,7 @@ export class Permission {
 }
 
 /** A target that gets only what may be sent to the service, and keeps what was asked and answered. */
-export class PermittedTarget extends Target {
+export class PermittedTarget extends ConformTarget {
   readonly exchanges: Exchange[] = []
   readonly #permission: Permission
 

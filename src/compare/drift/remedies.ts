@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../model/domain/json.ts'
-import type { Finding, Remedy } from './findings.ts'
+import type { DriftFinding, DriftRemedy } from './findings.ts'
 
 /** Every other way that the mock can be told to take; a test holds this list against the settings and flags that there are. */
-export const OTHER_WAYS: readonly Remedy[] = [
+export const OTHER_WAYS: readonly DriftRemedy[] = [
   { settings: { require_user_verification: true } },
   { settings: { revocation: 'final' } },
   { settings: { virtual_mcp: true } },
@@ -14,7 +14,7 @@ export const OTHER_WAYS: readonly Remedy[] = [
 
 export interface Trial {
   /** What differs at a mock with these choices. */
-  readonly findingsWith: (choices: Remedy) => Promise<readonly Finding[]>
+  readonly findingsWith: (choices: DriftRemedy) => Promise<readonly DriftFinding[]>
   readonly progress?: ((line: string) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -23,9 +23,9 @@ export interface Trial {
  * The findings, with the setting that fixes each where one does. Each is tried: the same requests at a mock that has it. What a
  * mock answers with a setting breaks no document.
  */
-export async function withRemedies(findings: readonly Finding[], trial: Trial): Promise<readonly Finding[]> {
+export async function withRemedies(findings: readonly DriftFinding[], trial: Trial): Promise<readonly DriftFinding[]> {
   const remedies = new Map<string, JsonObject>()
-  const open = (): Finding[] =>
+  const open = (): DriftFinding[] =>
     findings.filter((each) => each.class !== 'data' && each.settings === undefined && !remedies.has(each.id))
   if (open().length === 0) return findings
   const before = new Set((await trial.findingsWith({})).map(({ id }) => id))
@@ -47,7 +47,7 @@ export async function withRemedies(findings: readonly Finding[], trial: Trial): 
 }
 
 /** What fixes findings, taken together. */
-export function settingsThatFix(findings: readonly Finding[]): Remedy {
+export function settingsThatFix(findings: readonly DriftFinding[]): DriftRemedy {
   const remedies = findings.flatMap(({ settings }) => settings ?? [])
   const vocabulary = Object.assign({}, ...remedies.map(({ settings }) => settings?.['vocabulary'] ?? {})) as JsonObject
   const settings = Object.assign({}, ...remedies.map((each) => each.settings ?? {})) as JsonObject

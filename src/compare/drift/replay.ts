@@ -1,5 +1,5 @@
 import { type Answer, Skipped } from '../conform/answer.ts'
-import { Api, type ClientCredentials, type Target } from '../conform/target.ts'
+import { Api, type ClientCredentials, type ConformTarget } from '../conform/target.ts'
 import { parsedJson } from '../../model/domain/json.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
 import type { Exchange } from './har.ts'
@@ -10,7 +10,7 @@ import { ValueMap } from './value-map.ts'
 export interface ReplayOptions {
   readonly exchanges: readonly Exchange[]
   /** The mock that is compared with them. It may hold what was there before; ids that both have stay as they are. */
-  readonly mock: Target
+  readonly mock: ConformTarget
   readonly client: ClientCredentials
   /** The service, where the requests are sent to it too; absent: the answers of the recording are those of the service. */
   readonly service?: PermittedTarget | undefined
@@ -73,7 +73,7 @@ export class Replayed {
   /** The recorded values with those that it has in their place. */
   readonly map = new ValueMap()
 
-  constructor(target: Target, client: ClientCredentials) {
+  constructor(target: ConformTarget, client: ClientCredentials) {
     this.#api = new Api(target, client)
   }
 

@@ -1,21 +1,21 @@
 import { jsonText } from '../../model/domain/json.ts'
 import type { Result } from 'sarif'
-import { chosen } from '../conform/run.ts'
+import { chosenChecks } from '../conform/run.ts'
 import { isOperation } from '../../model/contract/route.ts'
 import { type JunitCase, junitXml } from '../../model/domain/junit.ts'
 import { plural } from '../../model/domain/text.ts'
 import { fingerprints, inOperation, plainMessage, sarifLog } from '../../journal/verdict/formats/sarif.ts'
-import { CLASSES, type Finding, type Gaps } from './findings.ts'
+import { CLASSES, type DriftFinding, type Gaps } from './findings.ts'
 
 /** What a comparison has found, in the form of `--format json`. */
 export interface DriftReport {
-  readonly findings: readonly Finding[]
+  readonly findings: readonly DriftFinding[]
   readonly gaps: Gaps
-  readonly summary: Readonly<Record<'total' | Finding['class'], number>>
+  readonly summary: Readonly<Record<'total' | DriftFinding['class'], number>>
 }
 
-export function reportOf(findings: readonly Finding[], gaps: Gaps): DriftReport {
-  const count = (wanted: Finding['class']): number => findings.filter((each) => each.class === wanted).length
+export function reportOf(findings: readonly DriftFinding[], gaps: Gaps): DriftReport {
+  const count = (wanted: DriftFinding['class']): number => findings.filter((each) => each.class === wanted).length
   const counts = { contract: count('contract'), mock: count('mock'), data: count('data') }
   return { findings, gaps, summary: { total: findings.length, ...counts } }
 }
@@ -33,7 +33,7 @@ export function driftText({ findings, gaps, summary }: DriftReport): string {
   ].join('\n')
 }
 
-function lines(finding: Finding): string[] {
+function lines(finding: DriftFinding): string[] {
   const { id, class: of, gap, basis, title, settings } = finding
   const fix = settings && `fix: ${jsonText(settings)}`
   const below = [title, answersOf(finding), fix].filter((each) => each !== undefined)
@@ -41,7 +41,7 @@ function lines(finding: Finding): string[] {
 }
 
 /** Undefined for an entry of `--accept`, which has none. */
-function answersOf({ kind, service, mock }: Finding): string | undefined {
+function answersOf({ kind, service, mock }: DriftFinding): string | undefined {
   return kind === 'accepted' ? undefined : `service ${jsonText(service)}, mock ${jsonText(mock)}`
 }
 
@@ -73,7 +73,7 @@ export function acceptedReport(
  */
 function triedBy(only: readonly string[] | undefined): (id: string) => boolean {
   if (only === undefined) return () => true
-  const checks = chosen({ only })
+  const checks = chosenChecks({ only })
   return (id) => {
     const [operation = '', ...rest] = id.split('/')
     if (!isOperation(operation) && operation !== 'any_operation') return true
@@ -82,7 +82,7 @@ function triedBy(only: readonly string[] | undefined): (id: string) => boolean {
   }
 }
 
-function staleFinding({ finding, reason }: Accepted): Finding {
+function staleFinding({ finding, reason }: Accepted): DriftFinding {
   const [operation = '', ...rest] = finding.split('/')
   const title = `--accept names ${finding}, which no longer occurs: remove the entry (${reason})`
   const parts = { operation, place: rest.join('/'), kind: 'accepted' as const, basis: 'accepted' }
@@ -105,7 +105,7 @@ export function driftIn(format: 'text' | 'json' | 'junit' | 'sarif', report: Dri
 
 /** A test for each finding, which fails, and one for each gap that was confirmed. */
 function junit({ findings, gaps }: DriftReport): string {
-  const failed = (each: Finding): JunitCase => {
+  const failed = (each: DriftFinding): JunitCase => {
     return { className: each.operation, name: each.id, type: each.class, texts: [sentence(each)] }
   }
   const skipped = { outcome: 'skipped', texts: ['no request was about it'] } as const
@@ -118,7 +118,7 @@ function junit({ findings, gaps }: DriftReport): string {
 }
 
 const LEVELS = { contract: 'error', mock: 'warning', data: 'note' } as const
-const RULES: Readonly<Record<Finding['class'], string>> = {
+const RULES: Readonly<Record<DriftFinding['class'], string>> = {
   contract: 'The service breaks its document, or the document is old',
   mock: 'The document is silent, and the mock has chosen otherwise than the service',
   data: 'The service and the mock hold other accounts, tools or connections',
@@ -130,11 +130,11 @@ function sarif({ findings, gaps, summary }: DriftReport, version: string): strin
     shortDescription: { text: RULES[name] },
     defaultConfiguration: { level: LEVELS[name] },
   }))
-  const run = { results: findings.map(resultOf), properties: { gaps, summary } }
+  const run = { results: findings.map(findingResult), properties: { gaps, summary } }
   return sarifLog({ name: 'toolmock drift', version }, rules, run)
 }
 
-function resultOf(finding: Finding): Result {
+function findingResult(finding: DriftFinding): Result {
   const { id, operation, place, gap, basis, service, mock, settings } = finding
   return {
     ruleId: `drift-${finding.class}`,
@@ -147,7 +147,7 @@ function resultOf(finding: Finding): Result {
   }
 }
 
-function sentence(finding: Finding): string {
+function sentence(finding: DriftFinding): string {
   const { id, gap, basis, title, settings } = finding
   const fix = settings ? `; fix: ${jsonText(settings)}` : ''
   const about = [id, title, answersOf(finding)].filter((each) => each !== undefined)

@@ -3,14 +3,14 @@ import type { Check } from '../conform/check.ts'
 import { CheckContext } from '../conform/context.ts'
 import { ControlApi } from '../conform/control-api.ts'
 import { TestResources } from '../conform/resources.ts'
-import { chosen, runAll } from '../conform/run.ts'
-import { Api, type ClientCredentials, Target } from '../conform/target.ts'
+import { chosenChecks, runAll } from '../conform/run.ts'
+import { Api, type ClientCredentials, ConformTarget } from '../conform/target.ts'
 import { operationAt } from '../../model/contract/route.ts'
 import type { JsonObject } from '../../model/domain/json.ts'
 import { isLoopback } from '../../model/domain/loopback.ts'
 import { StartError } from '../../model/domain/start-error.ts'
 import { failureReason, type HttpRequest, redirectAway } from '../../platform/http-client.ts'
-import type { Remedy } from './findings.ts'
+import type { DriftRemedy } from './findings.ts'
 import type { Exchange } from './har.ts'
 import { type Allowed, PermittedTarget } from './permission.ts'
 import { withRemedies } from './remedies.ts'
@@ -23,7 +23,7 @@ export const PREFIX = 'toolmock-drift-'
 
 export interface MockOptions {
   /** Settings of its seed, and lines of a configuration file. */
-  readonly choices: Remedy
+  readonly choices: DriftRemedy
   /** What the service lists, where that differs from the seed that was asked for. */
   readonly seed: JsonObject | undefined
 }
@@ -63,9 +63,13 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
   const service = new Service(options)
   const { api, resources } = service
   const leftovers: string[] = []
-  const withMock = <T>(choices: Remedy, seed: JsonObject | undefined, use: (mock: Target) => Promise<T>): Promise<T> =>
+  const withMock = <T>(
+    choices: DriftRemedy,
+    seed: JsonObject | undefined,
+    use: (mock: ConformTarget) => Promise<T>,
+  ): Promise<T> =>
     options.withMock({ choices, seed }, async (url) => {
-      const target = new Target(url)
+      const target = new ConformTarget(url)
       return use(target).finally(() => target.close())
     })
   try {
@@ -87,7 +91,7 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
       leftovers.push(...(await resources.removeAll()))
     })
     const { exchanges } = service
-    const findingsWith = (choices: Remedy) =>
+    const findingsWith = (choices: DriftRemedy) =>
       withMock(choices, seed, async (mock) =>
         (await compareExchanges({ exchanges, mock, client, prefix, signal })).list(),
       )
@@ -103,13 +107,13 @@ export async function drift(options: DriftOptions): Promise<DriftResult> {
  * The requests of the conformance suite as a recording, and the checks that held. The mock answers them, so that each goes through
  * to its end; one that needs a request which the service may not get is skipped.
  */
-async function recordedSuite(options: DriftOptions, mock: Target) {
+async function recordedSuite(options: DriftOptions, mock: ConformTarget) {
   const { client, prefix, adminToken, signal } = options
   const target = new SuiteTarget(mock.baseUrl, allowedBy(options))
   const control = options.controlApi ? new ControlApi(target, adminToken) : undefined
   const api = new Api(target, client)
   const context = new CheckContext({ api, prefix, control, connector: undefined, allowProviderChanges: true })
-  const checks = chosen({ only: options.only })
+  const checks = chosenChecks({ only: options.only })
   const progress = (done: number, total: number, id: string): void => {
     target.check = checks[done]
     options.progress?.(`${done}/${total} ${id}`)

@@ -19,9 +19,9 @@ function isMade(text: string): boolean {
   return isLong && !/\s|^[A-Z_]+$|^\d{4}-\d\d-\d\dT/.test(text)
 }
 
-function textsIn(value: JsonValue | undefined): string[] {
+function stringsIn(value: JsonValue | undefined): string[] {
   if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : []
 }
 
 /**
@@ -40,8 +40,8 @@ export class ValueMap {
   /** Learns from two answers to the same request. */
   learn(mine: JsonValue | undefined, theirs: JsonValue | undefined): void {
     // Lists may have another order: a value that both answers hold stands for nothing else.
-    const others = new Set(textsIn(theirs))
-    for (const text of textsIn(mine)) if (others.has(text)) this.pair(text, text)
+    const others = new Set(stringsIn(theirs))
+    for (const text of stringsIn(mine)) if (others.has(text)) this.pair(text, text)
     this.#learn(mine, theirs)
   }
 

@@ -7,7 +7,7 @@ import {
 } from '../../model/domain/authorization-type.ts'
 import {
   CONNECTOR_NAME,
-  credentialField,
+  defaultCredentialField,
   DEFAULT_PEOPLE,
   defaultCredentials,
   TOOL_NAME,
@@ -26,9 +26,9 @@ import {
   textAt,
   textOf,
 } from '../../model/domain/json.ts'
-import { fieldsIn, listedFields, seedConnection } from '../drift/mirror.ts'
+import { fieldsIn, listedFields, connectionDocument } from '../drift/mirror.ts'
 import { FileSize } from '../../files/openapi/connector-from-openapi.ts'
-import { literal } from '../../files/openapi/generated-values.ts'
+import { literalValue } from '../../files/openapi/generated-values.ts'
 import { headerIn, type Recorded } from './recorded.ts'
 import { type Observed, observe, toolErrorOf } from './observed.ts'
 import { quote, shorten } from '../../model/domain/text.ts'
@@ -90,7 +90,7 @@ class Seen {
     if (status < 200 || status >= 300 || !isJsonObject(answered)) return
     // A link makes an account where there is none. One that was there and was not seen before cannot be told from it.
     if (operation === 'create_magic_link' && asked['id'] === undefined && !this.#account(asked)) {
-      this.#made.add(nameOf(asked))
+      this.#made.add(accountName(asked))
       this.#linked.add(asked['connector'] ?? '')
     }
     const [account, provider] = [objectAt(answered, 'connected_account'), objectAt(answered, 'provider')]
@@ -108,7 +108,7 @@ class Seen {
       const details = objectAt(each, 'authorization_details')
       const scopes = WITH_SCOPES.flatMap((kind) => listAt(objectAt(details, kind), 'scopes'))
       if (scopes.length > 0) this.#scopes.set(textAt(each, 'connector'), scopes)
-      if (this.#made.has(nameOf(textsOf(each)))) this.#made.add(textAt(each, 'id'))
+      if (this.#made.has(accountName(textsOf(each)))) this.#made.add(textAt(each, 'id'))
       keep(this.#accounts, scoped, textAt(each, 'id'))
     }
     for (const each of objectsIn(answered, 'connections')) keep(this.#connections, each, textAt(each, 'key_id'))
@@ -143,7 +143,7 @@ class Seen {
       connectors: names,
       connections: [...this.#connections]
         .filter(([name]) => this.#isAllowed(name, CONNECTOR_NAME))
-        .map(([name, each]) => seedConnection(each, names.includes(name))),
+        .map(([name, each]) => connectionDocument(each, names.includes(name))),
       providers: custom.map((each) => fieldsIn(each, PROVIDER_FIELDS)),
       accounts: notMade(this.#accounts).filter(ofAllowed('connector')).map(seedAccount),
     }
@@ -183,7 +183,7 @@ class Seen {
       const connector = locator['connector'] ?? this.#connectorOfTool(tool)
       const scope = fieldsIn(locator, ['organization_id', 'user_id'])
       const account = { ...(id !== undefined && { id }), connector, identifier, ...scope, status: 'ACTIVE' }
-      this.#accounts.set(id ?? nameOf(locator), account)
+      this.#accounts.set(id ?? accountName(locator), account)
     }
   }
 
@@ -275,7 +275,7 @@ class Seen {
       }
       const key = jsonText(on)
       const group = groups.get(key) ?? { on, answers: [] }
-      const answer = literal(secrets.json(call.answer)) as JsonObject
+      const answer = literalValue(secrets.json(call.answer)) as JsonObject
       if (!size.fits([on, answer])) {
         this.#notes.add(`left out: an answer of ${tool}, with which its file would be too large for the mock`)
         continue
@@ -366,7 +366,7 @@ function inferredSchema(inputs: readonly JsonObject[]): JsonObject {
 
 /** Fields of these names, and the headers that they travel in where a file does not say it. */
 function credentialsOf(names: readonly string[]): JsonObject {
-  const { fields, send } = defaultCredentials('CUSTOM', names.map(credentialField))
+  const { fields, send } = defaultCredentials('CUSTOM', names.map(defaultCredentialField))
   return { fields: fields.map(({ name }) => ({ name })), send: { headers: send.headers } }
 }
 
@@ -378,7 +378,7 @@ function isWithin(value: JsonValue | undefined, asked: string | undefined): bool
   return value === undefined || asked === undefined || value === asked
 }
 
-function nameOf({ connector = '', identifier = '' }: Texts): string {
+function accountName({ connector = '', identifier = '' }: Texts): string {
   return jsonText([connector, identifier])
 }
 

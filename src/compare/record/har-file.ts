@@ -1,4 +1,4 @@
-import { problemsOf } from './observed.ts'
+import { unreplayable } from './observed.ts'
 import { bodyText, headerIn, MAX_KEPT, type Message, type Recorded } from './recorded.ts'
 import type { Secrets } from './secrets.ts'
 
@@ -24,7 +24,7 @@ function entryOf(exchange: Recorded, { upstream, secrets }: HarOptions) {
   const url = secrets.url(upstream.replace(/\/+$/, '') + target)
   const [requestMessage, received] = [shownMessage(request, secrets), shownMessage(answer, secrets)]
   const notes = [
-    ...problemsOf(exchange).map((problem) => `contract: ${secrets.text(problem)}`),
+    ...unreplayable(exchange).map((problem) => `contract: ${secrets.text(problem)}`),
     ...(answer ? [] : ['the service gave no answer']),
     ...(answer?.isTorn === true ? ['the answer ended before it was complete'] : []),
     ...(requestMessage.note === undefined ? [] : [`the request: ${requestMessage.note}`]),
@@ -39,7 +39,7 @@ function entryOf(exchange: Recorded, { upstream, secrets }: HarOptions) {
       httpVersion: 'HTTP/1.1',
       cookies: [],
       headers: requestMessage.headers,
-      queryString: queryOf(url),
+      queryString: harQuery(url),
       ...(request.body.size === 0
         ? {}
         : { postData: { mimeType: requestMessage.type, text: requestMessage.text ?? '' } }),
@@ -85,7 +85,7 @@ function shownBody(message: Message | undefined, secrets: Secrets): { readonly t
   return { text: secrets.body(text), ...(size > MAX_KEPT && { note: `cut: the first ${MAX_KEPT} of ${size} bytes` }) }
 }
 
-function queryOf(url: string): { name: string; value: string }[] {
+function harQuery(url: string): { name: string; value: string }[] {
   const [, query] = /\?([^#]*)/.exec(url) ?? []
   return [...new URLSearchParams(query)].map(([name, value]) => ({ name, value }))
 }

@@ -1,7 +1,14 @@
 import { checkRequest, checkResponse } from '../../model/contract/contract.ts'
 import { operationAt, pathPattern, routeOf } from '../../model/contract/route.ts'
 import type { Operation } from '../../model/contract/shapes.ts'
-import { fieldsOf, isJsonObject, type JsonObject, type JsonValue, parsedJson, textOf } from '../../model/domain/json.ts'
+import {
+  fieldValues,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parsedJson,
+  textOf,
+} from '../../model/domain/json.ts'
 import { valueAt } from '../../model/domain/value-match.ts'
 import { bodyText, headerIn, type Recorded } from './recorded.ts'
 
@@ -30,15 +37,19 @@ export function observe({ method, target, request, answer }: Recorded): Observed
     operation: operationAt(method, path),
     query: new URLSearchParams(query),
     sent:
-      text === undefined || text === '' ? undefined : isForm ? fieldsOf(new URLSearchParams(text)) : parsedJson(text),
+      text === undefined || text === ''
+        ? undefined
+        : isForm
+          ? fieldValues(new URLSearchParams(text))
+          : parsedJson(text),
     answered,
     status: answer && !answer.isTorn ? answer.status : 0,
-    code: codeOf(answered),
+    code: observedCode(answered),
   }
 }
 
 /** What a body of an error says that went wrong. */
-export function codeOf(body: JsonValue | undefined): string {
+export function observedCode(body: JsonValue | undefined): string {
   return textOf(valueAt(body, 'details.0.error_code') ?? valueAt(body, 'error'))
 }
 
@@ -49,7 +60,7 @@ export function toolErrorOf(body: JsonValue | undefined): JsonObject | undefined
 }
 
 /** What the contract says against an exchange, one sentence each. A request that was refused may be wrong on purpose. */
-export function problemsOf(exchange: Recorded): string[] {
+export function unreplayable(exchange: Recorded): string[] {
   const { operation, query, sent, answered, status } = observe(exchange)
   if (operation === undefined) return []
   const route = routeOf(operation)

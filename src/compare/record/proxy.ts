@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Readable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fieldsOf } from '../../model/domain/json.ts'
+import { fieldValues } from '../../model/domain/json.ts'
 import { headerPairs, passedOn } from '../../model/domain/request-headers.ts'
 import { StartError } from '../../model/domain/start-error.ts'
 import { failureReason, HttpClient, redirectAway } from '../../platform/http-client.ts'
@@ -122,7 +122,7 @@ export class RecordingProxy {
       incoming = await this.#client.open({
         method: request.method ?? 'GET',
         path: request.url ?? '/',
-        headers: fieldsOf(passedOn(request, ['host', 'expect'])),
+        headers: fieldValues(passedOn(request, ['host', 'expect'])),
         body: hasBody(request) ? request : undefined,
         signal: aborted.signal,
       })

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ClientCredentials, Target } from '../conform/target.ts'
+import type { ClientCredentials, ConformTarget } from '../conform/target.ts'
 import { withSchema } from '../../files/schema-line.ts'
 import { makeDirectory } from '../../platform/disk/make-directory.ts'
 import { reported, writeOver } from '../../platform/disk/written-file.ts'
@@ -17,7 +17,7 @@ import type { Recorded } from './recorded.ts'
 import { Secrets } from './secrets.ts'
 import type { RecordedEntry } from '../../journal/request-journal/entry.ts'
 import { replayOf } from '../../journal/request-journal/replay.ts'
-import { viewOf } from '../../journal/request-journal/view.ts'
+import { entryView } from '../../journal/request-journal/view.ts'
 import { VERSION } from '../../model/version.ts'
 
 export interface Recording {
@@ -31,7 +31,7 @@ export interface Recording {
 
 /** A mock that has the seed of a recording. */
 export interface ReplayMock extends RehearsalMock {
-  readonly target: Target
+  readonly target: ConformTarget
   readonly client: ClientCredentials
   /** Those of its request journal that count. */
   readonly entries: readonly RecordedEntry[]
@@ -149,7 +149,7 @@ async function removeFormer(folder: string): Promise<void> {
 }
 
 async function writeScenario({ secrets, document }: Writing, entries: readonly RecordedEntry[]): Promise<void> {
-  const replay = replayOf(entries.map(viewOf))
+  const replay = replayOf(entries.map(entryView))
   if (!replay) return
   const description = 'What the service refused, and what happened to its accounts meanwhile.'
   const scenario = { ...replay.scenario, name: 'recorded', description }

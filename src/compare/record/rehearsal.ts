@@ -8,9 +8,9 @@ import { valueAt } from '../../model/domain/value-match.ts'
 import { Findings } from '../drift/findings.ts'
 import { learn, type Replayed } from '../drift/replay.ts'
 import { ValueMap } from '../drift/value-map.ts'
-import { type Exchange, exchangeOf } from '../drift/har.ts'
+import { type Exchange, harExchange } from '../drift/har.ts'
 import type { HttpRequest } from '../../platform/http-client.ts'
-import { codeOf, observe, toolErrorOf } from './observed.ts'
+import { observedCode, observe, toolErrorOf } from './observed.ts'
 import { bodyText, headerIn, type Message, type Recorded } from './recorded.ts'
 
 /** A mock that has the recorded seed, in which the recording is tried. */
@@ -102,24 +102,28 @@ export class Rehearsal {
 
   async #step(exchange: Recorded, operation: Operation): Promise<string | undefined> {
     const recorded = replayable(exchange)
-    const wanted = outcomeOf(recorded.answer, exchange.answer?.isTorn === false)
+    const wanted = rehearsedOutcome(recorded.answer, exchange.answer?.isTorn === false)
     await this.#verified(operation, recorded.request)
     let request: HttpRequest
     try {
       request = await this.#replayed.request(recorded)
     } catch (error) {
       if (!(error instanceof Skipped)) throw error
-      return `${exchange.method} ${pathOf(exchange)} ${error.message}`
+      return `${exchange.method} ${recordedPath(exchange)} ${error.message}`
     }
     await this.#mock.save()
     let answer = await this.#mock.send(request).catch(noAnswer)
-    if (isOther(outcomeOf(answer), wanted) && wanted.account !== '' && outcomeOf(answer).account === 'PENDING_AUTH') {
+    if (
+      isOther(rehearsedOutcome(answer), wanted) &&
+      wanted.account !== '' &&
+      rehearsedOutcome(answer).account === 'PENDING_AUTH'
+    ) {
       // A user has given consent meanwhile, which no proxy sees.
       await this.#mock.restore()
       await this.#approve()
       answer = await this.#again(request)
     }
-    const first = outcomeOf(answer)
+    const first = rehearsedOutcome(answer)
     const isWhole = recorded.answer.status > 0
     if (isWhole) this.findings.add({ request, mock: answer, service: recorded.answer, map: this.#pairs })
     if (isOther(first, wanted))
@@ -130,8 +134,8 @@ export class Rehearsal {
     if (operation === 'execute_tool' && isJsonObject(body) && data !== undefined)
       this.#toolCalls.push({ account: this.#mock.caller(), body, data })
     if (operation === 'create_magic_link') this.#links.push(textOf(valueAt(parsedJson(answer.text), 'link')))
-    if (!isOther(outcomeOf(answer), wanted)) return undefined
-    return `${exchange.method} ${pathOf(exchange)} answered ${shown(wanted)}, and its replay answers ${shown(first)}`
+    if (!isOther(rehearsedOutcome(answer), wanted)) return undefined
+    return `${exchange.method} ${recordedPath(exchange)} answered ${outcomeText(wanted)}, and its replay answers ${outcomeText(first)}`
   }
 
   async #again(request: HttpRequest): Promise<Answer> {
@@ -150,7 +154,7 @@ export class Rehearsal {
       await this.#mock.restore()
       const respond = faults.map((fault) => own(fault, 'respond')).find(isJsonObject)
       const rule = {
-        name: nameOf(faults, wanted),
+        name: faultedName(faults, wanted),
         at: 'service',
         on: { operation },
         when: { first: 1 },
@@ -158,7 +162,7 @@ export class Rehearsal {
         ...(respond && !isOnSpec(operation, wanted, respond) && { off_spec: true }),
       }
       const answer = await this.#mock.sendUnder(rule, request).catch(noAnswer)
-      if (!isOther(outcomeOf(answer), wanted)) return answer
+      if (!isOther(rehearsedOutcome(answer), wanted)) return answer
     }
     return undefined
   }
@@ -225,9 +229,11 @@ function isOnSpec(operation: Operation, { status, code }: Outcome, respond: Json
   return ofTool || (codesOfStatus(status) as readonly string[]).includes(code)
 }
 
-function nameOf(faults: readonly JsonObject[], wanted: Outcome): string {
+function faultedName(faults: readonly JsonObject[], wanted: Outcome): string {
   const [kind = ''] = faults.flatMap((fault) => Object.keys(fault))
-  return kind === 'respond' ? `answers ${shown(wanted)}` : `${kind.replaceAll('_', ' ')}, then ${shown(wanted)}`
+  return kind === 'respond'
+    ? `answers ${outcomeText(wanted)}`
+    : `${kind.replaceAll('_', ' ')}, then ${outcomeText(wanted)}`
 }
 
 function isOther(outcome: Outcome, wanted: Outcome): boolean {
@@ -235,10 +241,10 @@ function isOther(outcome: Outcome, wanted: Outcome): boolean {
   return outcome.status !== wanted.status || outcome.code !== wanted.code || hasOtherAccount
 }
 
-function outcomeOf({ status, text }: Answer, isWhole = true): Outcome {
+function rehearsedOutcome({ status, text }: Answer, isWhole = true): Outcome {
   if (status === 0 || !isWhole) return { status: 0, code: '', account: '' }
   const body = parsedJson(text)
-  const code = body === undefined && text.trim() !== '' ? NO_JSON : codeOf(body)
+  const code = body === undefined && text.trim() !== '' ? NO_JSON : observedCode(body)
   return { status, code, account: textOf(valueAt(body, 'connected_account.status')) }
 }
 
@@ -253,17 +259,17 @@ function noAnswer(): Answer {
 
 /** A recorded exchange as it is sent again. */
 function replayable({ method, target, request, answer }: Recorded): Exchange {
-  return exchangeOf(
+  return harExchange(
     { method, path: target, headers: request.headers, body: bodyText(request) || undefined },
     { status: answer?.status ?? 0, headers: answer?.headers ?? [], text: bodyText(answer) ?? '' },
   )
 }
 
-function pathOf({ target }: Recorded): string {
+function recordedPath({ target }: Recorded): string {
   return target.split('?', 1).join()
 }
 
-function shown({ status, code, account }: Outcome): string {
+function outcomeText({ status, code, account }: Outcome): string {
   const words = [status === 0 ? 'nothing whole' : String(status), code, account]
   return words.filter((word) => word !== '').join(' ')
 }

@@ -47,8 +47,8 @@ export class Secrets {
   readonly #pieces = new Map<string, string>()
 
   constructor({ names, maskIdentifiers }: SecretsOptions) {
-    const more = new Set([...MORE_NAMES, ...names, ...(maskIdentifiers ? ['identifier'] : [])].map(plain))
-    this.#isMore = (name) => more.has(plain(name))
+    const more = new Set([...MORE_NAMES, ...names, ...(maskIdentifiers ? ['identifier'] : [])].map(wordLetters))
+    this.#isMore = (name) => more.has(wordLetters(name))
     this.#finding = new Masking((secret, name) => this.#learn(secret, name), this.#isMore)
     this.#showing = new Masking((secret) => this.placeholder(secret), this.#isMore)
   }
@@ -241,7 +241,7 @@ interface Form {
   readonly secret: string
 }
 
-function plain(name: string): string {
+function wordLetters(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 

@@ -198,14 +198,14 @@ class Reader {
   }
 
   #basePath(): string {
-    if (this.isVersion2) return pathOf(trimmedAt(this.root, 'basePath'))
+    if (this.isVersion2) return normalPath(trimmedAt(this.root, 'basePath'))
     const [server] = listAt(this.root, 'servers')
     if (!isJsonObject(server)) return ''
     const variables = objectAt(server, 'variables')
     const url = trimmedAt(server, 'url').replaceAll(/\{([^{}]*)\}/g, (_whole, name: string) =>
       trimmedAt(objectAt(variables, name), 'default'),
     )
-    return pathOf(url.replace(/^([a-z][\w+.-]*:)?\/\/[^/]*/i, ''))
+    return normalPath(url.replace(/^([a-z][\w+.-]*:)?\/\/[^/]*/i, ''))
   }
 
   /** The request body of version 2 as version 3 has it: `in: body` is the body, and `in: formData` are the fields of one. */
@@ -247,7 +247,7 @@ export function isJsonType(mediaType: string): boolean {
   return /^(application\/([\w.-]+\+)?json|text\/json|\*\/\*|application\/\*)\b/i.test(mediaType) || mediaType === '*/*'
 }
 
-function pathOf(text: string): string {
+function normalPath(text: string): string {
   const path = text
     .replace(/[?#].*$/, '')
     .replaceAll(/\/{2,}/g, '/')

@@ -41,7 +41,7 @@ function typeOfSchemes(schemes: readonly Scheme[]): JsonObject | undefined {
   if (oauth) return oauthType(oauth.scheme)
   const [only, ...others] = schemes
   if (!only) return undefined
-  switch (others.length === 0 ? kindOf(only.scheme) : '') {
+  switch (others.length === 0 ? schemeKind(only.scheme) : '') {
     case 'basic':
       return { authorization_type: 'BASIC_AUTH' }
     case 'bearer':
@@ -67,7 +67,7 @@ function oauthType(scheme: JsonObject): JsonObject {
 }
 
 /** `apiKey`, or the scheme of HTTP in small letters; empty for one of which a request carries nothing. */
-function kindOf(scheme: JsonObject): string {
+function schemeKind(scheme: JsonObject): string {
   const type = trimmedAt(scheme, 'type')
   return type === 'apiKey' || type === 'basic' ? type : trimmedAt(scheme, 'scheme').toLowerCase()
 }
@@ -77,7 +77,7 @@ function customType(schemes: readonly Scheme[]): JsonObject | undefined {
   const fields: JsonObject[] = []
   const send = { headers: {}, query: {} }
   for (const { name, scheme } of schemes) {
-    const kind = kindOf(scheme)
+    const kind = schemeKind(scheme)
     if (kind === '') return undefined
     const snake = snakeCase(name)
     const field = snake === '' || /^\d/.test(snake) ? `key_${snake}` : snake
@@ -92,7 +92,7 @@ function customType(schemes: readonly Scheme[]): JsonObject | undefined {
 
 /** How a request carries the credential of a scheme. */
 function sent(scheme: JsonObject, field: string): JsonObject {
-  const [kind, name, value] = [kindOf(scheme), trimmedAt(scheme, 'name'), `{{credentials.${field}}}`]
+  const [kind, name, value] = [schemeKind(scheme), trimmedAt(scheme, 'name'), `{{credentials.${field}}}`]
   if (kind === 'basic') {
     return { headers: { Authorization: `{{basic credentials.${field}_username credentials.${field}_password}}` } }
   }

@@ -25,7 +25,7 @@ import {
   typeOf,
 } from './api-document.ts'
 import { authorizationOf } from './authorization.ts'
-import { errorValue, literal, snakeCase, valuesOf } from './generated-values.ts'
+import { errorValue, literalValue, snakeCase, valuesOf } from './generated-values.ts'
 import { Fitting, type Make } from './fitting-value.ts'
 import { type Bounds, inlineSchema } from './inline-schema.ts'
 import type { SentParameter } from './list-query.ts'
@@ -75,7 +75,7 @@ export function connectorFromOpenapi(root: JsonValue, options: FromOptions): Fro
   const { only } = options
   const document = readApiDocument(root)
   if (!document) throw new OpenapiError('is no OpenAPI document: expected openapi: 3.x or swagger: 2.0, and paths')
-  const operations = chosen(document, only)
+  const operations = chosenOperations(document, only)
   for (const bounds of DETAIL) {
     const notes = new Notes()
     const name = options.name ?? connectorName(options.fileName, document)
@@ -83,14 +83,14 @@ export function connectorFromOpenapi(root: JsonValue, options: FromOptions): Fro
     if (!connector) continue
     for (const { reason, place } of only === undefined ? document.leftOut : []) notes.add(reason, place)
     for (const reference of document.brokenReferences) notes.add(BROKEN, reference)
-    return { connector, summary: summaryOf(connector), leftOut: notes.lines() }
+    return { connector, summary: connectorSummary(connector), leftOut: notes.lines() }
   }
   throw new OpenapiError(
     `has ${plural(operations.length, 'operation')}, which is more than one connector file can have; choose by --only TAG_OR_PATH`,
   )
 }
 
-function chosen(document: ApiDocument, only: string | undefined): readonly ApiOperation[] {
+function chosenOperations(document: ApiDocument, only: string | undefined): readonly ApiOperation[] {
   const { operations, brokenReferences, leftOut } = document
   if (operations.length === 0) {
     const broken = [...brokenReferences].map((place) => ({ reason: BROKEN, place }))
@@ -145,7 +145,7 @@ export class FileSize {
   }
 }
 
-function summaryOf(connector: JsonObject): string {
+function connectorSummary(connector: JsonObject): string {
   const names = Object.keys(objectAt(connector, 'collections'))
   const collections =
     names.length === 0 ? 'no collections' : `${plural(names.length, 'collection')} (${shorten(names.join(', '), 200)})`
@@ -388,7 +388,7 @@ class Draft {
     if (isOpened) note(OPENED, place)
     for (const name of writeOnly) this.#writeOnly.add(name)
     const make: Make = (each, name, level) => makeValue(inlined(each, 4 - level, name).schema)
-    const value = isExample ? literal(example) : (makeValue(schema) ?? null)
+    const value = isExample ? literalValue(example) : (makeValue(schema) ?? null)
     return {
       answer: schema,
       sample: new Fitting(follow, make, (reason) => note(reason, place)).fit(value, described),

@@ -9,7 +9,7 @@ import {
 } from '../../model/domain/json.ts'
 import { type Follow, isNumberType, typeOf } from './api-document.ts'
 import { valueOfItem } from './generated-values.ts'
-import { fits, isAllowed, positionsOf, typesOf } from './inline-schema.ts'
+import { fitsTypes, isAllowed, positionsOf, typesOf } from './inline-schema.ts'
 
 /** Makes a value of a schema of the document. `level` counts made values inside made values. */
 export type Make = (schema: JsonObject, name: string, level: number) => JsonValue | undefined
@@ -74,7 +74,7 @@ export class Fitting {
   #fitted(value: JsonValue, schema: JsonObject, { name, level, isPart }: Fitted): JsonValue {
     if (isTemplate(value) && own(schema, 'enum') === undefined && own(schema, 'const') === undefined) return value
     const types = typesOf(schema)
-    if (!fits(types, value) || !isAllowed(schema, value)) return this.#made(schema, name, level) ?? value
+    if (!fitsTypes(types, value) || !isAllowed(schema, value)) return this.#made(schema, name, level) ?? value
     // What one part closes, another may open.
     const isJoined = isPart || JOINING.some((key) => own(schema, key) !== undefined)
     let result = value

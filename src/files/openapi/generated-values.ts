@@ -8,13 +8,13 @@ import { isNumberType, trimmedAt, typeOf } from './api-document.ts'
 export type ValueOf = (name: string, schema: JsonObject, written: JsonValue | undefined) => JsonValue | undefined
 
 /** Texts of a document as templates that come to the same texts. */
-export function literal(value: JsonValue): JsonValue {
+export function literalValue(value: JsonValue): JsonValue {
   if (typeof value === 'string') {
     return value.replaceAll(/(\\?)\{\{/g, (_whole, slash: string) => `${slash}${slash}{{'{{'}}`)
   }
-  if (Array.isArray(value)) return value.map(literal)
+  if (Array.isArray(value)) return value.map(literalValue)
   if (!isJsonObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, literal(item)]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, literalValue(item)]))
 }
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -63,7 +63,7 @@ const COMPANIES = /compan|organi[sz]ation|account|vendor|supplier|team|workspace
  */
 export function valuesOf(resource: string): ValueOf {
   return (name, schema, written) => {
-    if (written !== undefined) return literal(written)
+    if (written !== undefined) return literalValue(written)
     const type = typeOf(schema)
     if (type === 'boolean') return false
     if (type === 'integer' || type === 'number') return numberOf(type, schema)
@@ -73,12 +73,12 @@ export function valuesOf(resource: string): ValueOf {
     if (format !== '' && format in FORMATS) return FORMATS[format]
     if (!isPlain || (format !== '' && !['string', 'text'].includes(format))) return undefined
     const snake = snakeCase(name)
-    if (snake === 'name') return nameOf(snakeCase(resource))
+    if (snake === 'name') return resourceName(snakeCase(resource))
     return NAMES.find(([ending]) => ending.test(snake))?.[1] ?? "{{faker 'lorem.word'}}"
   }
 }
 
-function nameOf(resource: string): string {
+function resourceName(resource: string): string {
   if (PEOPLE.test(resource)) return "{{faker 'person.fullName'}}"
   return COMPANIES.test(resource) ? "{{faker 'company.name'}}" : "{{faker 'commerce.productName'}}"
 }
@@ -120,7 +120,7 @@ export function valueOfItem(name: string, value: JsonValue, schema: JsonObject, 
 /** Values of an error's body, by what the mock knows about a failure. */
 export const errorValue: ValueOf = (name, schema, written) =>
   (own(schema, 'enum') === undefined ? failureValue(name, schema) : undefined) ??
-  (written === undefined ? undefined : literal(written))
+  (written === undefined ? undefined : literalValue(written))
 
 function failureValue(name: string, schema: JsonObject): JsonValue | undefined {
   const type = typeOf(schema)

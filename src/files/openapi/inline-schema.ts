@@ -239,9 +239,9 @@ function ownKeywords(schema: JsonObject, maxDescription: number): JsonObject {
   if (maxDescription > 0 && description !== '') result['description'] = shorten(description, maxDescription)
   for (const key of ['default', 'const'] as const) {
     const value = own(schema, key)
-    if (value !== undefined && fits(types, value)) result[key] = value
+    if (value !== undefined && fitsTypes(types, value)) result[key] = value
   }
-  const values = listAt(schema, 'enum').filter((value) => value === null || fits(types, value))
+  const values = listAt(schema, 'enum').filter((value) => value === null || fitsTypes(types, value))
   if (values.length > 0)
     result['enum'] = own(schema, 'nullable') === true && !values.includes(null) ? [...values, null] : values
   const format = trimmedAt(schema, 'format')
@@ -290,7 +290,7 @@ function typeKeyword([first, ...others]: readonly string[]): JsonObject {
 }
 
 /** Whether a value is of one of the types; any is where there are none. */
-export function fits(types: readonly string[], value: JsonValue): boolean {
+export function fitsTypes(types: readonly string[], value: JsonValue): boolean {
   const isWhole = (Number.isInteger(value) || typeof value === 'bigint') && types.includes('integer')
   return types.length === 0 || types.includes(jsonType(value)) || isWhole
 }
@@ -304,7 +304,7 @@ function withExample(schema: JsonObject, source: JsonObject, valueOf: ValueOf, n
   const written = own(source, 'example') ?? listed
   const fixed = [written, own(schema, 'default'), own(schema, 'const'), listAt(schema, 'enum')[0]].find(
     (value) =>
-      value !== undefined && typeof value !== 'object' && fits(typesOf(schema), value) && isAllowed(schema, value),
+      value !== undefined && typeof value !== 'object' && fitsTypes(typesOf(schema), value) && isAllowed(schema, value),
   )
   const example = valueOf(name, schema, fixed)
   return example === undefined ? schema : { ...schema, example }

@@ -13,7 +13,7 @@ import type { WebhookDelivery } from '../../model/domain/webhook.ts'
  * than the service, a change of the clock, another control call, an event that was sent to a webhook.
  */
 export const ENTRY_KINDS = ['request', 'page', 'third_party', 'clock', 'control', 'webhook'] as const
-export type EntryKind = (typeof ENTRY_KINDS)[number]
+export type RequestKind = (typeof ENTRY_KINDS)[number]
 
 export const PROTOCOLS = ['http', 'grpc', 'grpc-web', 'connect', 'mcp'] as const
 export type Protocol = (typeof PROTOCOLS)[number]
@@ -23,7 +23,7 @@ export type Protocol = (typeof PROTOCOLS)[number]
  * happen when an entry is read (view.ts).
  */
 export interface RecordedEntry {
-  readonly kind: EntryKind
+  readonly kind: RequestKind
   /** The `X-Request-Id` of the answer (G18). */
   readonly id: string
   /** Its name; empty when the request belongs to no environment. */
@@ -114,9 +114,9 @@ export const KEPT = 16 * 1024
 type Schemas = components['schemas']
 
 /** Headers and body of one side of an exchange, secrets masked. */
-export type JournalMessage = Schemas['Message']
+export type MessageDocument = Schemas['Message']
 
 /** One entry as people and programs read it; its shape is that of the control API. */
-export type JournalEntry = Schemas['Request']
+export type EntryDocument = Schemas['Request']
 
-export type AccountState = NonNullable<JournalEntry['account_state']>
+export type AccountState = NonNullable<EntryDocument['account_state']>

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../model/domai
 import { LIFECYCLE_EVENTS } from '../../model/domain/lifecycle.ts'
 import type { Environment } from '../../state/environment.ts'
 import type { RecordedEntry } from './entry.ts'
-import { parsedBody, pathOf, responseText } from './view.ts'
+import { parsedBody, entryPath, responseText } from './view.ts'
 
 /** Everything that an explanation may use. */
 export interface Evidence {
@@ -31,7 +31,7 @@ export function answerOf(entry: RecordedEntry): JsonObject {
 export function named(entry: RecordedEntry): string {
   const { method, url, id, at } = entry
   // A change by the control API has no method; its `url` is a sentence.
-  const what = method === '' ? JSON.stringify(url || 'an unreadable request') : `${method} ${pathOf(entry)}`
+  const what = method === '' ? JSON.stringify(url || 'an unreadable request') : `${method} ${entryPath(entry)}`
   return `${what} (${id}) at ${instant(at)}`
 }
 

@@ -14,16 +14,20 @@ import type { Journal } from './journal.ts'
 import { REMEDIES, type Remedy, UNREADABLE } from './remedies.ts'
 
 /** Why an answer is what it is; secrets are masked. `text` is all of it. */
-export type Explanation = components['schemas']['Explanation']
+export type ExplanationDocument = components['schemas']['Explanation']
 
 /** Explains the latest entry with this id; undefined when the journal has none. `environment` as it is now. */
-export function explain(journal: Journal, id: string, environment: Environment | undefined): Explanation | undefined {
+export function explain(
+  journal: Journal,
+  id: string,
+  environment: Environment | undefined,
+): ExplanationDocument | undefined {
   const entries = journal.recorded()
   const index = entries.findLastIndex((each) => each.id === id)
   const entry = entries[index]
   if (!entry) return undefined
   const evidence = { entry, earlier: entries.slice(0, index), environment, message: messageOf(entry) }
-  const { cause, remedy, details } = reasonOf(evidence)
+  const { cause, remedy, details } = evidenceReason(evidence)
   const because = remedy && `${remedy.because.replace(/\.$/, '')} (${remedy.basis}).`
   const general = [...responderFacts(entry), ...ruleFacts(entry), ...dueFacts(entry)]
   const facts = [...general, ...(details.facts?.(evidence) ?? []), `The clock said ${instant(entry.at)}.`].map(maskText)
@@ -37,7 +41,7 @@ export function explain(journal: Journal, id: string, environment: Environment |
   const findings = entry.findings
     .map((finding) => `${finding.kind}: ${findingText(finding)}`)
     .slice(isBroken(entry) ? 1 : 0)
-  const lines = [summaryOf(entry), causeText, ...(because === undefined ? [] : [because]), ...findings]
+  const lines = [requestSummary(entry), causeText, ...(because === undefined ? [] : [because]), ...findings]
   const advice = actions.length > 0 ? actions.map(({ text }) => text) : (remedy?.advice ?? [])
   return {
     id: entry.id,
@@ -63,14 +67,14 @@ interface Reason {
 }
 
 /** What decided, and what is to say of answers of its kind. */
-function reasonOf(evidence: Evidence): Reason {
+function evidenceReason(evidence: Evidence): Reason {
   const { entry, message } = evidence
   const { errorCode, findings, operation, failure, trace } = entry
   if (entry.webhook) return eventReason(evidence, entry.webhook)
   if (trace.injected) return { cause: injectedCause(entry), details: { facts: accountFacts } }
   const isUnreadable = errorCode === 'MALFORMED_BODY' && operation === null && failure !== null
   const remedy = isUnreadable ? UNREADABLE : REMEDIES.get(errorCode ?? '')
-  const details = DETAILS.get(keyOf(entry)) ?? {}
+  const details = DETAILS.get(evidenceKey(entry)) ?? {}
   const [first] = findings
   if (first && isBroken(entry)) return { cause: say`${findingText(first).replace(/[^?]$/, '$&.')}`, remedy, details }
   if (entry.status < 400) return { cause: successCause(entry), details: { facts: successFacts } }
@@ -82,7 +86,7 @@ function reasonOf(evidence: Evidence): Reason {
   }
 }
 
-function keyOf(entry: RecordedEntry): string {
+function evidenceKey(entry: RecordedEntry): string {
   if (isPassedOn(entry)) return 'upstream'
   return entry.errorCode ?? (entry.kind === 'page' ? 'page' : '')
 }
@@ -171,7 +175,7 @@ function dueFacts({ trace }: RecordedEntry): string[] {
   )
 }
 
-function summaryOf({ kind, method, url, operation, status, errorCode, client }: RecordedEntry): string {
+function requestSummary({ kind, method, url, operation, status, errorCode, client }: RecordedEntry): string {
   if (kind === 'clock' || kind === 'control') return `${url}.`
   const what = method === '' ? 'An unreadable request' : `${method} ${maskUrl(url)}`
   const request = `${what}${operation === null ? '' : ` (${operation})`}`

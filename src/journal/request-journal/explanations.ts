@@ -6,8 +6,8 @@ import { instant } from '../../model/domain/instant.ts'
 import { own, textOf } from '../../model/domain/json.ts'
 import type { LifecycleEvent } from '../../model/domain/lifecycle.ts'
 import { masked } from '../../model/domain/masking.ts'
-import { bearerToken } from '../../model/domain/request-headers.ts'
-import type { Transition } from '../../model/domain/request-trace.ts'
+import { bearerTokenIn } from '../../model/domain/request-headers.ts'
+import type { AccountTransition } from '../../model/domain/request-trace.ts'
 import { isSessionToken } from '../../model/domain/session-token.ts'
 import { nearest } from '../../model/domain/suggestion.ts'
 import { percentDecoded, quote } from '../../model/domain/text.ts'
@@ -18,11 +18,11 @@ import { hasExpired } from '../../state/expiry.ts'
 import type { RecordedEntry } from './entry.ts'
 import { accountFacts, answerOf, type Evidence, named, upstreamFacts } from './evidence.ts'
 import { UNKNOWN_PATH } from './findings.ts'
-import { pathOf, requestHeadersOf, sentText, toolOf } from './view.ts'
+import { entryPath, requestHeadersOf, sentText, toolOf } from './view.ts'
 
 type Schemas = components['schemas']
 export type CausePart = Schemas['CausePart']
-export type Action = Schemas['Action']
+export type ActionDocument = Schemas['Action']
 
 /** What an error adds to its general remedy (remedies.ts). */
 export interface Details {
@@ -31,7 +31,7 @@ export interface Details {
   /** They follow from what the journal keeps, so they do not change later. */
   readonly facts?: (evidence: Evidence) => readonly string[]
   /** What is possible now. */
-  readonly actions?: (evidence: Evidence) => readonly Action[]
+  readonly actions?: (evidence: Evidence) => readonly ActionDocument[]
 }
 
 /** A sentence of texts and references. */
@@ -48,28 +48,28 @@ function accountRef({ id, identifier, connector }: Account): CausePart {
 }
 
 function action(
-  name: Action['action'],
+  name: ActionDocument['action'],
   text: string,
   target: string | null = null,
   value: string | null = null,
-): Action {
+): ActionDocument {
   return { action: name, target, value, text }
 }
 
 /** The same request with another value. */
-function sendAgainWith(field: string, value: string): Action {
+function sendAgainWith(field: string, value: string): ActionDocument {
   return action('send_again_with', `Send it again with ${field} ${quote(value)}.`, field, value)
 }
 
 /** A wrong path, name or value is sent as it was meant. */
-function correction({ code, field, found }: Finding, meant: string): Action {
+function correction({ code, field, found }: Finding, meant: string): ActionDocument {
   if (code === UNKNOWN_PATH) return action('send_again_as', `Send it again as ${meant}.`, null, meant)
   if (found !== null) return sendAgainWith(field, meant)
   return action('rename_field', `Send it again with ${meant} in place of ${field}.`, field, meant)
 }
 
 /** The actions of every answer: without the scenario that gave it, and with the name that was meant. */
-export function generalActions({ entry, environment }: Evidence): Action[] {
+export function generalActions({ entry, environment }: Evidence): ActionDocument[] {
   const scenarios = new Set(entry.trace.rules.flatMap(({ scenario, injected }) => (injected ? [scenario] : [])))
   const running = [...scenarios].filter((name) => environment?.model.tables.scenario_runs.get(name)?.running === true)
   return [
@@ -80,9 +80,9 @@ export function generalActions({ entry, environment }: Evidence): Action[] {
   ]
 }
 
-const newLink = (account: Account | undefined): Action =>
+const newLink = (account: Account | undefined): ActionDocument =>
   action('create_link', 'Create a new magic link and send the user through it.', account?.id ?? null)
-const openLinks = (environment: Environment, account: Account): Action[] => {
+const openLinks = (environment: Environment, account: Account): ActionDocument[] => {
   const open = environment.model
     .openLinks()
     .filter((link) => link.account_id === account.id && !hasExpired(environment, link))
@@ -90,7 +90,7 @@ const openLinks = (environment: Environment, account: Account): Action[] => {
 }
 
 /** Where the connection of the request's account is disabled now. */
-function enableConnection({ entry, environment }: Evidence): Action[] {
+function enableConnection({ entry, environment }: Evidence): ActionDocument[] {
   const keyId = entry.trace.account?.connector
   const connection = environment?.model.tables.connections.values().find((each) => each.key_id === keyId)
   if (!connection || connection.enabled) return []
@@ -103,12 +103,12 @@ function resetTo(
   environment: Environment | undefined,
   what: string,
   isInSeed: (seed: SeedBundle) => boolean,
-): Action[] {
+): ActionDocument[] {
   const origin = environment?.model.tables.origins.get('origin')
   return origin && isInSeed(origin.exact) ? [action('reset', `Reset the environment: its seed has this ${what}.`)] : []
 }
 
-function seededAccount({ entry, environment }: Evidence): Action[] {
+function seededAccount({ entry, environment }: Evidence): ActionDocument[] {
   const [id, identifier, connector] = [accountId(entry), sentText(entry, 'identifier'), sentText(entry, 'connector')]
   const isMeant = (account: SeedBundle['accounts'][number]): boolean =>
     id === undefined
@@ -147,7 +147,7 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
     CONNECTION_DISABLED: { actions: enableConnection },
     PROVIDER_NOT_FOUND: {
       actions: ({ entry, environment }) => {
-        const identifier = percentDecoded(pathOf(entry).split('/').at(-1) ?? '')
+        const identifier = percentDecoded(entryPath(entry).split('/').at(-1) ?? '')
         const isBack = environment?.model.tables.providers.values().some((each) => each.identifier === identifier)
         return resetTo(environment, 'provider', ({ providers }) =>
           providers.some((provider) => provider.identifier === identifier && isBack !== true),
@@ -233,7 +233,7 @@ function meantBy(
   field: string,
   value: string | null | undefined,
   names: readonly string[],
-): Action[] {
+): ActionDocument[] {
   if (entry.findings.some((finding) => finding.field === field && isViolation(finding) && finding.did_you_mean))
     return []
   const meant = nearest(value ?? '', names)
@@ -281,7 +281,7 @@ function deletionFacts({ entry, earlier }: Evidence): string[] {
 }
 
 /** The accounts with the same identifier in another scope, else the nearest identifier. */
-function similarAccounts({ entry, environment }: Evidence): Action[] {
+function similarAccounts({ entry, environment }: Evidence): ActionDocument[] {
   const identifier = sentText(entry, 'identifier')
   const accounts = [...(environment?.model.tables.accounts.values() ?? [])]
   const same = accounts.filter((account) => account.identifier === identifier).slice(0, 5)
@@ -314,7 +314,7 @@ const GONE =
 
 function outcomeFacts({ entry, earlier }: Evidence, request: AuthRequest): string[] {
   const at = instant(entry.at)
-  const isOf = ({ account_id }: Transition): boolean => account_id === request.account_id
+  const isOf = ({ account_id }: AccountTransition): boolean => account_id === request.account_id
   const deleted = latestWith(earlier, (each) => isOf(each) && each.event === 'deleted')
   // The deletion of its account leaves a pending auth request as it is, until it expires.
   const isPending = request.outcome === 'pending' || (request.outcome === 'expired' && request.expires_at > at)
@@ -347,7 +347,7 @@ const WITHDRAWING: ReadonlySet<LifecycleEvent> = new Set([
 /** The latest entry in which something like this happened to an account. */
 function latestWith(
   entries: readonly RecordedEntry[],
-  isMeant: (transition: Transition, account: Account | undefined) => boolean,
+  isMeant: (transition: AccountTransition, account: Account | undefined) => boolean,
 ): RecordedEntry | undefined {
   return entries.findLast(({ trace }) => trace.transitions.some((each) => isMeant(each, trace.account)))
 }
@@ -381,7 +381,7 @@ const MINT =
   'Make a session token for this server: POST /api/v1/mcp/connections/{key_id}/tokens, or POST /api/v1/mcp/configs/{id}/tokens for the server of a config.'
 
 function sentToken(entry: RecordedEntry): string | undefined {
-  return bearerToken(requestHeadersOf(entry)['authorization'])
+  return bearerTokenIn(requestHeadersOf(entry)['authorization'])
 }
 
 /** 401: which token was sent, which request issued it, and for how long (5.4, G15). */

@@ -3,14 +3,20 @@ import { isOperation } from '../../model/contract/route.ts'
 import { PROXY_REQUEST } from '../../model/contract/shapes.ts'
 import { foundValue, valueOfField } from '../../model/contract/violation.ts'
 import { violationsInWireWords } from '../../model/contract/vocabulary.ts'
-import { errorCodeOf, errorTraits, type FieldViolation, partsOf, violationsIn } from '../../model/domain/errors.ts'
+import {
+  errorCodeOf,
+  errorTraits,
+  type FieldViolation,
+  descriptionParts,
+  violationsIn,
+} from '../../model/domain/errors.ts'
 import { type Finding, isViolation } from '../../model/domain/finding.ts'
 import { isJsonObject, textAt } from '../../model/domain/json.ts'
 import { maskText } from '../../model/domain/masking.ts'
-import { bearerToken } from '../../model/domain/request-headers.ts'
+import { bearerTokenIn } from '../../model/domain/request-headers.ts'
 import type { RequestWarning } from '../../model/domain/request-trace.ts'
 import type { EventMistake, FindingFacts, RecordedEntry } from './entry.ts'
-import { isUnserved, parsedBody, pathOf, requestHeadersOf, responseText } from './view.ts'
+import { isUnserved, parsedBody, entryPath, requestHeadersOf, responseText } from './view.ts'
 
 const EVENT_RULES = {
   forged: ['webhook-signature', 'must be verified: an event with a wrong signature must not be answered with 2xx'],
@@ -101,7 +107,7 @@ function notedFinding(
   { field, description, kind, did_you_mean }: RequestWarning,
   error_code: string | null = null,
 ): Finding {
-  const { rule, found = null } = partsOf(description)
+  const { rule, found = null } = descriptionParts(description)
   // A name and a value that nearly are known ones differ in whether there is a value.
   const code = kind === 'unknown' ? 'unread' : kind === 'near_miss' && found === null ? 'unknown' : kind
   return violation({
@@ -118,7 +124,7 @@ const ABOUT_STATE: ReadonlySet<string> = new Set(['existing_account'])
 /** Whether a request broke the contract, by the error that answers it. */
 export function isBreach(error: unknown, authorization: string | undefined): boolean {
   const code = errorCodeOf(error)
-  if (code === 'UNAUTHENTICATED') return bearerToken(authorization) === undefined
+  if (code === 'UNAUTHENTICATED') return bearerTokenIn(authorization) === undefined
   // Wrong credentials break no rule, a request without any does.
   if (code === 'invalid_client') return violationsIn(error).length > 0
   if (!errorTraits(code).breach) return false
@@ -173,7 +179,7 @@ function ruleAndValue(
   { field, description, constraint: code }: FieldViolation,
   { query, body }: { readonly query?: unknown; readonly body?: unknown },
 ): Pick<Finding, 'field' | 'code' | 'found' | 'allowed'> {
-  const { rule, found } = partsOf(description)
+  const { rule, found } = descriptionParts(description)
   if (found !== undefined) return { field, code, found: maskText(found), allowed: maskText(rule) }
   const value = valueOfField(body, field) ?? valueOfField(query, field)
   return { field, code, found: value === undefined ? null : foundValue(value, field.split(/[.[\]]+/)), allowed: rule }
@@ -188,7 +194,7 @@ export const MAX_PATH = 200
 
 function pathFindings(entry: Omit<RecordedEntry, 'findings'>, { didYouMean = null }: FindingFacts): Finding[] {
   const { method, status, errorCode: error_code } = entry
-  const path = pathOf(entry)
+  const path = entryPath(entry)
   if ((method === 'GET' || method === 'HEAD') && REQUESTED_OF_EVERY_SERVER.test(path)) return []
   const allowed = status === 404 ? 'is not served' : 'is served, but not with this method'
   const field = `${method} ${path.slice(0, MAX_PATH)}`

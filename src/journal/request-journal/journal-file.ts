@@ -9,9 +9,9 @@ import { isJsonObject, jsonText, parsedJson } from '../../model/domain/json.ts'
 import { StartError } from '../../model/domain/start-error.ts'
 import { systemReason } from '../../model/domain/system-error.ts'
 import { plural } from '../../model/domain/text.ts'
-import type { JournalEntry, RecordedEntry } from './entry.ts'
-import type { Explanation } from './explain.ts'
-import { viewOf } from './view.ts'
+import type { EntryDocument, RecordedEntry } from './entry.ts'
+import type { ExplanationDocument } from './explain.ts'
+import { entryView } from './view.ts'
 
 /** A file to which the entries of all environments are appended, one masked JSON object a line. */
 export interface JournalFile {
@@ -19,7 +19,7 @@ export interface JournalFile {
    * `explain` gives the explanation of the answer. The line contains it, because the server may have stopped when it is
    * read.
    */
-  append(entry: RecordedEntry, explain?: () => Explanation | undefined): void
+  append(entry: RecordedEntry, explain?: () => ExplanationDocument | undefined): void
   close(): Promise<void>
 }
 
@@ -103,15 +103,15 @@ export function openJournalFile(path: string, warn: (message: string) => void): 
 
 interface Waiting {
   readonly entry: RecordedEntry
-  readonly explain: (() => Explanation | undefined) | undefined
+  readonly explain: (() => ExplanationDocument | undefined) | undefined
 }
 
 function lineOf({ entry, explain }: Waiting): string {
-  return `${jsonText({ ...viewOf(entry), explanation: explain?.() })}\n`
+  return `${jsonText({ ...entryView(entry), explanation: explain?.() })}\n`
 }
 
-export interface FiledEntry extends JournalEntry {
-  readonly explanation?: Explanation
+export interface FiledEntry extends EntryDocument {
+  readonly explanation?: ExplanationDocument
 }
 
 /** Reads the entries of a journal file, oldest first. @throws StartError for a line that is no entry, and a file that cannot be read */

@@ -1,24 +1,24 @@
 import type { components } from '../../model/contract/generated/control-types.ts'
 import { charsetOf, decodeBody } from '../../platform/body-text.ts'
 import { instant } from '../../model/domain/instant.ts'
-import { RequestTrace, type Transition } from '../../model/domain/request-trace.ts'
+import { RequestTrace, type AccountTransition } from '../../model/domain/request-trace.ts'
 import type { Finding } from '../../model/domain/finding.ts'
-import { type EntryEnvironment, type EntryInput, type JournalEntry, KEPT, type RecordedEntry } from './entry.ts'
+import { type EntryEnvironment, type EntryInput, type EntryDocument, KEPT, type RecordedEntry } from './entry.ts'
 import { findingsOf } from './findings.ts'
 import { nearMisses } from './near-miss.ts'
 import { isWithin, type Times, timesRange } from '../../model/domain/times.ts'
-import { isCounted, type JournalQuery, type Match, matches, select } from './query.ts'
+import { isCounted, type EntryQuery, type Match, matchesEntry, select } from './query.ts'
 import { withText } from './text-search.ts'
-import { type TimelineEntry, timelineEntry, viewOf } from './view.ts'
+import { type TimelineDocument, timelineEntry, entryView } from './view.ts'
 
 /** What event streams get: each event of an account, and each entry once its request is over. */
 export type JournalEvent =
-  | { readonly event: 'entry'; readonly entry: JournalEntry }
+  | { readonly event: 'entry'; readonly entry: EntryDocument }
   | {
       readonly event: 'transition'
       readonly environment: string
       readonly entry: string
-      readonly transition: Transition
+      readonly transition: AccountTransition
     }
 
 /** How many entries match; when they are not as many as expected, the entries that come closest. */
@@ -26,7 +26,7 @@ export type MatchResult = components['schemas']['Verdict']
 
 type Requests = components['schemas']['Requests']
 
-export interface WaitOptions {
+export interface EntryWait {
   /** A number is that many or more, 1 when absent; entries that exist already count. */
   readonly times?: Times | undefined
   /** Real milliseconds; 5,000 when absent. */
@@ -220,7 +220,7 @@ export class Journal {
    * In short, oldest first: at most so many of the newest entries that came after the first `seen` ones.
    * @returns with them, how many more there are
    */
-  timeline(since: number, most: number): { entries: TimelineEntry[]; skipped: number } {
+  timeline(since: number, most: number): { entries: TimelineDocument[]; skipped: number } {
     const fresh = Math.min(this.#appended - since, this.size)
     const count = Math.min(fresh, most)
     const entries = count <= 0 ? [] : this.#entries.slice(-count)
@@ -242,24 +242,24 @@ export class Journal {
     return fresh === 0 ? [] : this.recorded().slice(-fresh)
   }
 
-  query(query: JournalQuery = {}): JournalEntry[] {
-    return select(this.recorded(), query).map(viewOf)
+  query(query: EntryQuery = {}): EntryDocument[] {
+    return select(this.recorded(), query).map(entryView)
   }
 
   /** Like {@link query}, by the text of the query too, and in short where it says so. `about` belongs to all entries. */
-  search(query: JournalQuery, about: string): Requests {
+  search(query: EntryQuery, about: string): Requests {
     const entries = this.recorded()
     const before = this.#appended - entries.length
     const selected = select(withText(entries, query.text ?? '', about), query)
-    if (query.short !== true) return { requests: selected.map(viewOf) }
+    if (query.short !== true) return { requests: selected.map(entryView) }
     const places = new Map(entries.map((entry, at) => [entry, before + at + 1]))
     return { requests: [], entries: selected.map((entry) => timelineEntry(entry, places.get(entry) ?? 0)) }
   }
 
   /** The latest entry with this id: clients may send an id twice. */
-  find(id: string): JournalEntry | undefined {
+  find(id: string): EntryDocument | undefined {
     const entry = this.recorded().findLast((each) => each.id === id)
-    return entry && viewOf(entry)
+    return entry && entryView(entry)
   }
 
   count(match: Match): number {
@@ -276,7 +276,7 @@ export class Journal {
     const entries = this.recorded()
     let [matched, from] = [0, 0]
     for (const match of order) {
-      const place = entries.findIndex((entry, at) => at >= from && matches(match, entry))
+      const place = entries.findIndex((entry, at) => at >= from && matchesEntry(match, entry))
       if (place < 0) break
       from = place + 1
       matched++
@@ -287,7 +287,7 @@ export class Journal {
   }
 
   /** Resolves once enough entries match, existing ones included, or when the time is over. */
-  async wait(match: Match, { times = 1, timeoutMs = DEFAULT_TIMEOUT, signal }: WaitOptions = {}): Promise<MatchResult> {
+  async wait(match: Match, { times = 1, timeoutMs = DEFAULT_TIMEOUT, signal }: EntryWait = {}): Promise<MatchResult> {
     const wanted = typeof times === 'number' ? { at_least: times } : times
     const { least } = timesRange(wanted)
     let matched = this.count(match)
@@ -398,12 +398,12 @@ export class Journal {
 }
 
 /** The events of an entry, each one of an account and then its own. */
-export function eventsOf(entry: RecordedEntry): JournalEvent[] {
+export function entryEvents(entry: RecordedEntry): JournalEvent[] {
   const { environment, id, trace } = entry
   const transitions = [...trace.due, ...trace.transitions]
   return [
     ...transitions.map((transition) => ({ event: 'transition' as const, environment, entry: id, transition })),
-    { event: 'entry', entry: viewOf(entry) },
+    { event: 'entry', entry: entryView(entry) },
   ]
 }
 

@@ -5,10 +5,10 @@ import type { RecordedEntry } from './entry.ts'
 import { isSecretText } from '../../model/domain/secret.ts'
 import { type DocumentName, maskJson } from '../../model/domain/masking.ts'
 import { type Difference, differences, type Match } from './query.ts'
-import { documentNameOf, pathOf } from './view.ts'
+import { documentNameOf, entryPath } from './view.ts'
 
 /** An entry that nearly matches, and its differences from the match. */
-export type NearMiss = components['schemas']['NearMiss']
+export type NearMissDocument = components['schemas']['NearMiss']
 
 /** As many as a person compares. */
 const MAX_NEAR_MISSES = 3
@@ -17,7 +17,7 @@ const MAX_NEAR_MISSES = 3
  * The entries that come closest to a match: fewest differences first, other operations last, the latest first. A change by the
  * control API that is about no account is no near miss of a request.
  */
-export function nearMisses(match: Match, entries: readonly RecordedEntry[]): NearMiss[] {
+export function nearMisses(match: Match, entries: readonly RecordedEntry[]): NearMissDocument[] {
   if (Object.keys(match).length === 0) return []
   const candidates = entries.flatMap((entry, index) => {
     const entryDifferences = differences(match, entry)
@@ -36,13 +36,13 @@ function distance({ kind }: RecordedEntry, entryDifferences: readonly Difference
   return entryDifferences.reduce((sum, { field }) => sum + (field === 'operation' || field === 'kind' ? 10 : 1), base)
 }
 
-function nearMissOf(entry: RecordedEntry, entryDifferences: readonly Difference[]): NearMiss {
+function nearMissOf(entry: RecordedEntry, entryDifferences: readonly Difference[]): NearMissDocument {
   return {
     id: entry.id,
     at: instant(entry.at),
     operation: entry.operation,
     method: entry.method,
-    path: pathOf(entry),
+    path: entryPath(entry),
     status: entry.status,
     differences: entryDifferences.map((difference) => maskDifference(difference, documentNameOf(entry))),
   }

@@ -8,7 +8,7 @@ import { quote } from '../../model/domain/text.ts'
 import { isLinearPattern, LINEAR_PATTERN } from '../../model/domain/text-pattern.ts'
 import { isMatcher, matchesValue, valueAt } from '../../model/domain/value-match.ts'
 import { ENTRY_KINDS, PROTOCOLS, type RecordedEntry } from './entry.ts'
-import { parsedBody, pathOf, requestText, toolOf } from './view.ts'
+import { parsedBody, entryPath, requestText, toolOf } from './view.ts'
 
 /** A query of the journal with an unknown key, or a value that cannot be read. */
 export class JournalQueryError extends Error {
@@ -45,7 +45,7 @@ const FIELDS = {
   kind: (entry) => entry.kind,
   protocol: (entry) => entry.protocol,
   method: (entry) => entry.method,
-  path: (entry) => pathOf(entry),
+  path: (entry) => entryPath(entry),
   injected: (entry) => entry.trace.injected,
   scenario: (entry) => entry.trace.rules.map(({ scenario }) => scenario),
   rule: (entry) => entry.trace.rules.map(({ rule }) => rule),
@@ -111,7 +111,7 @@ function checkValue(key: string, value: JsonValue, extensions: readonly string[]
     throw unknownName(value, key, words)
   }
   if (key === 'injected' && typeof value !== 'boolean') throw wrongValue(key, 'true or false', value)
-  if (key === 'status' && !Array.isArray(value) && !STATUSES.some((status) => fits(value, status))) {
+  if (key === 'status' && !Array.isArray(value) && !STATUSES.some((status) => fitsWanted(value, status))) {
     throw wrongValue(key, 'a status from 100 to 599, 0 for no answer, or a glob such as 4*', value)
   }
 }
@@ -123,13 +123,13 @@ function wrongValue(key: string, allowed: string, value: JsonValue): JournalQuer
   return new JournalQueryError(`${key} must be ${allowed}; found ${valueText}`, key, [], allowed)
 }
 
-export function matches(match: Match, entry: RecordedEntry): boolean {
+export function matchesEntry(match: Match, entry: RecordedEntry): boolean {
   return differences(match, entry).length === 0
 }
 
 /** Without conditions, what a test did by the control API does not count. */
 export function isCounted(match: Match, entry: RecordedEntry): boolean {
-  if (Object.keys(match).length > 0) return matches(match, entry)
+  if (Object.keys(match).length > 0) return matchesEntry(match, entry)
   return entry.kind !== 'control' && entry.kind !== 'clock'
 }
 
@@ -138,14 +138,14 @@ export function differences(match: Match, entry: RecordedEntry): Difference[] {
     const wanted = match[key] ?? null
     const actual = FIELDS[key](entry)
     if (key === 'body') return bodyDifferences(wanted, actual)
-    return fits(wanted, actual) ? [] : [{ field: key, wanted, found: actual }]
+    return fitsWanted(wanted, actual) ? [] : [{ field: key, wanted, found: actual }]
   })
 }
 
 /** A list of wanted values means any of them; a list of found values, that one of them is wanted. */
-function fits(wanted: JsonValue, actual: JsonValue): boolean {
-  if (Array.isArray(wanted)) return wanted.some((each) => fits(each, actual))
-  if (Array.isArray(actual)) return actual.some((each) => fits(wanted, each))
+function fitsWanted(wanted: JsonValue, actual: JsonValue): boolean {
+  if (Array.isArray(wanted)) return wanted.some((each) => fitsWanted(each, actual))
+  if (Array.isArray(actual)) return actual.some((each) => fitsWanted(wanted, each))
   if (wanted === null) return actual === null
   if (typeof wanted === 'string' && isNumber(actual)) return matchesValue(wanted, String(actual))
   return matchesValue(wanted, actual === null ? undefined : actual)
@@ -159,7 +159,7 @@ function bodyDifferences(wanted: JsonValue, body: JsonValue): Difference[] {
   })
 }
 
-export interface JournalQuery {
+export interface EntryQuery {
   readonly match?: Match
   /** Every word of it is in the entry, or in what belongs to all entries: the label of the test. */
   readonly text?: string
@@ -184,7 +184,7 @@ export const QUERY_KEYS: readonly string[] = [
 ]
 
 /** @throws JournalQueryError for a parameter that is unknown or repeated, or whose value cannot be read */
-export function readJournalQuery(parameters: URLSearchParams, extensions: readonly string[] = []): JournalQuery {
+export function readJournalQuery(parameters: URLSearchParams, extensions: readonly string[] = []): EntryQuery {
   const match: Partial<Record<MatchKey, string | boolean>> = {}
   for (const key of new Set(parameters.keys())) {
     if (key === 'environment') continue
@@ -228,11 +228,11 @@ function limitOf(text: string | null): number | undefined {
  */
 export function select(
   entries: readonly RecordedEntry[],
-  { match = {}, text = '', short = false, since, limit = DEFAULT_LIMIT }: JournalQuery,
+  { match = {}, text = '', short = false, since, limit = DEFAULT_LIMIT }: EntryQuery,
 ): RecordedEntry[] {
   const isSearch = short || text !== ''
   const later = since === undefined ? entries : laterThan(entries, since)
-  const selected = later.filter((entry) => (isSearch ? matches(match, entry) : isCounted(match, entry)))
+  const selected = later.filter((entry) => (isSearch ? matchesEntry(match, entry) : isCounted(match, entry)))
   return since === undefined ? selected.slice(Math.max(0, selected.length - limit)) : selected.slice(0, limit)
 }
 

@@ -4,7 +4,7 @@ import { SEED_ACCOUNT_FIELDS } from '../../model/domain/generated/tables.ts'
 import { milliseconds } from '../../model/domain/instant.ts'
 import { isJsonObject, type JsonObject, jsonText, type JsonValue, textAt } from '../../model/domain/json.ts'
 import { plural } from '../../model/domain/text.ts'
-import type { AccountState, JournalEntry } from './entry.ts'
+import type { AccountState, EntryDocument } from './entry.ts'
 
 /** A run that the request journal recorded, as a scenario and a seed that reproduce it, with what they cannot reproduce. */
 export type Replay = components['schemas']['Replay']
@@ -35,7 +35,7 @@ const ACCOUNT_EVENTS: Readonly<Record<string, string>> = {
  * entry, or no request at all.
  */
 export function replayOf(
-  recorded: readonly JournalEntry[],
+  recorded: readonly EntryDocument[],
   last?: string,
   accounts: readonly SeededAccount[] = [],
 ): Replay | undefined {
@@ -57,19 +57,19 @@ export function replayOf(
   return { ...documents, clock: first.at, mcp: order.some(({ path }) => MCP_PATH.test(path)) }
 }
 
-function begin({ real_at, duration_ms }: JournalEntry): number {
+function begin({ real_at, duration_ms }: EntryDocument): number {
   return milliseconds(real_at) - duration_ms
 }
 
-function isChange(kind: JournalEntry['kind']): boolean {
+function isChange(kind: EntryDocument['kind']): boolean {
   return kind === 'control' || kind === 'clock'
 }
 
-function isRequest({ kind }: JournalEntry): boolean {
+function isRequest({ kind }: EntryDocument): boolean {
   return !isChange(kind)
 }
 
-function describe({ method, path, operation, status }: JournalEntry, count: number): string {
+function describe({ method, path, operation, status }: EntryDocument, count: number): string {
   const what =
     method === '' ? path : `${method} ${path}${operation === null ? '' : ` (${operation})`}, answered ${status}`
   return `What happened in ${plural(count, 'request')} up to ${what}.`
@@ -107,7 +107,7 @@ class ReplayRecorder {
     this.#clock = clock
   }
 
-  add(entry: JournalEntry): void {
+  add(entry: EntryDocument): void {
     this.noteAccounts(entry)
     if (entry.kind === 'control') this.#addChange(entry)
     const due = isRequest(entry) ? this.#advance(entry) : []
@@ -115,7 +115,7 @@ class ReplayRecorder {
     const caused = [...due, ...(entry.account === null ? [] : (this.#events.get(entry.account) ?? []))]
     const answer = rules.length > 0 ? undefined : unexplainedAnswer(entry)
     const faults = answer ? [...caused, answer] : caused
-    const place = placeOf(entry)
+    const place = replayPlace(entry)
     const isCounted = rules.length > 0 || faults.length > 0 || !isRefusedEarly(entry)
     if (place && isCounted) {
       const { at, on } = place
@@ -144,7 +144,7 @@ class ReplayRecorder {
   }
 
   /** Notes the account that an entry found, and those that it made. */
-  noteAccounts({ account_state: state, transitions }: JournalEntry): void {
+  noteAccounts({ account_state: state, transitions }: EntryDocument): void {
     for (const { account_id, from } of transitions) if (from === 'none') this.#made.add(account_id)
     if (state) this.noteAccount(state)
   }
@@ -153,23 +153,23 @@ class ReplayRecorder {
     if (!this.#made.has(account.id) && !this.#found.has(account.id)) this.#found.set(account.id, account)
   }
 
-  #addChange({ path, account }: JournalEntry): void {
+  #addChange({ path, account }: EntryDocument): void {
     const fault = ACCOUNT_EVENTS[path.split(' ', 1).join()]
     if (account === null || fault === undefined) return
     this.#events.set(account, [...(this.#events.get(account) ?? []), { [fault]: {} }])
   }
 
   /** How far the clock has moved where it matters to this entry. */
-  #advance(entry: JournalEntry): JsonObject[] {
+  #advance(entry: EntryDocument): JsonObject[] {
     const by = milliseconds(entry.at) - this.#clock - advancesIn(entry)
     const matters = entry.due.length > 0 || entry.error_code === 'LINK_EXPIRED' || hasExpiredToken(entry)
     if (by <= 0 || (by < LEAST_ADVANCE && !matters)) return []
-    if (placeOf(entry) === undefined && matters)
+    if (replayPlace(entry) === undefined && matters)
       this.#notes.push(`${entry.method} ${entry.path} depends on the clock, and no rule acts on it`)
     return [{ advance_clock: `${by}ms` }]
   }
 
-  #addCalls(entry: JournalEntry): void {
+  #addCalls(entry: EntryDocument): void {
     const calls = entry.upstream.flatMap(({ kind, grant, connector }) => {
       if (kind === 'token' && grant === 'authorization_code') return [undefined]
       const at = kind === 'api' ? 'third_party' : 'token_refresh'
@@ -204,7 +204,7 @@ const NO_RULE: JsonObject = {
   must_fire: false,
 }
 
-type FiredRule = JournalEntry['rules'][number]
+type FiredRule = EntryDocument['rules'][number]
 
 function effectsOf({ do: faults, off_spec }: FiredRule): JsonObject {
   // A rule without faults only changed the state of its scenario.
@@ -212,13 +212,13 @@ function effectsOf({ do: faults, off_spec }: FiredRule): JsonObject {
 }
 
 /** By how many milliseconds the rules that fired on a request have moved the clock on. */
-function advancesIn({ rules }: JournalEntry): number {
+function advancesIn({ rules }: EntryDocument): number {
   const steps = rules.flatMap((rule) => rule.do).map((fault) => fault['advance_clock'])
   return steps.reduce<number>((sum, by) => sum + (typeof by === 'string' ? Number.parseFloat(by) : 0), 0)
 }
 
 /** Whether a bearer token was refused because its time was over. */
-function hasExpiredToken({ error_code, response }: JournalEntry): boolean {
+function hasExpiredToken({ error_code, response }: EntryDocument): boolean {
   return error_code === 'UNAUTHENTICATED' && messageOf(response.body).startsWith('the access token expired')
 }
 
@@ -227,7 +227,7 @@ function messageOf(body: unknown): string {
 }
 
 /** Where a rule acts on an entry, and what it matches; undefined where none can. */
-function placeOf(entry: JournalEntry): { readonly at: string; readonly on: JsonObject } | undefined {
+function replayPlace(entry: EntryDocument): { readonly at: string; readonly on: JsonObject } | undefined {
   const { kind, operation, tool, method, path, query, transitions, rules } = entry
   if (kind === 'request' && operation !== null) {
     return { at: 'service', on: { operation, ...(tool !== null && { tool }) } }
@@ -242,12 +242,12 @@ function placeOf(entry: JournalEntry): { readonly at: string; readonly on: JsonO
 }
 
 /** Whether a request was refused before the rules of scenarios saw it. */
-function isRefusedEarly({ error_code, refused_by_check }: JournalEntry): boolean {
+function isRefusedEarly({ error_code, refused_by_check }: EntryDocument): boolean {
   return refused_by_check || errorTraits(error_code).early === true
 }
 
 /** The same answer again, where neither the client nor the model gives it: a server of the user's own that a tool calls, a full disk. */
-function unexplainedAnswer({ status, error_code, upstream, response }: JournalEntry): JsonObject | undefined {
+function unexplainedAnswer({ status, error_code, upstream, response }: EntryDocument): JsonObject | undefined {
   const isOfUser = upstream.some(isOwnServer)
   const isUnexplained =
     error_code !== null && (UNEXPLAINED.has(error_code) || (error_code === 'TOOL_ERROR' && isOfUser))
@@ -255,7 +255,7 @@ function unexplainedAnswer({ status, error_code, upstream, response }: JournalEn
 }
 
 /** Whether a call went to a server of the user's own (`base_url`), which no rule at third_party sees. */
-function isOwnServer({ url, environment, connector }: JournalEntry['upstream'][number]): boolean {
+function isOwnServer({ url, environment, connector }: EntryDocument['upstream'][number]): boolean {
   const path = [environment, connector].map((part) => `/${encodeURIComponent(part.toWellFormed())}`).join('')
   return !new URL(url).pathname.startsWith(`${path}/`)
 }

@@ -3,7 +3,7 @@ import type { Ids } from '../../model/domain/ports.ts'
 import { requestIdOf } from '../../model/domain/request-headers.ts'
 import { RequestTrace } from '../../model/domain/request-trace.ts'
 import type { Environment, ReadGuard } from '../../state/environment.ts'
-import type { EntryInput, EntryKind } from './entry.ts'
+import type { EntryInput, RequestKind } from './entry.ts'
 import type { Journals } from './journal.ts'
 
 /** Whose ids repeat with `--id-seed`: those of operations and pages, each in a sequence of its own. */
@@ -11,7 +11,7 @@ export type IdUse = 'operations' | 'pages' | 'control'
 
 /** Everything that arrives or is sent, from its beginning to the end of its journal entry. */
 export interface OpenEntry {
-  readonly kind: EntryKind
+  readonly kind: RequestKind
   /** Its `X-Request-Id` (G18). */
   readonly requestId: string
   /** Milliseconds of real time at which it came in. */
@@ -28,7 +28,7 @@ export interface OpenEntry {
 /** What an entry says beside that. */
 export interface EntryFacts extends Omit<EntryInput, 'kind' | 'id' | 'startedAt' | 'trace' | 'environment' | 'client'> {
   /** Instead of that of its beginning. */
-  readonly kind?: EntryKind
+  readonly kind?: RequestKind
 }
 
 export interface EndedEntry {
@@ -54,7 +54,7 @@ export class RequestEntries {
   }
 
   /** @param headers of a request, which may name its id */
-  begin(kind: EntryKind, use: IdUse, headers: IncomingHttpHeaders = NO_HEADERS): OpenEntry {
+  begin(kind: RequestKind, use: IdUse, headers: IncomingHttpHeaders = NO_HEADERS): OpenEntry {
     let ids = this.#ids.get(use)
     // A seeded sequence goes on where the state, which is read by now, says.
     if (!ids) this.#ids.set(use, (ids = this.#parts.requestIds(use)))

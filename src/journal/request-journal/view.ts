@@ -13,10 +13,10 @@ import {
 } from '../../model/domain/json.ts'
 import { isViolation } from '../../model/domain/finding.ts'
 import { headerPairs, headersByName } from '../../model/domain/request-headers.ts'
-import type { NotedRule, RequestTrace, UpstreamCall } from '../../model/domain/request-trace.ts'
+import type { TracedRule, RequestTrace, TracedCall } from '../../model/domain/request-trace.ts'
 import type { ScenarioFault } from '../../model/domain/scenario.ts'
 import type { TestLabel } from '../../model/domain/test-label.ts'
-import { type AccountState, type JournalEntry, type JournalMessage, KEPT, type RecordedEntry } from './entry.ts'
+import { type AccountState, type EntryDocument, type MessageDocument, KEPT, type RecordedEntry } from './entry.ts'
 import {
   type DocumentName,
   masked,
@@ -28,7 +28,7 @@ import {
 } from '../../model/domain/masking.ts'
 
 /** An entry as people and programs read it: formatted, parsed, and with its secrets masked. */
-export function viewOf(entry: RecordedEntry): JournalEntry {
+export function entryView(entry: RecordedEntry): EntryDocument {
   const { trace } = entry
   return {
     id: entry.id,
@@ -40,8 +40,8 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
     operation: entry.operation,
     protocol: entry.protocol,
     method: entry.method,
-    path: pathOf(entry),
-    query: maskParameters(new URLSearchParams(queryOf(entry))),
+    path: entryPath(entry),
+    query: maskParameters(new URLSearchParams(entryQuery(entry))),
     status: entry.status,
     error_code: entry.errorCode,
     client: entry.client,
@@ -67,10 +67,10 @@ export function viewOf(entry: RecordedEntry): JournalEntry {
   }
 }
 
-export type TimelineEntry = components['schemas']['TimelineEntry']
+export type TimelineDocument = components['schemas']['TimelineEntry']
 
 /** `sequence` is its number in its journal. */
-export function timelineEntry(entry: RecordedEntry, sequence: number): TimelineEntry {
+export function timelineEntry(entry: RecordedEntry, sequence: number): TimelineDocument {
   const { account = namedAccount(entry) } = entry.trace
   return {
     sequence,
@@ -82,7 +82,7 @@ export function timelineEntry(entry: RecordedEntry, sequence: number): TimelineE
     environment: entry.environment,
     operation: entry.operation,
     method: entry.method,
-    path: pathOf(entry),
+    path: entryPath(entry),
     status: entry.status,
     error_code: entry.errorCode,
     client: entry.client,
@@ -108,7 +108,7 @@ export function namedAccount(entry: RecordedEntry): Partial<Record<'connector' |
 /** A text of the request's body or query, by its name in the document (G48). */
 export function sentText(entry: RecordedEntry, field: string): string | undefined {
   const { operation, vocabulary } = entry
-  const [query, body] = [queryOf(entry), parsedBody(requestText(entry)) ?? null]
+  const [query, body] = [entryQuery(entry), parsedBody(requestText(entry)) ?? null]
   const [documentQuery, documentBody] =
     vocabulary && operation
       ? [queryInDocumentWords(operation, query, vocabulary), bodyInDocumentWords(operation, body, vocabulary)]
@@ -118,7 +118,7 @@ export function sentText(entry: RecordedEntry, field: string): string | undefine
   return typeof value === 'string' ? value : undefined
 }
 
-type Mark = TimelineEntry['marks'][number]
+type Mark = TimelineDocument['marks'][number]
 
 const IS_MARKED: { readonly [Name in Mark]: (entry: RecordedEntry) => boolean } = {
   violation: ({ findings }) => findings.some(isViolation),
@@ -147,25 +147,25 @@ export function isUnserved({ kind, operation, protocol, status }: Omit<RecordedE
   return kind === 'request' && operation === null && isRefused
 }
 
-export function pathOf({ url }: Pick<RecordedEntry, 'url'>): string {
+export function entryPath({ url }: Pick<RecordedEntry, 'url'>): string {
   const end = url.indexOf('?')
   return end === -1 ? url : url.slice(0, end)
 }
 
 /** Without the question mark; empty when there is none. */
-export function queryOf({ url }: Pick<RecordedEntry, 'url'>): string {
-  return url.slice(pathOf({ url }).length + 1)
+export function entryQuery({ url }: Pick<RecordedEntry, 'url'>): string {
+  return url.slice(entryPath({ url }).length + 1)
 }
 
 export function requestText({ requestBody }: Pick<RecordedEntry, 'requestBody'>): string {
-  return textOf(requestBody)
+  return bodyText(requestBody)
 }
 
 export function responseText({ responseBody }: RecordedEntry): string {
-  return textOf(responseBody)
+  return bodyText(responseBody)
 }
 
-function textOf(body: Uint8Array | string): string {
+function bodyText(body: Uint8Array | string): string {
   return typeof body === 'string' ? body : decodeBody(Buffer.from(body), {}, body.length)
 }
 
@@ -189,7 +189,7 @@ export function shownTool(entry: RecordedEntry): string | null {
   return tool === null ? null : maskText(tool)
 }
 
-export function webhookView({ webhook }: RecordedEntry): JournalEntry['webhook'] {
+export function webhookView({ webhook }: RecordedEntry): EntryDocument['webhook'] {
   if (!webhook) return null
   const { webhook: name, event_id: event, type, attempts, cause } = webhook
   return { name, event, type, attempt: attempts + 1, cause }
@@ -206,7 +206,7 @@ export function shownRule({
   matched: _matched,
   of: _of,
   ...rule
-}: NotedRule): JournalEntry['rules'][number] {
+}: TracedRule): EntryDocument['rules'][number] {
   return { ...rule, sentence: maskText(rule.sentence), do: rule.do.map(faultDocument) }
 }
 
@@ -218,14 +218,14 @@ function faultDocument({ kind, params }: ScenarioFault): JsonObject {
   return { [kind]: maskJson(Object.fromEntries(parameters)) }
 }
 
-function requestView(entry: RecordedEntry): JournalMessage {
+function requestView(entry: RecordedEntry): MessageDocument {
   const headers = headerPairs(entry.requestHeaders).map(([name, value]) => [name.toLowerCase(), value] as const)
   // Every field of the form behind a magic link is a credential; the connector may give it any name.
   const everySecret = entry.kind === 'page' && entry.url.startsWith('/magic/')
   return message(headers, requestText(entry), entry, { isShortened: entry.isRequestShortened, everySecret })
 }
 
-function responseView(entry: RecordedEntry): JournalMessage {
+function responseView(entry: RecordedEntry): MessageDocument {
   const { isResponseShortened: isShortened } = entry
   return message(responseHeadersOf(entry), responseText(entry), entry, { isShortened, everySecret: false })
 }
@@ -240,7 +240,7 @@ function message(
   text: string,
   entry: RecordedEntry,
   { isShortened, everySecret }: { readonly isShortened: boolean; readonly everySecret: boolean },
-): JournalMessage {
+): MessageDocument {
   const byName = new Map(headers.map(([name, value]) => [name, maskHeader(name, value)]))
   const size = Number(byName.get('content-length') ?? 0)
   // A body that was too large to be read is not there at all.
@@ -255,7 +255,7 @@ function truncation(text: string, size: number): string {
     : `the first ${text.length} characters of the body are kept`
 }
 
-function upstreamView(call: UpstreamCall): UpstreamCall {
+function upstreamView(call: TracedCall): TracedCall {
   const answer = shownBody(call.answer, '', false)
   return {
     ...call,

@@ -93,7 +93,7 @@ export class ContractRecords {
 }
 
 /** How often something happened: by the mock itself, and because a scenario or the control API forced it. */
-export interface Times {
+export interface SeenTimes {
   own: number
   injected: number
 }
@@ -109,11 +109,11 @@ export class EnvironmentContractRecord implements ContractUseRecord {
   incompleteSince: string | undefined
   readonly findings = new CountedFindings()
   /** By operation, status and error code: `verify_user 404 AUTH_REQUEST_NOT_FOUND`. */
-  readonly outcomes = new Map<string, Times>()
+  readonly outcomes = new Map<string, SeenTimes>()
   /** By operation and part: how far each field was reached, by its number. */
   readonly fields = new Map<Operation, Readonly<Record<Part, Levels>>>()
   /** By `from event to`. */
-  readonly moves = new Map<string, Times>()
+  readonly moves = new Map<string, SeenTimes>()
   readonly flows = new LinkFlows()
   readonly races = new TokenRaces()
   /** Of removed environments of this name; in a copy also of the present one. */
@@ -194,13 +194,13 @@ export class EnvironmentContractRecord implements ContractUseRecord {
   }
 }
 
-function count(counts: Map<string, Times>, key: string, injected: boolean): void {
+function count(counts: Map<string, SeenTimes>, key: string, injected: boolean): void {
   let times = counts.get(key)
   if (!times) counts.set(key, (times = { own: 0, injected: 0 }))
   times[injected ? 'injected' : 'own'] += 1
 }
 
-function addTimes(to: Map<string, Times>, from: ReadonlyMap<string, Times>): void {
+function addTimes(to: Map<string, SeenTimes>, from: ReadonlyMap<string, SeenTimes>): void {
   for (const [key, { own, injected }] of from) {
     const times = to.get(key) ?? { own: 0, injected: 0 }
     to.set(key, { own: times.own + own, injected: times.injected + injected })
@@ -259,7 +259,7 @@ interface Field {
 }
 
 /** Without the output-only fields of a request and without aliases, which count as the field they stand for. */
-export function fieldsOf(operation: Operation, part: Part): Field[] {
+export function operationFields(operation: Operation, part: Part): Field[] {
   const neverFilled = part === 'answer' ? (NEVER_FILLED[operation] ?? []) : []
   const inside = ({ items, fields = {} }: FieldNode, path: string): Field[] => [
     ...(items ? inside(items, `${path}[]`) : []),

@@ -7,7 +7,7 @@ import { shorten } from '../../model/domain/text.ts'
 import { ownValue } from '../../model/domain/value-match.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import { MAX_PATH } from '../request-journal/findings.ts'
-import { parsedBody, pathOf, queryOf, requestText } from '../request-journal/view.ts'
+import { parsedBody, entryPath, entryQuery, requestText } from '../request-journal/view.ts'
 import type { FindingOrigin } from './report-types.ts'
 
 type FindingRequest = FindingOrigin['examples'][number]
@@ -100,7 +100,7 @@ function findingRequest(place: string, entry: FoundIn): FindingRequest {
     id,
     environment,
     method,
-    path: shorten(pathOf(entry), MAX_PATH),
+    path: shorten(entryPath(entry), MAX_PATH),
     at: instant(at),
     excerpt: excerptOf(place, entry),
   }
@@ -108,7 +108,7 @@ function findingRequest(place: string, entry: FoundIn): FindingRequest {
 
 /** A query parameter with its value, or the object of the body that the place is in; the place itself comes first. */
 function excerptOf(place: string, entry: FoundIn): string {
-  const { [place]: value } = maskParameters(new URLSearchParams(queryOf(entry)))
+  const { [place]: value } = maskParameters(new URLSearchParams(entryQuery(entry)))
   if (value !== undefined) return shorten(`?${place}=${[value].flat().join(`&${place}=`)}`, MAX_EXCERPT)
   const body = sentObject(requestText(entry))
   if (!body) return ''

@@ -6,13 +6,13 @@ import { MOVES } from '../../model/domain/lifecycle.ts'
 import type { ScenarioHistory } from '../../scenarios/scenario-run.ts'
 import {
   type EnvironmentContractRecord,
-  fieldsOf,
+  operationFields,
   LEVELS,
   type Part,
   REQUEST_PARTS,
-  type Times,
+  type SeenTimes,
 } from './contract-record.ts'
-import { summaryOf } from './report-pair.ts'
+import { reportSummary } from './report-pair.ts'
 
 type OperationCoverage = Coverage['operations'][number]
 
@@ -29,7 +29,7 @@ export function coverageOf(record: EnvironmentContractRecord, { bundledScenarios
   })
   const histories = new Map(record.scenarios.list().map((history) => [history.name, history]))
   const scenarios = bundledScenarios.map((name) => scenarioCoverage(name, histories.get(name)))
-  return { summary: summaryOf({ operations, lifecycle_moves, scenarios }), operations, lifecycle_moves, scenarios }
+  return { summary: reportSummary({ operations, lifecycle_moves, scenarios }), operations, lifecycle_moves, scenarios }
 }
 
 function operationCoverage(operation: Operation, record: EnvironmentContractRecord): OperationCoverage {
@@ -38,7 +38,10 @@ function operationCoverage(operation: Operation, record: EnvironmentContractReco
   )
   const reached = record.fields.get(operation)
   const fieldsIn = (part: Part) =>
-    fieldsOf(operation, part).map(({ number, ...field }) => ({ ...field, reach: LEVELS[reached?.[part][number] ?? 0] }))
+    operationFields(operation, part).map(({ number, ...field }) => ({
+      ...field,
+      reach: LEVELS[reached?.[part][number] ?? 0],
+    }))
   const successes = statuses.filter(({ status }) => status >= 200 && status < 300)
   return {
     operation,
@@ -65,11 +68,11 @@ function statusCoverage(
   }
 }
 
-function answersOf(times: Times = { own: 0, injected: 0 }) {
+function answersOf(times: SeenTimes = { own: 0, injected: 0 }) {
   return { reach: reachOf(times), answers: times.own, injected: times.injected }
 }
 
-function sumOf(all: readonly Times[]): Times {
+function sumOf(all: readonly SeenTimes[]): SeenTimes {
   return all.reduce((a, b) => ({ own: a.own + b.own, injected: a.injected + b.injected }), { own: 0, injected: 0 })
 }
 
@@ -81,7 +84,7 @@ function scenarioCoverage(name: string, history: ScenarioHistory | undefined): C
   return { name, reach, started, rules: rules.length, rules_fired: fired.length }
 }
 
-function reachOf(times: Times | undefined): Reach {
+function reachOf(times: SeenTimes | undefined): Reach {
   if (!times) return 'never'
   if (times.own > 0) return 'driven'
   return times.injected > 0 ? 'injected_only' : 'never'

@@ -1,6 +1,6 @@
 import { controlSchemaCheck } from '../../model/contract/control-schema.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../model/domain/json.ts'
-import { isKept, type ReportPair, summaryOf } from './report-pair.ts'
+import { isKept, type ReportPair, reportSummary } from './report-pair.ts'
 import type { ContractReport, Coverage, CoverageReport, Reach, ReportFinding } from './report-types.ts'
 
 /** The reports as `toolmock run --report FILE.json` writes them; undefined for any other value. */
@@ -19,7 +19,7 @@ export function mergeReports(pairs: readonly [ReportPair, ...ReportPair[]]): Rep
   const rules = pairs.flatMap((pair) => pair.contract.total.findings.filter(isOfAnyEnvironment))
   const contract = merged(pairs.map((pair) => withRulesOfOthers(pair, rules))) as unknown as ContractReport
   const coverage = merged(pairs.map((pair) => pair.coverage)) as unknown as CoverageReport
-  const summarized = <Of extends Coverage>(of: Of): Of => ({ ...of, summary: summaryOf(of) })
+  const summarized = <Of extends Coverage>(of: Of): Of => ({ ...of, summary: reportSummary(of) })
   return {
     contract: { ...contract, ok: isKept(contract.total) },
     coverage: {

@@ -9,8 +9,8 @@ import { errorTraits, type FieldViolation } from '../../model/domain/errors.ts'
 import type { JsonValue } from '../../model/domain/json.ts'
 import type { RecordedEntry } from '../request-journal/entry.ts'
 import {
-  pathOf,
-  queryOf,
+  entryPath,
+  entryQuery,
   requestHeadersOf,
   requestText,
   responseHeadersOf,
@@ -31,7 +31,7 @@ export async function prismCheck(prism: PrismValidator, entries: readonly Record
   }
   let count = 0
   for (const entry of entries) {
-    const recorded = exchangeOf(entry)
+    const recorded = recordedExchange(entry)
     if (!recorded) continue
     if (++count % BATCH === 0) await turn()
     const { exchange, unchecked } = recorded
@@ -101,12 +101,12 @@ interface RecordedExchange {
 const STORAGE_ERROR = 'STORAGE_UNAVAILABLE'
 
 /** The exchange of an entry, in the document's words. Undefined for entries without a contract. */
-export function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
+export function recordedExchange(entry: RecordedEntry): RecordedExchange | undefined {
   const { operation, kind, protocol, vocabulary } = entry
   if (kind !== 'request' || operation === null || !isOperation(operation)) return undefined
   const request = uncheckedRequest(entry)
   const answer = uncheckedAnswer(entry)
-  const query = protocol === 'mcp' ? '' : queryOf(entry)
+  const query = protocol === 'mcp' ? '' : entryQuery(entry)
   return {
     unchecked: { ...(request && { request }), ...(answer && { answer }) },
     exchange: {
@@ -114,7 +114,7 @@ export function exchangeOf(entry: RecordedEntry): RecordedExchange | undefined {
       request: {
         method: routeOf(operation).method,
         // The path of an MCP server stands for the one operation that it serves.
-        path: protocol === 'mcp' ? routeOf(operation).path : pathOf(entry),
+        path: protocol === 'mcp' ? routeOf(operation).path : entryPath(entry),
         query: vocabulary ? queryInDocumentWords(operation, query, vocabulary) : query,
         // A call's own content type is that of its protocol; what was transcoded is JSON.
         headers: { ...requestHeadersOf(entry), ...(protocol === 'http' ? {} : { 'content-type': 'application/json' }) },

@@ -94,7 +94,7 @@ export function byOperation({ contract: { total }, coverage }: ReportPair): Oper
 }
 
 /** How much of each kind was reached. */
-export function summaryOf({
+export function reportSummary({
   operations,
   lifecycle_moves,
   scenarios,

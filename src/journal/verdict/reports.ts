@@ -5,7 +5,7 @@ import type { TestLabel } from '../../model/domain/test-label.ts'
 import { lazyImport, once } from '../../model/domain/once.ts'
 import { unfiredReason } from '../../model/domain/scenario.ts'
 import type { ScenarioRegistry } from '../../scenarios/environment-scenarios.ts'
-import { sumsOf, unfired, type UnfiredRule } from '../../scenarios/scenario-run.ts'
+import { sumsOf, unfired, type UnfiredRuleRow } from '../../scenarios/scenario-run.ts'
 import { type ContractRecords, EnvironmentContractRecord } from './contract-record.ts'
 import { coverageOf, type CoverageSources } from './coverage.ts'
 import type { CountedFinding } from './counted-findings.ts'
@@ -185,7 +185,7 @@ function unfiredRules(environments: readonly EnvironmentContractRecord[]): Repor
 }
 
 function unfiredFinding(
-  unfiredRule: UnfiredRule & { readonly environment: string | null },
+  unfiredRule: UnfiredRuleRow & { readonly environment: string | null },
   test?: TestLabel,
 ): ReportFinding {
   const { environment, scenario, rule, at, matched, stopped } = unfiredRule

@@ -8,7 +8,7 @@ import { UNKNOWN_PATH } from '../request-journal/findings.ts'
 export type { RouteSwitches }
 
 /** A violation that a test suite provokes on purpose: `--allow-violation OPERATION[:FIELD]` or `unknown_path[:/PATH]`. */
-export interface Allowance {
+export interface ParsedAllowance {
   readonly operation: string
   /** A field with everything inside it, or a path with everything below it; null for all. */
   readonly field: string | null
@@ -17,7 +17,7 @@ export interface Allowance {
 }
 
 /** Reads `OPERATION[:FIELD]`, or says what it must be. */
-export function readAllowance(text: string): Allowance | { readonly expected: string } {
+export function readAllowance(text: string): ParsedAllowance | { readonly expected: string } {
   if (text.includes(',') && !text.startsWith(`${UNKNOWN_PATH}:`)) {
     return { expected: 'one operation without a comma; repeat the option for several' }
   }
@@ -38,7 +38,7 @@ export function readAllowance(text: string): Allowance | { readonly expected: st
 }
 
 /** Whether an allowance covers a violation at a field, or an unserved path. */
-export function allows({ operation, field }: Allowance, finding: Finding): boolean {
+export function allows({ operation, field }: ParsedAllowance, finding: Finding): boolean {
   if (finding.code === 'mock_answer' || operation !== (finding.operation ?? finding.code)) return false
   if (field === null) return true
   const [, path = ''] = finding.field.split(' ')
@@ -65,7 +65,7 @@ const FAIL_ON = ['warning', 'unread'] as const
 type FailOn = (typeof FAIL_ON)[number]
 
 export interface VerdictOptions {
-  readonly allow?: readonly Allowance[]
+  readonly allow?: readonly ParsedAllowance[]
   readonly failOn?: FailOn | undefined
   readonly minOperations?: Threshold | undefined
   readonly minStatuses?: Threshold | undefined

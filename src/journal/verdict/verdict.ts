@@ -3,7 +3,7 @@ import type { CaseResult, ContractRecord, ContractReport, ReportFinding, Tally }
 import { plural } from '../../model/domain/text.ts'
 import { isKept, type ReportPair, runFinding, type Verdict, type VerdictItem, verdictItem } from './report-pair.ts'
 import { originLines } from './sentences.ts'
-import { type Allowance, allows, type Threshold, type VerdictOptions } from './verdict-options.ts'
+import { type ParsedAllowance, allows, type Threshold, type VerdictOptions } from './verdict-options.ts'
 
 /** Reports as formats show them: without what is allowed, and with everything that decides. */
 export interface JudgedReports extends ReportPair {
@@ -93,7 +93,7 @@ export function ownReasons({ name, reasons }: CaseResult): VerdictItem[] {
   return withoutRequest.map((reason) => ({ ...reason, sentence: `${name}: ${reason.sentence}` }))
 }
 
-function unusedAllowance({ operation, field }: Allowance, fails: boolean): ReportFinding {
+function unusedAllowance({ operation, field }: ParsedAllowance, fails: boolean): ReportFinding {
   return runFinding({
     kind: fails ? 'violation' : 'warning',
     code: 'unused_allowance',

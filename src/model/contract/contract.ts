@@ -7,7 +7,7 @@ import { percentDecoded, shorten } from '../domain/text.ts'
 import { BODY_FIELDS, type FieldNode } from './generated/field-tables.ts'
 import { REQUESTS, RESPONSES, type Validator } from './generated/validators.js'
 import { type QueryParameter, type Route, routeOf } from './route.ts'
-import type { Operation, Query, RequestBody } from './shapes.ts'
+import type { Operation, QueryOf, RequestBody } from './shapes.ts'
 import { type FieldPath, fieldName, foundValue, MAX_VIOLATIONS, violationsOf } from './violation.ts'
 
 export interface RawRequest {
@@ -23,7 +23,7 @@ export interface RawRequest {
 export interface CheckedRequest<Id extends Operation> {
   readonly violations: readonly FieldViolation[]
   readonly warnings: readonly RequestWarning[]
-  readonly query: Query<Id>
+  readonly query: QueryOf<Id>
   readonly path: Readonly<Record<string, string>>
   /** Without output-only fields, and without known fields that are null. */
   readonly body: RequestBody<Id>
@@ -59,7 +59,7 @@ export function checkRequest(
     violations: all.length > MAX_VIOLATIONS ? all.slice(0, MAX_VIOLATIONS) : all,
     warnings,
     // The one place where checked data gets its type: the validators accepted it, or `violations` says what they found.
-    query: query.value as Query<Operation>,
+    query: query.value as QueryOf<Operation>,
     path: request.path,
     body: body.value as RequestBody<Operation>,
   }

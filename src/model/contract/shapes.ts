@@ -18,7 +18,7 @@ type QueryIn<Id extends Operation> =
   Described<Id> extends { parameters: { query?: infer Parameters } } ? Parameters : never
 
 /** The query parameters of an operation, converted to the types of the spec; `{}` where it has none. */
-export type Query<Id extends Operation> = [Exclude<QueryIn<Id>, undefined>] extends [never]
+export type QueryOf<Id extends Operation> = [Exclude<QueryIn<Id>, undefined>] extends [never]
   ? Record<string, never>
   : Exclude<QueryIn<Id>, undefined>
 
@@ -44,10 +44,10 @@ export type RequestBody<Id extends Operation> =
       : undefined
 
 /** The statuses that an operation declares. */
-export type Status<Id extends Operation> = keyof Described<Id>['responses'] & number
+export type StatusOf<Id extends Operation> = keyof Described<Id>['responses'] & number
 
 /** The JSON body of an answer; undefined where the spec declares no content. */
-export type ResponseBody<Id extends Operation, S extends Status<Id>> = Described<Id>['responses'][S] extends {
+export type ResponseBody<Id extends Operation, S extends StatusOf<Id>> = Described<Id>['responses'][S] extends {
   content: { 'application/json': infer Body }
 }
   ? Body

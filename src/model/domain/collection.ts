@@ -34,7 +34,7 @@ export function itemId(place: CollectionPlace, key: string): string {
 }
 
 /** The text of an item's key; undefined when it has none. */
-export function keyOf({ key }: Pick<Collection, 'key'>, item: JsonObject): string | undefined {
+export function itemKey({ key }: Pick<Collection, 'key'>, item: JsonObject): string | undefined {
   const value = valueAt(item, key)
   return (typeof value === 'string' && value !== '') || isNumber(value) ? String(value) : undefined
 }

@@ -58,11 +58,11 @@ export function displayName(name: string): string {
  */
 export function defaultCredentials(type: AuthorizationType, fields?: CredentialField[]): Connector['credentials'] {
   if (TRAITS[type].source !== 'form') return { fields: fields ?? [], send: { headers: {}, query: {} } }
-  const asked = fields && fields.length > 0 ? fields : DEFAULT_FIELDS[type as FormType].map(credentialField)
+  const asked = fields && fields.length > 0 ? fields : DEFAULT_FIELDS[type as FormType].map(defaultCredentialField)
   return { fields: asked, send: { headers: defaultHeaders(type as FormType, asked), query: {} } }
 }
 
-export function credentialField(name: string): CredentialField {
+export function defaultCredentialField(name: string): CredentialField {
   const label = displayName(name).replace(/\b(api|id|url)\b/gi, (word) => word.toUpperCase())
   return { name, label, secret: name !== 'username', required: true, hint: '' }
 }
@@ -159,12 +159,12 @@ function patternFields(pattern: JsonObject): CredentialField[] | undefined {
 }
 
 function patternField(field: JsonValue): CredentialField | undefined {
-  if (typeof field === 'string') return field === '' ? undefined : credentialField(field)
+  if (typeof field === 'string') return field === '' ? undefined : defaultCredentialField(field)
   if (!isJsonObject(field)) return undefined
   const text = (key: string): string => textAt(field, key)
   const name = text('name') || text('field_name')
   if (name === '') return undefined
-  const plain = credentialField(name)
+  const plain = defaultCredentialField(name)
   const secret = own(field, 'secret')
   const kind = text('input_type') || text('type')
   const saysSecret = typeof secret === 'boolean' ? secret : kind === '' ? plain.secret : kind === 'password'

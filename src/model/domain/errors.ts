@@ -105,7 +105,7 @@ export function ruleAndFound(rule: string, mistake: string): string {
 }
 
 /** The two parts of a description; `found` is undefined where it names none. */
-export function partsOf(description: string): { readonly rule: string; readonly found: string | undefined } {
+export function descriptionParts(description: string): { readonly rule: string; readonly found: string | undefined } {
   const at = description.indexOf(FOUND)
   if (at < 0) return { rule: description, found: undefined }
   return { rule: description.slice(0, at), found: description.slice(at + FOUND.length) }
@@ -170,12 +170,12 @@ export class ServiceError extends Error implements ErrorContent {
   }
 
   get code(): number {
-    return codeOf(this.errorCode, this.status)
+    return grpcCodeOf(this.errorCode, this.status)
   }
 }
 
 /** The `code` of an error; of one that the catalogue lacks, that of its status, or 2 (unknown). */
-export function codeOf(errorCode: string, status: number): number {
+export function grpcCodeOf(errorCode: string, status: number): number {
   if (errorCode === 'TOOL_ERROR' && isToolErrorStatus(status)) return TOOL_ERROR_CODES[status]
   const entry = errorEntry(errorCode) ?? errorEntry(codesOfStatus(status)[0] ?? '')
   return entry?.code ?? 2

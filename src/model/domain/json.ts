@@ -57,7 +57,7 @@ export function jsonType(value: JsonValue | undefined): string {
 }
 
 /** The parameters of a query, headers, or the fields of a form; a list where one was sent more than once. It has no prototype. */
-export function fieldsOf(
+export function fieldValues(
   parameters: Iterable<readonly [name: string, value: string]>,
 ): Record<string, string | string[]> {
   const fields = Object.create(null) as Record<string, string | string[]>

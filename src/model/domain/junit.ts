@@ -42,17 +42,20 @@ function suiteLines({ name, cases, out = [] }: JunitSuite, timestamp: string): s
 }
 
 function counts(cases: readonly JunitCase[]): string {
-  const of = (wanted: Outcome): number => cases.filter((each) => outcomeOf(each) === wanted).length
+  const of = (wanted: Outcome): number => cases.filter((each) => junitOutcome(each) === wanted).length
   return `tests="${cases.length}" failures="${of('failure')}" errors="${of('error')}" skipped="${of('skipped')}"`
 }
 
-function outcomeOf({ texts = [], outcome = texts.length > 0 ? 'failure' : undefined }: JunitCase): Outcome | undefined {
+function junitOutcome({
+  texts = [],
+  outcome = texts.length > 0 ? 'failure' : undefined,
+}: JunitCase): Outcome | undefined {
   return outcome
 }
 
 function caseLine(each: JunitCase): string {
   const { className, name, file, line, seconds = 0, type = 'contract', texts = [], out = [] } = each
-  const outcome = outcomeOf(each)
+  const outcome = junitOutcome(each)
   const place =
     file === undefined
       ? ''

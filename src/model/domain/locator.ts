@@ -48,7 +48,7 @@ export function locate(
   if (others.length > 0) throw ambiguous(scope, others.length + 1, names)
   if (only) return only
   const where = scoped ? ' in that scope' : ''
-  throw notFound(`identifier ${quote(identifier)} at connector ${quote(connector)}${where}`)
+  throw connectionNotFound(`identifier ${quote(identifier)} at connector ${quote(connector)}${where}`)
 }
 
 /** The account in exactly a scope, else every account within it (G21, G52). */
@@ -76,7 +76,7 @@ export function locateForTool(
   if (only) return only
   const where = locator.organization_id || locator.user_id ? ' in that scope' : ''
   const at = `${connectors.length === 1 ? 'connector' : 'connectors'} ${listed(connectors.map((each) => quote(each)))}`
-  throw notFound(
+  throw connectionNotFound(
     `identifier ${quote(identifier)} at ${at}, which ${connectors.length === 1 ? 'has' : 'have'} the tool ${quote(tool)}${where}`,
   )
 }
@@ -89,7 +89,7 @@ function contradictions(account: Account, locator: Locator) {
 
 function locateById(accounts: AccountFinder, id: string, locator: Locator, names: LocatorNames): Account {
   const account = accounts.byId(id)
-  if (!account) throw notFound(`${names.id} ${quote(maskText(id))}`)
+  if (!account) throw connectionNotFound(`${names.id} ${quote(maskText(id))}`)
   const wrong = contradictions(account, locator).map((field) => (field === 'connector' ? names.connector : field))
   if (wrong.length === 0) return account
   throw new ServiceError('CONTRADICTING_LOCATOR', `${names.id} names an account of another ${wrong.join(', ')}`, {
@@ -166,6 +166,6 @@ function listed(names: readonly string[]): string {
   return `${names.slice(0, LISTED).join(', ')}${unlisted > 0 ? ` and ${unlisted} more` : ''}`
 }
 
-function notFound(what: string): ServiceError {
+function connectionNotFound(what: string): ServiceError {
   return new ServiceError('ACCOUNT_NOT_FOUND', `there is no connected account with ${what}`)
 }

@@ -20,10 +20,10 @@ export function decodePageToken(token: string, binding: PageTokenBinding): Posit
   const parts = /^(?<side>[ab])(?<sequence>\d{1,15})\.(?<checksum>[\w-]{22})$/.exec(text)?.groups
   const canonical = Buffer.from(text, 'latin1').toString('base64url') === token
   if (!parts?.side || !parts.sequence || !parts.checksum || !canonical)
-    throw refused(`${quote(token, 40)}, which is no page token`)
+    throw invalidPageToken(`${quote(token, 40)}, which is no page token`)
   const expected = checksum(`${parts.side}${parts.sequence}`, binding)
   if (parts.checksum !== expected) {
-    throw refused('one of other filters, or a changed one')
+    throw invalidPageToken('one of other filters, or a changed one')
   }
   const sequence = Number(parts.sequence)
   return parts.side === 'a' ? { after: sequence } : { before: sequence }
@@ -37,7 +37,7 @@ function checksum(payload: string, binding: PageTokenBinding): string {
     .slice(0, 22)
 }
 
-function refused(mistake: string): ServiceError {
+function invalidPageToken(mistake: string): ServiceError {
   const description = ruleAndFound(
     'must be next_page_token or prev_page_token of an answer to the same filters',
     mistake,

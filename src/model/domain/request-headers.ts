@@ -56,7 +56,7 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>, ids: 
 }
 
 /** The token of an `Authorization` header (RFC 6750 2.1); undefined without one, and for another scheme or form. */
-export function bearerToken(authorization = ''): string | undefined {
+export function bearerTokenIn(authorization = ''): string | undefined {
   return /^bearer +(\S+)$/i.exec(authorization)?.[1]
 }
 

@@ -6,7 +6,7 @@ import type { AuthRequest, MagicLink } from './generated/tables.ts'
 import type { FiredRule } from './scenario.ts'
 
 /** An event of an account and where it led; `from` and `to` are equal where the table has no move. */
-export interface Transition {
+export interface AccountTransition {
   readonly account_id: string
   readonly event: LifecycleEvent
   readonly from: LifecycleState
@@ -18,7 +18,7 @@ export interface Transition {
 }
 
 /** One request of the service to a third party. */
-export interface UpstreamCall {
+export interface TracedCall {
   readonly environment: string
   readonly connector: string
   readonly account_id: string
@@ -37,7 +37,7 @@ export interface UpstreamCall {
 }
 
 /** A renewal of credentials (G45, G46). */
-export interface Refresh {
+export interface TracedRefresh {
   readonly account_id: string
   readonly outcome: 'renewed' | 'refused' | 'unavailable'
   readonly reason: string
@@ -46,7 +46,7 @@ export interface Refresh {
 }
 
 /** A rule of a scenario that fired on a request, or on what it caused. */
-export interface NotedRule extends FiredRule {
+export interface TracedRule extends FiredRule {
   /** It answered, or changed the answer on the wire. */
   readonly injected: boolean
   /** At a third party: on which call of `upstream` it fired. */
@@ -113,11 +113,11 @@ export class RequestTrace {
   /** The responder of an extension that answered, and of which. */
   responder: string | undefined
   /** Due events that were applied before the request was handled. */
-  due: readonly Transition[] = NOTHING
-  transitions: readonly Transition[] = NOTHING
-  upstream: readonly UpstreamCall[] = NOTHING
-  refreshes: readonly Refresh[] = NOTHING
-  rules: readonly NotedRule[] = NOTHING
+  due: readonly AccountTransition[] = NOTHING
+  transitions: readonly AccountTransition[] = NOTHING
+  upstream: readonly TracedCall[] = NOTHING
+  refreshes: readonly TracedRefresh[] = NOTHING
+  rules: readonly TracedRule[] = NOTHING
   /** What the rows of accounts alone do not say of their changes (G68). */
   changes: readonly NotedChange[] = NOTHING
   tokens: readonly TokenEvent[] = NOTHING
@@ -172,11 +172,11 @@ export class RequestTrace {
     this.due = appended(this.due, { account_id, event, ...move })
   }
 
-  called(call: UpstreamCall): void {
+  called(call: TracedCall): void {
     this.upstream = appended(this.upstream, call)
   }
 
-  refreshed(refresh: Refresh): void {
+  refreshed(refresh: TracedRefresh): void {
     this.refreshes = appended(this.refreshes, refresh)
   }
 

@@ -5,7 +5,7 @@ import type { TextMatch } from './value-match.ts'
 
 /** Where a rule of a scenario acts (1.4). */
 export const RULE_PLACES = ['service', 'third_party', 'token_refresh', 'consent', 'webhook'] as const
-export type RulePlace = (typeof RULE_PLACES)[number]
+export type RequestPlace = (typeof RULE_PLACES)[number]
 
 /** One thing that a rule does: a kind of `scenarios/faults/faults.ts`, with parameters that its schema has accepted. */
 export interface ScenarioFault {
@@ -53,7 +53,7 @@ export interface RuleConditions {
 
 export interface ScenarioRule {
   name: string
-  at: RulePlace
+  at: RequestPlace
   on: RuleMatch
   when: RuleConditions
   do: readonly ScenarioFault[]
@@ -80,7 +80,7 @@ export interface Scenario {
 export interface FiredRule {
   scenario: string
   rule: string
-  at: RulePlace
+  at: RequestPlace
   /** What it did, in one sentence. */
   sentence: string
   /** Which request it was of those that match, and of how many it fires on; null without an end. */

@@ -3,7 +3,7 @@ import { COLLECTION_NAME, OPERATORS, STEP_ACTIONS, type StepAction } from '../do
 import { isJsonObject, type JsonObject, own } from '../domain/json.ts'
 import { didYouMean } from '../domain/suggestion.ts'
 import { anyJson, headerMap, jsonObject, nonEmpty, type Report, strict, text, wholeNumber, withRule } from './parts.ts'
-import { shown } from './problems.ts'
+import { problemValue } from './problems.ts'
 
 /*
  * Collections of connector files, and the steps of responders that act on them.
@@ -14,7 +14,7 @@ const name = z
   .regex(COLLECTION_NAME, { error: 'a letter, then up to 63 letters, digits and underscores' })
   .meta({ title: 'name' })
 
-export const collection = strict({
+export const collectionDocument = strict({
   key: z
     .string()
     .regex(/^[^.]+$/, { error: 'the name of a field, without a dot' })
@@ -40,9 +40,9 @@ export const collection = strict({
     .describe('How many items are made from fields alone, after those of seed.'),
 })
 
-export type ParsedCollection = z.output<typeof collection>
+export type ParsedCollection = z.output<typeof collectionDocument>
 
-export const collections = z.record(name, collection)
+export const collections = z.record(name, collectionDocument)
 
 /** Items of collections by name, as a seed has them for an account. */
 export const collectionItems = z.record(name, z.array(jsonObject))
@@ -79,7 +79,7 @@ export const otherwise = strict({
     .describe('Templates over error (status, code, message), existing and what responders see. Absent: error_body.'),
 })
 
-export const page = withRule(
+export const pageRules = withRule(
   strict({
     limit: anyJson
       .optional()
@@ -146,7 +146,7 @@ export const stepKeys = {
     .describe(
       'Fields by comma, - in front of one for descending order, - alone for the newest first: a template. Absent: creation order.',
     ),
-  page: page.optional().describe('One page of the list. Absent: all of it.'),
+  page: pageRules.optional().describe('One page of the list. Absent: all of it.'),
   show: anyJson.optional().describe('How each listed item looks: templates over item. Absent: the item itself.'),
   as: name.optional().describe('The variable of the result. Absent: item, or items where there can be several.'),
   otherwise: otherwise.optional().describe('The answer when the step fails, in place of the usual one.'),
@@ -198,7 +198,7 @@ export const steps = withRule(z.array(step).min(1), (list, report) => {
   for (const [index, each] of list.entries()) {
     const as = isJsonObject(each) ? own(each, 'as') : undefined
     if (typeof as !== 'string' || !RESERVED_NAMES.includes(as)) continue
-    report([index, 'as'], { found: `${shown(as)}, which is a variable already`, allowed: 'another name' })
+    report([index, 'as'], { found: `${problemValue(as)}, which is a variable already`, allowed: 'another name' })
   }
 })
 

@@ -177,7 +177,7 @@ export const field = strict({
   hint: text.default('').describe('Shown under the input.'),
 })
 
-export const tool = strict({
+export const toolDocument = strict({
   name: toolName.describe('tool_name in requests: 1 to 128 letters, digits, underscores, dots, colons and hyphens.'),
   display_name: text.optional().describe('What tool lists show. Absent: made from the name.'),
   description: text.default('').describe('What tool lists show.'),
@@ -239,7 +239,7 @@ const latency = z.union([
   ]),
 ])
 
-export const rateLimit = strict({
+export const rateLimitDocument = strict({
   calls: wholeNumber(1, 1_000_000).describe('How many calls are answered in the time of every.'),
   every: readBy((value) => {
     const milliseconds = parseDuration(value)
@@ -256,7 +256,7 @@ export const rateLimit = strict({
     .describe('The answer to further calls, in place of 429 with error_body (code rate_limited).'),
 })
 
-export const connector = strict({
+export const connectorDocument = strict({
   $schema: schemaReference,
   connector: connectorName.describe(
     'Its name, which is connector in requests: 1 to 100 letters, digits, spaces, hyphens, underscores and colons.',
@@ -324,12 +324,12 @@ export const connector = strict({
   custom_provider: nonEmpty
     .optional()
     .describe('Serves custom providers created with this display name, and has no connection of its own.'),
-  tools: unique(tool, 'name').default([]).describe('What clients can execute.'),
+  tools: unique(toolDocument, 'name').default([]).describe('What clients can execute.'),
   ...responderKeys,
   latency: latency
     .optional()
     .describe('How long each call takes, in real time: a time, {min, max}, or percentiles {p50, p95, p99}.'),
-  rate_limit: rateLimit.optional().describe('How many calls are answered; more are 429.'),
+  rate_limit: rateLimitDocument.optional().describe('How many calls are answered; more are 429.'),
 })
 
-export type ParsedConnector = z.output<typeof connector>
+export type ParsedConnector = z.output<typeof connectorDocument>

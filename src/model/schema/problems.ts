@@ -46,7 +46,7 @@ export function pathText(path: Path): string {
 }
 
 /** A value as a sentence shows it: short, on one line, and without the secrets of the place where it is. */
-export function shown(value: unknown, path: Path = []): string {
+export function problemValue(value: unknown, path: Path = []): string {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
@@ -55,8 +55,8 @@ export function shown(value: unknown, path: Path = []): string {
 }
 
 /** What kind of value it is, where any text may be a secret. */
-export function kindOf(value: unknown): string {
-  return typeof value === 'string' ? 'a text' : shown(value)
+export function jsonKind(value: unknown): string {
+  return typeof value === 'string' ? 'a text' : problemValue(value)
 }
 
 /** The value at a path, by own properties only; undefined where there is none. */
@@ -89,7 +89,7 @@ export function problemsOf(
   issues: readonly Issue[],
   document: unknown,
   base: Path = [],
-  show: typeof shown = shown,
+  show: typeof problemValue = problemValue,
 ): Problem[] {
   return issues.flatMap((issue) => issueProblems(issue, document, base, show))
 }
@@ -97,7 +97,7 @@ export function problemsOf(
 /** Of the unknown keys of one object. Nobody reads more, and looking for 80,000 kept other requests waiting for three seconds. */
 const MOST_HINTS = 100
 
-function issueProblems(issue: Issue, document: unknown, base: Path, show: typeof shown): Problem[] {
+function issueProblems(issue: Issue, document: unknown, base: Path, show: typeof problemValue): Problem[] {
   const path = [...base, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
   if (issue.code === 'unrecognized_keys') {
     const allowedKeys = issue.message.split(', ')
@@ -124,7 +124,7 @@ function issueProblems(issue: Issue, document: unknown, base: Path, show: typeof
     if (meant) return problemsOf(meant, document, path, show)
   }
   const words = issue.code === 'invalid_value' ? issue.values.map(String) : []
-  const hint = typeof value === 'string' && show === shown ? didYouMean(value, words) : ''
+  const hint = typeof value === 'string' && show === problemValue ? didYouMean(value, words) : ''
   return [{ path, found: `${show(value, path)}${hint}`, allowed: allowed(issue) }]
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../domain/webhook.ts'
 import { z } from 'zod'
 import { accepted, jsonObject, repeated, type Report, strict, textMap, unique, withRule } from './parts.ts'
-import { shown } from './problems.ts'
+import { problemValue } from './problems.ts'
 
 /* Values of seed files with rules of their own. */
 
@@ -35,7 +35,10 @@ export const vocabulary = withRule(
       const before = first.get(wire)
       if (before === undefined) first.set(wire, word)
       else if (!isErrorCode(before) || !isErrorCode(word))
-        report([word], { found: `${shown(wire)}, which ${before} has already`, allowed: 'another word for each' })
+        report([word], {
+          found: `${problemValue(wire)}, which ${before} has already`,
+          allowed: 'another word for each',
+        })
     }
   },
 )
@@ -67,7 +70,7 @@ const PATTERN_TYPES = [...AUTHORIZATION_TYPES, 'BEARER']
 export const authPattern = withRule(jsonObject, ({ type = null }, report) => {
   if (type === null || (typeof type === 'string' && PATTERN_TYPES.includes(type))) return
   const hint = typeof type === 'string' ? didYouMean(type, PATTERN_TYPES) : ''
-  report(['type'], { found: `${shown(type)}${hint}`, allowed: PATTERN_TYPES.join(', ') })
+  report(['type'], { found: `${problemValue(type)}${hint}`, allowed: PATTERN_TYPES.join(', ') })
 })
 
 // The message of a refusal shows what was found, and most of a wrong secret is a secret.

@@ -21,20 +21,20 @@ import { authPattern, metadata, vocabulary } from './seed-values.ts'
  * the document was checked in full when it was read.
  */
 
-export const instant = z
+export const storedInstant = z
   .string()
   .regex(/^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}\.\d{3}Z$/, {
     error: 'an instant such as 2026-01-31T12:00:00.000Z',
   })
   .meta({ format: 'date-time' })
-export const jsonObject = z
+export const storedJsonObject = z
   .custom<JsonObject>(isStorableObject, { error: `an object of at most ${MAX_DEPTH} levels` })
   .meta({ type: 'object' })
-export const anyJson = z
+export const storedJson = z
   .custom<JsonValue>(isAnyJson, { error: 'any value' })
   .meta({ type: ['string', 'number', 'boolean', 'null', 'array', 'object'] })
-export const duration = z.int().min(0).max(MAX_DURATION).describe('Milliseconds.')
-export const textMap = z
+export const storedDuration = z.int().min(0).max(MAX_DURATION).describe('Milliseconds.')
+export const storedTextMap = z
   .custom<Record<string, string>>(isMapOfTexts, { error: 'an object whose values are strings' })
   .meta({ type: 'object', additionalProperties: { type: 'string' } })
 
@@ -42,17 +42,17 @@ export const textMap = z
 const ROWS = new Map<unknown, z.ZodType>(
   (
     [
-      [anyGiven, anyJson],
-      [givenObject, jsonObject],
-      [jsonSchema, jsonObject],
-      [conditions, jsonObject],
-      [authPattern, jsonObject],
-      [givenTexts, textMap],
-      [headerMap, textMap],
-      [metadata, textMap],
-      [vocabulary, textMap],
-      [givenDuration, duration],
-      [instantText, instant],
+      [anyGiven, storedJson],
+      [givenObject, storedJsonObject],
+      [jsonSchema, storedJsonObject],
+      [conditions, storedJsonObject],
+      [authPattern, storedJsonObject],
+      [givenTexts, storedTextMap],
+      [headerMap, storedTextMap],
+      [metadata, storedTextMap],
+      [vocabulary, storedTextMap],
+      [givenDuration, storedDuration],
+      [instantText, storedInstant],
     ] as const
   ).map(([declared, row]) => [declared._zod.def, row]),
 )
@@ -91,7 +91,7 @@ export function stored(declared: z.ZodType): z.ZodType {
   const { description } = declared
   // What stands for an absent value has been filled in.
   const about = description?.replace(/ ?\bAbsent: .*$/, '')
-  const unit = row._zod.def === duration._zod.def ? 'Milliseconds.' : ''
+  const unit = row._zod.def === storedDuration._zod.def ? 'Milliseconds.' : ''
   const said = [about, unit].filter(Boolean).join(' ')
   return said === '' ? row : row.describe(said)
 }

@@ -30,7 +30,16 @@ import {
   isUrlOfServer,
 } from './row-checks.ts'
 import { authPattern, metadata, vocabulary } from './seed-values.ts'
-import { anyJson, duration, instant, jsonObject, stored, storedObject, storedShape, textMap } from './stored.ts'
+import {
+  storedJson,
+  storedDuration,
+  storedInstant,
+  storedJsonObject,
+  stored,
+  storedObject,
+  storedShape,
+  storedTextMap,
+} from './stored.ts'
 
 /*
  * The tables of an environment, each declared once. `npm run generate` makes of it the types of the rows, the order of their
@@ -130,7 +139,7 @@ export const clockState = strict({
     .min(-MAX_DURATION * 10)
     .max(CLOCK_RANGE.latest)
     .describe('Added to real time while the clock runs.'),
-  frozen_at: instant
+  frozen_at: storedInstant
     .refine(isTimeOfClock, { error: `an instant in ${CLOCK_YEARS}` })
     .nullable()
     .describe('The time of a frozen clock; null while it runs.'),
@@ -155,9 +164,9 @@ const expired = z
 export const bearerToken = strict({
   id: text.describe('The token itself; the digest of a session token that was met expired.'),
   client_id: text,
-  expires_at: instant,
+  expires_at: storedInstant,
   expired,
-  revoked_at: instant.exactOptional(),
+  revoked_at: storedInstant.exactOptional(),
 })
 
 export const connectionFields = {
@@ -211,20 +220,20 @@ export const providerFields = {
 
 export const credentialField = storedObject(documents.field, { label: text, secret: z.boolean() })
 
-export const tool = storedObject(documents.tool, {
+export const tool = storedObject(documents.toolDocument, {
   display_name: text,
-  call: storedObject(documents.tool.shape.call, {
-    body: anyJson.describe('JSON whose texts are templates; null for no body.'),
+  call: storedObject(documents.toolDocument.shape.call, {
+    body: storedJson.describe('JSON whose texts are templates; null for no body.'),
     timeout: z.number().min(0).max(MAX_DURATION).describe('How long the service waits for the third party.'),
   }),
-  result: jsonObject
+  result: storedJsonObject
     .nullable()
     .describe("A template over response, input and account; null passes the answer's body on."),
 })
 
-export const collection = storedObject(collections.collection)
+export const collection = storedObject(collections.collectionDocument)
 export const stepAnswer = storedObject(collections.otherwise)
-export const listPage = storedObject(collections.page)
+export const listPage = storedObject(collections.pageRules)
 
 export const step = strict({
   action: z.enum(STEP_ACTIONS),
@@ -234,7 +243,7 @@ export const step = strict({
     page: listPage.exactOptional(),
     otherwise: stepAnswer.exactOptional(),
   }),
-  when: jsonObject.exactOptional().describe('When refuse refuses: conditions on the variables of templates.'),
+  when: storedJsonObject.exactOptional().describe('When refuse refuses: conditions on the variables of templates.'),
 })
 
 export const responderMatch = strict({
@@ -242,15 +251,15 @@ export const responderMatch = strict({
   path: text
     .optional()
     .describe('Literal parts, * for any text inside one, {name} for one part as request.params.name.'),
-  query: jsonObject.exactOptional(),
-  headers: jsonObject.exactOptional(),
-  body: jsonObject.exactOptional().describe('Dotted path into the JSON body, and a value, glob or matcher.'),
-  account: jsonObject.exactOptional().describe('Account field, and a value, glob or matcher.'),
+  query: storedJsonObject.exactOptional(),
+  headers: storedJsonObject.exactOptional(),
+  body: storedJsonObject.exactOptional().describe('Dotted path into the JSON body, and a value, glob or matcher.'),
+  account: storedJsonObject.exactOptional().describe('Account field, and a value, glob or matcher.'),
 })
 export const responderAnswer = strict({
   status: z.int(),
-  headers: textMap,
-  body: anyJson.describe('A template; null for an empty body.'),
+  headers: storedTextMap,
+  body: storedJson.describe('A template; null for an empty body.'),
 })
 export const responder = strict({
   on: responderMatch.describe('Matching is by value, dotted path, glob, { equals: VALUE } and { matches: PATTERN }.'),
@@ -263,10 +272,13 @@ export const responder = strict({
     ),
 })
 
-export const rateLimit = storedObject(documents.rateLimit, { every: duration, otherwise: stepAnswer.exactOptional() })
+export const rateLimit = storedObject(documents.rateLimitDocument, {
+  every: storedDuration,
+  otherwise: stepAnswer.exactOptional(),
+})
 
-const { oauth, credentials: form } = documents.connector.shape
-export const connector = storedObject(documents.connector, {
+const { oauth, credentials: form } = documents.connectorDocument.shape
+export const connector = storedObject(documents.connectorDocument, {
   display_name: text,
   authorization_type: z.enum(AUTHORIZATION_TYPES),
   oauth: storedObject(oauth.unwrap(), { refresh_token: z.enum(['keep', 'rotate', 'none']) }),
@@ -304,18 +316,18 @@ export const workspaceDwd = strict({
   subject: text,
   access_token: text,
   scopes: texts,
-  token_expires_at: instant.exactOptional(),
+  token_expires_at: storedInstant.exactOptional(),
 })
 export const trustedIdp = strict({
   db_user: text,
   access_key_id: text,
-  expiry: instant.exactOptional(),
+  expiry: storedInstant.exactOptional(),
   secret_access_key: text.describe('Never returned in public responses (2.2).'),
   session_token: text.describe('Never returned in public responses (2.2).'),
 })
 export const credentials = strict({
   oauth_token: oauthToken.exactOptional(),
-  static_auth: strict({ details: jsonObject }).exactOptional(),
+  static_auth: strict({ details: storedJsonObject }).exactOptional(),
   workspace_dwd: workspaceDwd.exactOptional(),
   trusted_idp: trustedIdp.exactOptional(),
 })
@@ -381,17 +393,17 @@ export const accountFields = {
     shown: 'always',
   },
   token_expires_at: {
-    row: instant.exactOptional(),
+    row: storedInstant.exactOptional(),
     seed: instantText.optional().describe('When the access token expires. Absent: after its lifetime.'),
     shown: 'always',
   },
   token_expired: { row: expired },
   last_used_at: {
-    row: instant.exactOptional(),
+    row: storedInstant.exactOptional(),
     seed: instantText.optional().describe('When a tool was last executed. Absent: never.'),
     shown: 'always',
   },
-  updated_at: { row: instant, shown: 'always' },
+  updated_at: { row: storedInstant, shown: 'always' },
   api_config: {
     seed: givenObject.default({}).describe('Settings of the account that templates see.'),
     shown: 'alone',
@@ -399,7 +411,7 @@ export const accountFields = {
   },
   credentials: { row: credentials.describe('Live credentials: those that tools run with.') },
   pending: {
-    row: strict({ credentials, token_expires_at: instant.exactOptional(), token_expired: expired })
+    row: strict({ credentials, token_expires_at: storedInstant.exactOptional(), token_expired: expired })
       .exactOptional()
       .describe('Credentials that wait for verification; their lifetime counts from when they were issued.'),
   },
@@ -416,16 +428,16 @@ export const magicLink = strict({
   oauth_state: text.describe("Ties the third party's redirect back to this link: state of the authorize request."),
   user_verify_url: text.describe('Empty when the caller gave none.'),
   state: text.nullable().describe("The caller's opaque value, passed on as it came; null when there was none."),
-  expires_at: instant,
+  expires_at: storedInstant,
   expired,
-  completed_at: instant.exactOptional().describe('Set once its flow has completed; from then on it answers 410.'),
+  completed_at: storedInstant.exactOptional().describe('Set once its flow has completed; from then on it answers 410.'),
 })
 
 export const authRequest = strict({
   id: text,
   account_id: text,
   identifier: text.describe("The identifier of the link's account, not that of the person who signed in."),
-  expires_at: instant,
+  expires_at: storedInstant,
   outcome: z
     .enum(['pending', 'consumed', 'expired', 'superseded', 'withdrawn'])
     .describe('Only a pending one can be verified. withdrawn: the account lost what the consent was for.'),
@@ -440,7 +452,7 @@ export const grant = strict({
   access: text.describe('What a call presents: an access token, a key id, or the static headers as one string.'),
   secret: text.describe('The secret that signs requests; empty for types that do not sign.'),
   refresh_token: text.describe('Empty when there is none.'),
-  expires_at: instant.exactOptional().describe('When the access token stops working; absent when never.'),
+  expires_at: storedInstant.exactOptional().describe('When the access token stops working; absent when never.'),
   expired,
   revoked: z.boolean(),
   refresh_revoked: z.boolean(),
@@ -456,7 +468,7 @@ export const authorizationCode = strict({
   person: text,
   scopes: texts,
   redirect_uri: text,
-  expires_at: instant,
+  expires_at: storedInstant,
 })
 
 export const collectionItem = strict({
@@ -465,7 +477,7 @@ export const collectionItem = strict({
   collection: text,
   account_id: text.describe('Empty in a collection that accounts share.'),
   sequence: z.int().describe('Position in creation order.'),
-  item: jsonObject,
+  item: storedJsonObject,
 }).refine(hasIdOfItsPlace, {
   path: ['id'],
   error: 'the names of connector, collection and account, and the key, with a slash between them',
@@ -522,7 +534,7 @@ export const seedAccount = strict({
     .exactOptional()
     .describe('Absent: generated credentials that its third party accepts.'),
   collections: z
-    .record(z.string().regex(COLLECTION_NAME), z.array(jsonObject))
+    .record(z.string().regex(COLLECTION_NAME), z.array(storedJsonObject))
     .exactOptional()
     .describe('What its collections hold in place of the items of the connector file, by name.'),
 })
@@ -562,7 +574,7 @@ export const webhookDelivery = strict({
   body: text.describe('As it is sent.'),
   sequence: z.int().describe('Position in the order of events.'),
   attempts: z.int().describe('How many have failed.'),
-  due_at: instant.describe("When the next attempt is made, by the environment's clock."),
+  due_at: storedInstant.describe("When the next attempt is made, by the environment's clock."),
   cause: text.nullable().describe('The id of the request that caused the event; null when the clock did.'),
 })
 
@@ -590,7 +602,7 @@ export const origin = strict({
   ),
   of_server: z.boolean().describe("Whether it is the server's seed, whose changes this environment then follows."),
   clock: strict({
-    now: instant.optional().describe('Real time when absent.'),
+    now: storedInstant.optional().describe('Real time when absent.'),
     frozen: z.boolean().optional(),
   }),
   kept: strict({ connections: z.array(connection), providers: z.array(provider) }).describe(
@@ -624,7 +636,7 @@ export const storedScenarioRun = strict({
 
 export const snapshot = strict({
   id: text.describe('The name that a user gave it.'),
-  taken_at: instant.describe("In the environment's own time."),
+  taken_at: storedInstant.describe("In the environment's own time."),
   settings,
   clock: clockState,
   ids,

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
 import type { ErrorContent } from '../../model/domain/errors.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
-import type { RulePlace } from '../../model/domain/scenario.ts'
+import type { RequestPlace } from '../../model/domain/scenario.ts'
 import type { Report, z } from '../../model/schema/parts.ts'
 import type * as parts from '../../model/schema/parts.ts'
 import type { Barrier, BarrierTerms } from '../barrier.ts'
@@ -30,7 +30,7 @@ export interface FaultConnection {
 
 /** The request that an injected answer is for, as far as its default body depends on it. */
 export interface AnsweredRequest {
-  readonly at: RulePlace
+  readonly at: RequestPlace
   readonly operation?: string | undefined
   readonly executionId: () => string
   /** The id of the account that the request is about; a new one where there is none. */
@@ -78,7 +78,7 @@ type Action<Parameters> =
 
 /** The rule that a fault is written in. */
 export interface FaultRule {
-  readonly at: RulePlace
+  readonly at: RequestPlace
   /** `execute_tool` for a rule about a tool. */
   readonly operation: string | undefined
   readonly off_spec: boolean

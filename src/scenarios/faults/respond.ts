@@ -1,5 +1,5 @@
 import {
-  codeOf,
+  grpcCodeOf,
   codesOfStatus,
   errorEntry,
   type ErrorContent,
@@ -135,7 +135,7 @@ function defaultAnswer(params: RespondParameters, request: AnsweredRequest): Def
   const context = contextOf(errorCode, { status, message }, request)
   const said = context.tool ? toolFailure(message) : message
   return {
-    error: { errorCode, code: codeOf(errorCode, status), message: said, context },
+    error: { errorCode, code: grpcCodeOf(errorCode, status), message: said, context },
     headers: errorCode === 'UNAUTHENTICATED' ? { 'WWW-Authenticate': 'Bearer error="invalid_token"' } : {},
   }
 }

@@ -16,7 +16,7 @@ import { clockHandlers } from './clock.ts'
 import { collectionHandlers } from './collections.ts'
 import { environmentHandlers } from './environments.ts'
 import { ControlError, failure, pathNotFound } from './errors.ts'
-import { type ControlOperation, type ControlRoute, readBody, readDocumentBody, readQuery } from './input.ts'
+import { type ControlOperation, type ControlRoute, readDocument, readDocumentBody, readQuery } from './input.ts'
 import { linkHandlers } from './links.ts'
 import { callMcp } from './mcp.ts'
 import { PROBES } from './probes.ts'
@@ -47,7 +47,7 @@ const HANDLERS: ControlHandlers = {
 }
 
 /** The query and the body are checked, and the handler runs. */
-export async function answer(
+export async function controlAnswer(
   services: AppServices,
   route: ControlRoute,
   path: JsonObject,
@@ -58,7 +58,7 @@ export async function answer(
   const name = parameters.get('environment') ?? 'default'
   if (route.environment) environmentNamed(services, name)
   const limit = route.operation === 'put_state' ? services.stateLimit : services.controlBodyLimit
-  const body = await readBody(route, request, limit)
+  const body = await readDocument(route, request, limit)
   return handle(route, { services, request, response, entry, path, query, body }, name)
 }
 

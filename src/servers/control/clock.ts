@@ -7,7 +7,7 @@ import { changed, type ControlHandlers } from './call.ts'
 import { invalidInput } from './errors.ts'
 
 export const clockHandlers = {
-  get_clock: ({ environment }) => ({ body: viewOf(environment) }),
+  get_clock: ({ environment }) => ({ body: clockView(environment) }),
 
   /** What the clock brings about when it gets there, earliest first. */
   list_due: ({ environment, query }) => {
@@ -35,7 +35,7 @@ export const clockHandlers = {
       applyDueEvents(environment, trace)
     })
     const moved = { before, passed: passed.earliest, passed_counts: passed.counts }
-    const body = { ...viewOf(environment), ...moved }
+    const body = { ...clockView(environment), ...moved }
     const state = body.frozen ? 'frozen' : 'running'
     const sentence =
       to === from
@@ -99,6 +99,6 @@ function tokensDue({ model }: Environment): Due[] {
   }))
 }
 
-export function viewOf(environment: Environment) {
+export function clockView(environment: Environment) {
   return { now: now(environment), frozen: environment.clock.frozen }
 }

@@ -1,5 +1,5 @@
 import { lazyImport } from '../../model/domain/once.ts'
-import { collectionNamed, type Collection, type CollectionPlace, keyOf } from '../../model/domain/collection.ts'
+import { collectionNamed, type Collection, type CollectionPlace, itemKey } from '../../model/domain/collection.ts'
 import type { CollectionOwner } from '../../model/domain/connector.ts'
 import { quote, thereAre } from '../../model/domain/text.ts'
 import { baseUrlOf } from '../../model/domain/request-headers.ts'
@@ -48,7 +48,7 @@ export const collectionHandlers = {
       replaceItems(
         environment,
         place,
-        body.items.map((item) => [keyOf(collection, item) ?? '', item]),
+        body.items.map((item) => [itemKey(collection, item) ?? '', item]),
       )
     })
     return changed(`the collection ${place.collection} of ${place.connector} was replaced`)
@@ -75,20 +75,20 @@ function named(call: NamingCall): NamedCollection {
   const owners = ownersOf(call)
   const connector = environment.connector(path.connector) ?? owners.find((each) => each.connector === path.connector)
   if (!connector)
-    throw notFound(
+    throw collectionNotFound(
       `connector ${quote(path.connector)}`,
       owners.map(({ connector: name }) => name),
     )
   const collection = collectionNamed(connector, path.collection)
   if (!collection) {
     const what = `collection ${quote(path.collection)} of ${connector.connector}`
-    throw notFound(what, Object.keys(connector.collections ?? {}))
+    throw collectionNotFound(what, Object.keys(connector.collections ?? {}))
   }
   const account_id = accountOf(environment, connector, collection, query.account)
   return { connector, collection, place: { connector: connector.connector, collection: path.collection, account_id } }
 }
 
-function notFound(what: string, there: readonly string[]): ControlError {
+function collectionNotFound(what: string, there: readonly string[]): ControlError {
   return new ControlError('COLLECTION_NOT_FOUND', `there is no ${what}; ${thereAre(there, 'there is none')}`)
 }
 

@@ -108,7 +108,7 @@ export function controlErrorOf(error: unknown): ControlError | undefined {
     const message = [`${title}.`, text, detail].filter(Boolean).join(' ')
     return new ControlError(LINK_CODES[status] ?? 'LINK_NOT_USABLE', message)
   }
-  const code = codeOf(error)
+  const code = controlCode(error)
   return code && error instanceof Error ? new ControlError(code, error.message) : undefined
 }
 
@@ -120,7 +120,7 @@ const LINK_CODES: Readonly<Record<number, ControlErrorCode>> = {
 }
 
 /** The code of an error whose message can be passed on as it is. */
-function codeOf(error: unknown): ControlErrorCode | undefined {
+function controlCode(error: unknown): ControlErrorCode | undefined {
   if (error instanceof EnvironmentExistsError) return 'ENVIRONMENT_EXISTS'
   if (error instanceof ClientIdTakenError) return 'CLIENT_ID_TAKEN'
   if (error instanceof SeedConflictError) return 'SEED_CONFLICT'

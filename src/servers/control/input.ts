@@ -6,8 +6,8 @@ import { membersIn, repeatedMembers } from '../../model/domain/repeated-members.
 import { didYouMean } from '../../model/domain/suggestion.ts'
 import { quote } from '../../model/domain/text.ts'
 import { type Times, timesRange } from '../../model/domain/times.ts'
-import { hasBody, readBody as readBytes } from '../http/body.ts'
-import { type Problem, problemsOf, shown } from '../../model/schema/problems.ts'
+import { hasBody, readWholeBody as readBytes } from '../http/body.ts'
+import { type Problem, problemsOf, problemValue } from '../../model/schema/problems.ts'
 import { webhookSchema } from '../../model/schema/seed-values.ts'
 import { lazyImport } from '../../model/domain/once.ts'
 import { ControlError, type ControlErrorCode, invalidInput } from './errors.ts'
@@ -117,10 +117,10 @@ export function readQuery({ operation, environment }: ControlRoute, parameters: 
  * Reads the body of a call, of at most `limit` bytes.
  * @throws ControlError UNSUPPORTED_CONTENT_TYPE, MALFORMED_BODY, INVALID_BODY; ServiceError BODY_TOO_LARGE, MALFORMED_BODY
  */
-export async function readBody(route: ControlRoute, request: IncomingMessage, limit: number): Promise<unknown> {
+export async function readDocument(route: ControlRoute, request: IncomingMessage, limit: number): Promise<unknown> {
   if (!hasBody(request)) return readDocumentBody(route, undefined)
   const format = formatOf(request)
-  return readDocumentBody(route, { text: textOf(await readBytes(request, limit)), format })
+  return readDocumentBody(route, { text: utf8Text(await readBytes(request, limit)), format })
 }
 
 /** The body of a call out of what was sent. @throws ControlError MALFORMED_BODY, INVALID_BODY */
@@ -155,7 +155,7 @@ async function valueOf(route: ControlRoute, { text, format }: SentDocument): Pro
   const value = jsonValue(text)
   if (route.operation === 'put_state' || extentOf(text).keys === membersIn(value)) return value
   const problems = repeatedMembers(text).map(({ path, first, last }) => {
-    const mistake = `${shown(first, path)} and ${shown(last, path)}`
+    const mistake = `${problemValue(first, path)} and ${problemValue(last, path)}`
     return { path: [...path], found: mistake, allowed: 'each member of an object once' }
   })
   throw invalidInput('INVALID_BODY', problems)
@@ -179,7 +179,7 @@ function checkExtent({ operation }: ControlRoute, text: string): void {
   if (excess) throw invalidInput('BODY_TOO_LARGE', [{ path: [], ...excess }])
 }
 
-function textOf(bytes: Buffer): string {
+function utf8Text(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

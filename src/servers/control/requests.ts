@@ -8,16 +8,16 @@ import { DEFAULT_SETTINGS, type Settings } from '../../model/domain/settings.ts'
 import { quote } from '../../model/domain/text.ts'
 import { isWithin, timesRange, timesText } from '../../model/domain/times.ts'
 import { StreamWriter } from '../http/stream-writer.ts'
-import type { JournalEntry, RecordedEntry } from '../../journal/request-journal/entry.ts'
+import type { EntryDocument, RecordedEntry } from '../../journal/request-journal/entry.ts'
 import { explain } from '../../journal/request-journal/explain.ts'
-import { eventsOf, type Journal, type JournalEvent } from '../../journal/request-journal/journal.ts'
+import { entryEvents, type Journal, type JournalEvent } from '../../journal/request-journal/journal.ts'
 import { type Match, readJournalQuery, readMatch } from '../../journal/request-journal/query.ts'
 import { replayOf } from '../../journal/request-journal/replay.ts'
-import { viewOf as viewOfEntry } from '../../journal/request-journal/view.ts'
+import { entryView as viewOfEntry } from '../../journal/request-journal/view.ts'
 import { preparePatterns } from '../../model/domain/text-pattern.ts'
 import type { Environment } from '../../state/environment.ts'
 import { type ControlHandlers, type ControlReply, environmentNamed, goneSignal } from './call.ts'
-import { viewOf } from './clock.ts'
+import { clockView } from './clock.ts'
 import { labelOf } from './environments.ts'
 import { ControlError } from './errors.ts'
 
@@ -59,10 +59,10 @@ export const requestHandlers = {
     throw new ControlError('TIMED_OUT', `${over}: ${counts.matched} requests match, wanted: ${wanted}${lost}`, [counts])
   },
 
-  get_request: ({ journal, path }) => ({ body: { request: journal.find(path.id) ?? notFound(path.id) } }),
+  get_request: ({ journal, path }) => ({ body: { request: journal.find(path.id) ?? requestNotFound(path.id) } }),
 
   explain_request: ({ journal, environment, path }) => ({
-    body: explain(journal, path.id, environment) ?? notFound(path.id),
+    body: explain(journal, path.id, environment) ?? requestNotFound(path.id),
   }),
 
   /** What reproduces it: a scenario of the journal up to a request, and what was there at the start as a seed. */
@@ -73,7 +73,7 @@ export const requestHandlers = {
       ...account,
       token_expires_at,
     }))
-    const replay = replayOf(entries, path.id, rows) ?? notFound(path.id)
+    const replay = replayOf(entries, path.id, rows) ?? requestNotFound(path.id)
     const providerIds = new Set(entries.flatMap(providerMadeBy))
     const custom = [...providers.values()].filter(
       ({ is_custom, identifier }) => is_custom && !providerIds.has(identifier),
@@ -93,7 +93,7 @@ export const requestHandlers = {
     eventStream(services, request, response, (write) => {
       write(': toolmock events\n\n')
       const send = (entry: RecordedEntry): void => {
-        write(eventsOf(entry).map(serverSentEvent).join(''))
+        write(entryEvents(entry).map(serverSentEvent).join(''))
         if (response.writableLength <= MAX_UNREAD || response.destroyed) return
         services.log.warn('an event stream was closed: its client leaves too much unread', {
           unread_bytes: response.writableLength,
@@ -149,7 +149,7 @@ export const requestHandlers = {
         const environmentNames = all.map((environment) => ({ name: environment.name, label: labelOf(environment) }))
         send('state', {
           environments: environmentNames,
-          clock: only ? viewOf(only) : null,
+          clock: only ? clockView(only) : null,
           revision,
           started_at: services.startedAt,
         })
@@ -168,7 +168,7 @@ export const requestHandlers = {
   },
 } satisfies Partial<ControlHandlers>
 
-function providerMadeBy({ operation, response: { body } }: JournalEntry): string[] {
+function providerMadeBy({ operation, response: { body } }: EntryDocument): string[] {
   const provider = operation === 'create_custom_provider' && isJsonObject(body) ? own(body, 'provider') : undefined
   const identifier = isJsonObject(provider) ? own(provider, 'identifier') : undefined
   return typeof identifier === 'string' ? [identifier] : []
@@ -186,7 +186,7 @@ function seedSettings(settings: Settings): object {
   return Object.fromEntries(changed.map(([name, value]) => [name, typeof value === 'number' ? `${value}ms` : value]))
 }
 
-function notFound(id: string): never {
+function requestNotFound(id: string): never {
   const message = `the request journal has no request ${quote(id)}; ids are those of X-Request-Id: npx toolmock logs shows them, and each environment has a journal of its own (--environment NAME)`
   throw new ControlError('REQUEST_NOT_FOUND', message)
 }

@@ -65,7 +65,7 @@ async function routed(
   if (!route) throw notServed(request, parts)
   // Asked for health or readiness alone, a server loads no more: zod would make an idle one 10 MB larger.
   if (route.open && !request.url.includes('?') && !hasBody(request)) return PROBES[route.operation]({ services })
-  const { answer } = await loadAnswers()
+  const { controlAnswer: answer } = await loadAnswers()
   return answer(services, route, matchPath(route.path, parts) ?? {}, { request, response, entry })
 }
 

@@ -24,16 +24,16 @@ export const scenarioHandlers = {
     const scenario = await parseScenario(source, services.documentChecks, environment.connectors)
     checkDocumentName('name', scenario.name, path.name)
     scenarios.define(scenario)
-    return viewOf(call)
+    return scenarioReply(call)
   },
 
   start_scenario: async (call) => {
-    return viewOf(call, await call.scenarios.start(call.path.name))
+    return scenarioReply(call, await call.scenarios.start(call.path.name))
   },
 
   stop_scenario: (call) => {
     call.scenarios.stop(call.path.name)
-    return viewOf(call)
+    return scenarioReply(call)
   },
 
   clear_scenarios: ({ scenarios }) => {
@@ -42,6 +42,6 @@ export const scenarioHandlers = {
   },
 } satisfies Partial<ControlHandlers>
 
-function viewOf({ scenarios, path }: ScenarioCall, scenario = path.name): ControlReply {
+function scenarioReply({ scenarios, path }: ScenarioCall, scenario = path.name): ControlReply {
   return { body: { scenario: scenarios.list().find(({ name }) => name === scenario) } }
 }

@@ -12,9 +12,9 @@ type Schemas = components['schemas']
  * The differences between two images of an environment, secrets masked. Tables are in the order of the state file, rows in that
  * of their table.
  */
-export type StateDiff = Omit<Schemas['StateDiff'], 'snapshot'>
+export type TableDiffs = Omit<Schemas['StateDiff'], 'snapshot'>
 
-export function diffStates(before: EnvironmentImage, after: EnvironmentImage): StateDiff {
+export function diffStates(before: EnvironmentImage, after: EnvironmentImage): TableDiffs {
   const settings = changesBetween(before.settings, after.settings, (_path, value) => value)
   const diff: RowChanges = { added: [], removed: [], changed: [] }
   for (const table of TABLE_NAMES) {
@@ -24,7 +24,7 @@ export function diffStates(before: EnvironmentImage, after: EnvironmentImage): S
   return { ...diff, settings }
 }
 
-type RowChanges = { [Part in 'added' | 'removed' | 'changed']: StateDiff[Part][number][] }
+type RowChanges = { [Part in 'added' | 'removed' | 'changed']: TableDiffs[Part][number][] }
 
 function diffTable(diff: RowChanges, table: TableName, before: readonly Row[], after: readonly Row[]): void {
   const idOf = ({ id }: Row): string => (table === 'bearer_tokens' || table === 'authorization_codes' ? masked(id) : id)

@@ -119,11 +119,11 @@ export const stateHandlers = {
   },
 
   list_snapshots: ({ environment }) => ({
-    body: { snapshots: [...environment.model.tables.snapshots.values()].map(viewOf) },
+    body: { snapshots: [...environment.model.tables.snapshots.values()].map(snapshotView) },
   }),
 
   take_snapshot: ({ environment, path }) => ({
-    body: viewOf(takeSnapshotOf(environment, checkedName('a snapshot', path.name))),
+    body: snapshotView(takeSnapshotOf(environment, checkedName('a snapshot', path.name))),
   }),
 
   restore_snapshot: (call) => {
@@ -165,6 +165,6 @@ function snapshotNamed({ model }: Environment, name: string): Snapshot {
   )
 }
 
-function viewOf({ id, taken_at }: Snapshot): object {
+function snapshotView({ id, taken_at }: Snapshot): object {
   return { name: id, taken_at }
 }

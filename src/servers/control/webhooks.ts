@@ -17,7 +17,7 @@ export const webhookHandlers = {
         url: maskUrl(url),
         types,
         waiting: ofWebhook.length,
-        next_attempts: ofWebhook.slice(0, MAX_SHOWN).map(shown),
+        next_attempts: ofWebhook.slice(0, MAX_SHOWN).map(deliveryView),
       }
     })
     return { body: { webhooks } }
@@ -97,7 +97,7 @@ function refuseSwitchedOff({ webhooks }: AppServices): void {
 /** Deliveries that a list shows of each webhook. */
 const MAX_SHOWN = 20
 
-function shown({ event_id: event, type, account_id: account, attempts, due_at: at }: WebhookDelivery): object {
+function deliveryView({ event_id: event, type, account_id: account, attempts, due_at: at }: WebhookDelivery): object {
   return { event, type, account, attempt: attempts + 1, at }
 }
 

@@ -109,7 +109,7 @@ function tokenErrorReply(error: TokenError): Reply {
 }
 
 /** What the journal says of an error that is a defect of the mock; null for the errors of the contract. */
-export function failureOf(error: unknown): string | null {
+export function unexpectedFailure(error: unknown): string | null {
   return error === undefined || error instanceof ServiceError || error instanceof TokenError ? null : stackOf(error)
 }
 

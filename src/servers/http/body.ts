@@ -15,7 +15,7 @@ const MAX_DEPTH = 100
  * `Content-Length`, or once it has gone over.
  * @throws ServiceError BODY_TOO_LARGE (413), MALFORMED_BODY (400): cut short, or in an unknown encoding (G7)
  */
-export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+export function readWholeBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase()
   return new Promise((resolve, reject) => {
     const decoder = DECODERS.get(encoding)?.()
@@ -62,7 +62,7 @@ export interface SentBody {
   readonly rest: Readable | undefined
 }
 
-/** Reads a body of at most `limit` bytes; of one with more than `buffered` bytes only the beginning. @throws as {@link readBody} */
+/** Reads a body of at most `limit` bytes; of one with more than `buffered` bytes only the beginning. @throws as {@link readWholeBody} */
 export function readSentBody(request: IncomingMessage, limit: number, buffered: number): Promise<SentBody> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []

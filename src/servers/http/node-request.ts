@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
 import { baseUrlOf } from '../../model/domain/request-headers.ts'
 import { sendAnswer } from './answer.ts'
-import { hasBody, readBody, readSentBody, type SentBody } from './body.ts'
+import { hasBody, readWholeBody, readSentBody, type SentBody } from './body.ts'
 import type { Deliver, SentRequest } from './request-context.ts'
 
 /** An HTTP/1.1 request of `node:http` and its response, in the form that the pipeline takes. */
@@ -36,7 +36,7 @@ export class NodeRequest implements SentRequest {
   }
 
   readBody(limit: number): Promise<Buffer> {
-    return readBody(this.#message, limit)
+    return readWholeBody(this.#message, limit)
   }
 
   readSentBody(limit: number, buffered: number): Promise<SentBody> {

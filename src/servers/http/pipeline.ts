@@ -7,7 +7,7 @@ import { errorCodeOf, invalidFields, ruleAndFound, ServiceError } from '../../mo
 import type { ExtensionAnswer, ExtensionResponder } from '../../model/domain/extension.ts'
 import { isJsonObject, type JsonValue, parsedJson } from '../../model/domain/json.ts'
 import { repeatedIn, type RepeatedMember } from '../../model/domain/repeated-members.ts'
-import { bearerToken } from '../../model/domain/request-headers.ts'
+import { bearerTokenIn } from '../../model/domain/request-headers.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
 import type { Vocabulary } from '../../model/domain/vocabulary.ts'
 import type { EntryFacts } from '../../journal/request-journal/request-entries.ts'
@@ -18,7 +18,7 @@ import { locatorOf, proxyRequest } from '../../service/operations/proxy.ts'
 import { isBreach } from '../../journal/request-journal/findings.ts'
 import { type Environment, now, ReadGuard } from '../../state/environment.ts'
 import { meetsExpiry } from '../../state/expiry.ts'
-import { errorBody, stackOf, errorReply, extendedAnswer, failureOf, textAnswer, wireAnswer } from './answer.ts'
+import { errorBody, stackOf, errorReply, extendedAnswer, unexpectedFailure, textAnswer, wireAnswer } from './answer.ts'
 import { checkContentType, decodeText, parseJsonObject } from './body.ts'
 import { forwardedRequest, proxiedAnswer } from './proxy.ts'
 import type {
@@ -49,7 +49,7 @@ interface Pipeline<Context> {
 const OPERATION: Pipeline<OperationContext> = {
   request: [
     checkBearer,
-    readBody,
+    readCallBody,
     translateRequest,
     checkClient,
     applyDue,
@@ -150,7 +150,7 @@ export function authenticateBearer(
 ): Authenticated {
   if (!header)
     throw unauthenticated('the Authorization header is missing; send Bearer and an access token of POST /oauth/token')
-  const token = bearerToken(header)
+  const token = bearerTokenIn(header)
   if (token === undefined) throw unauthenticated('the Authorization header is not of the form "Bearer <access token>"')
   const issued = registry.byBearer.get(token)
   if (!issued) throw unauthenticated('the access token is unknown', 'invalid_token')
@@ -175,7 +175,7 @@ export function unauthenticated(message: string, error?: 'invalid_token'): Servi
 }
 
 /** Reads the body that the operation takes (G7). Operations that take none leave it unread. */
-function readBody(context: OperationContext, { bodyLimit }: ServiceParts): Promise<void> | undefined {
+function readCallBody(context: OperationContext, { bodyLimit }: ServiceParts): Promise<void> | undefined {
   const { request, route } = context
   if (request.call?.refused) throw request.call.refused
   if (route.bodyMediaType === null || !request.hasBody) return undefined
@@ -400,7 +400,7 @@ function recordContractUse(context: OperationContext, services: ServiceParts): v
     checked: context.checked ?? checkedForm(context),
     body: context.body,
     status: fault?.cut ? 0 : (reply?.status ?? 500),
-    errorCode: codeOf(context),
+    errorCode: answeredCode(context),
     answer: isKnown ? undefined : reply?.body,
     injected: fault !== undefined,
     isBreach: error !== undefined && isBreach(error, request.headers.authorization),
@@ -448,7 +448,7 @@ function entryFacts(context: RequestContext): EntryFacts {
     requestHeaders: request.rawHeaders,
     requestBody: context.rawBody,
     status: context.fault?.cut || ended !== undefined ? 0 : (answer?.status ?? 500),
-    errorCode: codeOf(context),
+    errorCode: answeredCode(context),
     responseHeaders: answer?.headers,
     responseBody: answer?.body,
     mcpClient: call?.mcpClient,
@@ -459,12 +459,12 @@ function entryFacts(context: RequestContext): EntryFacts {
     documentQuery: context.documentQuery,
     documentBody: context.body,
     answerViolations: context.responseViolations,
-    failure: failureOf(error) ?? ended,
+    failure: unexpectedFailure(error) ?? ended,
   }
 }
 
 /** The `error_code` of the answer, whether the mock, a scenario or an extension gave it; null for a success. */
-function codeOf({ route, error, fault, reply }: RequestContext): string | null {
+function answeredCode({ route, error, fault, reply }: RequestContext): string | null {
   if (error !== undefined) return errorCodeOf(error)
   if (!(fault?.injected || 'extension' in route) || !isJsonObject(reply?.body)) return null
   const { details, error: oauthError } = reply.body

@@ -3,7 +3,7 @@ import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { nearestRoute, servedRoutes } from '../../model/contract/route.ts'
 import { errorCodeOf, invalidField, ruleAndFound, ServiceError } from '../../model/domain/errors.ts'
 import { quote } from '../../model/domain/text.ts'
-import { bearerToken, requestIdOf, targetOf } from '../../model/domain/request-headers.ts'
+import { bearerTokenIn, requestIdOf, targetOf } from '../../model/domain/request-headers.ts'
 import type { IdUse } from '../../journal/request-journal/request-entries.ts'
 import { RandomIds } from '../../state/model/time-and-ids.ts'
 import { errorReply, sendAnswer, wireAnswer } from './answer.ts'
@@ -27,7 +27,7 @@ export function refuse(
   services: ServiceParts,
 ): void {
   // A client with a valid token finds its mistyped path in the journal of its own environment.
-  const bearer = services.registry.byBearer.get(bearerToken(request.headers.authorization) ?? '')
+  const bearer = services.registry.byBearer.get(bearerTokenIn(request.headers.authorization) ?? '')
   const { method = '' } = request
   const errorCode = errorCodeOf(error)
   const isUnserved = errorCode === 'PATH_NOT_FOUND' || errorCode === 'METHOD_NOT_ALLOWED'

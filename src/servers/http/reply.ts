@@ -3,7 +3,7 @@ import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
 import { errorCodeOf } from '../../model/domain/errors.ts'
 import { targetOf } from '../../model/domain/request-headers.ts'
 import type { EntryFacts, IdUse, OpenEntry } from '../../journal/request-journal/request-entries.ts'
-import { errorReply, failureOf, sendAnswer, wireAnswer } from './answer.ts'
+import { errorReply, unexpectedFailure, sendAnswer, wireAnswer } from './answer.ts'
 import type { ServiceParts } from './services.ts'
 
 /** A request that is answered by one reply: a page, a call of a fake application, or one that nothing serves. */
@@ -44,7 +44,7 @@ export async function replyTo(
   const refusal = (error: unknown): HttpReply => {
     const reply = refuse?.(error, visit)
     if (reply) return reply
-    const failure = failureOf(error)
+    const failure = unexpectedFailure(error)
     if (failure !== null)
       log.error('a request failed outside the request pipeline', { path: message.url, error: failure })
     const answer = wireAnswer(errorReply(error, visit.requestId), visit.requestId)

@@ -66,7 +66,7 @@ export function mountProxy(app: Express, services: ServiceParts): void {
 export function mountExtensions(app: Express, services: ServiceParts): void {
   app.use((request, response, next) => {
     if (serveExtension(request, response, services)) return
-    const allowed = withHead(services.extensions.methodsAt(pathOf(request))).join(', ')
+    const allowed = withHead(services.extensions.methodsAt(urlPath(request))).join(', ')
     if (allowed === '') next()
     else {
       const error = methodNotAllowed(request.method, allowed)
@@ -77,14 +77,14 @@ export function mountExtensions(app: Express, services: ServiceParts): void {
 
 /** Whether an extension takes a request; it is answered then. */
 function serveExtension(message: IncomingMessage, response: ServerResponse, services: ServiceParts): boolean {
-  const route = services.extensions.routeOf(message.method ?? '', pathOf(message))
+  const route = services.extensions.routeOf(message.method ?? '', urlPath(message))
   if (!route) return false
-  serve(route, new NodeRequest(message, response, NO_PARAMETERS), message, services)
+  serveRoute(route, new NodeRequest(message, response, NO_PARAMETERS), message, services)
   return true
 }
 
 /** Runs the pipeline of a request; what it throws is a defect of the mock. */
-function serve(
+function serveRoute(
   route: Route | ExtensionRoute,
   request: NodeRequest,
   message: IncomingMessage,
@@ -99,7 +99,7 @@ function serve(
   }
 }
 
-function pathOf({ url = '' }: IncomingMessage): string {
+function urlPath({ url = '' }: IncomingMessage): string {
   return url.split(/[?#]/, 1).join()
 }
 
@@ -112,11 +112,11 @@ function pathHandler(path: string, served: readonly Route[], services: ServicePa
     const route = byMethod.get(method === 'HEAD' ? 'GET' : method)
     if (!route) {
       if (serveExtension(message, response, services)) return
-      const methods = [...byMethod.keys(), ...services.extensions.methodsAt(pathOf(message))]
+      const methods = [...byMethod.keys(), ...services.extensions.methodsAt(urlPath(message))]
       const allowed = withHead(methods).join(', ')
       const error = methodNotAllowed(method, allowed)
       refuse(message, response, { error, ids: 'operations' }, services)
-    } else serve(route, new NodeRequest(message, response, pathParameters), message, services)
+    } else serveRoute(route, new NodeRequest(message, response, pathParameters), message, services)
   }
 }
 

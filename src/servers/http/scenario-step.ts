@@ -1,7 +1,7 @@
 import { PROXY_REQUEST } from '../../model/contract/shapes.ts'
 import type { Account } from '../../model/domain/account.ts'
 import { ServiceError } from '../../model/domain/errors.ts'
-import { fieldsOf, isJsonObject, type JsonObject, own } from '../../model/domain/json.ts'
+import { fieldValues, isJsonObject, type JsonObject, own } from '../../model/domain/json.ts'
 import { locate, type Locator } from '../../model/domain/locator.ts'
 import { connectionNamed } from '../../service/operations/connections.ts'
 import { locatorOf } from '../../service/operations/proxy.ts'
@@ -9,7 +9,7 @@ import { runningAccount } from '../../service/operations/tools.ts'
 import { actBefore, deliveryOf, injectedAnswer } from '../../scenarios/delivery.ts'
 import type { ScenarioRequest } from '../../scenarios/rule-matching.ts'
 import type { MatchedFault } from '../../scenarios/faults/fault.ts'
-import { bodyOf } from '../../scenarios/third-party.ts'
+import { parsedBody } from '../../scenarios/third-party.ts'
 import { applyDueEvents } from '../../state/account-events.ts'
 import type { Environment } from '../../state/environment.ts'
 import { errorBody } from './answer.ts'
@@ -61,7 +61,7 @@ export async function applyFaults(
 /** A request of an operation as the rules of scenarios see it. Its account is looked up when a rule asks for it. */
 export function scenarioRequest(context: RequestContext, environment: Environment): ScenarioRequest {
   const { route, request, client, trace } = context
-  const { body: requestBody, query } = partsOf(context)
+  const { body: requestBody, query } = bodyAndQuery(context)
   const body = isJsonObject(requestBody) ? requestBody : {}
   const locator = locatorIn(context, environment, body, query)
   let account: Account | null | undefined
@@ -85,11 +85,11 @@ export function scenarioRequest(context: RequestContext, environment: Environmen
   }
 }
 
-function partsOf({ request, rawBody, checked }: RequestContext): Pick<ScenarioRequest, 'body' | 'query'> {
+function bodyAndQuery({ request, rawBody, checked }: RequestContext): Pick<ScenarioRequest, 'body' | 'query'> {
   // Only the requests of operations have a contract.
   if (!checked) {
     const type = request.headers['content-type'] ?? ''
-    return { body: bodyOf(rawBody.toString(), type), query: fieldsOf(new URLSearchParams(request.query)) }
+    return { body: parsedBody(rawBody.toString(), type), query: fieldValues(new URLSearchParams(request.query)) }
   }
   return {
     body: isJsonObject(checked.body) ? checked.body : undefined,
@@ -106,16 +106,16 @@ function locatorIn(
   body: JsonObject,
   query: JsonObject,
 ): Record<string, string> {
-  if (route.operation === PROXY_REQUEST) return given(Object.entries(locatorOf(request.headers)))
+  if (route.operation === PROXY_REQUEST) return filledFields(Object.entries(locatorOf(request.headers)))
   const fields = LOCATOR_FIELDS.map((field) => [field, textAt(body, field) ?? textAt(query, field)] as const)
   const id = textAt(body, 'connected_account_id')
   const provider = route.operation.endsWith('_custom_provider') ? checked?.path['identifier'] : undefined
   const key = checked?.path['key_id']
   const connection = key === undefined ? undefined : (connectionNamed(environment, key)?.key_id ?? key)
-  return given([...fields, ['id', id] as const, ['connector', provider ?? connection] as const])
+  return filledFields([...fields, ['id', id] as const, ['connector', provider ?? connection] as const])
 }
 
-function given(fields: readonly (readonly [string, string | undefined])[]): Record<string, string> {
+function filledFields(fields: readonly (readonly [string, string | undefined])[]): Record<string, string> {
   return Object.fromEntries(fields.filter((field): field is readonly [string, string] => Boolean(field[1])))
 }
 

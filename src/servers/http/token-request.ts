@@ -1,6 +1,6 @@
 import { isSameSecret } from '../../model/domain/secret.ts'
 import { type FieldViolation, invalidField, ruleAndFound, ServiceError, TokenError } from '../../model/domain/errors.ts'
-import { fieldsOf } from '../../model/domain/json.ts'
+import { fieldValues } from '../../model/domain/json.ts'
 import { formDecoded, quote, shorten } from '../../model/domain/text.ts'
 import { decodeText } from './body.ts'
 import type { OperationContext } from './request-context.ts'
@@ -17,7 +17,7 @@ export async function readForm(context: OperationContext, limit: number): Promis
     throw invalidField('Content-Type', description, 'content_type')
   }
   context.rawBody = await request.readBody(limit)
-  context.body = fieldsOf(new URLSearchParams(decodeText(context.rawBody)))
+  context.body = fieldValues(new URLSearchParams(decodeText(context.rawBody)))
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ServiceParts } from '../http/services.ts'
 import { TRAITS } from '../../model/domain/authorization-type.ts'
 import { lacksDatabaseUser } from '../../model/domain/credentials.ts'
 import type { MagicLink } from '../../model/domain/generated/tables.ts'
-import { readBody } from '../http/body.ts'
+import { readWholeBody } from '../http/body.ts'
 import { replyTo } from '../http/reply.ts'
 import { baseUrlOf, targetOf } from '../../model/domain/request-headers.ts'
 import type { EncodedAnswer } from '../../model/domain/encoded-answer.ts'
@@ -56,7 +56,7 @@ export function magicLinkRoutes(services: LinkServices): Router {
   const router = express.Router({ strict: true, caseSensitive: true })
   const page = pageRoute(services)
   const byId = (request: Request) => services.registry.byMagicLink.get(String(request.params.id))
-  const byState = (request: Request) => services.registry.byOauthState.get(queryOf(request).get('state') ?? '')
+  const byState = (request: Request) => services.registry.byOauthState.get(linkQuery(request).get('state') ?? '')
   const notAllowed = (allow: string) =>
     page(({ method }) => pageAnswer(405, methodPage(method, allow), { Allow: allow }))
   // HEAD is refused on links: following one can decide it, which a look at the headers must not.
@@ -74,7 +74,7 @@ export function magicLinkRoutes(services: LinkServices): Router {
   const success = page((request, visit) => {
     const followed = followedLink(services, request)
     visit.environment = followed?.environment
-    return pageAnswer(200, successPage(queryOf(request).get('error'), followed, pageFacts(visit)))
+    return pageAnswer(200, successPage(linkQuery(request).get('error'), followed, pageFacts(visit)))
   })
   router.route('/connect/success').get(success).all(notAllowed('GET, HEAD'))
   return router
@@ -104,7 +104,7 @@ export function pageRoute(services: Pick<LinkServices, 'entries' | 'log'>): Page
 /** The body of a form; any other body is left unread. @throws ServiceError BODY_TOO_LARGE (413), MALFORMED_BODY (400) */
 async function readForm(request: Request, visit: PageVisit): Promise<URLSearchParams> {
   const isForm = request.method === 'POST' && request.is('application/x-www-form-urlencoded')
-  if (isForm) visit.body = String(await readBody(request, MAX_FORM))
+  if (isForm) visit.body = String(await readWholeBody(request, MAX_FORM))
   return new URLSearchParams(String(visit.body))
 }
 
@@ -223,7 +223,7 @@ function linkHandler(
       baseUrl: baseUrlOf(request, services.baseUrl),
       trace,
     }
-    return handle({ flow, linkId: link.id, query: queryOf(request), form, facts: pageFacts(visit) })
+    return handle({ flow, linkId: link.id, query: linkQuery(request), form, facts: pageFacts(visit) })
   }
 }
 
@@ -243,7 +243,7 @@ function followedLink({ registry }: LinkServices, { headers }: Request) {
 }
 
 /** The query of a request, without any parser's own ideas of arrays and objects. */
-function queryOf(request: Request): URLSearchParams {
+function linkQuery(request: Request): URLSearchParams {
   const url = targetOf(request)
   const at = url.indexOf('?')
   return new URLSearchParams(at < 0 ? '' : url.slice(at + 1))

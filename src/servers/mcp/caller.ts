@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ServiceError } from '../../model/domain/errors.ts'
 import { instant } from '../../model/domain/instant.ts'
-import { bearerToken } from '../../model/domain/request-headers.ts'
+import { bearerTokenIn } from '../../model/domain/request-headers.ts'
 import { tokenDigest } from '../../model/domain/request-trace.ts'
 import type { JsonObject } from '../../model/domain/json.ts'
 import type { Locator } from '../../model/domain/locator.ts'
@@ -27,7 +27,7 @@ export interface Caller {
 /** A caller by a session token, or by the service's access token; headers or query parameters then name the user. */
 export function callerOf(message: IncomingMessage, address: ServerAddress, { registry }: ServiceParts): Caller {
   const { authorization } = message.headers
-  const token = bearerToken(authorization) ?? ''
+  const token = bearerTokenIn(authorization) ?? ''
   if (isSessionToken(token)) return sessionCaller(token, address, registry)
   return {
     authenticate: (entry = { environment: undefined, client: undefined }) =>

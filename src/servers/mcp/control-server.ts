@@ -53,9 +53,9 @@ function controlServer({ call, url, environment, version }: ControlledServer): M
     const config = { description, inputSchema: input, annotations: { readOnlyHint: reads } }
     server.registerTool(name, config, async (parameters) => {
       try {
-        return answer(await run(parameters as never, call, url))
+        return toolText(await run(parameters as never, call, url))
       } catch (error) {
-        return { ...answer((error instanceof Error ? error.message : String(error)).split('\n')), isError: true }
+        return { ...toolText((error instanceof Error ? error.message : String(error)).split('\n')), isError: true }
       }
     })
   }
@@ -77,7 +77,7 @@ const MAX_BYTES = 19_000
 const MAX_LINE = 2000
 
 /** As many lines as fit. */
-function answer(all: readonly string[]) {
+function toolText(all: readonly string[]) {
   let bytes = 0
   const lines = all.map((line) => shorten(line, MAX_LINE))
   const tooMany = lines.findIndex((line) => (bytes += Buffer.byteLength(JSON.stringify(line))) > MAX_BYTES)

@@ -123,7 +123,7 @@ export async function callTool(
   const connector = (offered ?? tools[0])?.connector.connector ?? ''
   const request = { name, input, connector, refused: offered ? undefined : unknownTool(name, tools) }
   const words = wordsOf(exchange)
-  const { body, refused } = bodyOf(request, exchange, words)
+  const { body, refused } = executeToolBody(request, exchange, words)
   const call = callOf(exchange, { body, refused, mcpClient: clientName(envelope) })
   const link: { url?: string } = {}
   const pipelineContext = createContext(CALL_TOOL, call, services, exchange.entryOfCall())
@@ -136,7 +136,7 @@ export async function callTool(
   const { requestId, trace } = pipelineContext
   const _meta: Record<string, string> = { [`${META}/request_id`]: requestId }
   if (trace.execution_id) _meta[`${META}/execution_id`] = trace.execution_id
-  if (answer.status < 400) return { ...resultOf(answer, words('data')), _meta }
+  if (answer.status < 400) return { ...toolResult(answer, words('data')), _meta }
   const { url } = link
   if (url !== undefined && !isRetry && opensLinks(envelope)) {
     const message = `Connect your account of ${connector} to go on.`
@@ -189,7 +189,7 @@ function wordsOf({ environment: { vocabulary } }: McpExchange): (word: string) =
 }
 
 /** The body of execute_tool. One that cannot be made is refused in the pipeline, so that the journal has it. */
-function bodyOf(
+function executeToolBody(
   { name, input, connector }: ToolRequest,
   { caller }: McpExchange,
   words: (word: string) => string,
@@ -242,7 +242,7 @@ function endedToken({ caller }: McpExchange): Error | undefined {
 }
 
 /** A result has the data of a tool as it is, and as text. A scenario can answer anything else. */
-function resultOf(answer: EncodedAnswer, data: string): CallToolResult {
+function toolResult(answer: EncodedAnswer, data: string): CallToolResult {
   const text = answer.body.toString()
   const body: unknown = answer.headers['Content-Type'] === 'application/json' ? parseJson(text) : undefined
   const structuredContent = isJsonObject(body) ? own(body, data) : undefined
@@ -261,14 +261,14 @@ function opensLinks(envelope: unknown): boolean {
 export function clientText(message: unknown): string | undefined {
   const params = isJsonObject(message) ? message['params'] : undefined
   if (!isJsonObject(params)) return undefined
-  return nameOf(params['clientInfo']) ?? clientName(params['_meta'])
+  return mcpClientName(params['clientInfo']) ?? clientName(params['_meta'])
 }
 
 function clientName(envelope: unknown): string | undefined {
-  return isJsonObject(envelope) ? nameOf(envelope[CLIENT_INFO_META_KEY]) : undefined
+  return isJsonObject(envelope) ? mcpClientName(envelope[CLIENT_INFO_META_KEY]) : undefined
 }
 
-function nameOf(info: unknown): string | undefined {
+function mcpClientName(info: unknown): string | undefined {
   if (!isJsonObject(info)) return undefined
   return [info['name'], info['version']]
     .filter((part) => typeof part === 'string')

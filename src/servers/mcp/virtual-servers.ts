@@ -7,8 +7,8 @@ import { repeatedIn } from '../../model/domain/repeated-members.ts'
 import { parseUrl } from '../../model/domain/parse-url.ts'
 import { baseUrlOf, targetOf } from '../../model/domain/request-headers.ts'
 import { quote } from '../../model/domain/text.ts'
-import { errorReply, failureOf, sendAnswer, stackOf, wireAnswer } from '../http/answer.ts'
-import { decodeText, readBody } from '../http/body.ts'
+import { errorReply, unexpectedFailure, sendAnswer, stackOf, wireAnswer } from '../http/answer.ts'
+import { decodeText, readWholeBody } from '../http/body.ts'
 import { PROTECTED_RESOURCE_PATH } from '../http/routes.ts'
 import type { EntryFacts } from '../../journal/request-journal/request-entries.ts'
 import { type Environment, ReadGuard } from '../../state/environment.ts'
@@ -70,7 +70,7 @@ export class VirtualServers {
     const tools = serverTools(environment, { caller, address }, services)
     if (!tools) throw noServer(environment, address)
     if (message.method !== 'POST') throw notPost(message.method)
-    const read = readMessage(await readBody(message, services.bodyLimit))
+    const read = readMessage(await readWholeBody(message, services.bodyLimit))
     const repeated = repeatedIn(read.text, read.parsed)
     const exchange = new McpExchange(request, { caller, environment, repeated }, services)
     const plain = plainCall(exchange, read.parsed)
@@ -168,7 +168,7 @@ function factsOf(message: IncomingMessage, { read, status, headers, body, error 
     responseHeaders: headers,
     responseBody: body,
     mcpClient: clientText(read?.parsed),
-    failure: failureOf(error),
+    failure: unexpectedFailure(error),
   }
 }
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { FileSystem, OpenFile } from '../../state/wal/file-system.ts'
 import { UnknownOutcomeError } from '../../state/wal/state-errors.ts'
-import { type Database, isRefusal, literal, reasonOf, sqlState } from './database.ts'
+import { type Database, isRefusal, sqlLiteral, databaseFailure, sqlState } from './database.ts'
 import type { Lease } from './lease.ts'
 import type { Guard } from './schema.ts'
 
@@ -24,10 +24,10 @@ export function databaseFiles(database: Database, lease?: Lease): FileSystem {
   }
   const open = (id: string): OpenFile => openFile(database, id, write)
   const create = async (path: string, before: string): Promise<OpenFile> => {
-    const rows = await change(`${before}insert into $s.files(name) values (${literal(basename(path))}) returning id`)
+    const rows = await change(`${before}insert into $s.files(name) values (${sqlLiteral(basename(path))}) returning id`)
     return open((rows[0] as { id: string }).id)
   }
-  const removal = (path: string): string => `delete from $s.files where name = ${literal(basename(path))}; `
+  const removal = (path: string): string => `delete from $s.files where name = ${sqlLiteral(basename(path))}; `
   return {
     read: async (path) => {
       const id = await idOf(basename(path))
@@ -46,7 +46,7 @@ export function databaseFiles(database: Database, lease?: Lease): FileSystem {
     },
     rename: async (from, to) => {
       await change(
-        `${removal(to)}update $s.files set name = ${literal(basename(to))} where name = ${literal(basename(from))}`,
+        `${removal(to)}update $s.files set name = ${sqlLiteral(basename(to))} where name = ${sqlLiteral(basename(from))}`,
       )
     },
     remove: async (path) => {
@@ -81,7 +81,7 @@ function guardedWrites(database: Database, lease: Lease | undefined): Write {
       result = isGuarded ? await statement(guard) : undefined
     } catch (error) {
       if (!isRefusal(error)) isUnsure = true
-      throw failureOf(error)
+      throw fileFailure(error)
     }
     if (result !== undefined) return result
     if (guard.fence === fence) throw lease.taken()
@@ -147,8 +147,10 @@ async function readFile(database: Database, id: string, between: () => void): Pr
 }
 
 /** After anything but a refusal of the database it is unknown what has become of a statement. */
-function failureOf(error: unknown): Error {
-  if (!isRefusal(error)) return new UnknownOutcomeError(`the database did not answer: ${reasonOf(error)}`)
+function fileFailure(error: unknown): Error {
+  if (!isRefusal(error)) return new UnknownOutcomeError(`the database did not answer: ${databaseFailure(error)}`)
   const isGone = sqlState(error) === FOREIGN_KEY_VIOLATION
-  return new Error(isGone ? 'its file was removed from the database' : `the database refused it: ${reasonOf(error)}`)
+  return new Error(
+    isGone ? 'its file was removed from the database' : `the database refused it: ${databaseFailure(error)}`,
+  )
 }

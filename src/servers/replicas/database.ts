@@ -65,7 +65,7 @@ export class Database {
     const config = configOf(url)
     this.#schema = schema
     this.#waitMs = waitMs
-    this.place = placeOf(config, schema)
+    this.place = databasePlace(config, schema)
     this.#pool = new pg.Pool({
       application_name: 'toolmock',
       ...config,
@@ -96,7 +96,7 @@ export class Database {
       return meta
     } catch (error) {
       if (error instanceof StartError) throw error
-      throw new StartError(`${this.place}: the database cannot be used: ${reasonOf(error)}`)
+      throw new StartError(`${this.place}: the database cannot be used: ${databaseFailure(error)}`)
     }
   }
 
@@ -254,7 +254,7 @@ export class Database {
   }
 }
 
-export function literal(text: string): string {
+export function sqlLiteral(text: string): string {
   return pg.escapeLiteral(text)
 }
 
@@ -269,8 +269,8 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /** A message never has the password: neither pg nor PostgreSQL puts it into one. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ')
+export function databaseFailure(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(databaseFailure).join('; ')
   return error instanceof Error ? error.message : String(error)
 }
 
@@ -286,7 +286,7 @@ function configOf(url: string): pg.PoolConfig {
   }
 }
 
-function placeOf({ host, port, database }: pg.PoolConfig, schema: string): string {
+function databasePlace({ host, port, database }: pg.PoolConfig, schema: string): string {
   const address = host?.startsWith('/') ? '' : `${host ?? 'localhost'}:${port ?? 5432}`
   return `postgres://${address}/${database ?? ''}/${schema}`
 }

@@ -8,7 +8,7 @@ import { systemCode } from '../../model/domain/system-error.ts'
 import { hasBody, type SentBody } from '../http/body.ts'
 
 /** The replica that a request is sent to. */
-export interface Target {
+export interface ActiveReplica {
   readonly epoch: number
   readonly url: string
 }
@@ -87,7 +87,7 @@ export class Forwarder {
   }
 
   async forward(
-    target: Target,
+    target: ActiveReplica,
     {
       request,
       response,
@@ -117,7 +117,7 @@ export class Forwarder {
   }
 
   /** Whether the replica at this address answers, and is active in this epoch. */
-  async isActive({ epoch, url: origin }: Target): Promise<boolean> {
+  async isActive({ epoch, url: origin }: ActiveReplica): Promise<boolean> {
     try {
       const signal = AbortSignal.timeout(CONNECT_WITHIN_MS)
       const request = {
@@ -147,7 +147,7 @@ export class Forwarder {
   }
 
   #exchange(
-    target: Target,
+    target: ActiveReplica,
     response: ServerResponse,
     dispatch: (handler: Dispatcher.DispatchHandler) => void,
   ): Promise<End> {

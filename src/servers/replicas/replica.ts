@@ -18,14 +18,14 @@ import type { OpenOptions, RegistryOptions } from '../../state/environment-regis
 import {
   type Database,
   type Leader,
-  reasonOf,
+  databaseFailure,
   type ReplicaRow,
   sqlState,
   STATE_NAME,
   UNDEFINED_TABLE,
 } from './database.ts'
 import { databaseFiles } from './database-files.ts'
-import { type Arrival, EPOCH, expectsContinue, Forwarder, type Target } from './forwarder.ts'
+import { type Arrival, EPOCH, expectsContinue, Forwarder, type ActiveReplica } from './forwarder.ts'
 import { Lease } from './lease.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 
@@ -146,7 +146,7 @@ export class Replica {
     this.#isLeaving = true
     if (term) {
       await this.#close(term, (error) => {
-        log.error('the last changes could not be written', this.#fields({ error: reasonOf(error) }))
+        log.error('the last changes could not be written', this.#fields({ error: databaseFailure(error) }))
       })
       this.#term = undefined
     }
@@ -196,7 +196,7 @@ export class Replica {
     const [leader, rows] = await Promise.all([database.leader(), database.replicas()]).catch((error: unknown) => {
       throw new ServiceError(
         'STORAGE_UNAVAILABLE',
-        `${database.place}: the database does not answer: ${reasonOf(error)}`,
+        `${database.place}: the database does not answer: ${databaseFailure(error)}`,
       )
     })
     const active = rows.find(({ id }) => id === leader.id)
@@ -282,8 +282,8 @@ export class Replica {
         this.#isLeaving = true
         shutdown?.(1)
       } else if (this.#databaseFailure === undefined)
-        log.warn('the database does not answer', this.#fields({ error: reasonOf(error) }))
-      this.#databaseFailure = reasonOf(error)
+        log.warn('the database does not answer', this.#fields({ error: databaseFailure(error) }))
+      this.#databaseFailure = databaseFailure(error)
     }
     this.#events.emit('polled')
   }
@@ -364,7 +364,8 @@ export class Replica {
       this.#adviseLease(Math.round(monotonicTime() - began))
       // Others have a chance before it tries again.
       this.#nextAttemptAt = monotonicTime() + leaseMs
-      if (!this.#isLeaving) log.error('this replica could not become active', this.#fields({ error: reasonOf(error) }))
+      if (!this.#isLeaving)
+        log.error('this replica could not become active', this.#fields({ error: databaseFailure(error) }))
     }
   }
 
@@ -449,7 +450,7 @@ export class Replica {
       }
     } catch (error) {
       if (isStreamed(request) && !response.headersSent) {
-        const status = { 'grpc-status': UNAVAILABLE, 'grpc-message': encodeURIComponent(reasonOf(error)) }
+        const status = { 'grpc-status': UNAVAILABLE, 'grpc-message': encodeURIComponent(databaseFailure(error)) }
         response.writeHead(200, { 'content-type': 'application/grpc', ...status }).end()
         return
       }
@@ -466,7 +467,7 @@ export class Replica {
 
   /** Web pages are kept out of the control API by the names and addresses of the replica that they called. */
   #judge(request: IncomingMessage): Arrival {
-    let isAdmitted = pathOf(request).startsWith('/_mock')
+    let isAdmitted = requestPath(request).startsWith('/_mock')
     try {
       if (isAdmitted) admit(request, this.#options.admission)
     } catch {
@@ -476,7 +477,7 @@ export class Replica {
   }
 
   /** Where a request is answered now; undefined while no replica is known to be active. */
-  #known(): Target | 'self' | undefined {
+  #known(): ActiveReplica | 'self' | undefined {
     if (this.#activeLease) return 'self'
     const { epoch = 0, id, url, expires_at: end } = this.#leader ?? {}
     const { self } = this.#options
@@ -486,7 +487,7 @@ export class Replica {
   }
 
   /** Waits until a replica is active. @throws ServiceError when that takes too long, or too many wait already */
-  async #target(isGone: () => boolean): Promise<Target | 'self'> {
+  async #target(isGone: () => boolean): Promise<ActiveReplica | 'self'> {
     const active = this.#known()
     if (active) return active
     if (this.#waiting >= MAX_WAITING) throw unavailable('no replica is active, and too many requests wait for one')
@@ -511,7 +512,7 @@ export class Replica {
   async #ownReply(request: IncomingMessage, response: ServerResponse): Promise<ControlReply | undefined> {
     const { admission, shutdown } = this.#options
     const { method = '' } = request
-    switch (`${method === 'HEAD' ? 'GET' : method} ${pathOf(request)}`) {
+    switch (`${method === 'HEAD' ? 'GET' : method} ${requestPath(request)}`) {
       case `GET ${HEALTH}`:
         return { body: { status: 'ok' } }
       case 'GET /_mock/ready':
@@ -548,7 +549,7 @@ function isStreamed({ headers }: IncomingMessage): boolean {
   return /^application\/(grpc(?!-web)|connect\+)/.test(headers['content-type'] ?? '')
 }
 
-function pathOf({ url = '' }: IncomingMessage): string {
+function requestPath({ url = '' }: IncomingMessage): string {
   return url.split('?', 1).join()
 }
 

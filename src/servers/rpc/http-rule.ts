@@ -56,14 +56,14 @@ function methodOf(desc: DescMethod, bound: readonly ServedRoute[]): RpcMethod {
     return read ? [{ ...read, body: rest.body, responseBody: rest.responseBody }] : []
   })
   const bindings = rules.flatMap(({ verb, template, body, responseBody }): Binding[] => {
-    const parts = partsOf(template)
+    const parts = templateParts(template)
     const routes = bound.filter(({ method, path }) => method === verb && leadsTo(parts, path))
     return routes.length === 0 ? [] : [{ verb, template, parts, body, responseBody, routes }]
   })
   if (bindings.length > 0) return { desc, name, bindings, reason: '' }
   const asked = rules.map(({ verb, template }) => `${verb} ${template}`).join(', ')
   const isOfMcp = rules.some(({ verb, template }) =>
-    ROUTES.some(({ mcp, method, path }) => mcp && method === verb && leadsTo(partsOf(template), path)),
+    ROUTES.some(({ mcp, method, path }) => mcp && method === verb && leadsTo(templateParts(template), path)),
   )
   const reason = isOfMcp ? `the mock serves ${asked} with --mcp only` : `the mock does not serve ${asked}`
   return refused(asked === '' ? 'its google.api.http rule names no path' : reason)
@@ -78,7 +78,7 @@ function verbAndTemplate(pattern: HttpRule['pattern']): { verb: string; template
 const VARIABLE = /\{([\w.]+)(?:=([^{}]*))?\}/g
 
 /** `/v1/{name=shelves/*}:verb` in its parts. A field without segments has one, as if it were `{field=*}`. */
-function partsOf(template: string): TemplatePart[] {
+function templateParts(template: string): TemplatePart[] {
   const parts: TemplatePart[] = []
   let at = 0
   for (const { 0: whole, 1: field = '', 2: segments = '*', index } of template.matchAll(VARIABLE)) {

@@ -23,7 +23,7 @@ import { type ErrorContent, errorEntry } from '../../model/domain/errors.ts'
 import type { JsonObject } from '../../model/domain/json.ts'
 import { nearMiss } from '../../model/domain/suggestion.ts'
 import { errorBody } from '../http/answer.ts'
-import { baseUrlOf, bearerToken } from '../../model/domain/request-headers.ts'
+import { baseUrlOf, bearerTokenIn } from '../../model/domain/request-headers.ts'
 import { runRoute } from '../http/pipeline.ts'
 import { RemoteRequest } from '../http/remote-request.ts'
 import { createContext } from '../http/routes.ts'
@@ -35,7 +35,7 @@ import { COMPRESSIONS, type Completion, ENVELOPE, withErrorDetails } from './err
 import { isBridged, isCall } from './http1-bridge.ts'
 import type { RpcMethod } from './http-rule.ts'
 import { EXCHANGE, RpcExchange } from './rpc-exchange.ts'
-import { bodyOf, metadataOf, statusOf } from './status.ts'
+import { jsonBody, metadataOf, statusOf } from './status.ts'
 import { answerMessage, type Differences, restRequest } from './transcoding.ts'
 
 /** What calls are served from. */
@@ -69,12 +69,12 @@ export function rpcHandler(definitions: RpcDefinitions, services: ServiceParts):
     const [path = ''] = (request.url ?? '').split('?', 1)
     const handler = handlers.get(path) ?? (isCall(request) ? refuse(request) : undefined)
     if (!handler) return false
-    void serve(handler, new RpcExchange(request, response, services.entries), definitions, services)
+    void serveRpc(handler, new RpcExchange(request, response, services.entries), definitions, services)
     return true
   }
 }
 
-async function serve(
+async function serveRpc(
   handler: UniversalHandler,
   exchange: RpcExchange,
   definitions: RpcDefinitions,
@@ -121,7 +121,7 @@ const DEADLINES = [
 /** The errors that the library makes itself: before the operation, and where a call ends without an answer. */
 function completion(exchange: RpcExchange, definitions: RpcDefinitions, services: ServiceParts): Completion {
   return async (error) => {
-    const refusal = exchange.isTaken ? failureOf(error) : await endRefused(exchange, refusalOf(error), services)
+    const refusal = exchange.isTaken ? parsedRefusal(error) : await endRefused(exchange, refusalOf(error), services)
     return errorOf(refusal, exchange.entry.requestId, definitions)
   }
 }
@@ -135,7 +135,7 @@ function refusalOf({ code, rawMessage }: ConnectError): Refusal {
   return { errorCode, code: isMalformed ? Code.InvalidArgument : code, message, context: {} }
 }
 
-function failureOf({ code, rawMessage: message }: ConnectError): Refusal {
+function parsedRefusal({ code, rawMessage: message }: ConnectError): Refusal {
   return { errorCode: code === Code.DeadlineExceeded ? 'TIMED_OUT' : 'INTERNAL', code, message, context: {} }
 }
 
@@ -157,7 +157,7 @@ async function endRefused(exchange: RpcExchange, refusal: Refusal, services: Ser
   const { request, rawHeaders, entry } = exchange
   const { headers } = request
   const [path = ''] = (request.url ?? '').split('?', 1)
-  const bearer = services.registry.byBearer.get(bearerToken(headers.authorization) ?? '')
+  const bearer = services.registry.byBearer.get(bearerTokenIn(headers.authorization) ?? '')
   entry.environment = bearer?.environment
   entry.client = bearer && { id: bearer.token.client_id }
   exchange.isTaken = true
@@ -308,7 +308,7 @@ async function answerCall(
   const { answer } = asked
   if (!answer) throw new ConnectError('a scenario ended the call', Code.Aborted)
   const { status } = answer
-  const body = bodyOf(answer.body)
+  const body = jsonBody(answer.body)
   const metadata = metadataOf(answer.headers)
   if (status >= 400) throw statusOf({ status, body: body ?? null, metadata }, definitions)
   for (const [name, value] of metadata) context.responseHeader.set(name, value)

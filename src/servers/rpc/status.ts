@@ -1,6 +1,6 @@
 import type { DescMessage, Registry } from '@bufbuild/protobuf'
 import { Code, ConnectError } from '@connectrpc/connect'
-import { codeOf, codesOfStatus } from '../../model/domain/errors.ts'
+import { grpcCodeOf, codesOfStatus } from '../../model/domain/errors.ts'
 import { isJsonObject, type JsonObject, jsonText, type JsonValue, parsedJson, textOf } from '../../model/domain/json.ts'
 import { ErrorInfoSchema } from './generated/google/rpc/error_details_pb.ts'
 import { type MessageContext, messageOf } from './transcoding.ts'
@@ -15,7 +15,7 @@ export function statusOf(
   context: MessageContext,
 ): ConnectError {
   const { code, message, details } = isJsonObject(body) ? body : {}
-  const number = typeof code === 'number' ? code : codeOf('', status)
+  const number = typeof code === 'number' ? code : grpcCodeOf('', status)
   const grpcCode = CODES.get(number) ?? Code.Unknown
   const text = typeof message === 'string' ? message : `the mock answered ${status}`
   const detailObjects = (Array.isArray(details) ? details : []).filter(isJsonObject)
@@ -66,7 +66,7 @@ export function metadataOf(headers: Readonly<Record<string, string | string[]>>)
 }
 
 /** @param body undefined for no body; a text that is no JSON as it is */
-export function bodyOf(text: string | Buffer): JsonValue | undefined {
+export function jsonBody(text: string | Buffer): JsonValue | undefined {
   if (text.length === 0) return undefined
   const value = parsedJson(text.toString())
   return value === undefined ? text.toString() : value

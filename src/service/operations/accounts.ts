@@ -35,7 +35,7 @@ import { revokeGrants } from '../../state/grants.ts'
 import type { AccountFilter } from '../../state/model/account-index.ts'
 import { knownConnector } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
-import { page } from './paging.ts'
+import { pageOf } from './paging.ts'
 import { isExpired, renew } from './third-party-calls.ts'
 
 /** POST /connected_accounts (4.3): 201, or 409 when the scope already has the identifier at this connector. */
@@ -212,7 +212,7 @@ export function listConnectedAccounts({ environment, query }: Call<'list_connect
   if (connection_names?.length && query.connector) {
     throw invalidField('connection_names', 'must not be sent beside connector', 'exclusive')
   }
-  const filter = { ...given(exact), ...(connection_names?.length ? { connectors: connection_names } : {}) }
+  const filter = { ...accountFilter(exact), ...(connection_names?.length ? { connectors: connection_names } : {}) }
   return { status: 200, body: accountPage(environment, 'list', filter, { page_size, page_token }) }
 }
 
@@ -227,7 +227,7 @@ export function searchConnectedAccounts({ environment, query }: Call<'search_con
       'minLength',
     )
   }
-  const filter = given({ query: text, connection_id: query.connection_id })
+  const filter = accountFilter({ query: text, connection_id: query.connection_id })
   return { status: 200, body: accountPage(environment, 'search', filter, query) }
 }
 
@@ -238,14 +238,14 @@ function accountPage(
   { page_size, page_token }: { page_size?: number | undefined; page_token?: string | undefined },
 ) {
   const accounts = environment.model.accountIndex.where(filter)
-  const { rows, ...rest } = page(environment, listing, { ...filter, page_size, page_token }, accounts, sequenceOf)
+  const { rows, ...rest } = pageOf(environment, listing, { ...filter, page_size, page_token }, accounts, sequenceOf)
   return { connected_accounts: rows.map(accountSummary), ...rest }
 }
 
 const sequenceOf = ({ sequence }: Account): number => sequence
 
 /** Filters that were sent: an empty string counts as not given. */
-export function given(filter: Record<string, string | undefined>): AccountFilter {
+export function accountFilter(filter: Record<string, string | undefined>): AccountFilter {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value))
 }
 

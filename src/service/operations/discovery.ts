@@ -6,16 +6,16 @@ import { providerView } from '../../model/domain/provider.ts'
 import { instant } from '../../model/domain/instant.ts'
 import { indexOfText, quote } from '../../model/domain/text.ts'
 import type { Environment } from '../../state/environment.ts'
-import { given } from './accounts.ts'
+import { accountFilter } from './accounts.ts'
 import { isEnabled, isOfAccounts, withServerUrl } from './connections.ts'
 import type { Call, Reply } from './operation.ts'
-import { listPage, type Positioned, positioned } from './paging.ts'
+import { pageOfList, type Positioned, positioned } from './paging.ts'
 
 /** GET /tools: the tools of every connector, or of the connectors whose accounts match the filter. */
 export function listTools({ environment, query }: Call<'list_tools'>): Reply {
   const matches = matching(query)
   const tools = toolsAt(environment, connectorFilter(environment, query)).filter(({ item }) => matches(item))
-  const { items, ...rest } = listPage(environment, 'tools', tools, query)
+  const { items, ...rest } = pageOfList(environment, 'tools', tools, query)
   const listed = query['filter.summary']
     ? { tool_names: items.map(({ tool }) => tool.name) }
     : { tools: items.map((item) => toolView(environment, item)) }
@@ -25,7 +25,7 @@ export function listTools({ environment, query }: Call<'list_tools'>): Reply {
 /** GET /tools/scoped: the tools that the identifier's active accounts can run, which those of disabled connections are not. */
 export function listScopedTools({ environment, query }: Call<'list_scoped_tools'>): Reply {
   const { identifier } = query
-  const matches = chosen(query)
+  const matches = offerFilter(query)
   const tools = usableAccounts(environment, identifier).flatMap((account) => {
     const connector = environment.connector(account.connector)
     const all = connector ? toolsFrom(account.sequence, connector) : []
@@ -33,7 +33,7 @@ export function listScopedTools({ environment, query }: Call<'list_scoped_tools'
       .filter(({ item }) => matches(item))
       .map(({ position, item }) => ({ position, item: { ...item, account } }))
   })
-  const { items, ...rest } = listPage(environment, 'scoped tools', tools, query)
+  const { items, ...rest } = pageOfList(environment, 'scoped tools', tools, query)
   const views = items.map((item) => ({
     tool: toolView(environment, item),
     identifier,
@@ -45,13 +45,13 @@ export function listScopedTools({ environment, query }: Call<'list_scoped_tools'
 /** GET /tools/available: the tools that the active accounts of the identifier can run. @throws ServiceError ACCOUNT_NOT_FOUND */
 export function listAvailableTools({ environment, query }: Call<'list_available_tools'>): Reply {
   const { identifier } = query
-  const matches = chosen(query)
+  const matches = offerFilter(query)
   if (environment.model.accountIndex.where({ identifier }).length === 0)
     throw new ServiceError('ACCOUNT_NOT_FOUND', `the identifier ${quote(identifier)} has no connected account`)
   const connectors = new Set(usableAccounts(environment, identifier).map(({ connector }) => connector))
   const isUsable = ({ connector }: Connector): boolean => connectors.has(connector)
   const tools = toolsAt(environment, isUsable).filter(({ item }) => matches(item))
-  const { items, ...rest } = listPage(environment, 'available tools', tools, query)
+  const { items, ...rest } = pageOfList(environment, 'available tools', tools, query)
   return { status: 200, body: { tools: items.map((item) => toolView(environment, item)), ...rest } }
 }
 
@@ -67,7 +67,7 @@ export function listProviders({ environment, query }: Call<'list_providers'>): R
   const providers = positioned(environment.model.tables.providers).filter(
     ({ item }) => (!type || item.is_custom === (type === 'CUSTOM')) && (!identifier || item.identifier === identifier),
   )
-  const { items, ...rest } = listPage(environment, 'providers', providers, query)
+  const { items, ...rest } = pageOfList(environment, 'providers', providers, query)
   return { status: 200, body: { providers: items.map(providerView), ...rest } }
 }
 
@@ -77,7 +77,7 @@ export function listAppConnections(call: Call<'list_app_connections'>): Reply {
   const connections = positioned(environment.model.tables.connections).filter(
     ({ item }) => isOfAccounts(item) && (!query.provider || item.provider === query.provider),
   )
-  const { items, ...rest } = listPage(environment, 'connections', connections, query)
+  const { items, ...rest } = pageOfList(environment, 'connections', connections, query)
   return { status: 200, body: { connections: items.map((item) => withServerUrl(call, item)), ...rest } }
 }
 
@@ -127,7 +127,7 @@ function connectorFilter(
   query: Call<'list_tools'>['query'],
 ): (connector: Connector) => boolean {
   const id = query['filter.connected_account_id']
-  const filter = given({
+  const filter = accountFilter({
     connector: query['filter.connector'],
     identifier: query['filter.identifier'],
     organization_id: query['filter.organization_id'],
@@ -150,7 +150,9 @@ function matching(query: Call<'list_tools'>['query']): (offer: ConnectorTool) =>
     (!text || [tool.name, tool.display_name, tool.description].some((value) => indexOfText(foldCase(value), text) >= 0))
 }
 
-function chosen(query: Call<'list_scoped_tools' | 'list_available_tools'>['query']): (offer: ConnectorTool) => boolean {
+function offerFilter(
+  query: Call<'list_scoped_tools' | 'list_available_tools'>['query'],
+): (offer: ConnectorTool) => boolean {
   const sets = [query['filter.providers'], query['filter.tool_names'], query['filter.connection_names']]
   return ({ connector, tool }) => {
     const values = [providerOf(connector), tool.name, connector.connector]

@@ -11,7 +11,7 @@ import { connectionOf, type Environment } from '../../state/environment.ts'
 import { connectionNamed, isOfAccounts, knownConnector } from './connections.ts'
 import { createMagicLink } from './magic-links.ts'
 import type { Call, Reply } from './operation.ts'
-import { listPage, positioned } from './paging.ts'
+import { pageOfList, positioned } from './paging.ts'
 
 /** Where the virtual MCP servers of configs are, below the base URL (G67). */
 export const MCP_SERVERS = '/mcp/v3/servers'
@@ -29,7 +29,7 @@ export function listMcpConfigs(call: Call<'list_mcp_configs'>): Reply {
       (!search || indexOfText(foldCase(item.name), search) >= 0) &&
       (!provider || mappingsOf(environment, item).some((mapping) => mapping.provider === provider)),
   )
-  const { items, ...rest } = listPage(environment, 'mcp configs', configs, query)
+  const { items, ...rest } = pageOfList(environment, 'mcp configs', configs, query)
   return { status: 200, body: { configs: items.map((each) => configView(call, each)), ...rest } }
 }
 

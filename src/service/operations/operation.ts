@@ -1,4 +1,4 @@
-import type { Operation, Query, RequestBody } from '../../model/contract/shapes.ts'
+import type { Operation, QueryOf, RequestBody } from '../../model/contract/shapes.ts'
 import type { ToolSchemas } from '../../model/contract/tool-schemas.ts'
 import type { ThirdParty } from '../../model/domain/ports.ts'
 import type { RequestTrace } from '../../model/domain/request-trace.ts'
@@ -16,7 +16,7 @@ export interface Call<Id extends Operation> {
   readonly documentedOnly: boolean
   /** Whether every environment has virtual MCP servers (`--mcp`, G61). */
   readonly mcp: boolean
-  readonly query: Query<Id>
+  readonly query: QueryOf<Id>
   readonly path: Readonly<Record<string, string>>
   readonly body: RequestBody<Id>
   /** Validates a tool's input by the tool's own JSON Schema. */

@@ -14,7 +14,7 @@ const DEFAULT_PAGE_SIZE = 10
  * order; one that chooses nothing counts as not sent.
  * @param positionOf by which tokens name a place in the list: it is at least 1, grows from item to item and never changes
  */
-export function page<T>(
+export function pageOf<T>(
   { name }: Environment,
   listing: string,
   { page_size, page_token, ...filter }: { page_size?: number | undefined; page_token?: string | undefined },
@@ -60,13 +60,13 @@ export function positioned<T>(table: { placed(): Iterable<readonly [number, T]> 
   return [...table.placed()].map(([place, item]) => ({ position: place + 1, item }))
 }
 
-/** As {@link page}, of items with their positions. */
-export function listPage<T>(
+/** As {@link pageOf}, of items with their positions. */
+export function pageOfList<T>(
   environment: Environment,
   listing: string,
   list: readonly Positioned<T>[],
   query: { page_size?: number; page_token?: string },
 ) {
-  const { rows, ...rest } = page(environment, listing, query, list, ({ position }) => position)
+  const { rows, ...rest } = pageOf(environment, listing, query, list, ({ position }) => position)
   return { items: rows.map(({ item }) => item), ...rest }
 }

@@ -41,11 +41,12 @@ export async function callThirdParty<A extends Answer>(
   if (!isUnauthorized(first)) return first
   refuseReplaced(context, account)
   const { credentials } = environment.model.tables.accounts.get(account.id) ?? account
-  if (!isRenewable(account) && haveSameTokens(credentials, account.credentials)) return refused(context, account, first)
+  if (!isRenewable(account) && haveSameTokens(credentials, account.credentials))
+    return afterRefusal(context, account, first)
   const renewal = await renew(context, account)
   if (renewal.outcome !== 'renewed' || renewal.account.status !== 'ACTIVE' || !isRepeated) return first
   const second = await send(context, renewal.account, call)
-  return isUnauthorized(second) ? refused(context, renewal.account, second) : second
+  return isUnauthorized(second) ? afterRefusal(context, renewal.account, second) : second
 }
 
 const ADVICE: Readonly<Record<Account['status'], string>> = {
@@ -100,7 +101,7 @@ function isUnauthorized(answer: Answer): boolean {
   return 'status' in answer && answer.status === 401
 }
 
-function refused<A extends Answer>(begun: Begun, account: Account, answer: A): A {
+function afterRefusal<A extends Answer>(begun: Begun, account: Account, answer: A): A {
   refuseReplaced(begun, account)
   const { environment, trace } = begun
   environment.model.transact(() => {

@@ -9,7 +9,7 @@ import { type OpenEntry, pageFacts } from '../../journal/request-journal/request
 import type { Environment } from '../../state/environment.ts'
 import { environmentOfClientId } from './schemes.ts'
 import { type AuthorizationRequest, type ConsentParts, decideWithScenarios, redirectTo } from './consent.ts'
-import { readBody } from './http-messages.ts'
+import { readMessageBody } from './http-messages.ts'
 
 interface AuthorizeParts extends ConsentParts {
   /** What redirects are built on; from each request when absent. */
@@ -59,7 +59,7 @@ export function authorizeRoutes(services: AuthorizeParts, page: PageRoute): Rout
     return redirectAnswer(303, redirectTo(valid.request, { error: 'unsupported_response_type' }))
   })
   const submit = page(async (request, visit) => {
-    const body = await readBody(request)
+    const body = await readMessageBody(request)
     if (!body) throw new RefusedAuthorization(413, 'The form is too large.')
     const form = new URLSearchParams(body.toString('utf8'))
     visit.body = form.toString()

@@ -49,7 +49,7 @@ import {
   type OpenCall,
   replyOf,
   startListener,
-  type ThirdPartyRequest,
+  type ReceivedCall,
 } from './listener.ts'
 import { signJwt } from './jwt.ts'
 import { answerToken } from './tokens.ts'
@@ -82,7 +82,7 @@ export async function startThirdParties(options: ThirdPartiesOptions) {
     replyOf: (
       request: IncomingMessage,
       response: ServerResponse,
-      find: (body: Buffer) => ThirdPartyRequest | ThirdPartyAnswer,
+      find: (body: Buffer) => ReceivedCall | ThirdPartyAnswer,
     ) => replyOf(parties, request, response, find),
     /** Answers a request of the service by the responders of an extension. */
     answerByExtension: (environment: Environment, extension: Extension, request: ExtensionRequest) =>
@@ -371,7 +371,7 @@ function toolRequest(
 ): OutgoingRequest {
   const { templates } = context
   const { call } = tool
-  const [path, query] = pathOf(templates.renderText(call.path, scope, encodePart))
+  const [path, query] = renderedPath(templates.renderText(call.path, scope, encodePart))
   const body = call.body === null ? '' : jsonText(templates.render(call.body, scope))
   const headers: Record<string, string> = { Accept: 'application/json' }
   if (body !== '') headers['Content-Type'] = 'application/json'
@@ -390,7 +390,7 @@ function toolRequest(
 const SENDABLE_PATH = /^[!-~]*$/
 
 /** Values are already encoded; of the text around them only what no URL can contain is. */
-function pathOf(rendered: string): [path: string, query: (readonly [string, string])[]] {
+function renderedPath(rendered: string): [path: string, query: (readonly [string, string])[]] {
   const sendable = SENDABLE_PATH.test(rendered)
     ? rendered
     : rendered.replaceAll(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()))
@@ -417,7 +417,7 @@ const MAX_MESSAGE = 500
 function readAnswer(received: ForwardedAnswer): { readonly response: JsonObject } | ToolAnswer {
   if (received.kind !== 'answer') return unanswered(received)
   const { status, headers } = received
-  const body = bodyOf(received)
+  const body = answerJson(received)
   if (status >= 400) {
     const code = errorWord(body ?? null)
     const message = errorText(body ?? null) || `the third party answered ${String(status)}`
@@ -474,7 +474,7 @@ function answerText({
 }
 
 /** JSON as a value, other types as text, null for no body; undefined for a body that cannot be decoded, or claims to be JSON and is not. */
-function bodyOf({ status, headers, body }: ForwardedAnswer & { kind: 'answer' }): JsonValue | undefined {
+function answerJson({ status, headers, body }: ForwardedAnswer & { kind: 'answer' }): JsonValue | undefined {
   const type = (headers['content-type'] ?? '').toLowerCase()
   const text = answerText({ headers, body })
   if (text === undefined) return undefined

@@ -8,7 +8,7 @@ import {
   type Conditions,
   conditionsOf,
   itemId,
-  keyOf,
+  itemKey,
   type ListPage,
   meeting,
   type Operator,
@@ -38,7 +38,7 @@ import {
   type ItemPage,
   type ItemPosition,
   type ItemSet,
-  positionOf,
+  itemPosition,
   type SortField,
 } from '../../state/model/collection-index.ts'
 import type { ReceivedRequest } from './http-messages.ts'
@@ -107,7 +107,8 @@ export function runSteps<Answer>(
   const { steps = [] } = responder
   const { environment } = scope.context
   // Outside the transaction: what a collection begins with stays when a step fails.
-  for (const { collection } of steps) if (collection !== '') fillCollection(scope.context, placeOf(scope, collection))
+  for (const { collection } of steps)
+    if (collection !== '') fillCollection(scope.context, collectionPlace(scope, collection))
   return environment.model.transact(() => {
     const run: Run = { ...scope, values: { ...scope.values }, headers: {} }
     for (const step of steps) {
@@ -139,7 +140,7 @@ export function fillCollection(
       const sequence = at + 1
       const seedItem = templates.render(seed, { values: { ...values, sequence }, clock, ids }) as JsonObject
       const item = withDefaults(context, collection, seedItem, { values: { request: null, ...values }, sequence })
-      const id = itemId(place, keyOf(collection, item) ?? '')
+      const id = itemId(place, itemKey(collection, item) ?? '')
       // Two items of a file may have the same key by the chance of its templates.
       if (model.tables.collection_items.get(id)) continue
       putItem(environment, place, { id, sequence: nextSequence(environment, place), item })
@@ -147,7 +148,10 @@ export function fillCollection(
   })
 }
 
-function placeOf({ context, accountId }: Pick<StepScope, 'context' | 'accountId'>, name: string): CollectionPlace {
+function collectionPlace(
+  { context, accountId }: Pick<StepScope, 'context' | 'accountId'>,
+  name: string,
+): CollectionPlace {
   const { per = 'account' } = collectionNamed(context.connector, name) ?? {}
   return {
     connector: context.connector.connector,
@@ -174,7 +178,7 @@ function createItem(run: Run, step: Step): JsonValue {
   const { context, values } = run
   const { environment } = context
   const { model } = environment
-  const place = placeOf(run, step.collection)
+  const place = collectionPlace(run, step.collection)
   const collection = collectionOf(run, step)
   // A request without a body gives no field.
   const rendered = render(run, step.item ?? '{{request.body}}') ?? {}
@@ -182,7 +186,7 @@ function createItem(run: Run, step: Step): JsonValue {
   refuseConflict(run, step, place)
   const sequence = nextSequence(environment, place)
   const item = withDefaults(context, collection, rendered, { values, sequence })
-  const key = keyOf(collection, item)
+  const key = itemKey(collection, item)
   if (key === undefined) throw new StepFailure(step, 'invalid', `${collection.key} must be a text or a number`)
   const id = itemId(place, key)
   const existing = model.tables.collection_items.get(id)
@@ -203,7 +207,7 @@ function updateItems(run: Run, step: Step): JsonValue {
   const { context } = run
   const { collection_items } = context.environment.model.tables
   const collection = collectionOf(run, step)
-  const place = placeOf(run, step.collection)
+  const place = collectionPlace(run, step.collection)
   const changed = matchingRows(run, step).map((row) => {
     const inner = { ...run, values: { ...run.values, item: row.item } }
     refuseConflict(inner, step, place, row)
@@ -214,8 +218,8 @@ function updateItems(run: Run, step: Step): JsonValue {
       add: render(inner, step.add ?? {}),
       remove: render(inner, step.remove ?? {}),
     })
-    const key = keyOf(collection, item)
-    if (key !== keyOf(collection, row.item)) {
+    const key = itemKey(collection, item)
+    if (key !== itemKey(collection, row.item)) {
       throw new StepFailure(step, 'invalid', `${collection.key} of an item cannot be changed`)
     }
     const after: CollectionItem = { ...row, item }
@@ -235,7 +239,7 @@ function refuse(run: Run, step: Step): JsonValue {
   const conditions = conditionsFor(run, step.when ?? {})
   if (conditions.length === 0 || conditions.some(({ isEmpty }) => isEmpty) || !meeting(conditions)(run.values))
     return null
-  const reasons = conditions.map(({ path, operator, wanted }) => `${path} ${reasonOf(operator, wanted)}`)
+  const reasons = conditions.map(({ path, operator, wanted }) => `${path} ${operatorReason(operator, wanted)}`)
   throw new StepFailure(step, 'refused', `the request is refused because ${reasons.join(', and ')}`)
 }
 
@@ -247,7 +251,7 @@ const COMPARISONS: Partial<Record<Operator, string>> = {
 }
 
 /** What is true of a value that meets a condition. Texts that it is compared with may be secrets, and are left out. */
-function reasonOf(operator: Operator, wanted: JsonValue): string {
+function operatorReason(operator: Operator, wanted: JsonValue): string {
   const comparison = COMPARISONS[operator]
   if (comparison) return `${comparison} ${shorten(plainText(wanted), 100)}`
   if (operator === 'exists') return plainText(wanted) === 'true' ? 'is there' : 'is missing'
@@ -257,7 +261,7 @@ function reasonOf(operator: Operator, wanted: JsonValue): string {
 /** The rows that a step names: exactly one by its key, or those that meet its conditions. */
 function matchingRows(run: Run, step: Step): readonly CollectionItem[] {
   const { model } = run.context.environment
-  const place = placeOf(run, step.collection)
+  const place = collectionPlace(run, step.collection)
   if (step.where) {
     const conditions = conditionsFor(run, step.where)
     const limit = step.action === 'get' ? 1 : Infinity
@@ -352,7 +356,7 @@ function listOf(value: JsonValue | undefined): JsonValue[] {
 
 function listItems(run: Run, step: Step): JsonValue {
   const { context } = run
-  const items = context.environment.model.collections.at(placeOf(run, step.collection))
+  const items = context.environment.model.collections.at(collectionPlace(run, step.collection))
   // A filter that the request does not give is none.
   const conditions = conditionsFor(run, step.where ?? {}).filter(({ isEmpty }) => !isEmpty)
   const words = foldCase(plainText(render(run, step.search?.text ?? '')))
@@ -360,7 +364,7 @@ function listItems(run: Run, step: Step): JsonValue {
     .filter((word) => word !== '')
   const sort = sortOf(plainText(render(run, step.sort ?? '')))
   const wordFields = step.search?.in ?? []
-  const hash = queryHash([placeId(placeOf(run, step.collection)), conditions, words, sort])
+  const hash = queryHash([placeId(collectionPlace(run, step.collection)), conditions, words, sort])
   const asked = askedPage(run, step, hash)
   const page = items.find({ conditions, words, wordFields, sort, ...asked })
   run.values['page'] = pageView(run, step.page, asked, page, (last) => tokenAfter(last, sort, hash))
@@ -445,7 +449,7 @@ function queryHash(parts: unknown): string {
 }
 
 function tokenAfter(row: CollectionItem, sort: readonly SortField[], hash: string): string {
-  const { keys, sequence } = positionOf(row, sort)
+  const { keys, sequence } = itemPosition(row, sort)
   return Buffer.from(jsonText([hash, sequence, ...keys])).toString('base64url')
 }
 

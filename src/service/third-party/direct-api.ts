@@ -45,12 +45,12 @@ export type DirectRoute = (
  */
 export function directApiRoutes(services: DirectParts, route: DirectRoute): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  router.route('/:connector/api{/*path}').all(route((...call) => answer(services, call, 'api')))
-  router.route('/:connector/oauth/token').all(route((...call) => answer(services, call, 'token')))
+  router.route('/:connector/api{/*path}').all(route((...call) => directAnswer(services, call, 'api')))
+  router.route('/:connector/oauth/token').all(route((...call) => directAnswer(services, call, 'token')))
   return router
 }
 
-function answer(
+function directAnswer(
   services: DirectParts,
   [request, response, call]: Parameters<Parameters<DirectRoute>[0]>,
   kind: 'api' | 'token',

@@ -105,7 +105,7 @@ export class FakeData {
     this.#faker.setDefaultRefDate(clock.now())
     this.#numbers.budget = budget
     try {
-      const value = plain(method(...args))
+      const value = jsonOf(method(...args))
       budget.value(value)
       return value
     } catch (error) {
@@ -152,7 +152,7 @@ function isFakeModule(name: string): name is FakeModule {
   return Object.hasOwn(FAKE_METHODS, name)
 }
 
-function plain(value: unknown): JsonValue {
+function jsonOf(value: unknown): JsonValue {
   if (typeof value === 'string') return value
   if (typeof value === 'bigint') return value.toString()
   return value === undefined ? null : parseJson(jsonText(value))

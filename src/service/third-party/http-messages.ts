@@ -135,7 +135,7 @@ function isAscii(text: string): boolean {
 }
 
 /** The whole body; undefined when it is larger than `most` bytes. @throws Error when the connection breaks */
-export function readBody(message: IncomingMessage, most = MAX_BODY): Promise<Buffer | undefined> {
+export function readMessageBody(message: IncomingMessage, most = MAX_BODY): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -259,7 +259,7 @@ function receive(request: ClientRequest, { body, rest }: OutgoingBody, timeout: 
       const { statusCode: status = 0 } = response
       if (status < 200 || status > 599) refuse(status)
       else
-        readBody(response, MAX_ANSWER).then(
+        readMessageBody(response, MAX_ANSWER).then(
           (body) => answered(response, body),
           (error: unknown) => finish(failed(error, true)),
         )

@@ -22,7 +22,7 @@ import {
   encodePart,
   headerOf,
   jsonAnswer,
-  readBody,
+  readMessageBody,
   receivedRequest,
   sendThirdPartyAnswer,
 } from './http-messages.ts'
@@ -40,7 +40,7 @@ export interface OpenCall {
 }
 
 /** One request at a third party, as scenarios see it (`at: third_party` and `at: token_refresh`). */
-export interface ThirdPartyRequest extends ObservedRequest {
+export interface ReceivedCall extends ObservedRequest {
   readonly request: ReceivedRequest
   /** Names the {@link OpenCall} of a call of the service; empty for a call of another program. */
   readonly ticket: string
@@ -54,7 +54,7 @@ export interface ListenerOptions {
   }
   readonly templates: Templates
   /** Where scenarios act at `third_party` and `token_refresh`; undefined leaves the answer as it is. */
-  readonly intercept?: ((request: ThirdPartyRequest) => ThirdPartyFault | undefined) | undefined
+  readonly intercept?: ((request: ReceivedCall) => ThirdPartyFault | undefined) | undefined
   /** By what names them in {@link CALL_HEADER}; without those whose client no longer waits. */
   readonly calls: ReadonlyMap<string, OpenCall>
   /** Waits so many milliseconds of real time, or until the client has gone or the server closes. */
@@ -73,7 +73,7 @@ export async function startListener(options: ListenerOptions) {
   // Idle connections have no time limit: the service's client keeps them, and could otherwise reuse one as it is closed.
   const limits = { keepAliveTimeout: 0, headersTimeout: MAX_REQUEST_MS, requestTimeout: MAX_REQUEST_MS }
   const server = createServer(limits, (request, response) => {
-    serve(options, request, response).catch((error: unknown) => {
+    serveCall(options, request, response).catch((error: unknown) => {
       if (response.headersSent || response.destroyed) response.destroy()
       else {
         const message = error instanceof Error ? error.message : 'unknown'
@@ -94,7 +94,7 @@ export async function startListener(options: ListenerOptions) {
   return { origin: `http://127.0.0.1:${port}`, close }
 }
 
-async function serve(options: ListenerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serveCall(options: ListenerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const reply = await replyOf(options, request, response, (body) => requestOf(options, request, body))
   // The request that causes a call of the service waits itself, once for everything that it has caused.
   if (!options.calls.has(String(request.headers[CALL_HEADER]))) await options.registry.flushed?.()
@@ -119,9 +119,9 @@ export async function replyOf(
   options: ListenerOptions,
   request: IncomingMessage,
   response: ServerResponse,
-  find: (body: Buffer) => ThirdPartyRequest | ThirdPartyAnswer,
+  find: (body: Buffer) => ReceivedCall | ThirdPartyAnswer,
 ): Promise<ThirdPartyReply | undefined> {
-  const body = await readBody(request)
+  const body = await readMessageBody(request)
   const result = body ? find(body) : jsonAnswer(413, { error: 'body_too_large' }, { Connection: 'close' })
   try {
     return 'status' in result ? { answer: result } : await respond(options, result, response)
@@ -141,7 +141,7 @@ function failureAnswer(error: unknown): ThirdPartyAnswer | undefined {
 
 async function respond(
   options: ListenerOptions,
-  received: ThirdPartyRequest,
+  received: ReceivedCall,
   response: ServerResponse,
 ): Promise<ThirdPartyReply | undefined> {
   const { environment, connector, kind, request, ticket } = received
@@ -178,7 +178,7 @@ function latencyOf(points: Latency, { ids }: Environment): number {
 }
 
 function answerAsTokenEndpoint(
-  { environment, connector, request, trace }: ThirdPartyRequest,
+  { environment, connector, request, trace }: ReceivedCall,
   call: OpenCall | undefined,
 ): ThirdPartyAnswer {
   const { answer, apply, event } = answerToken(environment, connector, request)
@@ -194,7 +194,7 @@ function requestOf(
   { registry, calls }: ListenerOptions,
   incoming: IncomingMessage,
   body: Buffer,
-): ThirdPartyRequest | ThirdPartyAnswer {
+): ReceivedCall | ThirdPartyAnswer {
   const { url: target = '/', headers } = incoming
   const request = receivedRequest(incoming, { origin: `http://${headers.host ?? ''}`, target, body })
   const { rawPath } = request

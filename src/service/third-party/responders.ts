@@ -2,7 +2,7 @@ import { decodeBody, charsetOf, encodeText } from '../../platform/body-text.ts'
 import { plainText, type Step } from '../../model/domain/collection.ts'
 import type { Responder, ResponderAnswer, ResponderMatch } from '../../model/domain/connector.ts'
 import {
-  fieldsOf,
+  fieldValues,
   type JsonObject,
   jsonText,
   type JsonValue,
@@ -175,13 +175,13 @@ function withoutType(headers: Record<string, string>): Record<string, string> {
 
 /** The request as responders see it; undefined when its body claims to be JSON and is not. */
 export function requestView(request: ReceivedRequest, path: readonly string[]): RequestView | undefined {
-  const body = bodyOf(request)
+  const body = requestJson(request)
   if (body === undefined) return undefined
   return {
     method: request.method,
     path: `/${path.join('/')}`,
     params: {},
-    query: fieldsOf(request.query),
+    query: fieldValues(request.query),
     headers: request.headers as JsonObject,
     body,
   }
@@ -190,11 +190,11 @@ export function requestView(request: ReceivedRequest, path: readonly string[]): 
 /** Serializing a deeper body later could overflow the stack. */
 const MAX_BODY_DEPTH = 100
 
-function bodyOf(request: ReceivedRequest): JsonValue | undefined {
+function requestJson(request: ReceivedRequest): JsonValue | undefined {
   if (request.body.length === 0) return null
   const type = headerOf(request, 'content-type').toLowerCase()
   const text = decodeBody(request.body, { 'content-type': type }, Infinity)
-  if (type.startsWith('application/x-www-form-urlencoded')) return fieldsOf(new URLSearchParams(text))
+  if (type.startsWith('application/x-www-form-urlencoded')) return fieldValues(new URLSearchParams(text))
   if (!type.includes('json')) return text
   return nestsDeeper(text, MAX_BODY_DEPTH) ? undefined : parsedJson(text)
 }

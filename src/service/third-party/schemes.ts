@@ -91,7 +91,7 @@ function realm(connector: Connector): string {
 /** `Authorization: Bearer …` (RFC 6750): the types whose access tokens come from a token endpoint. */
 const bearer: Scheme = {
   present(request, credentials) {
-    const token = headerValue(bearerToken(credentials))
+    const token = headerValue(storedBearerToken(credentials))
     if (token !== '') request.headers['Authorization'] = `Bearer ${token}`
   },
 
@@ -110,14 +110,14 @@ const bearer: Scheme = {
 
   known(credentials) {
     const { oauth_token, workspace_dwd } = credentials
-    const access = headerValue(bearerToken(credentials))
+    const access = headerValue(storedBearerToken(credentials))
     const refresh_token = oauth_token?.refresh_token ?? ''
     if (access === '' && refresh_token === '') return undefined
     return { access, secret: '', refresh_token, scopes: oauth_token?.scopes ?? workspace_dwd?.scopes ?? [] }
   },
 }
 
-function bearerToken(credentials: Credentials): string {
+function storedBearerToken(credentials: Credentials): string {
   return credentials.oauth_token?.access_token ?? credentials.workspace_dwd?.access_token ?? ''
 }
 

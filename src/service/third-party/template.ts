@@ -397,8 +397,8 @@ function blockOf(node: Node, place: Place): Piece {
   return {
     text: (frame, encode) =>
       block.run(value(frame), {
-        then: (bound, data) => textOf(first, bound ? innerFrame(frame, names, bound, data) : frame, encode),
-        otherwise: () => textOf(second, frame, encode),
+        then: (bound, data) => renderedText(first, bound ? innerFrame(frame, names, bound, data) : frame, encode),
+        otherwise: () => renderedText(second, frame, encode),
         budget: frame.ports.budget,
       }),
   }
@@ -589,13 +589,13 @@ class Budget {
 
 const NO_DATA: JsonObject = Object.freeze(Object.create(null) as JsonObject)
 
-function textOf(template: Template, frame: Frame, encode: Encode): string {
+function renderedText(template: Template, frame: Frame, encode: Encode): string {
   return template.map((piece) => piece.text(frame, encode)).join('')
 }
 
 function whole(template: Template, frame: Frame): JsonValue {
   const [only, ...others] = template
-  if (!only?.value || others.length > 0) return textOf(template, frame, (text) => text)
+  if (!only?.value || others.length > 0) return renderedText(template, frame, (text) => text)
   const value = only.value(frame) ?? null
   frame.ports.budget.value(value)
   return value
@@ -636,7 +636,7 @@ export class Templates {
   /** A text in which every value is encoded, and the text around it is not. */
   renderText(text: string, scope: TemplateScope, encode: (value: string) => string): string {
     if (!text.includes('{{')) return text
-    return textOf(this.#parse(text), this.#root(scope), encode)
+    return renderedText(this.#parse(text), this.#root(scope), encode)
   }
 
   /** A text that is empty when one of its values is: `Bearer ` alone is no credential. */

@@ -62,21 +62,21 @@ export function answerToken(
 
 function decide(environment: Environment, connector: Connector, request: TokenRequest): TokenReply {
   const form = readForm(request)
-  if (!form) return refused('invalid_request', 'send each field once, as application/x-www-form-urlencoded')
+  if (!form) return tokenError('invalid_request', 'send each field once, as application/x-www-form-urlencoded')
   const application = applicationOf(environment, connector.connector)
   const { id = '', secret = '' } = applicationIn(request, form)
   // A client that renews tokens itself names the application by its own credentials at the service.
   const client = environment.model.tables.clients.get(id)
   const expected = id === application.client_id ? application.client_secret : client?.client_secret
   if (expected === undefined || !isSameSecret(secret, expected)) {
-    return refused('invalid_client', 'the application is not registered here, or its secret is wrong')
+    return tokenError('invalid_client', 'the application is not registered here, or its secret is wrong')
   }
   const name = form.get('grant_type')
-  if (name === undefined) return refused('invalid_request', 'grant_type is missing')
+  if (name === undefined) return tokenError('invalid_request', 'grant_type is missing')
   const grantType = GRANT_TYPES.get(name)
-  if (!grantType) return refused('unsupported_grant_type', `known are ${[...GRANT_TYPES.keys()].join(', ')}`)
+  if (!grantType) return tokenError('unsupported_grant_type', `known are ${[...GRANT_TYPES.keys()].join(', ')}`)
   if (!grantType.allows(connector.authorization_type))
-    return refused('unauthorized_client', 'not for applications of this kind')
+    return tokenError('unauthorized_client', 'not for applications of this kind')
   return grantType.run({ environment, connector, application, form, accountId: headerOf(request, ACCOUNT_HEADER) })
 }
 
@@ -111,7 +111,7 @@ function applicationIn(
   return id === undefined || secret === undefined ? {} : { id: percentDecoded(id), secret: percentDecoded(secret) }
 }
 
-function refused(error: OauthErrorCode, description: string, apply?: () => void): TokenReply {
+function tokenError(error: OauthErrorCode, description: string, apply?: () => void): TokenReply {
   return { error, description, ...(apply && { apply }) }
 }
 
@@ -119,14 +119,14 @@ function refused(error: OauthErrorCode, description: string, apply?: () => void)
 const authorizationCode: GrantType = (call) => {
   const { environment, connector, form } = call
   const id = form.get('code')
-  if (id === undefined) return refused('invalid_request', 'code is missing')
+  if (id === undefined) return tokenError('invalid_request', 'code is missing')
   const code = environment.model.tables.authorization_codes.get(id)
   if (!code || code.connector !== connector.connector)
-    return refused('invalid_grant', 'the code is unknown or was used before')
+    return tokenError('invalid_grant', 'the code is unknown or was used before')
   const consume = (): void => environment.model.tables.authorization_codes.remove(id)
-  if (code.expires_at <= now(environment)) return refused('invalid_grant', 'the code has expired', consume)
+  if (code.expires_at <= now(environment)) return tokenError('invalid_grant', 'the code has expired', consume)
   if (code.redirect_uri !== form.get('redirect_uri'))
-    return refused('invalid_grant', 'redirect_uri is not the one of the authorization', consume)
+    return tokenError('invalid_grant', 'redirect_uri is not the one of the authorization', consume)
   const renewable = TRAITS[connector.authorization_type].expires && connector.oauth.refresh_token !== 'none'
   const refresh_token = renewable ? newRefreshToken(environment) : ''
   const { grant, body, apply } = newGrant(call, { person: code.person, scopes: code.scopes, refresh_token })
@@ -149,7 +149,7 @@ const authorizationCode: GrantType = (call) => {
 const refreshToken: GrantType = (call) => {
   const { environment, connector, form } = call
   const presented = form.get('refresh_token')
-  if (presented === undefined || presented === '') return refused('invalid_request', 'refresh_token is missing')
+  if (presented === undefined || presented === '') return tokenError('invalid_request', 'refresh_token is missing')
   const { grantIndex } = environment.model
   const byRefreshToken = grantIndex.byRefreshToken(connector.connector, presented)
   // Several accounts may store the same token: then the grant of the calling account counts (G65).
@@ -158,15 +158,15 @@ const refreshToken: GrantType = (call) => {
   const spent = byRefreshToken?.final
     ? byRefreshToken
     : (grantIndex.ofAccount(call.accountId).findLast(isOwn) ?? byRefreshToken)
-  if (!spent) return refused('invalid_grant', 'the refresh token is unknown')
-  if (spent.revoked) return refused('invalid_grant', 'the refresh token has been revoked')
+  if (!spent) return tokenError('invalid_grant', 'the refresh token is unknown')
+  if (spent.revoked) return tokenError('invalid_grant', 'the refresh token has been revoked')
   if (spent.refresh_revoked) {
     const description = 'the refresh token was used before; everything issued from it is revoked'
     const replayed = { kind: 'replayed', token: tokenDigest(presented) } as const
-    return { ...refused('invalid_grant', description, () => revokeFamily(environment, spent)), event: replayed }
+    return { ...tokenError('invalid_grant', description, () => revokeFamily(environment, spent)), event: replayed }
   }
   if (connector.oauth.refresh_token === 'none')
-    return refused('unauthorized_client', 'this application renews no tokens')
+    return tokenError('unauthorized_client', 'this application renews no tokens')
   const rotates = connector.oauth.refresh_token === 'rotate'
   const refresh_token = rotates ? newRefreshToken(environment) : presented
   const { account_id, person, scopes } = spent
@@ -205,8 +205,8 @@ const tokenExchange: GrantType = (call) =>
     const { environment, connector, form } = call
     const user = form.get('db_user') ?? ''
     if (connector.cluster === 'provisioned' && user === '')
-      return refused('invalid_request', 'a provisioned cluster needs db_user')
-    if (rejects(connector, user)) return refused('invalid_grant', 'access for this db_user is not allowed')
+      return tokenError('invalid_request', 'a provisioned cluster needs db_user')
+    if (rejects(connector, user)) return tokenError('invalid_grant', 'access for this db_user is not allowed')
     const [access, secret] = [environment.ids.id('key'), `sk_${environment.ids.opaque()}`]
     const { body, apply } = newGrant(call, { person, access, secret })
     // The session token takes the place of an access token; the keys are what requests are signed with.
@@ -230,16 +230,16 @@ const GRANT_TYPES: ReadonlyMap<string, { run: GrantType; allows: (type: Authoriz
 function asserted(call: TokenCall, field: string, reply: (subject: string) => TokenReply): TokenReply {
   const { environment, connector, application, form } = call
   const token = form.get(field)
-  if (token === undefined) return refused('invalid_request', `${field} is missing`)
+  if (token === undefined) return tokenError('invalid_request', `${field} is missing`)
   const claims = verifyJwt(token, application.client_secret)
   if (!claims || own(claims, 'iss') !== application.client_id)
-    return refused('invalid_grant', 'the assertion is not signed by this application')
+    return tokenError('invalid_grant', 'the assertion is not signed by this application')
   const expires = own(claims, 'exp')
   if (typeof expires !== 'number' || expires * 1000 <= environment.clock.now())
-    return refused('invalid_grant', 'the assertion has expired')
+    return tokenError('invalid_grant', 'the assertion has expired')
   const subject = textAt(claims, 'sub')
-  if (subject === '') return refused('invalid_grant', 'the assertion names no subject')
-  if (rejects(connector, subject)) return refused('invalid_grant', 'access for this subject is not allowed')
+  if (subject === '') return tokenError('invalid_grant', 'the assertion names no subject')
+  if (rejects(connector, subject)) return tokenError('invalid_grant', 'access for this subject is not allowed')
   return reply(subject)
 }
 

@@ -11,14 +11,14 @@ import type { Cause, Model } from '../../state/model/model.ts'
 import type { Change } from '../../state/model/table.ts'
 
 /** What has become of an account. */
-export interface AccountEvent {
+export interface WebhookEvent {
   readonly type: EventType
   readonly account: Account
   readonly old_status?: Account['status']
 }
 
 /** The events that the changes of one transaction cause, in their order (G68). */
-export function eventsOf({ tables }: Model, changes: readonly Change[], cause: Cause): AccountEvent[] {
+export function accountEventsOf({ tables }: Model, changes: readonly Change[], cause: Cause): WebhookEvent[] {
   // By account, because one transaction can change all accounts of a provider.
   const noted = new Map<string, Noted[]>()
   for (const each of [...cause.transitions, ...cause.changes]) {
@@ -26,7 +26,7 @@ export function eventsOf({ tables }: Model, changes: readonly Change[], cause: C
     noted.set(each.account_id, words)
     words.push('event' in each ? each.event : each.by)
   }
-  return changes.flatMap(({ table, id, before, after }): AccountEvent[] => {
+  return changes.flatMap(({ table, id, before, after }): WebhookEvent[] => {
     if (table === 'accounts')
       return accountEvents(before as Account | undefined, after as Account | undefined, noted.get(id) ?? [])
     const account = table === 'magic_links' && !before && tables.accounts.get((after as MagicLink).account_id)
@@ -36,12 +36,12 @@ export function eventsOf({ tables }: Model, changes: readonly Change[], cause: C
 
 type Noted = Cause['transitions'][number]['event'] | Cause['changes'][number]['by']
 
-function accountEvents(before: Account | undefined, after: Account | undefined, noted: Noted[]): AccountEvent[] {
+function accountEvents(before: Account | undefined, after: Account | undefined, noted: Noted[]): WebhookEvent[] {
   if (!after) return before ? [{ type: 'connected_account.deleted', account: before }] : []
   if (!before) return [{ type: 'connected_account.created', account: after }]
   const isConsent = TRAITS[after.authorization_type].source === 'consent'
   const isLive = noted.includes('consent_approved')
-  const event = (name: string, isCaused: boolean): AccountEvent[] =>
+  const event = (name: string, isCaused: boolean): WebhookEvent[] =>
     isCaused ? [{ type: `connected_account.${name}` as EventType, account: after }] : []
   return [
     ...event('oauth_tokens_fetched', isConsent && (isLive || noted.includes('consent_approved_unverified'))),
@@ -63,7 +63,7 @@ function asJson({ updated_at: _at, ...account }: Account): JsonValue {
  */
 export function eventBody(
   { name, settings }: Environment,
-  { account, old_status, type }: AccountEvent,
+  { account, old_status, type }: WebhookEvent,
   { id, at }: { id: string; at: Instant },
 ): string {
   const word = (text: string): string => wireWord(settings.vocabulary, text)

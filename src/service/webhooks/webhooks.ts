@@ -4,7 +4,7 @@ import type { RecordedEntry } from '../../journal/request-journal/entry.ts'
 import { type Environment, type EventSender, now } from '../../state/environment.ts'
 import type { Cause } from '../../state/model/model.ts'
 import type { Change } from '../../state/model/table.ts'
-import { type AccountEvent, eventBody, eventsOf } from './account-events.ts'
+import { type WebhookEvent, eventBody, accountEventsOf } from './account-events.ts'
 import { Deliveries, type DeliveryParts } from './deliveries.ts'
 
 /** The counter of deliveries. */
@@ -63,7 +63,7 @@ export class Webhooks implements EventSender {
 
   addEvents(environment: Environment, changes: readonly Change[], cause: Cause): void {
     if (this.isOff || !this.#hasWebhooks(environment)) return
-    for (const event of eventsOf(environment.model, changes, cause)) this.#add(environment, event, cause.request)
+    for (const event of accountEventsOf(environment.model, changes, cause)) this.#add(environment, event, cause.request)
   }
 
   committed(environment: Environment): void {
@@ -80,7 +80,7 @@ export class Webhooks implements EventSender {
   send(environment: Environment, type: EventType, account: Account, cause: string | undefined): WebhookDelivery[] {
     const old_status = account.status === 'ACTIVE' ? 'PENDING_AUTH' : 'ACTIVE'
     const isMove = type === 'connected_account.status_updated'
-    const event: AccountEvent = isMove ? { type, account, old_status } : { type, account }
+    const event: WebhookEvent = isMove ? { type, account, old_status } : { type, account }
     return environment.model.transact(() => this.#add(environment, event, cause))
   }
 
@@ -117,7 +117,7 @@ export class Webhooks implements EventSender {
   }
 
   /** Only inside a transaction. */
-  #add(environment: Environment, event: AccountEvent, cause: string | undefined): WebhookDelivery[] {
+  #add(environment: Environment, event: WebhookEvent, cause: string | undefined): WebhookDelivery[] {
     const webhooks = this.of(environment).filter(({ types }) => types.includes(event.type))
     if (webhooks.length === 0) return []
     const { ids, model } = environment

@@ -44,7 +44,7 @@ export interface ItemPage {
 
 /** The items of collections: those of one connector, collection and account, in any order that was asked for. */
 export class CollectionIndex implements Index<CollectionItem> {
-  /** By account, then by {@link nameOf}. */
+  /** By account, then by {@link collectionName}. */
   readonly #sets = new Map<string, Map<string, ItemSet>>()
 
   update(before: CollectionItem | undefined, after: CollectionItem | undefined): void {
@@ -54,12 +54,12 @@ export class CollectionIndex implements Index<CollectionItem> {
     set.update(before, after)
     if (set.size > 0) return
     const ofAccount = this.#sets.get(row.account_id)
-    ofAccount?.delete(nameOf(row))
+    ofAccount?.delete(collectionName(row))
     if (ofAccount?.size === 0) this.#sets.delete(row.account_id)
   }
 
   at(place: CollectionPlace): ItemSet {
-    return this.#sets.get(place.account_id)?.get(nameOf(place)) ?? new ItemSet()
+    return this.#sets.get(place.account_id)?.get(collectionName(place)) ?? new ItemSet()
   }
 
   /** The ids of the items that belong to an account, of all collections. */
@@ -70,7 +70,7 @@ export class CollectionIndex implements Index<CollectionItem> {
   #setOf(row: CollectionItem): ItemSet {
     let ofAccount = this.#sets.get(row.account_id)
     if (!ofAccount) this.#sets.set(row.account_id, (ofAccount = new Map<string, ItemSet>()))
-    const name = nameOf(row)
+    const name = collectionName(row)
     let set = ofAccount.get(name)
     if (!set) ofAccount.set(name, (set = new ItemSet()))
     return set
@@ -78,7 +78,7 @@ export class CollectionIndex implements Index<CollectionItem> {
 }
 
 /** A text that no other collection of an account has. */
-function nameOf({ connector, collection }: CollectionPlace): string {
+function collectionName({ connector, collection }: CollectionPlace): string {
   return `${connector}/${collection}`
 }
 
@@ -102,7 +102,7 @@ export class ItemSet {
     const isMet = meeting(conditions)
     const items = this.#rows.all
       .filter(({ item }) => isMet(item) && hasWords(item, words, wordFields))
-      .map((row) => ({ row, position: positionOf(row, sort) }))
+      .map((row) => ({ row, position: itemPosition(row, sort) }))
     if (sort.length > 0) items.sort((a, b) => comparePositions(a.position, b.position, sort))
     const from = (after ? firstWhere(items, ({ position }) => comparePositions(position, after, sort) > 0) : 0) + skip
     const page = items.slice(from, from + limit).map(({ row }) => row)
@@ -123,7 +123,7 @@ function keyAt({ item, sequence }: CollectionItem, path: string): SortKey {
   return path === '' ? sequence : sortKey(valueAt(item, path))
 }
 
-export function positionOf(row: CollectionItem, sort: readonly SortField[]): ItemPosition {
+export function itemPosition(row: CollectionItem, sort: readonly SortField[]): ItemPosition {
   return { keys: sort.map(({ path }) => keyAt(row, path)), sequence: row.sequence }
 }
 

@@ -13,11 +13,11 @@ export class GrantIndex implements Index<Grant> {
   }
 
   byAccess(connector: string, access: string): Grant | undefined {
-    return chosen(connector, this.#byAccess.get(access))
+    return newestGrant(connector, this.#byAccess.get(access))
   }
 
   byRefreshToken(connector: string, refreshToken: string): Grant | undefined {
-    return chosen(connector, this.#byRefresh.get(refreshToken))
+    return newestGrant(connector, this.#byRefresh.get(refreshToken))
   }
 
   ofAccount(accountId: string): readonly Grant[] {
@@ -26,7 +26,7 @@ export class GrantIndex implements Index<Grant> {
 }
 
 /** Of several grants of a connector with the same token one that is refused permanently, else the latest. */
-function chosen(connector: string, grants: readonly Grant[]): Grant | undefined {
+function newestGrant(connector: string, grants: readonly Grant[]): Grant | undefined {
   const ofConnector = grants.filter((grant) => grant.connector === connector)
   return ofConnector.find(({ final }) => final) ?? ofConnector.at(-1)
 }

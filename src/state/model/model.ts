@@ -9,7 +9,7 @@ import {
   type Settings,
   type Tables,
 } from '../../model/domain/generated/tables.ts'
-import type { NotedChange, RequestTrace, Transition } from '../../model/domain/request-trace.ts'
+import type { NotedChange, RequestTrace, AccountTransition } from '../../model/domain/request-trace.ts'
 import { AccountIndex } from './account-index.ts'
 import { CollectionIndex } from './collection-index.ts'
 import { DeliveryQueues } from './delivery-queues.ts'
@@ -61,7 +61,7 @@ export type CommitSink = (changes: readonly Change[]) => void
 /** What caused a transaction, and what was noted of its accounts. */
 export interface Cause {
   readonly request: string | undefined
-  readonly transitions: readonly Transition[]
+  readonly transitions: readonly AccountTransition[]
   readonly changes: readonly NotedChange[]
 }
 

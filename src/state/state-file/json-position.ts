@@ -19,7 +19,7 @@ export function findSyntaxError(text: string): (TextPosition & { found: string }
 }
 
 /** Where a path inside a JSON text leads; as far as the path goes when something on it is missing. */
-export function positionOf(text: string, path: readonly (string | number)[]): TextPosition {
+export function textPosition(text: string, path: readonly (string | number)[]): TextPosition {
   let [position, line] = [0, -1]
   const see = (at: number, place: readonly (string | number)[]): void => {
     if (place.length > line && place.length <= path.length && place.every((part, depth) => part === path[depth]))

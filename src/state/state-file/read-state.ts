@@ -28,9 +28,9 @@ export async function parseState(bytes: Buffer, path: string): Promise<StateImag
     : // What says what is wrong takes as long to load as a small server to start.
       (await import('./validation.ts')).everyProblem(state)
   if (!problem) return image
-  const { positionOf } = await import('./json-position.ts')
+  const { textPosition: positionOf } = await import('./json-position.ts')
   const { line, column } = positionOf(decode(bytes), problem.path)
-  throw refused(`${path}:${line}:${column}`, sentence(problem))
+  throw stateError(`${path}:${line}:${column}`, sentence(problem))
 }
 
 /** A state of any version. @throws StateError when the bytes are none */
@@ -41,20 +41,23 @@ async function readDocument(bytes: Buffer, path: string): Promise<JsonObject> {
     const what = 'it is the state of one environment, as GET /_mock/state answers it, and no state file'
     throw new StateError(`${path}: ${what}; start with another --state file and send this one to PUT /_mock/state`)
   }
-  throw refused(path, 'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected')
+  throw stateError(
+    path,
+    'it is not a state file of toolmock: a JSON object with "version" and "environments" is expected',
+  )
 }
 
 async function parseBytes(bytes: Buffer, path: string): Promise<unknown> {
-  if (bytes.length === 0) throw refused(path, 'it is empty')
-  if (!isUtf8(bytes)) throw refused(`${path}:${lineOfOtherText(bytes)}`, 'it is not a text in UTF-8')
+  if (bytes.length === 0) throw stateError(path, 'it is empty')
+  if (!isUtf8(bytes)) throw stateError(`${path}:${lineOfOtherText(bytes)}`, 'it is not a text in UTF-8')
   const text = decode(bytes)
   try {
     return parseJson(text)
   } catch {
     const { findSyntaxError } = await import('./json-position.ts')
     const problem = findSyntaxError(text)
-    if (!problem) throw refused(path, 'it is not JSON')
-    throw refused(`${path}:${problem.line}:${problem.column}`, `it is not JSON: unexpected ${problem.found}`)
+    if (!problem) throw stateError(path, 'it is not JSON')
+    throw stateError(`${path}:${problem.line}:${problem.column}`, `it is not JSON: unexpected ${problem.found}`)
   }
 }
 
@@ -63,7 +66,7 @@ function lineOfOtherText(bytes: Buffer): number {
   return before.split('\n').length
 }
 
-function refused(path: string, what: string): StateError {
+function stateError(path: string, what: string): StateError {
   return new StateError(
     `${path}: ${what}. Nothing was changed; correct it by hand, use another --state file, such as a copy of this one, or --fresh to replace it`,
   )

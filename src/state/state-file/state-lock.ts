@@ -84,7 +84,7 @@ interface LockPath {
 async function lockPathOf(file: string): Promise<LockPath> {
   const folder = dirname(resolve(file))
   const plain = `${resolve(file)}.lock`
-  if (fits(plain)) return { path: plain, address: plain, removeShortcut: () => Promise.resolve() }
+  if (fitsSocketPath(plain)) return { path: plain, address: plain, removeShortcut: () => Promise.resolve() }
   const digest = createHash('sha256').update(basename(file)).digest('hex').slice(0, 16)
   const name = Buffer.byteLength(basename(file)) <= MAX_NAME ? `${basename(file)}.lock` : `.${digest}.lock`
   const path = join(folder, name)
@@ -95,7 +95,7 @@ async function lockPathOf(file: string): Promise<LockPath> {
   const address = join(shortcut, 'to', name)
   try {
     await symlink(folder, join(shortcut, 'to'))
-    if (!fits(address)) throw tooLong(path, `so is one in ${tmpdir()}`)
+    if (!fitsSocketPath(address)) throw tooLong(path, `so is one in ${tmpdir()}`)
   } catch (error) {
     await removeShortcut()
     throw error
@@ -103,7 +103,7 @@ async function lockPathOf(file: string): Promise<LockPath> {
   return { path, address, removeShortcut }
 }
 
-function fits(path: string): boolean {
+function fitsSocketPath(path: string): boolean {
   return Buffer.byteLength(path) + CLAIM.length <= MAX_SOCKET_PATH
 }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { kindOf, type Problem, problemsOf } from '../../model/schema/problems.ts'
+import { jsonKind, type Problem, problemsOf } from '../../model/schema/problems.ts'
 import { environmentStateSchema, stateSchema } from '../../model/schema/state-document.ts'
 import type { JsonObject } from '../../model/domain/json.ts'
 
@@ -15,5 +15,5 @@ export function everyProblem(state: JsonObject): Problem[] {
 
 function problemsIn(schema: z.ZodType, value: unknown): Problem[] {
   const { error } = schema.safeParse(value)
-  return error ? problemsOf(error.issues, value, [], kindOf) : []
+  return error ? problemsOf(error.issues, value, [], jsonKind) : []
 }

@@ -8,7 +8,7 @@ export class StateError extends StartError {
 
 /** The disk refused a commit. The model is as it was before; the caller gets 503 `STORAGE_UNAVAILABLE`. */
 export class StorageError extends ServiceError {
-  constructor(what: string, cause: unknown, outcome = outcomeOf(cause)) {
+  constructor(what: string, cause: unknown, outcome = failureOutcome(cause)) {
     super('STORAGE_UNAVAILABLE', `${what}: ${cause instanceof Error ? cause.message : String(cause)}; ${outcome}`)
     this.cause = cause
   }
@@ -19,7 +19,7 @@ export class UnknownOutcomeError extends Error {
   override readonly name = 'UnknownOutcomeError'
 }
 
-function outcomeOf(cause: unknown): string {
+function failureOutcome(cause: unknown): string {
   return cause instanceof UnknownOutcomeError ? 'the change may or may not have been stored' : 'nothing was changed'
 }
 

@@ -9,7 +9,7 @@ import type { ControlCall } from '../../../src/model/contract/control-call.ts'
 import { wayOf } from '../../../src/model/domain/action.ts'
 import { ControlClient } from '../../../src/app/library/control-client.ts'
 import { CONTROL_TOOLS } from '../../../src/servers/mcp/control-tools.ts'
-import type { Explanation } from '../../../src/journal/request-journal/explain.ts'
+import type { ExplanationDocument } from '../../../src/journal/request-journal/explain.ts'
 import type { Terminal } from '../../../src/platform/terminal.ts'
 
 interface Commands {
@@ -192,7 +192,7 @@ describe('an action of an explanation does what it says', () => {
         const [name = '', input = ''] = line.split(/ (.*)/)
         await use(name, JSON.parse(input) as object)
       } else {
-        const { actions } = (await control('GET', `/requests/${id}/explain`)) as Explanation
+        const { actions } = (await control('GET', `/requests/${id}/explain`)) as ExplanationDocument
         const [call] = actions.flatMap((each) => wayOf(each) ?? []).map((each) => each.call)
         const [method = '', path = [], body] = call ?? []
         await control(method, `/${path.map(encodeURIComponent).join('/')}`, body)

@@ -3,13 +3,13 @@ import type { AppOptions } from '../../../src/app/app.ts'
 import type { Connection } from '../../../src/model/domain/connection.ts'
 import type * as library from '../../../src/index.ts'
 import type { withoutCredentials } from '../../../src/service/operations/accounts.ts'
-import type { JournalEntry } from '../../../src/journal/request-journal/entry.ts'
-import type { Explanation } from '../../../src/journal/request-journal/explain.ts'
+import type { EntryDocument } from '../../../src/journal/request-journal/entry.ts'
+import type { ExplanationDocument } from '../../../src/journal/request-journal/explain.ts'
 import type { MatchResult } from '../../../src/journal/request-journal/journal.ts'
 import { type Match, MATCH_KEYS, QUERY_KEYS } from '../../../src/journal/request-journal/query.ts'
-import type { UnfiredRule } from '../../../src/scenarios/scenario-run.ts'
-import type { ScenarioView } from '../../../src/scenarios/scenario-run.ts'
-import type { StateDiff } from '../../../src/servers/control/state-diff.ts'
+import type { UnfiredRuleRow } from '../../../src/scenarios/scenario-run.ts'
+import type { ScenarioDocument } from '../../../src/scenarios/scenario-run.ts'
+import type { TableDiffs } from '../../../src/servers/control/state-diff.ts'
 import type { Verdict as ContractVerdict } from '../../../src/journal/verdict/report-pair.ts'
 
 /** Compiles when a value of the first type is one of the second. */
@@ -17,14 +17,14 @@ type Fits<Inside extends Outside, Outside> = [Inside, Outside] extends [never, n
 
 /** Compares the server's own types with those that are generated from the descriptions. */
 type Checked = [
-  Fits<JournalEntry, library.JournalEntry>,
-  Fits<Explanation, library.Explanation>,
+  Fits<EntryDocument, library.JournalEntry>,
+  Fits<ExplanationDocument, library.Explanation>,
   Fits<MatchResult, library.JournalVerdict>,
   Fits<Connection, library.ConnectionView>,
   Fits<ReturnType<typeof withoutCredentials>, Omit<library.AccountView, 'api_config' | 'authorization_details'>>,
-  Fits<ScenarioView, library.ScenarioView>,
-  Fits<UnfiredRule, library.UnfiredRule>,
-  Fits<StateDiff, Omit<library.StateDiff, 'snapshot'>>,
+  Fits<ScenarioDocument, library.ScenarioView>,
+  Fits<UnfiredRuleRow, library.UnfiredRule>,
+  Fits<TableDiffs, Omit<library.StateDiff, 'snapshot'>>,
   Fits<ContractVerdict, library.ContractVerdict>,
   Fits<library.ContractVerdict, ContractVerdict>,
   Fits<library.OperationName, NonNullable<library.JournalEntry['operation']>>,

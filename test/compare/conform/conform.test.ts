@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { Answer, everyPage } from '../../../src/compare/conform/answer.ts'
 import { CHECKS } from '../../../src/compare/conform/checks/table.ts'
-import { reportText } from '../../../src/compare/conform/report-formats.ts'
+import { conformReportText } from '../../../src/compare/conform/report-formats.ts'
 import { conform, type ConformOptions, type ConformReport } from '../../../src/compare/conform/run.ts'
 import { createApp, type App } from '../../../src/app/app.ts'
 
@@ -168,18 +168,18 @@ describe('reports', () => {
 
   it('are JSON with checks and summary', () => {
     const { checks, summary } = report
-    expect(JSON.parse(reportText(report, 'json'))).toEqual({ checks, summary })
+    expect(JSON.parse(conformReportText(report, 'json'))).toEqual({ checks, summary })
   })
 
   it('are JUnit XML with a failure for what is broken, escaped', () => {
-    const text = reportText(report, 'junit')
+    const text = conformReportText(report, 'junit')
     expect(text).toContain('<testsuite name="conformance" tests="3" failures="1" errors="0" skipped="1" time="0">')
     expect(text).toContain('a &quot;second&quot; verify')
     expect(text).toContain('<failure type="contract" message="found &lt;200&gt; &amp; \ufffd">')
   })
 
   it('are text with the reason under what is broken, and the summary at the end', () => {
-    const lines = reportText(report, 'text').split('\n')
+    const lines = conformReportText(report, 'text').split('\n')
     expect(lines[0]).toMatch(/^broken {2}verify\/twice +a "second" verify \(document:3\.1\)$/)
     expect(lines[1]).toContain('found <200>')
     expect(lines.at(-1)).toBe('3 checks: 1 held, 1 broken, 1 skipped')

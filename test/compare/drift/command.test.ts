@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { type AppOptions, createApp } from '../../../src/app/app.ts'
 import type { Variables } from '../../../src/app/cli/arguments.ts'
 import { program } from '../../../src/app/cli/program.ts'
-import type { Finding } from '../../../src/compare/drift/findings.ts'
+import type { DriftFinding } from '../../../src/compare/drift/findings.ts'
 import type { Mutant } from '../../mutants/mutant.ts'
 import { withBrokenMock } from '../../mutants/broken-mock.ts'
 
@@ -167,7 +167,7 @@ describe('toolmock drift', () => {
     const seeds = ['bundled', await fileOf('held.json', JSON.stringify({ accounts }))]
     const only = ['bearer/*', 'errors/*', 'auth/*'].flatMap((name) => ['--only', name])
     const { stdout } = await against([...only, '--format', 'json'], { seeds })
-    const { findings } = JSON.parse(stdout) as { findings: Finding[] }
+    const { findings } = JSON.parse(stdout) as { findings: DriftFinding[] }
     expect(findings.filter(({ class: of }) => of === 'contract')).toEqual([])
     expect(stdout).not.toContain('ada@example.com')
   })
@@ -323,7 +323,7 @@ describe('a service with a choice of its own', () => {
     const only = checks.flatMap((check) => ['--only', check])
     const seeds = ['bundled', await fileOf('choice.yaml', seed)]
     const ended = await against([...only, '--consent', 'control-api', '--format', 'json'], { ...service, seeds })
-    const { findings } = JSON.parse(ended.stdout) as { findings: Pick<Finding, 'class' | 'gap' | 'settings'>[] }
+    const { findings } = JSON.parse(ended.stdout) as { findings: Pick<DriftFinding, 'class' | 'gap' | 'settings'>[] }
     const shown = findings.map(({ class: of, gap, settings }) => `${of} ${String(gap)} ${JSON.stringify(settings)}`)
     expect(shown).toEqual(expect.arrayContaining(expected))
     // Nothing of it is taken for a breach of the document.

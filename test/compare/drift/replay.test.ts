@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Target } from '../../../src/compare/conform/target.ts'
+import { ConformTarget } from '../../../src/compare/conform/target.ts'
 import { exchangesOf, harSchema } from '../../../src/compare/drift/har.ts'
 import { compareExchanges } from '../../../src/compare/drift/replay.ts'
 import { driftText, reportOf } from '../../../src/compare/drift/report.ts'
@@ -114,7 +114,7 @@ function harOf(entries: HarEntry[]) {
 
 async function replayed(entries: HarEntry[], options: ToolmockOptions) {
   await using mock = await createToolmock(options)
-  const target = new Target(mock.url)
+  const target = new ConformTarget(mock.url)
   const client = { id: mock.clientId, secret: mock.clientSecret }
   const exchanges = exchangesOf(harOf(entries))
   try {

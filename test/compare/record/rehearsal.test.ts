@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { Answer } from '../../../src/compare/conform/answer.ts'
-import { Target } from '../../../src/compare/conform/target.ts'
+import { ConformTarget } from '../../../src/compare/conform/target.ts'
 import { type JsonObject, parsedJson, textAt } from '../../../src/model/domain/json.ts'
 import { Replayed } from '../../../src/compare/drift/replay.ts'
 import type { Recorded, RecordedBody } from '../../../src/compare/record/recorded.ts'
@@ -56,7 +56,7 @@ it.each([
     ['mail_list answers an account that was not recorded'],
   ],
 ] as const)('a rehearsal with answers %s has the notes that follow', async (_which, answers, notes) => {
-  const target = new Target('http://127.0.0.1:1')
+  const target = new ConformTarget('http://127.0.0.1:1')
   const rehearsal = new Rehearsal(mockOf(answers()), new Replayed(target, { id: 'a', secret: 'b' }))
   expect(await rehearsal.run([toolCall('ann'), toolCall('bob')])).toEqual(notes)
 })

@@ -11,7 +11,7 @@ import type { ControlOperation } from '../../../src/servers/control/input.ts'
 import type { JsonValue } from '../../../src/model/domain/json.ts'
 import type { RecordedEntry } from '../../../src/journal/request-journal/entry.ts'
 import { explain } from '../../../src/journal/request-journal/explain.ts'
-import { eventsOf } from '../../../src/journal/request-journal/journal.ts'
+import { entryEvents } from '../../../src/journal/request-journal/journal.ts'
 import { requestText } from '../../../src/journal/request-journal/view.ts'
 import { CONTRACT_FORMATS, COVERAGE_FORMATS } from '../../../src/journal/verdict/formats/formats.ts'
 import { type ControlMock, withControl } from '../../servers/control/control-mock.ts'
@@ -455,7 +455,7 @@ it('no output contains a secret that a client sent in any place or form', { time
       const environment = services.defaultEnvironment()
       if (!environment) throw new Error('there is no environment')
       const entries = services.journals.of(environment)
-      entries.subscribe((entry) => look('stream_events', JSON.stringify(eventsOf(entry))))
+      entries.subscribe((entry) => look('stream_events', JSON.stringify(entryEvents(entry))))
       services.journals.observe(observeControl)
       const ada = { connector: 'mail', identifier: 'ada@example.com' }
       await mock.api(await mock.token('test_client', 'test_secret'), 'post', '/connected_accounts', ada)
@@ -532,7 +532,7 @@ it('no output contains a session token of MCP or the key that signs it', { timeo
     if (!environment) throw new Error('there is no environment')
     const entries = mock.app.services.journals.of(environment)
     mock.app.services.journals.observe((entry) => stdout.observe(entry))
-    entries.subscribe((entry) => outputs.push(['stream_events', JSON.stringify(eventsOf(entry))]))
+    entries.subscribe((entry) => outputs.push(['stream_events', JSON.stringify(entryEvents(entry))]))
     await call('put', '/snapshots/before')
     const bearer = await token('test_client', 'test_secret')
     const minted = await api(bearer, 'post', '/mcp/connections/mail/tokens', { identifier: 'ada@example.com' })

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { JournalEntry } from '../../../src/journal/request-journal/entry.ts'
+import type { EntryDocument } from '../../../src/journal/request-journal/entry.ts'
 import { ADA, createAccount, createActive, decide, linkFor, VERIFY_URL, verify } from '../../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 
 const LIST = { tool_name: 'mail_list_messages', tool_input: { folder: 'inbox' } }
 
-function entries({ app, environment }: TestToolmock): JournalEntry[] {
+function entries({ app, environment }: TestToolmock): EntryDocument[] {
   return app.services.journals.of(environment).query()
 }
 
-function last(mock: TestToolmock): JournalEntry {
+function last(mock: TestToolmock): EntryDocument {
   const entry = entries(mock).at(-1)
   if (!entry) throw new Error('the journal is empty')
   return entry

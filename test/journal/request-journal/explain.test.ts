@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ERROR_CATALOGUE } from '../../../src/model/domain/errors.ts'
-import { type Explanation, explain } from '../../../src/journal/request-journal/explain.ts'
+import { type ExplanationDocument, explain } from '../../../src/journal/request-journal/explain.ts'
 import { REMEDIES } from '../../../src/journal/request-journal/remedies.ts'
 import { Journal } from '../../../src/journal/request-journal/journal.ts'
 import { RequestTrace } from '../../../src/model/domain/request-trace.ts'
@@ -12,14 +12,14 @@ import { recorded } from './recorded.ts'
 
 const LIST = { tool_name: 'mail_list_messages', tool_input: {} }
 
-function explainLast({ app, environment }: TestToolmock): Explanation {
+function explainLast({ app, environment }: TestToolmock): ExplanationDocument {
   const journal = app.services.journals.of(environment)
   const explanation = explain(journal, journal.query().at(-1)?.id ?? '', environment)
   if (!explanation) throw new Error('the journal is empty')
   return explanation
 }
 
-const textOf = ({ cause }: Explanation): string => cause.map(({ text }) => text).join('')
+const textOf = ({ cause }: ExplanationDocument): string => cause.map(({ text }) => text).join('')
 
 describe('explaining an answer', () => {
   it('names the status of the account, the event that led to it, and what to do', () =>

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { RecordedEntry } from '../../../src/journal/request-journal/entry.ts'
 import { RequestTrace } from '../../../src/model/domain/request-trace.ts'
-import { eventsOf, Journal, type JournalEvent, Journals } from '../../../src/journal/request-journal/journal.ts'
+import { entryEvents, Journal, type JournalEvent, Journals } from '../../../src/journal/request-journal/journal.ts'
 import { masked } from '../../../src/model/domain/masking.ts'
 import { JournalQueryError, readJournalQuery, readMatch } from '../../../src/journal/request-journal/query.ts'
 import { recorded } from './recorded.ts'
@@ -492,7 +492,7 @@ describe('subscribing', () => {
   it('delivers every event of an account and every entry, until it is ended', () => {
     const journal = journalOf([])
     const events: JournalEvent[] = []
-    const end = journal.subscribe((entry) => events.push(...eventsOf(entry)))
+    const end = journal.subscribe((entry) => events.push(...entryEvents(entry)))
     const entry = recorded()
     const at = '2026-01-01T00:00:00.000Z'
     entry.trace.transition('ca_1', 'token_expired', { from: 'ACTIVE', to: 'EXPIRED', at })

@@ -6,9 +6,9 @@ import { InstantCache } from '../../../src/model/domain/instant.ts'
 import { xmlText } from '../../../src/model/domain/junit.ts'
 import { oneLine } from '../../../src/model/domain/text.ts'
 import { connect } from '../../../src/index.ts'
-import type { JournalEntry } from '../../../src/journal/request-journal/entry.ts'
+import type { EntryDocument } from '../../../src/journal/request-journal/entry.ts'
 import { explain } from '../../../src/journal/request-journal/explain.ts'
-import { timelineEntry, viewOf } from '../../../src/journal/request-journal/view.ts'
+import { timelineEntry, entryView } from '../../../src/journal/request-journal/view.ts'
 import { TestRun } from '../../../src/app/runners/test-runs.ts'
 import { findingView } from '../../../src/ui/dashboard/format.ts'
 import { verdictOf } from '../../../src/journal/verdict/verdict.ts'
@@ -251,7 +251,7 @@ async function expectOneStory(app: App, run: TestRun, expected: readonly string[
   const environment = app.services.defaultEnvironment()!
   const journal = app.services.journals.of(environment)
   const entry = journal.recorded().findLast(({ kind }) => kind === 'request')!
-  const { findings } = viewOf(entry)
+  const { findings } = entryView(entry)
   expect(findings).toHaveLength(expected.length)
   for (const [at, finding] of findings.entries()) {
     expect(`${finding.kind} ${finding.code} ${findingText(finding)}`).toContain(expected[at])
@@ -276,7 +276,7 @@ async function expectOneStory(app: App, run: TestRun, expected: readonly string[
   const block = (await run.end(true)) ?? ''
   expect(block.includes(explanation.text)).toBe(findings.length > 0 || entry.status >= 400)
 
-  const { body } = (await control({ app }, 'get', `/requests/${entry.id}`)) as { body: { request: JournalEntry } }
+  const { body } = (await control({ app }, 'get', `/requests/${entry.id}`)) as { body: { request: EntryDocument } }
   expect(body.request.findings.map((finding) => findingView(finding).text)).toEqual(words)
 
   const [contract, coverage] = [await contractOf({ app }), await coverageOf({ app })]

@@ -6,7 +6,7 @@ import {
   type Conditions,
   conditionsOf,
   itemId,
-  keyOf,
+  itemKey,
   meeting,
   placeId,
   plainText,
@@ -37,7 +37,7 @@ describe('an item', () => {
     [{ id: true }, undefined],
     [{}, undefined],
   ])('%j has the key %j', (item, key) => {
-    expect(keyOf({ key: 'id' }, item)).toBe(key)
+    expect(itemKey({ key: 'id' }, item)).toBe(key)
   })
 })
 

@@ -5,7 +5,7 @@ import {
   bareConnector,
   connectorOfConnection,
   connectorOfProvider,
-  credentialField,
+  defaultCredentialField,
   defaultCredentials,
   displayName,
 } from '../../../src/model/domain/connector-defaults.ts'
@@ -32,7 +32,7 @@ describe('a connector that only has a type', () => {
     ['callback-url', 'Callback URL'],
     ['rapid_token', 'Rapid token'],
   ])('asks for %s as %s', (name, label) => {
-    expect(credentialField(name).label).toBe(label)
+    expect(defaultCredentialField(name).label).toBe(label)
   })
 
   it('has no tools, no responders and no description', () => {
@@ -63,14 +63,14 @@ describe('a connector that only has a type', () => {
   })
 
   it('shows a name field in the form and masks all other fields', () => {
-    expect(credentialField('username')).toEqual({
+    expect(defaultCredentialField('username')).toEqual({
       name: 'username',
       label: 'Username',
       secret: false,
       required: true,
       hint: '',
     })
-    expect(credentialField('pass_code')).toMatchObject({ label: 'Pass code', secret: true })
+    expect(defaultCredentialField('pass_code')).toMatchObject({ label: 'Pass code', secret: true })
   })
 
   it('has people who can sign in only for types with consent', () => {

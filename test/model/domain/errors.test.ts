@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
-  codeOf,
+  grpcCodeOf,
   invalidField,
   isErrorCode,
   isToolErrorStatus,
-  partsOf,
+  descriptionParts,
   ruleAndFound,
   ServiceError,
   TokenError,
@@ -55,7 +55,7 @@ describe('an error code', () => {
     ['OUT_OF_PAPER', 409, 6],
     ['OUT_OF_PAPER', 418, 2],
   ])('%s with status %i has the number %i', (word, status, code) => {
-    expect(codeOf(word, status)).toBe(code)
+    expect(grpcCodeOf(word, status)).toBe(code)
     expect(isToolErrorStatus(status)).toBe([500, 504].includes(status))
   })
 })
@@ -64,13 +64,13 @@ describe('a description', () => {
   it('states the rule, then the value that was found', () => {
     const description = ruleAndFound('must be an integer', '"x"')
     expect(description).toBe('must be an integer; found "x"')
-    expect(partsOf(description)).toEqual({ rule: 'must be an integer', found: '"x"' })
-    expect(partsOf('is required')).toEqual({ rule: 'is required', found: undefined })
+    expect(descriptionParts(description)).toEqual({ rule: 'must be an integer', found: '"x"' })
+    expect(descriptionParts('is required')).toEqual({ rule: 'is required', found: undefined })
     expect(violationText({ field: 'a', description, constraint: 'type' })).toBe('a must be an integer; found "x"')
   })
 
   it('may start with the value that was found', () => {
-    expect(partsOf('; found "x"')).toEqual({ rule: '', found: '"x"' })
+    expect(descriptionParts('; found "x"')).toEqual({ rule: '', found: '"x"' })
   })
 })
 

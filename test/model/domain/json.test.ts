@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   excessOf,
   extentOf,
-  fieldsOf,
+  fieldValues,
   isJsonObject,
   MAX_KEYS,
   MAX_VALUES,
@@ -16,7 +16,7 @@ import { preparePatterns } from '../../../src/model/domain/text-pattern.ts'
 
 describe('the fields of a query or a form', () => {
   it('have a list where one is sent more than once, and may have any name', () => {
-    const fields = fieldsOf(new URLSearchParams('a=1&b=&a=2&__proto__=3&a=4&constructor=5'))
+    const fields = fieldValues(new URLSearchParams('a=1&b=&a=2&__proto__=3&a=4&constructor=5'))
     expect(Object.entries(fields)).toEqual([
       ['a', ['1', '2', '4']],
       ['b', ''],

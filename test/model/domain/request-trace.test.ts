@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Account } from '../../../src/model/domain/account.ts'
-import { RequestTrace, type UpstreamCall } from '../../../src/model/domain/request-trace.ts'
+import { RequestTrace, type TracedCall } from '../../../src/model/domain/request-trace.ts'
 import type { FiredRule } from '../../../src/model/domain/scenario.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
@@ -52,7 +52,7 @@ describe('the trace of a request', () => {
 
   it('records calls, renewals, due events and warnings in their order', () => {
     const trace = new RequestTrace()
-    const calls = [{ url: '/a' }, { url: '/b' }] as UpstreamCall[]
+    const calls = [{ url: '/a' }, { url: '/b' }] as TracedCall[]
     for (const call of calls) trace.called(call)
     const refreshes = [true, false].map(
       (shared) => ({ account_id: 'ca_1', outcome: 'renewed', reason: '', shared }) as const,
@@ -84,7 +84,7 @@ describe('the trace of a request', () => {
     ['token_refresh', 1],
   ] as const)('records a rule at %s with call %j, which is still under way', (at, call) => {
     const trace = new RequestTrace()
-    trace.called({} as UpstreamCall)
+    trace.called({} as TracedCall)
     trace.fired(rule(at), false)
     expect(trace.rules).toEqual([{ ...rule(at), injected: false, call }])
   })
@@ -105,7 +105,7 @@ describe('the trace of a request', () => {
     trace.deleted(account('ACTIVE'), AT)
     trace.fellDue('ca_1', 'token_expired', { from: 'ACTIVE', to: 'EXPIRED', at: AT })
     trace.link = { id: 'l', event: 'made', verified: false }
-    trace.called({} as UpstreamCall)
+    trace.called({} as TracedCall)
     trace.markRolledBack()
     expect(trace).toMatchObject({ due: [], transitions: [], link: undefined, upstream: [{}] })
   })

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { ROUTES } from '../../../src/model/contract/route.ts'
-import { readBody } from '../../../src/servers/http/body.ts'
+import { readWholeBody } from '../../../src/servers/http/body.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 
 const WITH_BODY = ROUTES.filter(({ bodyMediaType }) => bodyMediaType === 'application/json').map(
@@ -129,9 +129,9 @@ describe('a body that is accepted', () => {
     const announced = (length: number) =>
       Object.assign(new PassThrough(), { headers: { 'content-length': String(length) } })
     const tooLong = announced(11)
-    await expect(readBody(tooLong as unknown as IncomingMessage, 10)).rejects.toThrow('must have at most 10 bytes')
+    await expect(readWholeBody(tooLong as unknown as IncomingMessage, 10)).rejects.toThrow('must have at most 10 bytes')
     const exact = announced(10)
-    const read = readBody(exact as unknown as IncomingMessage, 10)
+    const read = readWholeBody(exact as unknown as IncomingMessage, 10)
     exact.end('0123456789')
     expect((await read).toString()).toBe('0123456789')
   })

@@ -6,7 +6,7 @@ import type { Connector } from '../../../src/model/domain/connector.ts'
 import { instant } from '../../../src/model/domain/instant.ts'
 import type { AuthRequest, MagicLink } from '../../../src/model/domain/generated/tables.ts'
 import type { ThirdParty, TokenAnswer } from '../../../src/model/domain/ports.ts'
-import { RequestTrace, type Transition } from '../../../src/model/domain/request-trace.ts'
+import { RequestTrace, type AccountTransition } from '../../../src/model/domain/request-trace.ts'
 import type { Settings } from '../../../src/model/domain/settings.ts'
 import type { LinkFlow } from '../../../src/servers/magic-links/consent-flow.ts'
 import { magicLinkRoutes } from '../../../src/servers/magic-links/routes.ts'
@@ -36,7 +36,7 @@ export interface Fixture {
   environment: TestEnvironment
   app: Express
   flow: LinkFlow
-  events: () => readonly Transition[]
+  events: () => readonly AccountTransition[]
   accepted: unknown[]
   account: () => Account
   link: () => MagicLink

@@ -1,6 +1,6 @@
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { parseDuration } from '../../../src/model/domain/duration.ts'
-import type { JournalEntry } from '../../../src/journal/request-journal/entry.ts'
+import type { EntryDocument } from '../../../src/journal/request-journal/entry.ts'
 import { createApp, type App, type AppOptions } from '../../../src/app/app.ts'
 
 /** The eras of the protocol, by the options that make the SDK's client speak them. */
@@ -20,7 +20,7 @@ export interface McpMock {
   /** A client of the server of a connection, for a user; the account of `ada@example.com` is `ACTIVE`. */
   readonly connect: (options?: ConnectOptions) => Promise<Client>
   readonly advance: (by: string) => void
-  readonly journal: (query?: string) => Promise<JournalEntry[]>
+  readonly journal: (query?: string) => Promise<EntryDocument[]>
 }
 
 export interface ConnectOptions {
@@ -69,7 +69,7 @@ export async function withMcp(options: AppOptions, work: (mock: McpMock) => Prom
       advance: (by) => void (offset += parseDuration(by) ?? 0),
       journal: async (query = '') => {
         const { requests } = await call<{ requests: { id: string }[] }>('GET', `/_mock/requests?limit=100&${query}`)
-        const found = requests.map(({ id }) => call<{ request: JournalEntry }>('GET', `/_mock/requests/${id}`))
+        const found = requests.map(({ id }) => call<{ request: EntryDocument }>('GET', `/_mock/requests/${id}`))
         return (await Promise.all(found)).map(({ request }) => request)
       },
     })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { DescService } from '@bufbuild/protobuf'
 import { type Client, ConnectError, createClient, type Transport } from '@connectrpc/connect'
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from '@connectrpc/connect-node'
-import type { JournalEntry } from '../../../src/journal/request-journal/entry.ts'
+import type { EntryDocument } from '../../../src/journal/request-journal/entry.ts'
 import { createApp, type App, type AppOptions } from '../../../src/app/app.ts'
 
 export const ROOT = new URL('../../..', import.meta.url).pathname
@@ -83,7 +83,7 @@ export async function failure(call: Promise<unknown>): Promise<ConnectError> {
 }
 
 /** The journal without the token request. */
-export function entriesOf({ app }: RpcMock): JournalEntry[] {
+export function entriesOf({ app }: RpcMock): EntryDocument[] {
   const environment = app.services.defaultEnvironment()
   if (!environment) throw new Error('there is no default environment')
   return app.services.journals

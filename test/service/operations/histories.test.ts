@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type LifecycleState, next } from '../../../src/model/domain/lifecycle.ts'
-import type { Transition } from '../../../src/model/domain/request-trace.ts'
+import type { AccountTransition } from '../../../src/model/domain/request-trace.ts'
 import { VERIFY_URL } from '../../support/accounts.ts'
 import { type TestToolmock, withToolmock } from '../../support/toolmock.ts'
 
@@ -112,13 +112,13 @@ const waited = fc.constantFrom('5m', '11m', '2h').map((by) =>
 )
 const aStep = fc.oneof(created, updated, linked, followed, verified, used, forced, retyped, removed, waited)
 
-function transitionsOf({ app, environment }: TestToolmock): Transition[] {
+function transitionsOf({ app, environment }: TestToolmock): AccountTransition[] {
   const recorded = app.services.journals.of(environment).recorded()
   return recorded.flatMap(({ trace }) => [...trace.due, ...trace.transitions])
 }
 
 /** Replays the transitions: each is one of the table, and starts in the state in which the account's last one ended. */
-function statusesBy(transitions: readonly Transition[]): Map<string, LifecycleState> {
+function statusesBy(transitions: readonly AccountTransition[]): Map<string, LifecycleState> {
   const statuses = new Map<string, LifecycleState>()
   for (const { account_id, event, from, to } of transitions) {
     expect({ event, from, to }).toEqual({ event, from: statuses.get(account_id) ?? 'none', to: next(from, event) })

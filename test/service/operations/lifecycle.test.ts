@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AccountEvent, applyAccountEvent } from '../../../src/state/account-events.ts'
-import type { Transition } from '../../../src/model/domain/request-trace.ts'
+import type { AccountTransition } from '../../../src/model/domain/request-trace.ts'
 import {
   ADA,
   authOf,
@@ -42,7 +42,7 @@ function force({ environment }: TestToolmock, event: AccountEvent): void {
 }
 
 /** The transitions of the last request that caused any. */
-function lastTransitions({ app, environment }: TestToolmock): readonly Transition[] {
+function lastTransitions({ app, environment }: TestToolmock): readonly AccountTransition[] {
   const recorded = app.services.journals.of(environment).recorded()
   return recorded.findLast(({ trace }) => trace.transitions.length > 0)?.trace.transitions ?? []
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import type { Tool } from '../../../src/model/domain/connector.ts'
 import type { JsonObject } from '../../../src/model/domain/json.ts'
-import type { ThirdPartyRequest } from '../../../src/service/third-party/listener.ts'
+import type { ReceivedCall } from '../../../src/service/third-party/listener.ts'
 import { Fixture, accountOf, connectorOf, responder, tool } from './fixture.ts'
 
 /** Runs a tool against a third party that echoes the request. */
@@ -175,7 +175,7 @@ describe('the answer of a third party', () => {
 
   it('that comes too late is still given for the account of the call', async () => {
     const accounts: (string | undefined)[] = []
-    const intercept = ({ account }: ThirdPartyRequest): undefined => {
+    const intercept = ({ account }: ReceivedCall): undefined => {
       accounts.push(account?.id)
     }
     await using fixture = await Fixture.start(connectorOf('NO_AUTH'), { intercept })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Account } from '../../../src/model/domain/account.ts'
-import type { JournalEntry } from '../../../src/journal/request-journal/entry.ts'
+import type { EntryDocument } from '../../../src/journal/request-journal/entry.ts'
 import type { ContractReport } from '../../../src/journal/verdict/report-types.ts'
 import { revokeGrants } from '../../../src/state/grants.ts'
 import { ACCOUNT_HEADER } from '../../../src/service/third-party/http-messages.ts'
@@ -93,7 +93,7 @@ describe('POST /third-party/{connector}/oauth/token', () => {
         requests: { id: string }[]
       }
       const { request } = (await (await fetch(`${mock.url}/_mock/requests/${requests[0]!.id}`)).json()) as {
-        request: JournalEntry
+        request: EntryDocument
       }
       expect(request).toMatchObject({ path: '/third-party/mail/oauth/token', status: 200 })
       expect(request.account_state).toMatchObject({ identifier: 'ada@example.com' })

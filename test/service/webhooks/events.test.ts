@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RequestTrace } from '../../../src/model/domain/request-trace.ts'
 import { EVENT_TYPES } from '../../../src/model/domain/webhook.ts'
-import { eventsOf } from '../../../src/service/webhooks/account-events.ts'
+import { accountEventsOf } from '../../../src/service/webhooks/account-events.ts'
 import { testEnvironment } from '../../support/environment.ts'
 import { accountRow } from '../../support/rows.ts'
 import { OTHER_SECRET, SECRET } from './receiver.ts'
@@ -202,7 +202,7 @@ describe('the events of accounts (G68)', () => {
     }))
     const cause = { request: undefined, transitions: trace.transitions, changes: trace.changes }
     const start = performance.now()
-    expect(eventsOf(testEnvironment().model, changes, cause)).toHaveLength(20_000)
+    expect(accountEventsOf(testEnvironment().model, changes, cause)).toHaveLength(20_000)
     expect(performance.now() - start).toBeLessThan(2000)
   })
 

@@ -3,7 +3,7 @@ import { type JsonObject, textOf } from '../../../model/domain/json.ts'
 import { must, same } from '../answer.ts'
 import { checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
-import type { Query } from '../target.ts'
+import type { QueryParameters } from '../target.ts'
 
 const TEXTS = ['id', 'key_id', 'organization_id', 'organization_name', 'provider', 'provider_key', 'status', 'type']
 
@@ -61,7 +61,7 @@ export const CONNECTION_CHECKS = checksOf('connections', 'list_connections', {
   },
 })
 
-async function connections({ api }: CheckContext, query: Query = {}): Promise<JsonObject[]> {
+async function connections({ api }: CheckContext, query: QueryParameters = {}): Promise<JsonObject[]> {
   return (await api.get('/connections', query)).is(200).objects('connections')
 }
 

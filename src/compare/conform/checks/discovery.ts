@@ -3,7 +3,7 @@ import { valueAt } from '../../../model/domain/value-match.ts'
 import { type Answer, everyPage, must, same } from '../answer.ts'
 import { type Check, type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
-import type { Query } from '../target.ts'
+import type { QueryParameters } from '../target.ts'
 
 /** Discovery: what clients call before they execute anything. A target that does not serve it is not judged by it. */
 export const DISCOVERY_CHECKS: readonly Check[] = [
@@ -179,7 +179,7 @@ export async function eachOnce(
   context: CheckContext,
   path: string,
   member: string,
-  query: Query,
+  query: QueryParameters,
   ...idPaths: string[]
 ): Promise<void> {
   const pages = await everyPage((page_token) => ask(context, path, { page_size: 7, ...query, page_token }))
@@ -190,6 +190,6 @@ export async function eachOnce(
 }
 
 /** @throws Skipped when the target does not serve Discovery */
-async function ask({ api }: CheckContext, path: string, query: Query = {}): Promise<Answer> {
+async function ask({ api }: CheckContext, path: string, query: QueryParameters = {}): Promise<Answer> {
   return (await api.get(path, query)).servedBy('Discovery').is(200)
 }

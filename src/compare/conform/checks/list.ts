@@ -2,7 +2,7 @@ import { own, textOf } from '../../../model/domain/json.ts'
 import { type Answer, everyPage, same, sameMembers } from '../answer.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
-import type { Query } from '../target.ts'
+import type { QueryParameters } from '../target.ts'
 
 const PATH = '/connected_accounts'
 
@@ -13,7 +13,7 @@ export interface ListedAccounts {
   readonly identifiers: readonly string[]
 }
 
-const answers = statusChecks(({ api }, query: Query) => api.get(PATH, query))
+const answers = statusChecks(({ api }, query: QueryParameters) => api.get(PATH, query))
 
 /** GET /connected_accounts: its pages and filters, and the page tokens and sizes that it refuses (4.1, G1, G4, G5). */
 export const LIST_CHECKS = checksOf('list', 'list_connected_accounts', {
@@ -158,7 +158,7 @@ async function createAccounts(context: CheckContext, size: number): Promise<List
   return { organization_id, ids: accounts.map(({ id }) => id), identifiers: accounts.map((each) => each.identifier) }
 }
 
-async function page({ api }: CheckContext, query: Query): Promise<Answer> {
+async function page({ api }: CheckContext, query: QueryParameters): Promise<Answer> {
   return (await api.get(PATH, query)).is(200)
 }
 

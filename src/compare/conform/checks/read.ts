@@ -2,7 +2,7 @@ import { must, same } from '../answer.ts'
 import { type Check, type CheckBasis, type CheckName, type CheckRun, checksOf, statusChecks } from '../check.ts'
 import type { CheckContext, CreatedAccount } from '../context.ts'
 import { credentialsOf, storing } from '../catalog.ts'
-import type { Query } from '../target.ts'
+import type { QueryParameters } from '../target.ts'
 
 const DETAILS = 'connected_account.authorization_details'
 
@@ -82,7 +82,7 @@ function secretsIn(details: Record<string, unknown>): string[] {
 
 /** The ways of naming an account (part 4, "Locating an account"), and what names none or several, which both operations share. */
 function locating(read: 'auth' | 'details', basis: CheckBasis): Record<CheckName, CheckRun> {
-  const ask = ({ api }: CheckContext, query: Query) => api.get(`/connected_accounts/${read}`, query)
+  const ask = ({ api }: CheckContext, query: QueryParameters) => api.get(`/connected_accounts/${read}`, query)
   const answers = statusChecks(ask)
   /** An account with this scope is found by each field of it. */
   const finds =

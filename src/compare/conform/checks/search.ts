@@ -1,12 +1,12 @@
 import { type Answer, everyPage, must, same } from '../answer.ts'
 import { checksOf, statusChecks } from '../check.ts'
 import type { CheckContext } from '../context.ts'
-import type { Query } from '../target.ts'
+import type { QueryParameters } from '../target.ts'
 import { idsOf, secondPage, sevenAccounts } from './list.ts'
 
 const PATH = '/connected_accounts:search'
 
-const answers = statusChecks(({ api }, query: Query) => api.get(PATH, query))
+const answers = statusChecks(({ api }, query: QueryParameters) => api.get(PATH, query))
 
 export const SEARCH_CHECKS = checksOf('search', 'search_connected_accounts', {
   'by-identifier (document:4.9): search finds an account by a part of its identifier': async (context) => {
@@ -68,6 +68,6 @@ export const SEARCH_CHECKS = checksOf('search', 'search_connected_accounts', {
   },
 })
 
-async function found({ api }: CheckContext, query: Query): Promise<Answer> {
+async function found({ api }: CheckContext, query: QueryParameters): Promise<Answer> {
   return (await api.get(PATH, query)).is(200)
 }

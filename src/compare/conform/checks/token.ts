@@ -1,7 +1,7 @@
 import { must, Skipped } from '../answer.ts'
 import { type CheckRun, checksOf } from '../check.ts'
 import type { CheckContext } from '../context.ts'
-import { type Api, type ClientCredentials, FORM, type Query } from '../target.ts'
+import { type Api, type ClientCredentials, FORM, type QueryParameters } from '../target.ts'
 
 /** A form without client credentials. */
 const NO_CLIENT = { client_id: undefined, client_secret: undefined }
@@ -31,12 +31,15 @@ export const TOKEN_CHECKS = checksOf('token', 'create_token', {
     const header = { Authorization: `Bearer ${first.string('access_token')}` }
     ;(await api.send('GET', '/connected_accounts', undefined, header)).is(200)
   },
-  'no-grant-type (convention:G14): a missing grant_type is invalid_request': refused('invalid_request', {
+  'no-grant-type (convention:G14): a missing grant_type is invalid_request': refusedToken('invalid_request', {
     grant_type: undefined,
   }),
-  'other-grant-type (convention:G14): another grant_type is unsupported_grant_type': refused('unsupported_grant_type', {
-    grant_type: 'password',
-  }),
+  'other-grant-type (convention:G14): another grant_type is unsupported_grant_type': refusedToken(
+    'unsupported_grant_type',
+    {
+      grant_type: 'password',
+    },
+  ),
   'no-client-id (convention:G14): a missing client_id is invalid_client': invalidClient({ client_id: undefined }),
   'no-secret (convention:G14): a missing client_secret is invalid_client': invalidClient({ client_secret: undefined }),
   'no-authentication (convention:G14): a client that does not authenticate at all is invalid_client':
@@ -45,7 +48,7 @@ export const TOKEN_CHECKS = checksOf('token', 'create_token', {
   'unknown-client (convention:G14): an unknown client_id is invalid_client': invalidClient({
     client_id: 'nobody-knows',
   }),
-  'repeated-field (convention:G14): a repeated field is invalid_request': refused('invalid_request', {
+  'repeated-field (convention:G14): a repeated field is invalid_request': refusedToken('invalid_request', {
     grant_type: ['client_credentials', 'client_credentials'],
   }),
   'json-body (document:5.1): a token request in JSON is a 400': async ({ api }) => {
@@ -90,18 +93,18 @@ async function issued({ api }: CheckContext) {
 }
 
 /** A token request that authenticates by HTTP Basic; `form` may change its form too. */
-function byBasic(api: Api, { id, secret }: ClientCredentials, form: Query) {
+function byBasic(api: Api, { id, secret }: ClientCredentials, form: QueryParameters) {
   const encoded = [id, secret].map((part) => encodeURIComponent(part)).join(':')
   const Authorization = `Basic ${Buffer.from(encoded).toString('base64')}`
   return api.requestToken(form, { ...FORM, Authorization })
 }
 
 /** A client that does not authenticate as it has to. */
-function invalidClient(changes: Query): CheckRun {
-  return refused('invalid_client', changes, 401)
+function invalidClient(changes: QueryParameters): CheckRun {
+  return refusedToken('invalid_client', changes, 401)
 }
 
 /** A token request that is refused in the words of RFC 6749 5.2. */
-function refused(error: string, changes: Query, status = 400): CheckRun {
+function refusedToken(error: string, changes: QueryParameters, status = 400): CheckRun {
   return async ({ api }) => (await api.requestToken(changes)).is(status).has('error', error)
 }

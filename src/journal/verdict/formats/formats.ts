@@ -18,7 +18,7 @@ export const FORMATS = {
     type: 'text/plain; charset=utf-8',
     ending: '.txt',
     mark: 'toolmock: ',
-    load: lazyImport(async () => (await import('./text.ts')).reportText),
+    load: lazyImport(async () => (await import('./text.ts')).verdictAsText),
   },
   junit: {
     type: 'application/xml; charset=utf-8',

@@ -2,7 +2,7 @@ import type { Result } from 'sarif'
 import { withoutControlCharacters } from '../../../model/domain/text.ts'
 import type { JudgedReports } from '../verdict.ts'
 import { resultsOf, SOURCE_ROOT } from './sarif.ts'
-import { titleOf } from './text.ts'
+import { verdictTitle } from './text.ts'
 
 /** GitHub shows this many annotations of each level in a step. */
 const SHOWN = 10
@@ -13,7 +13,7 @@ export function annotations(reports: JudgedReports): string {
   const firstOf = (level: Result['level']): Result[] => all.filter((each) => each.level === level).slice(0, SHOWN)
   return [
     ...[...firstOf('error'), ...firstOf('warning'), ...firstOf('note')].map(annotation),
-    `::notice title=toolmock::${data(titleOf(reports.verdict))}`,
+    `::notice title=toolmock::${data(verdictTitle(reports.verdict))}`,
     '',
   ].join('\n')
 }

@@ -1,7 +1,7 @@
 import type { Verdict, VerdictItem } from '../report-pair.ts'
 import { oneLine } from '../../../model/domain/text.ts'
 import { ruleSentences } from '../sentences.ts'
-import { coverageRows, requestsLine, titleOf } from './text.ts'
+import { coverageRows, requestsLine, verdictTitle } from './text.ts'
 
 /** GitHub refuses a summary of more than a megabyte. */
 const SHOWN = 100
@@ -10,7 +10,7 @@ const SHOWN = 100
 export function verdictMarkdown(verdict: Verdict): string {
   const { reasons, allowed, warnings, scenarios } = verdict
   return [
-    `### toolmock: ${titleOf(verdict)}`,
+    `### toolmock: ${verdictTitle(verdict)}`,
     ...itemLines('', reasons),
     ...itemLines('Allowed by `--allow-violation`:', allowed),
     ...itemLines('Warnings, which do not fail the verdict:', warnings),

@@ -55,7 +55,7 @@ export function resultsOf({ contract: { total }, coverage, shortfalls, cases = [
   const bundled = new Set(coverage.total.scenarios.map(({ name }) => name))
   const all = [...total.findings.filter(isViolation), ...shortfalls, ...cases.flatMap(caseFindings)]
   return [...all, ...total.findings.filter((finding) => !isViolation(finding))].map((finding) =>
-    resultOf(finding, bundled),
+    sarifResult(finding, bundled),
   )
 }
 
@@ -74,7 +74,7 @@ function caseFindings(each: CaseResult): ReportFinding[] {
   }))
 }
 
-function resultOf(finding: ReportFinding, bundled: ReadonlySet<string>): Result {
+function sarifResult(finding: ReportFinding, bundled: ReadonlySet<string>): Result {
   const { tests, count, requests, examples, rule, ...properties } = finding
   const location = locationOf(finding, bundled)
   const ruleId = ruleOf(finding)

@@ -9,7 +9,7 @@ import type { JudgedReports } from '../verdict.ts'
 const ROWS = { screen: 24, around: 7 }
 
 /** The reports as `toolmock run` prints them where there is no terminal. */
-export function reportText({ verdict }: JudgedReports): string {
+export function verdictAsText({ verdict }: JudgedReports): string {
   return `${verdictText(verdict)}\n`
 }
 
@@ -25,7 +25,7 @@ export function verdictText(verdict: Verdict, terminal?: Terminal): string {
     ...ruleLines(scenarios, { rows: few, terminal }),
   ]
   const first = itemLines(reasons, { rows: rows - rowsOf(others, terminal), terminal }, oneOfEachKind(reasons))
-  return [`${TITLE} ${titleOf(verdict)}`, ...first, ...others, ...last]
+  return [`${TITLE} ${verdictTitle(verdict)}`, ...first, ...others, ...last]
     .map((line) => lineOnTerminal(line, terminal))
     .join('\n')
 }
@@ -117,7 +117,7 @@ function rowsOf(lines: readonly string[], terminal: Terminal | undefined): numbe
   return lines.reduce((rows, line) => rows + lineOnTerminal(line, terminal).split('\n').length, 0)
 }
 
-export function titleOf({ ok, reasons, judged }: Verdict): string {
+export function verdictTitle({ ok, reasons, judged }: Verdict): string {
   if (!ok) return `the verdict failed for ${plural(reasons.length, 'reason')}`
   return judged === 0 ? 'there is nothing to check' : 'the contract was kept'
 }
