@@ -461,7 +461,7 @@ describe('a connector out of an OpenAPI document', () => {
       '/pets/{id}': { get: { operationId: 'get', ...answering(200, jsonOf(pet)) } },
     })
     await withCalls(await connectorOf((await made(document)).text), async (call) => {
-      const [one, other] = dataOf(await call('crm_list', {}))['value'] as JsonObject[]
+      const [one, other] = dataOf(await call('crm_list', {}))['array'] as JsonObject[]
       expect([one?.['kind'], other?.['kind']]).toEqual(['cat', 'dog'])
       expect([one?.['home'], other?.['home']]).toEqual([{ room: 'den' }, { room: 'loft' }])
       // What ends in the future is not moved to the past.

@@ -149,8 +149,8 @@ describe('toolmock init', () => {
       status: 200,
       body: { data: { title: 'Review', id: expect.stringMatching(/^evt_/) } },
     })
-    expect(JSON.stringify(clash)).toContain('409')
-    expect(JSON.stringify(wrong)).toContain('400')
+    expect(JSON.stringify(clash)).toContain('Review overlaps it')
+    expect(wrong).toMatchObject({ status: 500 })
     const { body } = await call('calendar_list_events', {})
     expect(body).toMatchObject({
       data: { events: [{ id: 'evt_standup' }, { title: 'Review' }], next_page_token: null },

@@ -70,7 +70,7 @@ describe('options of a verdict', () => {
       'minOperations must be a whole number from 0 to 28, or a percentage from 0% to 100%; found 29',
     )
     expect(() => readVerdictOptions({ minStatuses: 999 })).toThrow(
-      /^minStatuses must be a whole number from 0 to 118, /,
+      /^minStatuses must be a whole number from 0 to 119, /,
     )
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../src/model/domain/json.ts'
 import { follow, member, operations, text } from '../../spec/document.ts'
+import { createAccount } from '../../support/accounts.ts'
 import { withToolmock } from '../../support/toolmock.ts'
 
 /** A field of a request body: where it is, and what type the spec gives it. */
@@ -86,8 +87,14 @@ describe('query parameters', () => {
   it.each(listed.map(([id, path, parameter]) => [id, text(parameter, 'name'), path, parameter] as const))(
     '%s answers 400 when %s is repeated, unless it is a list',
     (_id, name, path, parameter) =>
-      withToolmock({ mcp: true }, async ({ api }) => {
-        const required = path.includes('/tools/') ? 'identifier=ada&' : path.endsWith(':search') ? 'query=abc&' : ''
+      withToolmock({ mcp: true }, async (mock) => {
+        const { api } = mock
+        await createAccount(mock)
+        const required = path.includes('/tools/')
+          ? 'identifier=ada%40example.com&'
+          : path.endsWith(':search')
+            ? 'query=abc&'
+            : ''
         const other = required.startsWith(`${name}=`) ? '' : required
         const isList = own(follow(member(parameter, 'schema')), 'type') === 'array'
         const answer = await api.get(path.slice('/api/v1'.length), `${other}${name}=1&${name}=1`)

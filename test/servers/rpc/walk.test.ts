@@ -47,7 +47,7 @@ describe('an unmodified client of connect-node, its token by HTTP/1.1 and all el
       expect(tool.findDetails(ErrorInfoSchema)).toMatchObject([
         {
           errorCode: 'TOOL_ERROR',
-          toolErrorInfo: { toolErrorCode: '422', executionId: expect.stringMatching(/^exec_/) },
+          toolErrorInfo: { toolErrorCode: 'recipient_blocked', executionId: expect.stringMatching(/^exec_/) },
         },
       ])
 

@@ -165,10 +165,10 @@ describe('a third party that answers 401 (G45)', () => {
     }))
 
   it.each([
-    ['still refuses', oauth('rotate', { responders: [{ on: {}, respond: { status: 401 } }] }), 2],
-    ['refuses the refresh as well', oauth('rotate', { reject: ['at_1', 'rt_1'] }), 0],
-    ['refuses, where there is no refresh token', oauth('none', { reject: ['at_1'] }, tokens('')), 0],
-  ])('and %s: 401 TOOL_ERROR, and the account is EXPIRED', (_name, options, issued) =>
+    ['still refuses', oauth('rotate', { responders: [{ on: {}, respond: { status: 401 } }] }), 2, '401'],
+    ['refuses the refresh as well', oauth('rotate', { reject: ['at_1', 'rt_1'] }), 0, 'unauthorized'],
+    ['refuses, where there is no refresh token', oauth('none', { reject: ['at_1'] }, tokens('')), 0, 'unauthorized'],
+  ])('and %s: 401 TOOL_ERROR, and the account is EXPIRED', (_name, options, issued, code) =>
     withToolmock(options, async (mock) => {
       const answer = await run(mock, 'do')
 
@@ -177,7 +177,7 @@ describe('a third party that answers 401 (G45)', () => {
       expect(answer.headers).not.toHaveProperty('www-authenticate')
       expect(answer.body).toMatchObject({
         code: 16,
-        details: [{ error_code: 'TOOL_ERROR', tool_error_info: { tool_error_code: 'unauthorized' } }],
+        details: [{ error_code: 'TOOL_ERROR', tool_error_info: { tool_error_code: code } }],
       })
       expect(await ada(mock)).toMatchObject({ status: 'EXPIRED', last_used_at: '2026-01-01T00:00:00.000Z' })
       expect(grants(mock)).toBe(issued)

@@ -49,7 +49,7 @@ describe('the events of accounts (G68)', () => {
     await withWebhook({}, async ({ service, receiver }) => {
       await service('post', '/connected_accounts', { ...NEW, identifier: 'a: "b", {c}', connected_account: TOKEN })
       await receiver.answered(1)
-      const [{ body = '' } = {}] = receiver.requests
+      const body = receiver.requests[0]?.body ?? ''
       const value = JSON.parse(body) as { data: object }
       expect(value).toMatchObject({ data: { identifier: 'a: "b", {c}' } })
       expect(body).toBe(asPython(value, ',', ': '))
