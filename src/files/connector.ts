@@ -122,7 +122,8 @@ export function toResponder(document: ParsedResponder): Responder {
     return { on, steps, answers: [answer], after_last: 'repeat' }
   }
   const answers = document.sequence ?? (document.respond ? [document.respond] : [])
-  return { on, answers: answers.map(toAnswer), after_last: document.after_last ?? 'repeat' }
+  const per = document.per === 'account' && { per: document.per }
+  return { on, answers: answers.map(toAnswer), ...per, after_last: document.after_last ?? 'repeat' }
 }
 
 function toAnswer({ status = 200, headers, body = null }: ParsedAnswer): ResponderAnswer {

@@ -109,6 +109,10 @@ const conditions = withRule(
       .describe('Each request whose number this one divides: 4 means the fourth, the eighth, and so on.'),
     after: wholeNumber(0).exactOptional().describe('Every request after the first so many.'),
     times: count.exactOptional().describe('With after: only so many of them.'),
+    per: z
+      .enum(['environment', 'account'])
+      .exactOptional()
+      .describe('Whose requests nth, first, every and after count together. Absent: environment.'),
     probability: z
       .number()
       .gt(0)
@@ -128,6 +132,10 @@ const conditions = withRule(
     if (when.times !== undefined && when.after === undefined) {
       const allowed = 'times together with after (for the first so many: first)'
       report(['times'], { found: 'set without after', allowed, atKey: true })
+    }
+    if (when.per !== undefined && one === undefined) {
+      const allowed = `per together with one of ${COUNTERS.join(', ')}`
+      report(['per'], { found: 'set without a count', allowed, atKey: true })
     }
     const { from, until } = when
     if (!from || !until || !neverOpen(from, until)) return

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { jsonText, own } from '../model/domain/json.ts'
 import type { FiredRule, Scenario, Shadow } from '../model/domain/scenario.ts'
 import { seededRandom } from '../model/domain/seeded-random.ts'
 import type { Environment } from '../state/environment.ts'
@@ -262,7 +263,8 @@ export class EnvironmentScenarios {
         count.matched += 1
         isCounted = true
         const now = this.#environment.clock.now()
-        const circumstances = { number: count.matched, now, startedAt: row.started_at, random: () => this.random() }
+        const number = rule.when.per === 'account' ? countOfAccount(count, request) : count.matched
+        const circumstances = { number, now, startedAt: row.started_at, random: () => this.random() }
         if (!isMet(rule.when, circumstances)) continue
         const endsIt = ruleFaults.some(endsRequest)
         // A request ends once: a rule that would end it does not fire on one that another rule has ended.
@@ -273,7 +275,7 @@ export class EnvironmentScenarios {
         if (endsIt) ending = { scenario: run.scenario.name, rule: rule.name }
         const failures = this.#apply(ruleFaults, request, applied)
         const others = ruleFaults.filter(({ fault }) => fault.phase !== 'model')
-        const fired = firedRule(run.scenario, { rule, faults: ruleFaults, matched: count.matched }, failures)
+        const fired = firedRule(run.scenario, { rule, faults: ruleFaults, matched: number }, failures)
         rules.push(fired)
         faults.push(...others)
         request.trace.fired(
@@ -355,6 +357,14 @@ export class EnvironmentScenarios {
   }
 }
 
+/** Counts a request of an account that may not be there (yet). Requests that name none are counted together. */
+function countOfAccount(count: StoredScenarioRun['rules'][number], { account, locator }: ScenarioRequest): number {
+  const key = account?.id ?? locator?.['id'] ?? jsonText(locator ?? {})
+  const number = Number(own(count.of_accounts ?? {}, key) ?? 0) + 1
+  count.of_accounts = { ...count.of_accounts, [key]: number }
+  return number
+}
+
 /** Whether the request is over after this fault: with another answer, or without one. */
 function endsRequest({ fault: { phase } }: MatchedFault): boolean {
   return phase === 'answer' || phase === 'connection'
@@ -369,7 +379,8 @@ function firedRule(
   const effects = faults.map(({ fault, params }) => fault.sentence(params))
   if (rule.then !== null) effects.push(`${effects.length > 0 ? 'and ' : ''}goes to state ${rule.then}`)
   const failed = failures.length === 0 ? '' : `; this could not be done: ${failures.join('; ')}`
-  const sentence = `On request ${matched} that matches, ${effects.join(', ')}${failed}`
+  const whose = rule.when.per === 'account' ? ' of its account' : ''
+  const sentence = `On request ${matched}${whose} that matches, ${effects.join(', ')}${failed}`
   const of = rule.when.first ?? rule.when.times ?? null
   return { scenario: name, rule: rule.name, at: rule.at, sentence, matched, of, do: rule.do, off_spec: rule.off_spec }
 }

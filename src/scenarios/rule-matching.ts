@@ -84,7 +84,9 @@ export function isMet(when: RuleConditions, { number, now, startedAt, random }: 
 }
 
 /** Whether a rule that has counted this many requests never fires again, whatever comes. */
-export function isSpent({ nth, first, after, times = Infinity }: RuleConditions, counted: number): boolean {
+export function isSpent({ nth, first, after, times = Infinity, per }: RuleConditions, counted: number): boolean {
+  // Another account may come.
+  if (per === 'account') return false
   return counted >= Math.min(nth ?? Infinity, first ?? Infinity, (after ?? Infinity) + times)
 }
 

@@ -22,10 +22,13 @@ export function rateCountersOf({ connector, account_id }: Omit<CollectionPlace, 
   return [`rate limit ${id} since`, `rate limit ${id}`]
 }
 
-/** The counter of a responder with a sequence of answers; `at` is its place in its connector or extension. */
-export function sequenceCounterOf(connector: string, at: number): string {
-  return `responder ${connector} ${at}`
+/** The counter of a responder with a sequence of answers, or of one account there; `at` is its place in its connector or extension. */
+export function sequenceCounterOf(connector: string, at: number, accountId = ''): string {
+  return `responder ${connector} ${at}${accountId && ` ${accountId}`}`
 }
+
+/** The connector or extension that a counter of a responder is of; ids of accounts begin with `ca_`. */
+const SEQUENCE_OWNER = /^responder (.+?) \d+(?: ca_.*)?$/s
 
 /**
  * Lets the sequences of a connector or an extension that is put begin again, and collections whose items have another key then.
@@ -33,11 +36,12 @@ export function sequenceCounterOf(connector: string, at: number): string {
  */
 export function restartReplaced(
   environment: Environment,
-  put: CollectionOwner & { readonly responders: readonly unknown[] },
+  put: CollectionOwner,
   before: CollectionOwner | undefined,
 ): void {
-  const { connector, responders } = put
-  for (const at of responders.keys()) environment.model.tables.counters.remove(sequenceCounterOf(connector, at))
+  const { connector } = put
+  const { counters } = environment.model.tables
+  for (const id of counters.ids()) if (SEQUENCE_OWNER.exec(id)?.[1] === connector) counters.remove(id)
   if (!before) restartRekeyed(environment, put)
   for (const [name, { key }] of Object.entries(before?.collections ?? {}))
     if (collectionNamed(put, name)?.key !== key) restartCollection(environment, connector, name)
@@ -103,7 +107,9 @@ export function removeItemsOf(environment: Environment, account: Account): void 
   for (const id of collections.ofAccount(account.id)) tables.collection_items.remove(id)
   const { connector, id: account_id } = account
   for (const counter of rateCountersOf({ connector, account_id })) tables.counters.remove(counter)
-  for (const collection of Object.keys(environment.connector(connector)?.collections ?? {})) {
+  const { collections: declared = {}, responders = [] } = environment.connector(connector) ?? {}
+  for (const at of responders.keys()) tables.counters.remove(sequenceCounterOf(connector, at, account_id))
+  for (const collection of Object.keys(declared)) {
     tables.counters.remove(counterOf({ connector, collection, account_id }))
   }
 }

@@ -565,6 +565,10 @@ describe('an extension that cannot be used', () => {
       'extension: own\ncollections: { things: { per: account } }\nresponders: [{ name: a, on: { path: /a }, respond: {} }]',
       ['`collections.things.per` is "account"; allowed: environment: a request of the service is of no account'],
     ],
+    [
+      'extension: own\nresponders: [{ name: a, on: { path: /a }, sequence: [{}], per: account }]',
+      ['`responders[0].per` is "account"; allowed: environment: a request of the service is of no account'],
+    ],
     ['connector: mail\nauthorization_type: NO_AUTH', ['a connector', 'an extension']],
   ])('%s', async (file, messages) => {
     await withFiles({ 'own.yaml': file }, async ({ 'own.yaml': path = '' }) => {

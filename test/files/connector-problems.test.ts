@@ -81,6 +81,11 @@ describe('a problem of a connector file names file, line, column, place, what wa
       'c.yaml:3:14: `responders[0]` is with both respond and sequence; allowed: exactly one of respond and sequence',
     ],
     [
+      'per without sequence',
+      `${HEAD}responders: [{ on: {}, respond: {}, per: account }]\n`,
+      'c.yaml:3:37: `responders[0].per` is set without sequence; allowed: per together with sequence',
+    ],
+    [
       'after_last without sequence',
       `${HEAD}responders: [{ on: {}, respond: {}, after_last: next }]\n`,
       'c.yaml:3:37: `responders[0].after_last` is set without sequence; allowed: after_last together with sequence',

@@ -61,6 +61,14 @@ function request(fields: Partial<ScenarioRequest> = {}): ScenarioRequest {
   return { at: 'service', ...nothing, trace: new RequestTrace(), ...fields }
 }
 
+const ofAccount = (id: string) => ({
+  account: accountOf(connectorOf('OAUTH'), {}, { id }),
+  locator: { identifier: 'x' },
+})
+const [ADA, GRACE] = [ofAccount('ca_ada'), ofAccount('ca_grace')]
+const NOBODY = { locator: { connector: 'mail', identifier: 'nobody@example.com' } }
+const OTHER_NOBODY = { locator: { ...NOBODY.locator, connector: 'calendar' } }
+
 /** The numbers of the requests on which a rule fires; time advances by a minute after each. */
 function firesOn(when: ScenarioRule['when'], requests = 10): number[] {
   const { scenarios, environment } = mock([scenario([{ when }])])
@@ -160,6 +168,35 @@ describe('when a rule fires', () => {
     of.scenarios.reset()
     fired(of.scenarios)
     expect(of.scenarios.history()[1]?.rules[0]?.shadowed_by[0]).toEqual({ ...a, requests: 3 })
+  })
+
+  it.each<[string, Partial<ScenarioRequest>[], ScenarioRule['when'], number[]]>([
+    ['accounts', [ADA, GRACE, ADA, GRACE, ADA], { nth: 2 }, [2, 3]],
+    ['every second request of each', [ADA, GRACE, ADA, ADA, ADA, GRACE], { every: 2 }, [2, 4, 5]],
+    ['accounts that are not there yet', [NOBODY, ADA, NOBODY, OTHER_NOBODY], { first: 1 }, [0, 1, 3]],
+    ['requests that name none, together', [{}, {}, ADA], { after: 1 }, [1]],
+    ['names of object prototypes', [{ locator: { id: '__proto__' } }, ADA], { first: 1 }, [0, 1]],
+  ])('with per: account counts by account: %s', (_name, requests, when, expected) => {
+    const { scenarios } = mock([scenario([{ when: { ...when, per: 'account' } }])])
+    expect(requests.flatMap((fields, at) => (fired(scenarios, fields).length > 0 ? [at] : []))).toEqual(expected)
+    const [history] = scenarios.history()
+    expect(history?.rules).toMatchObject([{ matched: requests.length, hits: expected.length }])
+  })
+
+  it('with per: account is never spent, keeps its counts in its row, and says whose request it was', async () => {
+    const { scenarios, environment, reopened } = mock([])
+    scenarios.define(scenario([{ when: { first: 1, per: 'account' } }]))
+    await scenarios.start('s')
+    expect(scenarios.match(request(ADA))?.rules[0]).toMatchObject({
+      sentence: expect.stringMatching(/^On request 1 of its account that matches, /),
+      ...{ matched: 1, of: 1 },
+    })
+    expect(fired(reopened([]), ADA)).toEqual([])
+    expect(fired(reopened([]), GRACE)).toEqual(['r'])
+    expect(environment.model.tables.scenario_runs.get('s')).toMatchObject({
+      rules: [{ matched: 3, of_accounts: { ca_ada: 2, ca_grace: 1 } }],
+    })
+    expect(scenarios.list()).toMatchObject([{ spent: false }])
   })
 
   it('matches a later rule by the state that an earlier one has set', () => {

@@ -221,6 +221,16 @@ describe('a scenario file is refused', () => {
       /^`when\.every` is set together with nth; allowed: one of nth, first, every, after$/,
     ],
     [
+      'per without a count',
+      'at: service, when: { per: account }, do: [{ timeout: {} }]',
+      /^`when\.per` is set without a count; allowed: per together with one of nth, first, every, after$/,
+    ],
+    [
+      'scopes of no consent',
+      'at: service, do: [{ grant_scopes: [a] }]',
+      /grant_scopes` is set at service; allowed: grant_scopes at consent$/,
+    ],
+    [
       'times without after',
       'at: service, when: { times: 2 }, do: [{ timeout: {} }]',
       /^`when\.times` is set without after; allowed: times together with after/,

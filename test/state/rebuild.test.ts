@@ -74,13 +74,19 @@ describe('a large seed that is added', () => {
   it('lets the sequences of its connectors begin again', () =>
     withMock(async ({ environments, environment, registry, restarted }) => {
       const [connector] = environment.connectors.values()
-      const counter = sequenceCounterOf('app', 0)
+      const [counter, ofAccount] = [sequenceCounterOf('app', 0), sequenceCounterOf('app', 0, 'ca_ada')]
+      const ofOther = sequenceCounterOf('app 0', 1, 'ca_ada')
       const responder = { on: {}, answers: [], after_last: 'repeat' } as const
       const seed = { ...LARGE, connectors: [{ ...connector!, responders: [responder] }] } as unknown as SeedBundle
-      const count = (): number => environment.model.transact(() => environment.model.count(counter))
+      const count = (): void =>
+        environment.model.transact(() => {
+          for (const id of [counter, ofAccount, ofOther]) environment.model.count(id)
+        })
       count()
       await environments.add(environment, seed)
       expect(environment.model.tables.counters.get(counter)).toBeUndefined()
+      expect(environment.model.tables.counters.get(ofAccount)).toBeUndefined()
+      expect(environment.model.tables.counters.get(ofOther)).toBeDefined()
       await registry.flushed()
       expect(tablesOf(await restarted())).toEqual(tablesOf(environment))
     }))

@@ -44,6 +44,8 @@ export interface RuleConditions {
   /** Those after the first so many; with `times` only so many of them. */
   after?: number
   times?: number
+  /** Whose requests are counted together; those of the environment when absent. */
+  per?: 'environment' | 'account'
   /** 0 to 1. */
   probability?: number
   from?: ScenarioTime

@@ -93,8 +93,12 @@ const responderShape = {
     .array(answer)
     .min(1)
     .optional()
+    .describe('In place of respond: the answers to the first such request, the second, and so on.'),
+  per: z
+    .enum(['environment', 'account'])
+    .optional()
     .describe(
-      'In place of respond: the answers to the first such request, the second, and so on, counted in each environment.',
+      'Whose requests a sequence counts together: those of the environment, or of one account. Absent: environment.',
     ),
   after_last: z
     .enum(['repeat', 'restart', 'next'])
@@ -107,7 +111,7 @@ const responderShape = {
 export type ParsedResponder = z.output<z.ZodObject<typeof responderShape>>
 
 function checkResponder(
-  { respond, sequence, steps, after_last }: Partial<ParsedResponder>,
+  { respond, sequence, steps, ...keys }: Partial<ParsedResponder>,
   report: Report,
   wrong: ReadonlySet<unknown>,
 ): void {
@@ -121,9 +125,9 @@ function checkResponder(
   if (steps !== undefined && sequence !== undefined) {
     report(['sequence'], { found: 'set beside steps', allowed: 'respond together with steps', atKey: true })
   }
-  if (after_last !== undefined && sequence === undefined) {
-    const mistake = 'set without sequence'
-    report(['after_last'], { found: mistake, allowed: 'after_last together with sequence', atKey: true })
+  for (const key of ['after_last', 'per'] as const) {
+    if (keys[key] === undefined || sequence !== undefined) continue
+    report([key], { found: 'set without sequence', allowed: `${key} together with sequence`, atKey: true })
   }
 }
 
@@ -141,6 +145,8 @@ export const namedResponder = withRule(
   (responder, report, wrong) => {
     checkResponder(responder, report, wrong)
     if (responder.on && responder.on.path === undefined) report(['on', 'path'], { allowed: 'a path' })
+    if (responder.per === 'account')
+      report(['per'], { allowed: 'environment: a request of the service is of no account' })
   },
 )
 

@@ -265,6 +265,7 @@ export const responder = strict({
   on: responderMatch.describe('Matching is by value, dotted path, glob, { equals: VALUE } and { matches: PATTERN }.'),
   steps: z.array(step).exactOptional().describe('What it does with collections before it answers.'),
   answers: z.array(responderAnswer).describe('One answer for respond, several for sequence.'),
+  per: z.literal('account').exactOptional().describe('Each account has a sequence of its own.'),
   after_last: z
     .enum(['repeat', 'restart', 'next'])
     .describe(
@@ -630,7 +631,17 @@ export const storedScenarioRun = strict({
   started_at: z.int().describe("Milliseconds of the environment's clock."),
   state: text,
   rules: z
-    .array(strict({ matched: z.int(), hits: z.int(), shadowed_by: z.array(shadow).exactOptional() }))
+    .array(
+      strict({
+        matched: z.int(),
+        hits: z.int(),
+        shadowed_by: z.array(shadow).exactOptional(),
+        of_accounts: z
+          .record(z.string(), z.int())
+          .exactOptional()
+          .describe('With per: account, how many requests of each account it has counted.'),
+      }),
+    )
     .describe('What each rule has counted, in their order.'),
 })
 

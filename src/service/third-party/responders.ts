@@ -66,7 +66,7 @@ export function firstAnswer(context: ResponderContext, call: ResponderCall): Thi
       countHit(environment, responder)
       return takeSteps({ context, accountId, values, request }, responder)
     }
-    const counter = sequenceCounterOf(connector.connector, index)
+    const counter = sequenceCounterOf(connector.connector, index, responder.per && accountId)
     const answer = environment.model.transact(() => nextAnswer(environment.model, responder, counter))
     if (!answer) continue
     countHit(environment, responder)

@@ -164,6 +164,23 @@ describe('an answer that is not usable', () => {
     ))
 })
 
+describe('a sequence with per: account', () => {
+  it('begins again with an account that is deleted and made again', () => {
+    const responders = [{ on: {}, sequence: [{ body: { n: 1 } }, { body: { n: 2 } }], per: 'account' }]
+    const seed = appSeed([{ name: 'do' }], { authorization_type: 'NO_AUTH', responders })
+    return withToolmock({ seed }, async (mock) => {
+      const next = async () => (await run(mock, 'do')).body as unknown
+      expect([await next(), await next(), await next()]).toMatchObject([1, 2, 2].map((n) => ({ data: { n } })))
+      const account = { connector: 'app', identifier: 'ada' }
+      await mock.api.post('/connected_accounts:delete', account)
+      const counters = [...mock.environment.model.tables.counters.ids()]
+      expect(counters.filter((id) => id.startsWith('responder '))).toEqual([])
+      await mock.api.post('/connected_accounts', account)
+      expect(await next()).toMatchObject({ data: { n: 1 } })
+    })
+  })
+})
+
 describe('answers other than objects', () => {
   it.each([
     ['an array', '[1,2]', { array: [1, 2] }],

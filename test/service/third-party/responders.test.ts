@@ -161,6 +161,17 @@ describe('a sequence', () => {
     expect(seen).toEqual(expected)
   })
 
+  it('with per: account counts by account; calls without one together', async () => {
+    const each = { ...responder({}, answers), per: 'account' } as const
+    await using fixture = await registryOf(each)
+    const [ada, grace] = [fixture.place({}), fixture.place({}, { id: 'ca_2', sequence: 2, identifier: 'grace' })]
+    const seen = []
+    for (const account of [ada, grace, ada, grace]) seen.push(await fixture.call(account))
+    seen.push((await fixture.api('/')).body, (await fixture.api('/')).body)
+    const result = (value: number) => ({ kind: 'result', data: { value } })
+    expect(seen).toEqual([result(1), result(1), result(2), result(2), 1, 2])
+  })
+
   it('counts only its own requests', async () => {
     await using fixture = await registryOf(responder({ path: '/a' }, answers), responder({ path: '/b' }, answers))
     const seen = []
