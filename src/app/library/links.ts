@@ -18,7 +18,7 @@ export interface MockLinks {
   list(): Promise<readonly LinkView[]>
   /**
    * Waits for an open link, and answers the oldest.
-   * @param options `timeoutMs`: real milliseconds, 5,000 when absent, 600,000 at most
+   * @param options `timeoutMs`: real milliseconds, 3,000 when absent, 600,000 at most
    * @throws ToolmockError TIMED_OUT when there is none in time
    */
   wait(options?: { readonly timeoutMs?: number }): Promise<LinkView>
@@ -31,7 +31,7 @@ export interface MockLinks {
   complete(id: string | LinkView, decision: LinkDecision): Promise<{ readonly redirect_url: string }>
 }
 
-const DEFAULT_TIMEOUT_MS = 5000
+const DEFAULT_TIMEOUT_MS = 3000
 
 /** @internal */
 export function linksOf(control: ControlClient): MockLinks {

@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from 'node:timers'
 import type { components } from '../../model/contract/generated/control-types.ts'
 import { charsetOf, decodeBody } from '../../platform/body-text.ts'
 import { instant } from '../../model/domain/instant.ts'
@@ -166,7 +167,7 @@ const MAX_DECODED = 5 * 1024 * 1024
 
 /** How many of the latest entries are compared in search of near misses. */
 const COMPARED = 1000
-const DEFAULT_TIMEOUT = 5000
+const DEFAULT_TIMEOUT = 3000
 
 interface Dropped extends Pick<Journal, 'incompleteSince'> {
   readonly entries: readonly RecordedEntry[]

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { createToolmock } from '../../../src/index.ts'
+import { createToolmock, type Toolmock } from '../../../src/index.ts'
 import { Receiver, SECRET } from '../../service/webhooks/receiver.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -36,4 +36,14 @@ it('sends the events of accounts meanwhile', async () => {
   } finally {
     await receiver.close()
   }
+})
+
+it.each([
+  ['journal.wait', (mock: Toolmock) => mock.journal.wait({ operation: 'execute_tool' }, { timeoutMs: 50 })],
+  ['links.wait', (mock: Toolmock) => mock.links.wait({ timeoutMs: 50 })],
+])('%s ends after its real time', async (_name, wait) => {
+  await using mock = await createToolmock()
+  vi.useFakeTimers()
+  await expect(wait(mock)).rejects.toThrow()
+  vi.useRealTimers()
 })

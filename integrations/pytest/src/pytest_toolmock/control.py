@@ -100,7 +100,7 @@ class Links:
         """The links that can be followed, oldest first."""
         return self._control.call("GET", "/links")["links"]
 
-    def wait(self, timeout: float = 5) -> Link:
+    def wait(self, timeout: float = 3) -> Link:
         """The oldest link; waits so many seconds for one. Raises ToolmockError when there is none."""
         links = self._control.call("GET", "/links", wait_ms=int(timeout * 1000))["links"]
         if not links:
