@@ -100,7 +100,7 @@ function connectorProblems(item: JsonObject, path: Path, connectors: KnownConnec
   const names =
     connectors.size > 0
       ? listed(name, connectors.keys(), hints)
-      : 'there is none; give the seed `bundled` too for the bundled ones'
+      : 'there is none; --seed bundled, or `seed: [bundled, …]` in the configuration file, adds the bundled ones'
   return [{ path: [...path, 'connector'], found: mistake, allowed: `a connector that there is (${names})` }]
 }
 

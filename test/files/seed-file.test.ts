@@ -246,7 +246,7 @@ generate: { accounts: 5, connector: notes }
     [
       'generated accounts at no connector',
       'generate: [{ accounts: 1, connector: x }]\n',
-      's.yaml:1:38: `generate[0].connector` is "x"; allowed: a connector that there is (there is none; give the seed `bundled` too for the bundled ones)',
+      's.yaml:1:38: `generate[0].connector` is "x"; allowed: a connector that there is (there is none; --seed bundled, or `seed: [bundled, …]` in the configuration file, adds the bundled ones)',
     ],
     [
       'a list',
@@ -476,7 +476,7 @@ describe('loading seeds', () => {
     const custom = 'connectors: [{ connector: cp, custom_provider: Acme }]\n'
     const at = 'accounts: [{ connector: cp, identifier: a }]\n'
     expect(await messagesOf(seed(custom + at))).toEqual([
-      's.yaml:2:25: `accounts[0].connector` is "cp"; allowed: a connector that there is (there is none; give the seed `bundled` too for the bundled ones)',
+      's.yaml:2:25: `accounts[0].connector` is "cp"; allowed: a connector that there is (there is none; --seed bundled, or `seed: [bundled, …]` in the configuration file, adds the bundled ones)',
     ])
     const before = 'connectors: [{ connector: cp, authorization_type: NO_AUTH }]\n'
     await withFiles({ 'a.yaml': before + at, 'b.yaml': custom }, async (folder) => {

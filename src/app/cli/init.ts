@@ -56,7 +56,7 @@ export const init: Run<'init'> = async ({ operands, values }, { out }) => {
     await writeNew('config', CONFIGURATION, configurationText(seed, state))
     out(`wrote ${CONFIGURATION}`)
   }
-  const flags = configuration ? ` --seed ${shellQuote(seed)} --state ${state}` : ''
+  const flags = configuration ? ` --seed bundled --seed ${shellQuote(seed)} --state ${state}` : ''
   out('')
   out('Next:')
   out(`  npx toolmock validate ${shellQuote(folder)}`)
@@ -66,7 +66,7 @@ export const init: Run<'init'> = async ({ operands, values }, { out }) => {
 
 function configurationText(seed: string, state: string): string {
   return `# What the flags of npx toolmock say, as a file. Flags and variables win over it; npx toolmock config shows the result.
-seed: [${JSON.stringify(seed)}]
+seed: [bundled, ${JSON.stringify(seed)}] # bundled: the connectors that come with toolmock
 state: ${state}
 # verdict: { min_operations: 3, reports: { junit: toolmock.xml } } # how npx toolmock run -- CMD judges
 `

@@ -66,6 +66,7 @@ describe('toolmock init', () => {
     const serving = await toolmock.start([])
     const listed = await fetch(`${serving.url}/_mock/accounts`)
     expect(JSON.stringify(await listed.json())).toContain('bookings')
+    expect(await (await fetch(`${serving.url}/_mock/state`)).text()).toContain('mail_send_message')
     await serving.stop()
     expect(existsSync(toolmock.path('.toolmock/bookings.json'))).toBe(true)
   })
@@ -87,7 +88,9 @@ describe('toolmock init', () => {
     writeFileSync(toolmock.path('toolmock.config.yaml'), '# mine\n')
     const { stdout } = await toolmock.run(['init', 'second'])
     expect(stdout).toContain('kept toolmock.config.yaml, the configuration that is there\n')
-    expect(stdout).toContain('  npx toolmock start --seed second/seeds --state .toolmock/bookings.json --watch\n')
+    expect(stdout).toContain(
+      '  npx toolmock start --seed bundled --seed second/seeds --state .toolmock/bookings.json --watch\n',
+    )
     expect(readFileSync(toolmock.path('toolmock.config.yaml'), 'utf8')).toBe('# mine\n')
   })
 
