@@ -1,6 +1,6 @@
 import { CREDENTIAL_KINDS, TRAITS } from '../model/domain/authorization-type.ts'
 import { collectionNamed, type Collection, itemKey } from '../model/domain/collection.ts'
-import type { Connector } from '../model/domain/connector.ts'
+import { type Connector, providerOf } from '../model/domain/connector.ts'
 import { bareConnector, typeOfConnection } from '../model/domain/connector-defaults.ts'
 import { isErrorCode } from '../model/domain/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue, objectAt, own, textAt } from '../model/domain/json.ts'
@@ -14,7 +14,8 @@ export type KnownConnectors = ReadonlyMap<string, Connector | undefined>
 
 /**
  * The connectors that there are once a bundle is added to those that are there: its connector files, its connections of account
- * types, its custom providers (G19). A connector file that only serves custom providers takes the name away (G47).
+ * types, its custom providers (G19), its further connections of a provider (G73). A connector file that only serves custom
+ * providers takes the name away (G47).
  */
 export function connectorsIn(bundle: SeedBundle, there: KnownConnectors = new Map()): KnownConnectors {
   const connectors = new Map(there)
@@ -33,6 +34,16 @@ export function connectorsIn(bundle: SeedBundle, there: KnownConnectors = new Ma
     if (connector.custom_provider === null) connectors.set(connector.connector, connector)
     else connectors.delete(connector.connector)
   }
+  const ownNames = new Set<unknown>([
+    ...bundle.connectors.map(({ connector }) => connector),
+    ...bundle.providers.map(({ identifier }) => identifier),
+  ])
+  for (const { key_id, provider_key, type } of bundle.connections) {
+    if (provider_key === undefined || ownNames.has(key_id) || (type && !typeOfConnection(type))) continue
+    const ofProvider =
+      connectors.get(provider_key) ?? [...connectors.values()].find((each) => each && providerOf(each) === provider_key)
+    if (ofProvider) connectors.set(key_id, ofProvider)
+  }
   return connectors
 }
 
@@ -49,7 +60,9 @@ export function namesIn(document: JsonValue): string[] {
 /** Every name in a seed that may mean a connector, of wrong entries too, so that one mistake is reported once. */
 export function possibleNames(seed: JsonValue): string[] {
   const typed = valuesAt(seed, ['connections', '*']).flatMap(({ value }) =>
-    isJsonObject(value) && own(value, 'type') !== undefined ? [own(value, 'key_id')] : [],
+    isJsonObject(value) && (own(value, 'type') ?? own(value, 'provider_key')) !== undefined
+      ? [own(value, 'key_id')]
+      : [],
   )
   return [
     ...namesIn(seed),
@@ -88,9 +101,16 @@ export function checkSeed(document: JsonValue, connectors: KnownConnectors, file
 }
 
 function connectionProblems(item: JsonObject, path: Path, connectors: KnownConnectors): Problem[] {
-  if (own(item, 'type') !== undefined || connectors.has(textAt(item, 'key_id'))) return []
-  const allowed = 'a type, because no connector has the name of this connection'
-  return [{ path: [...path, 'type'], found: 'nothing', allowed }]
+  const [keyId, type] = [textAt(item, 'key_id'), own(item, 'type')]
+  const connector = connectors.get(keyId)
+  if (type === undefined) {
+    const allowed = 'a type, because no connector has the name of this connection, or that of its provider_key'
+    return connectors.has(keyId) ? [] : [{ path: [...path, 'type'], found: 'nothing', allowed }]
+  }
+  const typeOfProvider = connector && TRAITS[connector.authorization_type].connectionType
+  if (connector?.connector === keyId || typeOfProvider === undefined || type === typeOfProvider) return []
+  const allowed = `${typeOfProvider}, the type of its provider ${connector?.connector ?? ''}, or none`
+  return [{ path: [...path, 'type'], found: problemValue(type), allowed }]
 }
 
 function connectorProblems(item: JsonObject, path: Path, connectors: KnownConnectors, hints: Hints): Problem[] {

@@ -34,7 +34,7 @@ export function matchesRule({ at, on }: ScenarioRule, request: ScenarioRequest):
     at === request.at &&
     (on.operation === undefined || on.operation === request.operation) &&
     matchesText(on.tool, request.tool) &&
-    matchesText(on.connector, request.connector) &&
+    matchesConnector(on.connector, request) &&
     matchesText(on.client, request.clientId) &&
     matchesText(on.method, request.method) &&
     matchesText(on.path, request.path) &&
@@ -47,6 +47,11 @@ export function matchesRule({ at, on }: ScenarioRule, request: ScenarioRequest):
 
 function matchesText(wanted: TextMatch | undefined, text: string | undefined): boolean {
   return wanted === undefined || matchesValue(wanted, text)
+}
+
+/** A third party is called by its own name and, for an account of another connection, by that one's (G73). */
+function matchesConnector(match: RuleMatch['connector'], request: ScenarioRequest): boolean {
+  return matchesText(match, request.connector) || matchesText(match, request.account?.connector)
 }
 
 /** The account as it is; for one that does not exist yet, what the request says of it. */

@@ -6,21 +6,21 @@ import { type Instant, instant } from '../model/domain/instant.ts'
 import type { AuthRequest } from '../model/domain/generated/tables.ts'
 import type { ThirdParty } from '../model/domain/ports.ts'
 import type { RequestTrace } from '../model/domain/request-trace.ts'
-import { connectionOf, type Environment, now } from './environment.ts'
+import { accountsOf, connectionOf, connectionsOf, type Environment, now } from './environment.ts'
 import { revokeGrants } from './grants.ts'
 
-/** A new account of a connector, as it is without credentials, and not yet in the model. */
+/** A new account at a connection of a connector, as it is without credentials, and not yet in the model. */
 export function newAccount(
   environment: Environment,
   connector: Connector,
-  name: Scope & Pick<Account, 'identifier'>,
+  name: Scope & Pick<Account, 'connector' | 'identifier'>,
   id = environment.ids.id('ca'),
 ): Account {
   return {
     id,
     sequence: 0,
-    connection_id: connectionOf(environment, connector.connector)?.id ?? '',
-    connector: connector.connector,
+    connection_id: connectionOf(environment, name.connector)?.id ?? '',
+    connector: name.connector,
     provider: providerOf(connector),
     identifier: name.identifier,
     organization_id: name.organization_id,
@@ -50,8 +50,15 @@ function endLinks({ model }: Environment, accounts: ReadonlySet<string>, at: Ins
       magic_links.put({ ...link, expires_at: link.expires_at > at ? at : link.expires_at, expired: true })
 }
 
+/** Gives all connections of a connector the connector's type. Only inside a transaction. */
+export function adoptConnectionType(environment: Environment, { connector, authorization_type }: Connector): void {
+  const { connectionType: type } = TRAITS[authorization_type]
+  for (const connection of connectionsOf(environment, connector))
+    if (connection.type !== type) environment.model.tables.connections.put({ ...connection, type })
+}
+
 /**
- * Gives the accounts of a connector the connector's authorization type (G39). Credentials of another type no longer fit: they
+ * Gives the accounts at all connections of a connector the connector's authorization type (G39). Credentials of another type no longer fit: they
  * are revoked and dropped, its links and what waits for verification end, and the account is as after a create without
  * credentials. Only inside a transaction.
  */
@@ -68,7 +75,7 @@ export function adoptConnectorType(
   const now = environment.clock.now()
   const at = instant(now)
   const changed = new Set<string>()
-  for (const account of environment.model.accountIndex.ofConnector(name)) {
+  for (const account of accountsOf(environment, connector.connector)) {
     if (account.authorization_type === type) continue
     revokeGrants(environment, account)
     endRequests(environment, account, 'withdrawn')

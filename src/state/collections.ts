@@ -9,7 +9,7 @@ import {
 } from '../model/domain/collection.ts'
 import type { CollectionOwner } from '../model/domain/connector.ts'
 import type { JsonObject } from '../model/domain/json.ts'
-import type { Environment } from './environment.ts'
+import { accountsOf, type Environment } from './environment.ts'
 
 /** The counter of a collection's items. It exists once the collection has got the items that it begins with. */
 export function counterOf(place: CollectionPlace): string {
@@ -93,11 +93,11 @@ export function replaceItems(
 }
 
 /** Lets a collection begin again for every account. */
-function restartCollection({ model }: Environment, connector: string, collection: string): void {
-  const { collection_items, counters } = model.tables
+function restartCollection(environment: Environment, connector: string, collection: string): void {
+  const { collection_items, counters } = environment.model.tables
   for (const row of collection_items.values())
     if (row.connector === connector && row.collection === collection) collection_items.remove(row.id)
-  const accounts = ['', ...model.accountIndex.ofConnector(connector).map(({ id }) => id)]
+  const accounts = ['', ...accountsOf(environment, connector).map(({ id }) => id)]
   for (const account_id of accounts) counters.remove(counterOf({ connector, collection, account_id }))
 }
 
@@ -105,9 +105,11 @@ function restartCollection({ model }: Environment, connector: string, collection
 export function removeItemsOf(environment: Environment, account: Account): void {
   const { collections, tables } = environment.model
   for (const id of collections.ofAccount(account.id)) tables.collection_items.remove(id)
-  const { connector, id: account_id } = account
+  const { id: account_id } = account
+  const owner: CollectionOwner & { readonly responders?: readonly unknown[] } =
+    environment.connector(account.connector) ?? account
+  const { connector, collections: declared = {}, responders = [] } = owner
   for (const counter of rateCountersOf({ connector, account_id })) tables.counters.remove(counter)
-  const { collections: declared = {}, responders = [] } = environment.connector(connector) ?? {}
   for (const at of responders.keys()) tables.counters.remove(sequenceCounterOf(connector, at, account_id))
   for (const collection of Object.keys(declared)) {
     tables.counters.remove(counterOf({ connector, collection, account_id }))

@@ -1,7 +1,7 @@
 import type { Account } from '../model/domain/account.ts'
 import { BoundedCache } from '../model/domain/bounded-cache.ts'
 import type { Connection } from '../model/domain/connection.ts'
-import type { Connector, Responder } from '../model/domain/connector.ts'
+import { type Connector, providerOf, type Responder } from '../model/domain/connector.ts'
 import { connectorOfConnection, connectorOfProvider } from '../model/domain/connector-defaults.ts'
 import type { Instant } from '../model/domain/instant.ts'
 import type { Ids } from '../model/domain/ports.ts'
@@ -236,11 +236,26 @@ export class Environment {
   }
 }
 
-/** The connection of a connector; undefined once it is deleted. */
-export function connectionOf(environment: Environment, connector: string): Connection | undefined {
-  for (const connection of environment.model.tables.connections.values()) {
-    if (connection.key_id === connector) return connection
-  }
+/** The connection of a `key_id`; undefined once it is deleted. */
+export function connectionOf({ model }: Environment, keyId: string): Connection | undefined {
+  return connectionWithKey(model, keyId)
+}
+
+/** All connections of a connector: its own, and those that name its provider (G73). */
+export function connectionsOf(environment: Environment, connector: string): Connection[] {
+  const { connections } = environment.model.tables
+  return [...connections.values()].filter(({ key_id }) => environment.connector(key_id)?.connector === connector)
+}
+
+/** The accounts at all connections of a connector. */
+export function accountsOf(environment: Environment, connector: string): Account[] {
+  const { accountIndex } = environment.model
+  const keys = new Set([connector, ...connectionsOf(environment, connector).map(({ key_id }) => key_id)])
+  return [...keys].flatMap((key) => accountIndex.ofConnector(key))
+}
+
+function connectionWithKey({ tables }: Model, keyId: string): Connection | undefined {
+  for (const connection of tables.connections.values()) if (connection.key_id === keyId) return connection
   return undefined
 }
 
@@ -283,25 +298,36 @@ export class ReadGuard {
 }
 
 /**
- * Finds connectors by `key_id` (G19): connector files, custom providers, bare connections. Those of providers and connections
- * are computed once for each row, because rows are immutable.
+ * Finds connectors by `key_id` (G19): connector files, custom providers, the connector of a connection's provider (G73), bare
+ * connections. Those of providers and connections are computed once for each row, because rows are immutable.
  */
 class ConnectorCache {
   readonly #ofRow = new WeakMap<object, { template: Connector | undefined; connector: Connector | undefined }>()
 
   find(model: Model, keyId: string): Connector | undefined {
-    const { connectors, connections } = model.tables
-    const file = connectors.get(keyId)
+    const named = this.#named(model, keyId)
+    if (named) return named
+    const connection = connectionWithKey(model, keyId)
+    const bare = connection && this.#of(connection, undefined, () => connectorOfConnection(connection))
+    return bare && (this.#ofProvider(model, connection.provider_key) ?? bare)
+  }
+
+  #named(model: Model, name: string): Connector | undefined {
+    const { connectors } = model.tables
+    const file = connectors.get(name)
     if (file?.custom_provider === null) return file
-    const provider = providerNamed(model, keyId, true)
-    if (provider) {
-      const template = templateOf(provider, connectors.values())
-      return this.#of(provider, template, () => connectorOfProvider(provider, template))
-    }
-    for (const connection of connections.values()) {
-      if (connection.key_id === keyId) return this.#of(connection, undefined, () => connectorOfConnection(connection))
-    }
-    return undefined
+    const provider = providerNamed(model, name, true)
+    if (!provider) return undefined
+    const template = templateOf(provider, connectors.values())
+    return this.#of(provider, template, () => connectorOfProvider(provider, template))
+  }
+
+  /** A connector file may name another word for its provider. */
+  #ofProvider(model: Model, name: string): Connector | undefined {
+    const files = model.tables.connectors.values()
+    return (
+      this.#named(model, name) ?? [...files].find((file) => file.custom_provider === null && providerOf(file) === name)
+    )
   }
 
   #of(row: object, template: Connector | undefined, make: () => Connector | undefined): Connector | undefined {

@@ -10,14 +10,7 @@ import { SEED_ACCOUNT_FIELDS } from '../model/domain/generated/tables.ts'
 import { instant } from '../model/domain/instant.ts'
 import type { JsonObject } from '../model/domain/json.ts'
 import type { ThirdParty } from '../model/domain/ports.ts'
-import {
-  connectionType,
-  isMcp,
-  NEW_PROVIDER,
-  newIdentifier,
-  type Provider,
-  providerView,
-} from '../model/domain/provider.ts'
+import { isMcp, NEW_PROVIDER, newIdentifier, type Provider, providerView } from '../model/domain/provider.ts'
 import {
   isClientPattern,
   type SeedAccount,
@@ -28,10 +21,10 @@ import {
 } from '../model/domain/seed.ts'
 import { RequestTrace } from '../model/domain/request-trace.ts'
 import { lazyImport } from '../model/domain/once.ts'
-import { adoptConnectorType, newAccount } from './account-changes.ts'
+import { adoptConnectionType, adoptConnectorType, newAccount } from './account-changes.ts'
 import { newAuthRequest } from './auth-requests.ts'
 import { replaceItems, restartReplaced } from './collections.ts'
-import { connectionOf, type Environment, providerNamed } from './environment.ts'
+import { accountsOf, connectionOf, type Environment, providerNamed } from './environment.ts'
 import { ACCOUNT_SEQUENCE } from './model/model.ts'
 
 /**
@@ -82,18 +75,21 @@ function putConnector(environment: Environment, connector: Connector): void {
   restartReplaced(environment, connector, before)
   if (before && providerOf(before) !== providerOf(connector)) renameProvider(environment, providerOf(before), connector)
   if (connector.custom_provider !== null) return
-  const { connectionType: type } = TRAITS[connector.authorization_type]
-  connections.put({ ...connectionFor(environment, connector.connector), type })
+  connections.put(connectionFor(environment, connector.connector))
+  adoptConnectionType(environment, connector)
   providers.put(standardProvider(environment, connector))
 }
 
 /** Puts a connection, or changes what a connector's connection has beside its defaults. Only inside a transaction. */
-function putConnection(environment: Environment, seed: SeedConnection): void {
+export function putConnection(environment: Environment, seed: SeedConnection): Connection {
   const connection = connectionFor(environment, seed.key_id)
   const { connections } = environment.model.tables
   const id = seed.id ?? connection.id
   if (id !== connection.id) connections.remove(connection.id)
   connections.put({ ...connection, ...seed, id })
+  const connector = environment.connector(seed.key_id)
+  if (connector && connector.connector !== seed.key_id) adoptConnectionType(environment, connector)
+  return connectionFor(environment, seed.key_id)
 }
 
 function connectionFor(environment: Environment, keyId: string): Connection {
@@ -119,11 +115,10 @@ function standardProvider({ ids, model }: Environment, connector: Connector): Pr
 }
 
 /** Gives the accounts of a connector its new provider, and removes the former one that nothing names any more. */
-function renameProvider({ model }: Environment, former: string, connector: Connector): void {
-  const { accounts, connectors, providers } = model.tables
+function renameProvider(environment: Environment, former: string, connector: Connector): void {
+  const { accounts, connectors, providers } = environment.model.tables
   const provider = providerOf(connector)
-  const ofConnector = model.accountIndex.ofConnector(connector.connector)
-  for (const account of ofConnector) accounts.put({ ...account, provider })
+  for (const account of accountsOf(environment, connector.connector)) accounts.put({ ...account, provider })
   if ([...connectors.values()].some((each) => providerOf(each) === former)) return
   for (const each of [...providers.values()])
     if (!each.is_custom && each.identifier === former) providers.remove(each.id)
@@ -155,8 +150,9 @@ function putProvider(environment: Environment, seed: SeedProvider): void {
     is_custom_mcp: isMcp(patterns),
   }
   model.tables.providers.put(provider)
-  const connection = connectionFor(environment, provider.identifier)
-  model.tables.connections.put({ ...connection, type: connectionType(provider) })
+  model.tables.connections.put(connectionFor(environment, provider.identifier))
+  const connector = environment.connector(provider.identifier)
+  if (connector) adoptConnectionType(environment, connector)
 }
 
 /**
@@ -198,7 +194,7 @@ function putCollection(environment: Environment, place: CollectionPlace, items: 
   if (!definition) throw new Error(`the seed has items for ${place.connector}/${place.collection}, which there is not`)
   replaceItems(
     environment,
-    place,
+    { ...place, connector: connector.connector },
     items.map((item) => [itemKey(definition, item) ?? '', item]),
   )
 }

@@ -131,7 +131,7 @@ generate: { accounts: 5, connector: notes }
     [
       'a connection without a type',
       'connections: [{ key_id: a }]\n',
-      's.yaml:1:15: `connections[0].type` is required; allowed: a type, because no connector has the name of this connection',
+      's.yaml:1:15: `connections[0].type` is required; allowed: a type, because no connector has the name of this connection, or that of its provider_key',
     ],
     [
       'a connection type that is none',

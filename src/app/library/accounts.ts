@@ -1,5 +1,5 @@
 import type { ControlClient } from './control-client.ts'
-import type { AccountView, ConnectionView } from './types.ts'
+import type { AccountView, ConnectionView, NewConnection } from './types.ts'
 
 /**
  * Events of connected accounts that the client under test does not cause (3.1, "States" in `docs/fidelity.md`). Every call takes
@@ -19,12 +19,19 @@ export interface MockAccounts {
 }
 
 /**
- * Events of connections (3.2). Every call takes the connection's id or its `key_id` (`mail`) and answers the connection after
- * the event.
+ * Further connections of a provider, and events of connections (3.2). Every call but `create` takes the connection's id or its `key_id` (`mail`) and answers the connection after
+ * it.
  *
- * All throw ToolmockError: `CONNECTION_NOT_FOUND`, or `ILLEGAL_MOVE` with from, event and what is allowed.
+ * All throw ToolmockError: `CONNECTION_NOT_FOUND`, `CONNECTION_EXISTS`, `CONNECTION_NOT_REMOVABLE`, or `ILLEGAL_MOVE` with from, event and what is allowed.
  */
 export interface MockConnections {
+  /**
+   * Another connection of a provider, with its tools and accounts of its own: `{ key_id: 'mail-eu', provider_key: 'mail' }`.
+   * @throws ToolmockError INVALID_BODY for an unknown provider
+   */
+  create(connection: NewConnection): Promise<ConnectionView>
+  /** Its accounts become `DISCONNECTED`. That of a connector or custom provider itself cannot be removed. */
+  remove(id: string): Promise<void>
   /** From `DRAFT` to `IN_PROGRESS`. */
   start(id: string): Promise<ConnectionView>
   /** From `IN_PROGRESS` to `COMPLETED`. */
@@ -53,6 +60,8 @@ export function connectionsOf(control: ControlClient): MockConnections {
   const apply = (event: Event) => async (id: string) =>
     (await control.call('POST /connections/{id}/{event}', { path: { id, event } })).connection
   return {
+    create: async (body) => (await control.call('POST /connections', { body })).connection,
+    remove: (id) => control.send('DELETE /connections/{id}', { path: { id } }),
     start: apply('start'),
     complete: apply('complete'),
     enable: apply('enable'),

@@ -26,6 +26,8 @@ export type ScenarioDocument = Schemas['ScenarioDocument']
 export type AccountView = Schemas['AccountAnswer']['account']
 /** A connection (2.5). */
 export type ConnectionView = Schemas['ConnectionAnswer']['connection']
+/** What a connection is made of, beside its provider. */
+export type NewConnection = Schemas['NewConnection']
 export type ClockView = Schemas['Clock']
 export type LinkView = Schemas['Link']
 export type ScenarioView = Schemas['Scenario']

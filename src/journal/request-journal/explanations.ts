@@ -207,8 +207,10 @@ export const DETAILS: ReadonlyMap<string, Details> = new Map<string, Details>(
       actions: ({ entry, environment }) => {
         const connector = entry.trace.account?.connector
         // A request that names no connector was for a tool of any of them (G21).
-        const all = [...(environment?.model.tables.connectors.values() ?? [])]
-        const connectors = connector === undefined ? all : all.filter((each) => each.connector === connector)
+        const connectors =
+          connector === undefined
+            ? [...(environment?.model.tables.connectors.values() ?? [])]
+            : [environment?.connector(connector)].filter((each) => each !== undefined)
         return meantBy(
           entry,
           'tool_name',

@@ -20,7 +20,7 @@ export const LIFECYCLE_EVENTS = {
   credentials_updated: 'update with live credentials',
   credentials_removed: 'an update removes the last static credential',
   disconnected: 'disconnected manually, or access removed at the third party',
-  provider_deleted: 'its custom provider is deleted',
+  provider_deleted: 'its custom provider or connection is deleted',
   type_changed: 'its provider or connector changes its authorization type',
   type_changed_ready: 'the same, and the new type needs no user',
   deleted: 'delete',

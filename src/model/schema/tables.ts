@@ -171,7 +171,9 @@ export const bearerToken = strict({
 
 export const connectionFields = {
   id: nonEmpty.optional().describe('Absent: a generated one.'),
-  key_id: connectorName.describe('Its name in requests. A connector of that name gives the connection its type.'),
+  key_id: connectorName.describe(
+    'Its name in requests. A connector of that name gives the connection its type and tools.',
+  ),
   organization_id: text.optional().describe('The organization that it belongs to.'),
   organization_name: text.optional().describe('The name of that organization.'),
   domains: z.array(nonEmpty).optional().describe('The mail domains of that organization.'),
@@ -181,9 +183,16 @@ export const connectionFields = {
     .regex(/^[A-Z][A-Z0-9_]*$/, { error: 'an upper-case name such as IDP_SIMULATOR' })
     .optional()
     .describe('An upper-case name such as IDP_SIMULATOR. Absent: CUSTOM.'),
-  provider_key: text.optional().describe('The name of its provider. Absent: key_id.'),
+  provider_key: text
+    .optional()
+    .describe(
+      'The name of its provider. Absent: key_id. Where no connector is named key_id, the one of this name or provider gives the connection its type, tools, sign-in and third party.',
+    ),
   status: z.enum(CONNECTION_STATUSES).optional().describe('How far its set-up is. Absent: COMPLETED.'),
-  type: z.enum(CONNECTION_TYPES).optional().describe('Required, unless a connector has this name.'),
+  type: z
+    .enum(CONNECTION_TYPES)
+    .optional()
+    .describe('Required, unless a connector has the name of the connection or its provider.'),
   mcp_server_url: text.optional().describe('What the list of connections shows. Absent: empty.'),
 } as const satisfies Fields
 

@@ -1,18 +1,22 @@
 import type { Account, AccountStatus } from '../../model/domain/account.ts'
 import { TRAITS } from '../../model/domain/authorization-type.ts'
+import type { Connection } from '../../model/domain/connection.ts'
 import { ServiceError } from '../../model/domain/errors.ts'
-import { type JsonObject, jsonText } from '../../model/domain/json.ts'
+import { type JsonObject, jsonText, present } from '../../model/domain/json.ts'
 import { maskJson } from '../../model/domain/masking.ts'
+import { listed } from '../../model/domain/suggestion.ts'
 import { quote } from '../../model/domain/text.ts'
 import { errorReply } from '../http/answer.ts'
 import { ACCOUNT_EVENTS, allowedEvents, applyAccountEvent } from '../../state/account-events.ts'
 import { withoutCredentials } from '../../service/operations/accounts.ts'
 import { applyConnectionEvent, CONNECTION_EVENTS, findConnection } from '../../service/operations/connections.ts'
+import { removeConnection } from '../../service/operations/providers.ts'
 import { changed, type ControlHandlers } from './call.ts'
-import { ControlError } from './errors.ts'
+import { ControlError, invalidInput } from './errors.ts'
 import { runOperation } from './operation.ts'
-import type { Environment } from '../../state/environment.ts'
+import { connectionOf, type Environment, providerNamed } from '../../state/environment.ts'
 import { refusesRenewal } from '../../state/grants.ts'
+import { putConnection } from '../../state/seeding.ts'
 
 export const accountHandlers = {
   list_accounts: ({ environment, query }) => {
@@ -79,18 +83,55 @@ export const accountHandlers = {
     return changed(`${event} was applied to account ${account.id}`, { body })
   },
 
-  /** The id in the path can be a `key_id` (2.5). */
+  create_connection: ({ environment, body }) => {
+    const { key_id, provider_key } = body
+    if (environment.connector(key_id) ?? connectionOf(environment, key_id))
+      throw new ControlError('CONNECTION_EXISTS', `there is a connection ${quote(key_id)} already`)
+    const known = [...environment.connectors.keys()]
+    const connection = environment.model.transact(() => {
+      const row = putConnection(environment, present(body))
+      if (environment.connector(key_id)?.connector !== key_id) return row
+      const problem = {
+        found: quote(provider_key),
+        allowed: `a connector that there is (${listed(provider_key, known)})`,
+      }
+      throw invalidInput('INVALID_BODY', [{ path: ['provider_key'], ...problem }])
+    })
+    return {
+      status: 201,
+      ...changed(`the connection ${key_id} of ${provider_key} was created`, { body: { connection } }),
+    }
+  },
+
+  delete_connection: ({ environment, path, trace }) => {
+    const connection = connectionWith(environment, path.id)
+    const { key_id } = connection
+    const { tables } = environment.model
+    if (tables.connectors.get(key_id)?.custom_provider === null || providerNamed(environment.model, key_id, true)) {
+      const message = `the connection ${quote(key_id)} has the name of a connector or custom provider, which needs it`
+      throw new ControlError('CONNECTION_NOT_REMOVABLE', message)
+    }
+    environment.model.transact(() => removeConnection(environment, connection, trace), trace)
+    return changed(`the connection ${key_id} was deleted`)
+  },
+
   connection_event: (call) => {
     const { environment, path } = call
     const event = known(path.event, CONNECTION_EVENTS)
-    const connection = findConnection(environment, path.id)
-    if (!connection) throw new ControlError('CONNECTION_NOT_FOUND', `there is no connection ${quote(path.id)}`)
+    const connection = connectionWith(environment, path.id)
     const moved = applyConnectionEvent(environment, connection, event)
     return changed(`${event} was applied to connection ${moved.id} (${moved.key_id})`, {
       body: { connection: moved },
     })
   },
 } satisfies Partial<ControlHandlers>
+
+/** @param idOrKey its id, or its `key_id` (2.5). @throws ControlError CONNECTION_NOT_FOUND */
+function connectionWith(environment: Environment, idOrKey: string): Connection {
+  const connection = findConnection(environment, idOrKey)
+  if (connection) return connection
+  throw new ControlError('CONNECTION_NOT_FOUND', `there is no connection ${quote(idOrKey)}`)
+}
 
 /** Without credentials, and with the secrets in its `api_config` masked: these answers are shown on screens. */
 function shownAccount(account: Account): JsonObject {

@@ -4,7 +4,7 @@ import type { CollectionOwner } from '../../model/domain/connector.ts'
 import { quote, thereAre } from '../../model/domain/text.ts'
 import { baseUrlOf } from '../../model/domain/request-headers.ts'
 import { replaceItems } from '../../state/collections.ts'
-import type { Environment } from '../../state/environment.ts'
+import { accountsOf, type Environment } from '../../state/environment.ts'
 import { changed, type EnvironmentCall, type ControlHandlers } from './call.ts'
 import { ControlError, invalidInput } from './errors.ts'
 
@@ -18,7 +18,7 @@ export const collectionHandlers = {
 
   list_third_parties: ({ services, request, environment }) => {
     const base = baseUrlOf(request, services.baseUrl)
-    const third_parties = [...environment.connectors.values()].map(
+    const third_parties = [...new Set(environment.connectors.values())].map(
       ({ connector, display_name, authorization_type, base_url, collections = {} }) => {
         const url = base_url ?? `${base}/third-party/${encodeURIComponent(connector)}/api`
         return { connector, display_name, authorization_type, url, collections: Object.keys(collections) }
@@ -93,12 +93,12 @@ function collectionNotFound(what: string, there: readonly string[]): ControlErro
 }
 
 function ownersOf({ services, environment }: Pick<NamingCall, 'services' | 'environment'>): CollectionOwner[] {
-  return [...environment.connectors.values(), ...services.extensions.all]
+  return [...new Set(environment.connectors.values()), ...services.extensions.all]
 }
 
 /** The id of the account whose items are meant; empty where accounts share them. */
 function accountOf(
-  { model }: Environment,
+  environment: Environment,
   { connector }: CollectionOwner,
   { per }: Collection,
   asked: string | undefined,
@@ -113,8 +113,9 @@ function accountOf(
     const allowed = `the id or identifier of an account of ${connector}, because each has items of its own`
     throw invalidInput('INVALID_QUERY', [{ path: 'account', found: 'nothing', allowed }])
   }
-  const byId = model.tables.accounts.get(asked)
-  const [only, ...others] = byId?.connector === connector ? [byId] : model.accountIndex.named(connector, asked)
+  const [only, ...others] = accountsOf(environment, connector).filter(({ id, identifier }) =>
+    [id, identifier].includes(asked),
+  )
   if (!only) throw new ControlError('ACCOUNT_NOT_FOUND', `${connector} has no connected account ${quote(asked)}`)
   if (others.length === 0) return only.id
   const mistake = `the identifier of ${String(others.length + 1)} accounts`

@@ -7,6 +7,7 @@ import { didYouMean } from '../../model/domain/suggestion.ts'
 import { quote } from '../../model/domain/text.ts'
 import { type Times, timesRange } from '../../model/domain/times.ts'
 import { hasBody, readWholeBody as readBytes } from '../http/body.ts'
+import { connectorName } from '../../model/schema/parts.ts'
 import { type Problem, problemsOf, problemValue } from '../../model/schema/problems.ts'
 import { webhookSchema } from '../../model/schema/seed-values.ts'
 import { lazyImport } from '../../model/domain/once.ts'
@@ -39,6 +40,7 @@ const BODIES = {
     ({ label, file, line }) => label !== undefined || (file === undefined && line === undefined),
     { path: ['label'], error: 'the name of the test, where file or line is given' },
   ),
+  create_connection: DECLARED_BODIES.create_connection.extend({ key_id: connectorName }),
   count_requests: DECLARED_BODIES.count_requests.refine(hasRange, EMPTY_RANGE),
   verify_requests: DECLARED_BODIES.verify_requests
     .refine(hasRange, EMPTY_RANGE)

@@ -62,13 +62,13 @@ export const stateHandlers = {
 
   list_connectors: ({ environment, request, services }) => {
     const baseUrl = (): string => baseUrlOf(request, services.baseUrl)
-    const connectors = [...environment.connectors.values()].map((each) => ({
-      connector: each.connector,
+    const connectors = [...environment.connectors].map(([keyId, each]) => ({
+      connector: keyId,
       display_name: each.display_name,
       description: each.description,
       authorization_type: each.authorization_type,
-      enabled: isEnabled(environment, each.connector),
-      mcp_server_url: serverUrlOf({ ...services, environment, baseUrl }, each.connector),
+      enabled: isEnabled(environment, keyId),
+      mcp_server_url: serverUrlOf({ ...services, environment, baseUrl }, keyId),
       people: each.people,
       base_url: each.base_url,
       tools: each.tools.map(({ name }) => name),

@@ -120,7 +120,7 @@ export async function callTool(
   services: ServiceParts,
 ): Promise<CallToolResult | InputRequiredResult | undefined> {
   const offered = tools.find(({ tool }) => tool.name === name)
-  const connector = (offered ?? tools[0])?.connector.connector ?? ''
+  const connector = (offered ?? tools[0])?.connection.key_id ?? ''
   const request = { name, input, connector, refused: offered ? undefined : unknownTool(name, tools) }
   const words = wordsOf(exchange)
   const { body, refused } = executeToolBody(request, exchange, words)

@@ -46,7 +46,7 @@ export function createConnectedAccount(call: Call<'create_connected_account'>): 
   checkAuthorizationType(body.connected_account?.authorization_type, connector, trace)
   const patch = effective(filled(body.connected_account?.authorization_details, trace), connector, trace)
   checkFit(patch, type)
-  const account = newAccount(environment, connector, { identifier: body.identifier, ...scopeOf(body) })
+  const account = newAccount(environment, connector, { ...body, ...scopeOf(body) })
   account.credentials = mergeCredentials({}, patch, type, body.identifier)
   account.api_config = mergeKeys({}, body.connected_account?.api_config ?? {})
   if (patch.trusted_idp) checkDatabaseUser(account.credentials, connector)

@@ -13,8 +13,8 @@ import { pageOfList, type Positioned, positioned } from './paging.ts'
 
 /** GET /tools: the tools of every connector, or of the connectors whose accounts match the filter. */
 export function listTools({ environment, query }: Call<'list_tools'>): Reply {
-  const matches = matching(query)
-  const tools = toolsAt(environment, connectorFilter(environment, query)).filter(({ item }) => matches(item))
+  const [matches, isUsed] = [matching(query), connectionFilter(environment, query)]
+  const tools = toolsAt(environment, (each) => isUsed(each.connection) && matches(each))
   const { items, ...rest } = pageOfList(environment, 'tools', tools, query)
   const listed = query['filter.summary']
     ? { tool_names: items.map(({ tool }) => tool.name) }
@@ -28,7 +28,7 @@ export function listScopedTools({ environment, query }: Call<'list_scoped_tools'
   const matches = offerFilter(query)
   const tools = usableAccounts(environment, identifier).flatMap((account) => {
     const connector = environment.connector(account.connector)
-    const all = connector ? toolsFrom(account.sequence, connector) : []
+    const all = connector ? toolsFrom(account.sequence, account.connector, connector) : []
     return all
       .filter(({ item }) => matches(item))
       .map(({ position, item }) => ({ position, item: { ...item, account } }))
@@ -48,9 +48,8 @@ export function listAvailableTools({ environment, query }: Call<'list_available_
   const matches = offerFilter(query)
   if (environment.model.accountIndex.where({ identifier }).length === 0)
     throw new ServiceError('ACCOUNT_NOT_FOUND', `the identifier ${quote(identifier)} has no connected account`)
-  const connectors = new Set(usableAccounts(environment, identifier).map(({ connector }) => connector))
-  const isUsable = ({ connector }: Connector): boolean => connectors.has(connector)
-  const tools = toolsAt(environment, isUsable).filter(({ item }) => matches(item))
+  const connections = new Set(usableAccounts(environment, identifier).map(({ connector }) => connector))
+  const tools = toolsAt(environment, (each) => connections.has(each.connection) && matches(each))
   const { items, ...rest } = pageOfList(environment, 'available tools', tools, query)
   return { status: 200, body: { tools: items.map((item) => toolView(environment, item)), ...rest } }
 }
@@ -82,6 +81,8 @@ export function listAppConnections(call: Call<'list_app_connections'>): Reply {
 }
 
 interface ConnectorTool {
+  /** The `key_id` of a connection of the connector. */
+  connection: string
   connector: Connector
   tool: Tool
 }
@@ -89,16 +90,23 @@ interface ConnectorTool {
 /** The distance between the positions of two connectors or accounts: more than any connector has tools. */
 const POSITIONS_BETWEEN = 100_000
 
-/** The tools of a connector that is at a position of its own list. */
-function toolsFrom(position: number, connector: Connector): Positioned<ConnectorTool>[] {
-  return connector.tools.map((tool, at) => ({ position: position * POSITIONS_BETWEEN + at, item: { connector, tool } }))
+/** The tools of a connector, of which a connection or an account is at a position of its own list. */
+function toolsFrom(position: number, connection: string, connector: Connector): Positioned<ConnectorTool>[] {
+  return connector.tools.map((tool, at) => ({
+    position: position * POSITIONS_BETWEEN + at,
+    item: { connection, connector, tool },
+  }))
 }
 
-/** The tools of connectors, in the order of the connections (G42). */
-function toolsAt(environment: Environment, isChosen: (connector: Connector) => boolean): Positioned<ConnectorTool>[] {
+/** The tools of connections, in the order of these (G42): each tool once, also where its connector has several (G73). */
+function toolsAt(environment: Environment, isChosen: (tool: ConnectorTool) => boolean): Positioned<ConnectorTool>[] {
+  const listed = new Set<string>()
   return positioned(environment.model.tables.connections).flatMap(({ position, item: { key_id } }) => {
     const connector = environment.connector(key_id)
-    return connector && isChosen(connector) ? toolsFrom(position, connector) : []
+    if (!connector || listed.has(connector.connector)) return []
+    const tools = toolsFrom(position, key_id, connector).filter(({ item }) => isChosen(item))
+    if (tools.length > 0) listed.add(connector.connector)
+    return tools
   })
 }
 
@@ -121,11 +129,11 @@ function toolView(environment: Environment, { connector, tool }: ConnectorTool) 
   }
 }
 
-/** Whether a connector is one of the accounts that a filter names; any is where it names none. */
-function connectorFilter(
+/** Whether a connection has one of the accounts that a filter names; any has where it names none. */
+function connectionFilter(
   environment: Environment,
   query: Call<'list_tools'>['query'],
-): (connector: Connector) => boolean {
+): (connection: string) => boolean {
   const id = query['filter.connected_account_id']
   const filter = accountFilter({
     connector: query['filter.connector'],
@@ -134,10 +142,10 @@ function connectorFilter(
     user_id: query['filter.user_id'],
   })
   const onlyConnector = Object.keys(filter).every((field) => field === 'connector')
-  if (!id && onlyConnector) return ({ connector }) => !filter.connector || filter.connector === connector
+  if (!id && onlyConnector) return (connection) => !filter.connector || filter.connector === connection
   const accounts = environment.model.accountIndex.where(filter).filter((account) => !id || account.id === id)
   const used = new Set(accounts.map(({ connector }) => connector))
-  return ({ connector }) => used.has(connector)
+  return (connection) => used.has(connection)
 }
 
 function matching(query: Call<'list_tools'>['query']): (offer: ConnectorTool) => boolean {
@@ -154,8 +162,8 @@ function offerFilter(
   query: Call<'list_scoped_tools' | 'list_available_tools'>['query'],
 ): (offer: ConnectorTool) => boolean {
   const sets = [query['filter.providers'], query['filter.tool_names'], query['filter.connection_names']]
-  return ({ connector, tool }) => {
-    const values = [providerOf(connector), tool.name, connector.connector]
+  return ({ connection, connector, tool }) => {
+    const values = [providerOf(connector), tool.name, connection]
     return sets.every((set, at) => !set?.length || set.includes(values[at] ?? ''))
   }
 }

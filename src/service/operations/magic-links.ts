@@ -109,7 +109,11 @@ function absentAccount({ environment }: LinkCall, locator: Locator): Account {
       'must be the id of an account; send connector and identifier to create one',
       'existing_account',
     )
-  return newAccount(environment, knownConnector(environment, connector), { identifier, ...scopeOf(locator) })
+  return newAccount(environment, knownConnector(environment, connector), {
+    connector,
+    identifier,
+    ...scopeOf(locator),
+  })
 }
 
 /** The redirect as the URL standard writes it where it has other than ASCII characters, else to the octet as it was given (G30). */

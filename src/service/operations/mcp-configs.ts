@@ -150,8 +150,8 @@ function checkedMappings(
   return mappings.map(({ connection_name: name, tools = [] }, at) => {
     const field = (...path: (string | number)[]): string => fieldName(['connection_tool_mappings', at, ...path])
     const connection = connectionNamed(environment, name)
-    const connector = knownConnector(environment, connection?.key_id ?? name, field('connection_name'))
-    const { connector: connection_name } = connector
+    const connection_name = connection?.key_id ?? name
+    const connector = knownConnector(environment, connection_name, field('connection_name'))
     if (connection && !isOfAccounts(connection)) throw notOfAccounts(field('connection_name'), name)
     if (connectionNames.has(connection_name))
       throw invalidField(field('connection_name'), ruleAndFound('must be there once', quote(name)), 'unique')

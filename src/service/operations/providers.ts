@@ -1,5 +1,5 @@
 import { withoutPending } from '../../model/domain/account.ts'
-import { newConnection } from '../../model/domain/connection.ts'
+import { type Connection, newConnection } from '../../model/domain/connection.ts'
 import { ServiceError } from '../../model/domain/errors.ts'
 import {
   connectionType,
@@ -9,8 +9,9 @@ import {
   type Provider,
   providerView,
 } from '../../model/domain/provider.ts'
-import { adoptConnectorType, endRequests } from '../../state/account-changes.ts'
-import { connectionOf, type Environment, now, providerNamed } from '../../state/environment.ts'
+import { adoptConnectionType, adoptConnectorType, endRequests } from '../../state/account-changes.ts'
+import { connectionsOf, type Environment, now, providerNamed } from '../../state/environment.ts'
+import type { RequestTrace } from '../../model/domain/request-trace.ts'
 import type { Call, Reply } from './operation.ts'
 
 /** POST /custom-providers (4.11): the provider, and its connection, whose `key_id` is the identifier (G37, G38). */
@@ -40,8 +41,8 @@ export function updateCustomProvider(call: Call<'update_custom_provider'>): Repl
   const provider = withPatterns({ ...before, ...changes(body), created_as })
   environment.model.transact(() => {
     tables.providers.put(provider)
-    const connection = connectionOf(environment, provider.identifier)
-    if (connection) tables.connections.put({ ...connection, type: connectionType(provider) })
+    const connector = environment.connector(provider.identifier)
+    if (connector) adoptConnectionType(environment, connector)
     adoptConnectorType(environment, thirdParty, provider.identifier, trace)
   }, trace)
   return { status: 200, body: { provider: providerView(provider) } }
@@ -52,16 +53,22 @@ export function deleteCustomProvider({ environment, path, trace }: Call<'delete_
   const { model } = environment
   const provider = customProvider(environment, path.identifier)
   model.transact(() => {
-    const connection = connectionOf(environment, provider.identifier)
-    if (connection) model.tables.connections.remove(connection.id)
+    for (const connection of connectionsOf(environment, provider.identifier))
+      removeConnection(environment, connection, trace)
     model.tables.providers.remove(provider.id)
-    for (const account of model.accountIndex.ofConnector(provider.identifier)) {
-      endRequests(environment, account, 'withdrawn')
-      const next = trace.moved(account, 'provider_deleted', now(environment))
-      model.tables.accounts.put(withoutPending(next))
-    }
   }, trace)
   return { status: 200, body: {} }
+}
+
+/** Removes a connection; its accounts become `DISCONNECTED` (G40). Only inside a transaction. */
+export function removeConnection(environment: Environment, { id, key_id }: Connection, trace: RequestTrace): void {
+  const { model } = environment
+  model.tables.connections.remove(id)
+  for (const account of model.accountIndex.ofConnector(key_id)) {
+    endRequests(environment, account, 'withdrawn')
+    const next = trace.moved(account, 'provider_deleted', now(environment))
+    model.tables.accounts.put(withoutPending(next))
+  }
 }
 
 const CHANGEABLE = [

@@ -45,7 +45,7 @@ export async function proxyRequest(
     throw invalidField('identifier', 'must not be blank, and have at most 1,000 characters', 'identifier')
   const located = locateAccount(call, locator, ACCOUNT_HEADERS)
   const connector = connectorOf(environment, located)
-  refuseDisabled(environment, connector.connector)
+  refuseDisabled(environment, located.connector)
   refuseInactive(located)
   trace.execution_id = environment.ids.id('exec')
   const answer = await callThirdParty(call, located, (account) => thirdParty.forward(connector, account, request), {

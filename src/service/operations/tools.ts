@@ -29,7 +29,7 @@ export async function executeTool(call: ExecuteTool): Promise<Reply> {
   // Other requests may change the account, or its connector, meanwhile.
   if (preparing) return preparing.then(() => executeTool(call))
   noteUnreadInput(tool, input, trace)
-  refuseDisabled(environment, connector.connector)
+  refuseDisabled(environment, located.connector)
   refuseInactive(located)
   const violations = call.toolSchemas.check(tool, input)
   if (violations.length > 0) throw invalidFields(violations, 'INVALID_TOOL_INPUT')
@@ -54,8 +54,8 @@ export function runningAccount(
   const accounts = environment.model.accountIndex
   const { id, connector, identifier } = locator
   if (id || connector || !identifier) return locate(accounts, locator, documentedOnly, LOCATOR_NAMES)
-  const able = [...environment.connectors.values()].filter(({ tools }) => tools.some(({ name }) => name === tool))
-  const connectors = able.map((each) => each.connector)
+  const able = [...environment.connectors].filter(([, { tools }]) => tools.some(({ name }) => name === tool))
+  const connectors = able.map(([keyId]) => keyId)
   return locateForTool(accounts, { ...locator, identifier }, { tool, connectors }, documentedOnly)
 }
 

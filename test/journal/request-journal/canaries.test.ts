@@ -327,6 +327,8 @@ const CONTROL_OUTPUTS: Readonly<Record<ControlOperation, ControlOutput>> = {
   list_accounts: { reads: '/accounts' },
   get_account: { reads: '/accounts/{account}' },
   try_tool: { left: 'it gives the answer of the tool to its caller' },
+  create_connection: CHANGES,
+  delete_connection: CHANGES,
   account_event: { reads: '/accounts/{account}/expire_access_token' },
   connection_event: CHANGES,
   list_scenarios: { reads: '/scenarios' },

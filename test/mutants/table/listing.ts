@@ -138,6 +138,10 @@ export const LISTING_MUTANTS: MutantTable = {
       status: 200,
       body: { tools: [], next_page_token: '', prev_page_token: '', total_size: 0 },
     })),
+  'discovery/tools-once: a tool is listed for each connection of its provider': answering(
+    'list_tools',
+    ({ tools = [] }) => tools.push(...tools),
+  ),
   'discovery/tool-effects: listed tools lack their annotations': answering('list_tools', ({ tools = [] }) => {
     for (const { definition } of tools) delete definition.annotations
   }),

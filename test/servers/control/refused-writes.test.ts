@@ -74,6 +74,8 @@ const CALLS: Readonly<Record<string, Call>> = {
     body: { input: { to: 'a@example.com', subject: 'Hi' } },
   },
   account_event: { path: '/accounts/{account}/disconnect' },
+  create_connection: { body: { key_id: 'mail-eu', provider_key: 'mail' } },
+  delete_connection: { path: '/connections/bare' },
   connection_event: { path: '/connections/mail/disable' },
   list_scenarios: { works: true },
   clear_scenarios: {},

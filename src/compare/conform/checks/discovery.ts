@@ -1,4 +1,4 @@
-import { own, textOf } from '../../../model/domain/json.ts'
+import { jsonText, own, textOf } from '../../../model/domain/json.ts'
 import { valueAt } from '../../../model/domain/value-match.ts'
 import { type Answer, everyPage, must, same } from '../answer.ts'
 import { type Check, type CheckRun, checksOf } from '../check.ts'
@@ -42,6 +42,15 @@ export const DISCOVERY_CHECKS: readonly Check[] = [
       const answer = await ask(context, '/tools', { 'filter.summary': 'true' })
       answer.string('tool_names.0')
       answer.lacks('tools')
+    },
+    'tools-once (convention:G73): a tool is listed once, however many connections its provider has': async (
+      context,
+    ) => {
+      const answer = await ask(context, '/tools', { page_size: 1000 })
+      const names = answer
+        .objects('tools')
+        .map((tool) => jsonText([tool['provider'], valueAt(tool, 'definition.name')]))
+      same(new Set(names).size, names.length, 'the number of different tools')
     },
     'tools-page-size (convention:Discovery): page_size is 0 to 1000': pageSizes('/tools'),
     'tools-pages (convention:Discovery): page tokens lead through every tool once': (context) =>
