@@ -76,6 +76,8 @@ class Seen {
   /** Fields of static credentials, and scopes of tokens, by connector. */
   readonly #fields = new Map<string, Set<string>>()
   readonly #scopes = new Map<string, JsonValue>()
+  /** The connector that a further connection of its provider belongs to (G73), by the name of the connection. */
+  readonly #furtherConnections = new Map<string, string>()
 
   add(exchange: Recorded, { operation, query, sent, answered, status, code }: Observed): void {
     const body = isJsonObject(sent) ? sent : {}
@@ -123,9 +125,11 @@ class Seen {
   documents(secrets: Secrets): RecordedSeed {
     this.#inferAccounts()
     const names = this.#connectorNames().filter((name) => this.#isAllowed(name, CONNECTOR_NAME))
+    this.#findFurtherConnections(names)
+    const ownConnectors = names.filter((name) => !this.#furtherConnections.has(name))
     const connectors = new Map<string, JsonObject>()
     const files = new Set<string>()
-    for (const name of names) {
+    for (const name of ownConnectors) {
       const stem = name.replaceAll(/[^\w-]+/g, '-')
       let file = stem
       // Some file systems take upper and lower case for the same name.
@@ -140,10 +144,13 @@ class Seen {
       .filter((each) => each['is_custom'] === true)
       .filter(ofAllowed('identifier'))
     const sections: Record<string, JsonValue[]> = {
-      connectors: names,
+      connectors: ownConnectors,
       connections: [...this.#connections]
         .filter(([name]) => this.#isAllowed(name, CONNECTOR_NAME))
-        .map(([name, each]) => connectionDocument(each, names.includes(name))),
+        .map(([name, each]) => {
+          const provider_key = this.#furtherConnections.get(name)
+          return { ...connectionDocument(each, names.includes(name)), ...(provider_key !== undefined && { provider_key }) }
+        }),
       providers: custom.map((each) => fieldsIn(each, PROVIDER_FIELDS)),
       accounts: notMade(this.#accounts).filter(ofAllowed('connector')).map(seedAccount),
     }
@@ -202,7 +209,32 @@ class Seen {
     return [...new Set([...listed, ...used])].filter((name) => name !== '')
   }
 
+  /** Of several connections of one provider and type, all but the one that has its name, or the first, are further ones. */
+  #findFurtherConnections(names: readonly string[]): void {
+    const first = new Map<string, string>()
+    const providerOf = (name: string): string => textAt(this.#connections.get(name) ?? {}, 'provider_key') || name
+    const ofTheirProvider = names.filter((name) => providerOf(name) === name)
+    for (const name of new Set([...ofTheirProvider, ...names])) {
+      const kind = jsonText([providerOf(name), this.#typeOf(name, this.#accountsAt(name))])
+      const connector = first.get(kind)
+      if (connector === undefined) first.set(kind, name)
+      else this.#furtherConnections.set(name, connector)
+    }
+  }
+
+  #accountsAt(connection: string): JsonObject[] {
+    return [...this.#accounts.values()].filter((account) => own(account, 'connector') === connection)
+  }
+
+  #connectorOfConnection(name: string): string {
+    return this.#furtherConnections.get(name) ?? name
+  }
+
   #connectorOfTool(tool: string): string {
+    return this.#connectorOfConnection(this.#connectionOfTool(tool))
+  }
+
+  #connectionOfTool(tool: string): string {
     const provider = textAt(this.#tools.get(tool) ?? {}, 'provider')
     const caller = this.#calls.find((call) => call.tool === tool)?.locator
     const account =
@@ -213,7 +245,9 @@ class Seen {
   }
 
   #connector(name: string, secrets: Secrets): JsonObject {
-    const accounts = [...this.#accounts.values()].filter((account) => own(account, 'connector') === name)
+    const further = [...this.#furtherConnections].flatMap(([key, connector]) => (connector === name ? [key] : []))
+    const connections = [name, ...further]
+    const accounts = connections.flatMap((each) => this.#accountsAt(each))
     const custom = this.#providers.get(name)
     const type = this.#typeOf(name, accounts)
     const names = new Set([...this.#tools.keys(), ...this.#calls.map(({ tool }) => tool)])
@@ -221,7 +255,8 @@ class Seen {
     const size = new FileSize()
     const provider = accounts.map((account) => textAt(account, 'provider')).find((each) => each !== '')
     const people = [...new Set(accounts.map((account) => textAt(account, 'identifier')))].slice(0, 50)
-    const fields = [...(this.#fields.get(name) ?? [])]
+    const fields = [...new Set(connections.flatMap((each) => [...(this.#fields.get(each) ?? [])]))]
+    const scopes = connections.flatMap((each) => this.#scopes.get(each) ?? [])
     const isOfProvider = custom?.['is_custom'] === true
     return {
       connector: name,
@@ -231,7 +266,7 @@ class Seen {
       authorization_type: type,
       ...(TRAITS[type].source === 'consent' && { people: people.length > 0 ? people : DEFAULT_PEOPLE }),
       ...(WITH_SCOPES.some((kind) => kind === TRAITS[type].kind) &&
-        this.#scopes.has(name) && { oauth: { scopes: this.#scopes.get(name) ?? [] } }),
+        scopes.length > 0 && { oauth: { scopes: [...new Set(scopes)] } }),
       ...(type === 'CUSTOM' && { credentials: credentialsOf(fields) }),
       ...(tools.length > 0 && { tools: tools.map((tool) => this.#toolOf(tool)) }),
       ...(tools.length > 0 && { responders: tools.flatMap((tool) => this.#responders(tool, secrets, size)) }),
@@ -267,7 +302,8 @@ class Seen {
       const account = this.#account(call.locator)
       if (call.tool !== tool || !call.answer || !account) continue
       const body = matched(secrets.json(call.input) as JsonObject)
-      const caller = Object.fromEntries(Object.entries(account).filter(([name]) => NAMING.includes(name)))
+      const naming = this.#furtherConnections.size > 0 ? ['connector', ...NAMING] : NAMING
+      const caller = Object.fromEntries(Object.entries(account).filter(([name]) => naming.includes(name)))
       const on: JsonObject = {
         ...request,
         account: matched(secrets.json(caller) as JsonObject),

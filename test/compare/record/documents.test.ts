@@ -139,3 +139,37 @@ it('a tool has what lists showed of it, and its third party fails with the same 
     { status: 404 },
   ])
 })
+
+it('several connections of one provider are one connector, whose answers tell their accounts apart', () => {
+  const connections = ['vault-eu', 'vault', 'notes'].map((key_id) => ({
+    ...{ id: `conn_${key_id}`, key_id, type: 'API_KEY' },
+    provider_key: key_id === 'notes' ? 'notes' : 'vault',
+  }))
+  const call = (connector: string, secret: string): Recorded => {
+    const asked = { connector, identifier: 'ada@example.com', tool_name: 'vault_read', tool_input: {} }
+    return recorded('POST', '/api/v1/execute_tool', asked, 200, { data: { secret }, execution_id: 'exec_1' })
+  }
+  const exchanges = [
+    recorded('GET', '/api/v1/connections', {}, 200, { connections }),
+    call('vault-eu', 'of eu'),
+    call('vault', 'of us'),
+  ]
+  const { seed, connectors } = documentsOf(exchanges, new Secrets({ names: [], maskIdentifiers: false }))
+  expect([...connectors.keys()]).toEqual(['vault'])
+  expect(seed).toMatchObject({
+    connectors: ['vault'],
+    connections: [
+      { key_id: 'vault-eu', provider_key: 'vault' },
+      { key_id: 'vault', provider_key: 'vault' },
+      { key_id: 'notes', type: 'API_KEY' },
+    ],
+    accounts: [{ connector: 'vault-eu' }, { connector: 'vault' }],
+  })
+  expect((seed['connections'] as JsonObject[])[0]).not.toHaveProperty('type')
+  const { tools, responders } = connectors.get('vault') as { tools: JsonObject[]; responders: { on: JsonObject }[] }
+  expect(tools).toHaveLength(1)
+  expect(responders.slice(0, 2).map(({ on }) => on['account'])).toMatchObject([
+    { connector: 'vault-eu' },
+    { connector: 'vault' },
+  ])
+})
