@@ -149,7 +149,10 @@ class Seen {
         .filter(([name]) => this.#isAllowed(name, CONNECTOR_NAME))
         .map(([name, each]) => {
           const provider_key = this.#furtherConnections.get(name)
-          return { ...connectionDocument(each, names.includes(name)), ...(provider_key !== undefined && { provider_key }) }
+          return {
+            ...connectionDocument(each, names.includes(name)),
+            ...(provider_key !== undefined && { provider_key }),
+          }
         }),
       providers: custom.map((each) => fieldsIn(each, PROVIDER_FIELDS)),
       accounts: notMade(this.#accounts).filter(ofAllowed('connector')).map(seedAccount),
