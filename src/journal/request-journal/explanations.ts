@@ -386,17 +386,15 @@ function sentToken(entry: RecordedEntry): string | undefined {
   return bearerTokenIn(requestHeadersOf(entry)['authorization'])
 }
 
-/** 401: which token was sent, which request issued it, and for how long (5.4, G15). */
+/** 401: which token was sent, which request issued it (5.4, G15). */
 function tokenFacts({ entry, earlier }: Evidence): string[] {
   const token = sentToken(entry)
   if (token === undefined || isSessionToken(token)) return []
   const issuer = earlier.findLast(
     (each) => each.operation === 'create_token' && own(answerOf(each), 'access_token') === token,
   )
-  const seconds = issuer && own(answerOf(issuer), 'expires_in')
-  const end = issuer && typeof seconds === 'number' ? `, good until ${instant(issuer.at + seconds * 1000)}` : ''
   return [
     `The token of the request is ${masked(token)}.`,
-    issuer ? `It was issued by ${named(issuer)}${end}.` : 'No request in this journal issued it.',
+    issuer ? `It was issued by ${named(issuer)}.` : 'No request in this journal issued it.',
   ]
 }

@@ -8,6 +8,7 @@ import {
   errorTraits,
   type FieldViolation,
   descriptionParts,
+  ServiceError,
   violationsIn,
 } from '../../model/domain/errors.ts'
 import { type Finding, isViolation } from '../../model/domain/finding.ts'
@@ -192,14 +193,15 @@ const REQUESTED_OF_EVERY_SERVER =
 /** Characters of a path that is not served. */
 export const MAX_PATH = 200
 
-function pathFindings(entry: Omit<RecordedEntry, 'findings'>, { didYouMean = null }: FindingFacts): Finding[] {
+function pathFindings(entry: Omit<RecordedEntry, 'findings'>, { error, didYouMean }: FindingFacts): Finding[] {
   const { method, status, errorCode: error_code } = entry
   const path = entryPath(entry)
   if ((method === 'GET' || method === 'HEAD') && REQUESTED_OF_EVERY_SERVER.test(path)) return []
   const allowed = status === 404 ? 'is not served' : 'is served, but not with this method'
   const field = `${method} ${path.slice(0, MAX_PATH)}`
   const parts = { operation: null, code: UNKNOWN_PATH, error_code, field, found: null, allowed }
-  return [violation({ ...parts, did_you_mean: didYouMean, basis: 'choice:G8' })]
+  const meant = didYouMean ?? (error instanceof ServiceError ? error.context.didYouMean : undefined)
+  return [violation({ ...parts, did_you_mean: meant ?? null, basis: 'choice:G8' })]
 }
 
 /** The code of paths and methods that are not served, and the name under which they are allowed. */

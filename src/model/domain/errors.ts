@@ -125,6 +125,8 @@ export interface ErrorContext {
   violations?: readonly FieldViolation[]
   /** `resource_info.resource_name` (G55). */
   resource?: string
+  /** The served method and path that was most likely meant. */
+  didYouMean?: string
   tool?: ToolErrorInfo
   headers?: Record<string, string>
 }

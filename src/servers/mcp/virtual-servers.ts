@@ -13,7 +13,7 @@ import { PROTECTED_RESOURCE_PATH } from '../http/routes.ts'
 import type { EntryFacts } from '../../journal/request-journal/request-entries.ts'
 import { type Environment, ReadGuard } from '../../state/environment.ts'
 import { isOfAccounts } from '../../service/operations/connections.ts'
-import { didYouMean } from '../../model/domain/suggestion.ts'
+import { didYouMean, nearest } from '../../model/domain/suggestion.ts'
 import { type Caller, callerOf } from './caller.ts'
 import { ListenStreams } from './listen-streams.ts'
 import { McpExchange, type McpRequest } from './mcp-exchange.ts'
@@ -159,6 +159,7 @@ export class VirtualServers {
 function factsOf(message: IncomingMessage, { read, status, headers, body, error }: McpAnswer): EntryFacts {
   return {
     protocol: 'mcp',
+    error,
     method: read?.method ?? message.method,
     url: targetOf(message),
     requestHeaders: message.rawHeaders,
@@ -190,7 +191,9 @@ function noServer({ model }: Environment, { kind, key, path }: ServerAddress): S
   const servers = keys.length === 0 ? `there are no ${what}` : `the ${what} are ${keys.slice(0, MAX_NAMED).join(', ')}`
   const more = keys.length > MAX_NAMED ? ', …' : ''
   const message = `there is no MCP server ${quote(path)}${didYouMean(key, keys)}; ${servers}${more}`
-  return new ServiceError('PATH_NOT_FOUND', message)
+  const meant = nearest(key, keys)
+  const context = meant === undefined ? {} : { didYouMean: `POST ${path.slice(0, path.lastIndexOf('/') + 1)}${meant}` }
+  return new ServiceError('PATH_NOT_FOUND', message, context)
 }
 
 const MAX_NAMED = 30

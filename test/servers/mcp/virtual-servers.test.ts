@@ -175,7 +175,13 @@ describe('the MCP server of a connection', () => {
         /^there is no MCP server "\/mcp\/v3\/connections\/mial" \(did you mean mail\?\); the connections are .*mail/,
       )
       const { total } = await call<{ total: { findings: object[] } }>('GET', '/_mock/contract')
-      expect(total.findings).toMatchObject([{ code: 'unknown_path', field: 'POST /mcp/v3/connections/mial' }])
+      expect(total.findings).toMatchObject([
+        {
+          code: 'unknown_path',
+          field: 'POST /mcp/v3/connections/mial',
+          did_you_mean: 'POST /mcp/v3/connections/mail',
+        },
+      ])
     })
   })
 
