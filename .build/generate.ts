@@ -21,6 +21,7 @@ import { optionsTables } from './generate/options-tables.ts'
 import { rules } from './generate/rules.ts'
 import { routes } from './generate/routes.ts'
 import { rpcDescriptors, rpcFixture } from './generate/rpc-descriptors.ts'
+import { supportedPage } from './generate/supported-page.ts'
 import { tables } from './generate/tables.ts'
 import { controlTypes, types } from './generate/types.ts'
 import { validators } from './generate/validators.ts'
@@ -52,6 +53,7 @@ const STEPS: readonly Step[] = [
   controlInput,
   lifecyclePages,
   fidelityTables,
+  supportedPage,
   optionsTables,
   connectorsTable,
   calendarGuide,

@@ -87,6 +87,7 @@ export const GROUPS: readonly Group[] = [
       page('state.md', 'State files', 'What is kept, and what survives a restart or a crash?'),
       page('limits.md', 'Limits', 'Which limits hold, on which systems, and what is the mock not?'),
       page('fidelity.md', 'Fidelity', 'What comes from the service’s document, and what is a choice?'),
+      page('supported.md', 'What is supported', 'Which operations, statuses, states and errors does the mock serve?'),
       page('conformance.md', 'Conformance', 'Which checks hold an implementation to the contract?'),
       page('drift.md', 'Drift', 'Does the mock answer as the real service does?'),
       page('benchmarks.md', 'Benchmarks', 'How fast is it, and how much memory does it use?'),

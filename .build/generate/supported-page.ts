@@ -1,0 +1,86 @@
+import type { Check } from '../../src/compare/conform/check.ts'
+import { ERROR_CATALOGUE } from '../../src/model/domain/errors.ts'
+import { LIFECYCLE_STATES, MOVES } from '../../src/model/domain/lifecycle.ts'
+import { pretty } from './pretty.ts'
+import { operationsOf, readSpec, SPEC, type SpecOperation } from './spec-document.ts'
+import type { Step } from './step.ts'
+
+const PAGE = 'docs/supported.md'
+
+/** What of the service is served, how it is checked, and how to seed it and make it fail. */
+export const supportedPage: Step = {
+  name: 'supported page',
+  inputs: [
+    SPEC,
+    'src/compare/conform/check.ts',
+    'src/compare/conform/checks',
+    'src/model/domain/lifecycle.ts',
+    'src/model/domain/errors.ts',
+  ],
+  outputs: [PAGE],
+  make: async (root) => {
+    const { CHECKS } = await import('../../src/compare/conform/checks/table.ts')
+    return new Map([[PAGE, await pretty(root, PAGE, page(operationsOf(await readSpec(root)), CHECKS))]])
+  },
+}
+
+function page(operations: readonly SpecOperation[], checks: readonly Check[]): string {
+  const checksOf = (id: string | null) => checks.filter(({ operation }) => operation === id).length
+  return `<!-- Made by \`npm run generate\` from the spec, the checks and the tables of the code: change them there. -->
+
+# What is supported
+
+Every operation, status, state and error of the service is served. ${checks.length} [conformance checks](conformance.md) hold an
+implementation to it: ${operations.length} operations and the proxy have their own, and ${checksOf(null)} are about all operations.
+
+## Operations
+
+\`toolmock conform\` runs the checks. A [scenario](failures.md) with \`on: { operation: NAME }\` makes an operation fail.
+
+| operation | method and path | statuses | checks |
+| --- | --- | --- | --- |
+${operations.map((operation) => `| \`${operation.id}\` | \`${operation.method.toUpperCase()} ${operation.path}\` | ${statusesOf(operation)} | ${checksOf(operation.id)} |`).join('\n')}
+| \`proxy_request\` | \`any /proxy/{path}\` | those of the third party | ${checksOf('proxy_request')} |
+
+## Protocols
+
+| protocol | how to have it | guide |
+| --- | --- | --- |
+| HTTP and JSON | always | [Getting started](getting-started.md) |
+| gRPC, gRPC-Web and Connect | always, on the same port | [gRPC](grpc.md) |
+| MCP servers of connections and MCP configs | \`--mcp\` | [MCP](mcp.md) |
+| webhooks | \`webhooks\` of a seed, or \`PUT /_mock/webhooks/{name}\` | [Webhooks](webhooks.md) |
+| the pages of a magic link | always | [Consent](consent.md) |
+
+## States of a connected account
+
+A seed puts an account into a state with \`status\`. \`toolmock accounts EVENT ACCOUNT\` causes an event. [Lifecycle](lifecycle.md) lists every move.
+
+| state | how to seed it | moves from it | moves to it |
+| --- | --- | --- | --- |
+${LIFECYCLE_STATES.filter((state) => state !== 'none')
+  .map(
+    (state) =>
+      `| \`${state}\` | \`{ connector: mail, identifier: ada@example.com, status: ${state} }\` | ${MOVES.filter(({ from }) => from === state).length} | ${MOVES.filter(({ to }) => to === state).length} |`,
+  )
+  .join('\n')}
+
+## Errors
+
+A [scenario](failures.md) answers with any of them: \`do: [{ respond: { status: 404, error_code: CODE } }]\`. [Errors](errors.md) says when the service answers so, with an example.
+
+| error code | status | gRPC |
+| --- | --- | --- |
+${Object.entries(ERROR_CATALOGUE)
+  .map(([code, { status, code: grpc }]) => `| [\`${code}\`](errors.md#${code.toLowerCase()}) | ${status} | ${grpc} |`)
+  .join('\n')}
+
+## Limits
+
+[Limits](limits.md) lists each limit, and what happens beyond it.
+`
+}
+
+function statusesOf({ statusBasis }: SpecOperation): string {
+  return [...statusBasis.keys()].join(', ')
+}
