@@ -20,7 +20,7 @@ const PUBLISHED = [
   /^dist\/(chunks|commonjs|types|ui)\/[\w./-]+$/,
   /^dist\/(bill-of-materials\.cdx|bundled-seed)\.json$/,
   /^dist\/third-party-licenses\.txt$/,
-  /^(docs|extensions|scenarios|seeds|spec|starter)\/[\w./-]+\.(json|md|png|proto|ya?ml)$/,
+  /^(docs|extensions|scenarios|seeds|skills|spec|starter)\/[\w./-]+\.(json|md|png|proto|ya?ml)$/,
 ]
 /** What users find by its path. */
 const REQUIRED = [
