@@ -1,6 +1,7 @@
 import type { Account } from '../model/domain/account.ts'
 import type { Connector } from '../model/domain/connector.ts'
 import type { Grant } from '../model/domain/generated/tables.ts'
+import { milliseconds } from '../model/domain/instant.ts'
 import type { Environment } from './environment.ts'
 
 /** Revokes everything that third parties have issued to the account, permanently if the settings say so. Only inside a transaction. */
@@ -15,13 +16,20 @@ export function revoked({ clock }: Pick<Environment, 'clock'>, grant: Grant): Gr
   return { ...grant, expires_at: grant.expires_at ?? clock.instant(), revoked: true, refresh_revoked: true }
 }
 
+/** Whether a refresh token that was replaced still gives its successor (G72). */
+export function isReusable({ clock }: Pick<Environment, 'clock'>, grant: Grant, { oauth }: Connector): boolean {
+  const { reuse_interval: interval = 0 } = oauth
+  return grant.replaced_at !== undefined && clock.now() < milliseconds(grant.replaced_at) + interval
+}
+
 /** Whether the third party refuses the account's refresh token. That of a server of the user's own is not known here. */
-export function refusesRenewal({ model }: Environment, account: Account, connector: Connector | undefined): boolean {
+export function refusesRenewal({ model, clock }: Environment, account: Account, connector: Connector | undefined): boolean {
   const token = account.credentials.oauth_token?.refresh_token ?? ''
   if (token === '' || !connector || connector.base_url) return false
   const ofAccount = model.grantIndex
     .ofAccount(account.id)
     .findLast((grant) => grant.refresh_token === token && !grant.revoked)
   const renewed = ofAccount ?? model.grantIndex.byRefreshToken(connector.connector, token)
-  return !renewed || renewed.revoked || renewed.refresh_revoked
+  if (!renewed || renewed.revoked) return true
+  return renewed.refresh_revoked && !isReusable({ clock }, renewed, connector)
 }

@@ -280,19 +280,31 @@ export const connectorDocument = strict({
     .enum(AUTHORIZATION_TYPES)
     .optional()
     .describe('How its accounts get their credentials. Required, unless custom_provider is set.'),
-  oauth: strict({
-    scopes: z.array(nonEmpty).default([]).describe('The scopes that consent asks for.'),
-    access_token_lifetime: duration
-      .prefault('1h')
-      .describe("How long an access token is valid, by the environment's clock."),
-    refresh_token: z
-      .enum(['keep', 'rotate', 'none'])
-      .optional()
-      .describe(
-        'keep: a refresh gives no new refresh token; rotate: each gives a new one; none: there is none. Absent: rotate where a user consents and the token expires, else none.',
-      ),
-    domain: text.default('').describe('Workspace or organisation domain of the tokens.'),
-  })
+  oauth: withRule(
+    strict({
+      scopes: z.array(nonEmpty).default([]).describe('The scopes that consent asks for.'),
+      access_token_lifetime: duration
+        .prefault('1h')
+        .describe("How long an access token is valid, by the environment's clock."),
+      refresh_token: z
+        .enum(['keep', 'rotate', 'none'])
+        .optional()
+        .describe(
+          'keep: a refresh gives no new refresh token; rotate: each gives a new one; none: there is none. Absent: rotate where a user consents and the token expires, else none.',
+        ),
+      reuse_interval: duration
+        .optional()
+        .describe(
+          'With rotate: how long a refresh token that was replaced still gives the same new one. Absent: it is refused.',
+        ),
+      domain: text.default('').describe('Workspace or organisation domain of the tokens.'),
+    }),
+    ({ refresh_token = 'rotate', reuse_interval }, report) => {
+      if (reuse_interval === undefined || refresh_token === 'rotate') return
+      const found = `set together with refresh_token: ${refresh_token}`
+      report(['reuse_interval'], { found, allowed: 'reuse_interval together with refresh_token: rotate', atKey: true })
+    },
+  )
     .optional()
     .describe('The tokens of its accounts; of types whose accounts have tokens.'),
   cluster: z

@@ -291,7 +291,10 @@ const { oauth, credentials: form } = documents.connectorDocument.shape
 export const connector = storedObject(documents.connectorDocument, {
   display_name: text,
   authorization_type: z.enum(AUTHORIZATION_TYPES),
-  oauth: storedObject(oauth.unwrap(), { refresh_token: z.enum(['keep', 'rotate', 'none']) }),
+  oauth: storedObject(oauth.unwrap(), {
+    refresh_token: z.enum(['keep', 'rotate', 'none']),
+    reuse_interval: storedDuration.exactOptional(),
+  }),
   cluster: z.enum(['provisioned', 'serverless']).describe('Of TRUSTED_IDP: provisioned clusters need db_user.'),
   credentials: storedObject(form.unwrap(), {
     fields: z.array(credentialField).describe('What the credentials form asks for, in order.'),
@@ -466,6 +469,9 @@ export const grant = strict({
   expired,
   revoked: z.boolean(),
   refresh_revoked: z.boolean(),
+  replaced_at: storedInstant
+    .exactOptional()
+    .describe('When another refresh token replaced this one, of connectors with reuse_interval.'),
   final: z
     .literal(true)
     .exactOptional()

@@ -1,13 +1,15 @@
+import { createHmac } from 'node:crypto'
 import { type AuthorizationType, TRAITS } from '../../model/domain/authorization-type.ts'
 import type { Connector } from '../../model/domain/connector.ts'
 import type { Grant } from '../../model/domain/generated/tables.ts'
+import { milliseconds } from '../../model/domain/instant.ts'
 import { type JsonObject, own, textAt } from '../../model/domain/json.ts'
 import { type TokenEvent, tokenDigest } from '../../model/domain/request-trace.ts'
 import { isSameSecret } from '../../model/domain/secret.ts'
 import { percentDecoded } from '../../model/domain/text.ts'
 import { type Environment, now } from '../../state/environment.ts'
 import { hasExpired } from '../../state/expiry.ts'
-import { revoked } from '../../state/grants.ts'
+import { isReusable, revoked } from '../../state/grants.ts'
 import { verifyJwt } from './jwt.ts'
 import { type Application, applicationOf, expiryOf, rejects, sessionToken } from './schemes.ts'
 import { ACCOUNT_HEADER, headerOf, jsonAnswer, type ReceivedRequest, type ThirdPartyAnswer } from './http-messages.ts'
@@ -159,6 +161,11 @@ const refreshToken: GrantType = (call) => {
     ? byRefreshToken
     : (grantIndex.ofAccount(call.accountId).findLast(isOwn) ?? byRefreshToken)
   if (!spent) return tokenError('invalid_grant', 'the refresh token is unknown')
+  const derived = successorTokens(call, spent)
+  const successor = isReusable(environment, spent, connector)
+    ? grantIndex.byRefreshToken(connector.connector, derived.refresh_token)
+    : undefined
+  if (successor && !successor.revoked) return { body: tokenBody(connector, successor, environment.clock.now()) }
   if (spent.revoked) return tokenError('invalid_grant', 'the refresh token has been revoked')
   if (spent.refresh_revoked) {
     const description = 'the refresh token was used before; everything issued from it is revoked'
@@ -168,14 +175,18 @@ const refreshToken: GrantType = (call) => {
   if (connector.oauth.refresh_token === 'none')
     return tokenError('unauthorized_client', 'this application renews no tokens')
   const rotates = connector.oauth.refresh_token === 'rotate'
-  const refresh_token = rotates ? newRefreshToken(environment) : presented
+  const tokens = rotates && connector.oauth.reuse_interval !== undefined && derived
+  const refresh_token = tokens ? tokens.refresh_token : rotates ? newRefreshToken(environment) : presented
   const { account_id, person, scopes } = spent
-  const renewed = newGrant(call, { account_id, person, scopes, refresh_token })
+  const renewed = newGrant(call, { account_id, person, scopes, ...tokens, refresh_token })
   const { refresh_token: _kept, ...body } = renewed.body
   const apply = (): void => {
     const { grants } = environment.model.tables
     const current = grants.get(spent.id) ?? spent
-    grants.put(rotates ? { ...current, refresh_revoked: true } : { ...current, refresh_token: '' })
+    // Another request has renewed it since the decision, and has got the same tokens.
+    if (isReusable(environment, current, connector)) return
+    const replaced_at = tokens && { replaced_at: now(environment) }
+    grants.put(rotates ? { ...current, refresh_revoked: true, ...replaced_at } : { ...current, refresh_token: '' })
     renewed.apply()
     // Another request used the same refresh token since the decision. One that its owner has ended was not used.
     if (current.refresh_revoked && !current.revoked) revokeFamily(environment, spent)
@@ -183,6 +194,14 @@ const refreshToken: GrantType = (call) => {
   if (!rotates) return { body, apply }
   const event = { kind: 'renewed', token: tokenDigest(presented), next: tokenDigest(refresh_token) } as const
   return { body: renewed.body, apply, event }
+}
+
+/** The tokens that replace those of a grant, the same ones for requests that present its refresh token at the same time (G72). */
+function successorTokens({ environment, connector }: TokenCall, { account_id, refresh_token }: Grant) {
+  const { client_secret } = applicationOf(environment, connector.connector)
+  const derived = (kind: string): string =>
+    createHmac('sha256', client_secret).update(`${kind} ${account_id} ${refresh_token}`).digest('base64url')
+  return { access: `at_${derived('access')}`, refresh_token: `rt_${derived('refresh')}` }
 }
 
 /** Revokes everything that was issued from the same consent. */
@@ -300,13 +319,15 @@ function removeSpent(environment: Environment, accountId: string): void {
   for (const grant of spent.slice(0, -SPENT_GRANTS)) environment.model.tables.grants.remove(grant.id)
 }
 
-/** The fields that every successful answer has (RFC 6749 5.1). */
-function tokenBody(connector: Connector, grant: Grant): JsonObject {
+/** The fields that every successful answer has (RFC 6749 5.1); `at` is the time of one whose tokens were issued before. */
+function tokenBody(connector: Connector, grant: Grant, at?: number): JsonObject {
   const { access_token_lifetime, domain } = connector.oauth
+  const { expires_at } = grant
+  const remaining = expires_at === undefined || at === undefined ? access_token_lifetime : milliseconds(expires_at) - at
   return {
     access_token: grant.access,
     token_type: 'Bearer',
-    ...(grant.expires_at === undefined ? {} : { expires_in: access_token_lifetime / 1000 }),
+    ...(expires_at === undefined ? {} : { expires_in: Math.max(0, remaining) / 1000 }),
     ...(grant.refresh_token === '' ? {} : { refresh_token: grant.refresh_token }),
     scope: grant.scopes.join(' '),
     ...(domain === '' ? {} : { domain }),

@@ -21,9 +21,10 @@ async function renew(
   refresh_token: string,
   more: Record<string, string> = OWN,
   headers: Record<string, string> = {},
+  connector = 'mail',
 ): Promise<Renewed> {
   const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token, ...more })
-  const answer = await fetch(`${url}/third-party/mail/oauth/token`, { method: 'POST', body, headers })
+  const answer = await fetch(`${url}/third-party/${connector}/oauth/token`, { method: 'POST', body, headers })
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
 }
 
@@ -112,6 +113,41 @@ describe('POST /third-party/{connector}/oauth/token', () => {
       expect((await renew(mock, 'rt_grace@example.com')).status).toBe(200)
     })
   })
+})
+
+describe('a connector with reuse_interval', () => {
+  const oauth = { scopes: ['notes.read'], refresh_token: 'rotate', reuse_interval: '30s' }
+  const connector = { connector: 'grace', authorization_type: 'OAUTH', people: ['ada'], oauth }
+  const token = { authorization_details: { oauth_token: { access_token: 'at_1', refresh_token: 'rt_1' } } }
+  const seed = { connectors: [connector], accounts: [{ connector: 'grace', identifier: 'ada', ...token }] }
+  const use = async (mock: ScenarioMock, refresh_token: string) => {
+    const { status, body } = await renew(mock, refresh_token, OWN, {}, 'grace')
+    return status === 200 ? body : `${status} ${String(body['error_description'])}`
+  }
+
+  it('takes a former refresh token that long, and gives the same tokens', () =>
+    withScenarios({ seed }, async (mock) => {
+      const first = (await use(mock, 'rt_1')) as Record<string, unknown>
+      expect(first).toMatchObject({ expires_in: 3600, refresh_token: expect.stringMatching(/^rt_/) as string })
+      mock.advance(29_999)
+      const { expires_in, ...again } = (await use(mock, 'rt_1')) as Record<string, unknown>
+      expect({ ...again, expires_in: 3600 }).toEqual(first)
+      expect(expires_in).toBeCloseTo(3570, 1)
+      const next = (await use(mock, String(first['refresh_token']))) as Record<string, unknown>
+      expect(next['refresh_token']).not.toBe(first['refresh_token'])
+      expect(await violations(mock)).toEqual([])
+      mock.advance(1)
+      expect(await use(mock, 'rt_1')).toMatch(/^400 the refresh token was used before/)
+      expect(await use(mock, String(next['refresh_token']))).toMatch(/^400 the refresh token has been revoked/)
+      expect(await violations(mock)).toEqual(['refresh_token_replayed'])
+    }))
+
+  it('gives two requests that come at once the same tokens', () =>
+    withScenarios({ seed }, async (mock) => {
+      const [one, other] = await Promise.all([use(mock, 'rt_1'), use(mock, 'rt_1')])
+      expect(one).toMatchObject({ access_token: expect.stringMatching(/^at_/) as string })
+      expect(other).toEqual(one)
+    }))
 })
 
 describe('what happens between the decision on a token request and its commit', () => {
