@@ -39,9 +39,9 @@ export class ClosingLine implements Reporter {
 
   /** Whether all files of the project `tests` ran, and nothing else. */
   async #isNpmTest(modules: readonly TestModule[]): Promise<boolean> {
-    const { project, testNamePattern } = this.#vitest!.config
-    if (project.join() !== 'tests' || testNamePattern) return false
-    const { testFiles } = await this.#vitest!.getProjectByName('tests').globTestFiles()
+    const vitest = this.#vitest
+    if (vitest?.config.project.join() !== 'tests' || vitest.config.testNamePattern) return false
+    const { testFiles } = await vitest.getProjectByName('tests').globTestFiles()
     return modules.length === testFiles.length
   }
 }

@@ -4,7 +4,6 @@ import {
   answering,
   answersOtherError,
   answersInsteadOfError,
-  type Mutant,
   type MutantTable,
   answersOtherStatus,
   type Parts,
