@@ -74,6 +74,19 @@ describe('the bundled extension organizations', () => {
     })
   })
 
+  it.each([
+    ['/api/v1/organizations', true],
+    ['/api/v1/organizations:external/e', true],
+    ['/api/v1/organization', false],
+    ['/organizations', false],
+  ])('says at %s that a bundled extension answers there: %s', (path, isNamed) =>
+    withExtension({}, async ({ send }) => {
+      const { status, body } = await send('get', path)
+      expect(status).toBe(404)
+      expect((body.message as string).includes('--extension organizations')).toBe(isNamed)
+    }),
+  )
+
   it('creates an organization', async () => {
     await withOrganizations(async ({ send }) => {
       const sent = { display_name: 'Acme', external_id: 'ext_1', metadata: { plan: 'pro' }, slug: 'acme' }

@@ -54,6 +54,8 @@ export function serves({ responders }: Extension, path: readonly string[], metho
 /** A request of the service as an extension answers it. */
 export interface ExtensionRequest {
   readonly method: string
+  /** `http`, or that of a call: `grpc`, `grpc-web`, `connect`. */
+  readonly protocol: string
   /** As it was sent, without the query. */
   readonly path: string
   /** Where it was sent, without its query. */

@@ -330,6 +330,7 @@ function extend(context: ExtensionContext, services: ServiceParts): Promise<void
   const [path = ''] = request.url.split('?', 1)
   const incoming = {
     method,
+    protocol: request.call?.protocol ?? 'http',
     path,
     url: `${request.baseUrl(services.baseUrl)}${path}`,
     query: new URLSearchParams(query),

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
+import { bundledNames } from '../../files/package-files.ts'
 import { nearestRoute, servedRoutes } from '../../model/contract/route.ts'
 import { errorCodeOf, invalidField, ruleAndFound, ServiceError } from '../../model/domain/errors.ts'
 import { quote } from '../../model/domain/text.ts'
@@ -48,7 +49,7 @@ export function refuse(
 
 export function unknownPath(services: ServiceParts): RequestHandler {
   const refuseSwitchedOff = unservedPath(services)
-  return (request, response, next) => {
+  return async (request, response, next) => {
     if (services.extensions.isSwitchedOffAt(request.path)) {
       refuseSwitchedOff(request, response, next)
       return
@@ -56,10 +57,19 @@ export function unknownPath(services: ServiceParts): RequestHandler {
     const { method } = request
     const path = request.path.slice(0, 200)
     const meant = nearestRoute(servedRoutes(services), method, path)
-    const hint = meant === null ? '' : `; did you mean ${meant}?`
+    const extension = await unusedExtensionAt(path, services)
+    const bundled = extension && `; the bundled extension answers below this path: --extension ${extension}`
+    const hint = bundled ?? (meant === null ? '' : `; did you mean ${meant}?`)
     const error = new ServiceError('PATH_NOT_FOUND', `${method} ${path} is not served${hint}`)
     refuse(request, response, { error, ids: 'pages' }, services)
   }
+}
+
+/** A bundled extension has the name of the resource that it serves: `organizations` is below `/api/v1/organizations`. */
+async function unusedExtensionAt(path: string, { extensions }: ServiceParts): Promise<string | undefined> {
+  const [, resource] = /^\/api\/v1\/([^/:]+)/.exec(path) ?? []
+  if (resource === undefined || extensions.all.some(({ extension }) => extension === resource)) return undefined
+  return (await bundledNames('extension')).find((name) => name === resource)
 }
 
 /** 404 for what `--documented-only` switches off, and for what `--mcp` switches on. */

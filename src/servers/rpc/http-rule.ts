@@ -1,6 +1,14 @@
-import { type DescMethod, type DescService, type FileRegistry, getOption, hasOption } from '@bufbuild/protobuf'
+import {
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  type FileRegistry,
+  getOption,
+  hasOption,
+} from '@bufbuild/protobuf'
 import { type Route, ROUTES } from '../../model/contract/route.ts'
 import type { ExtensionRoute } from '../http/extensions.ts'
+import { fieldOf } from './descriptors.ts'
 import { http } from './generated/google/api/annotations_pb.ts'
 import { Health } from './generated/grpc/health/v1/health_pb.ts'
 import type { HttpRule } from './generated/google/api/http_pb.ts'
@@ -53,7 +61,9 @@ function methodOf(desc: DescMethod, bound: readonly ServedRoute[]): RpcMethod {
   const rule = getOption(desc, http)
   const rules = [rule, ...rule.additionalBindings].flatMap(({ pattern, ...rest }) => {
     const read = verbAndTemplate(pattern)
-    return read ? [{ ...read, body: rest.body, responseBody: rest.responseBody }] : []
+    if (!read) return []
+    const { body, responseBody } = rest
+    return [read, ...rulesOfOneof(desc.input, read, bound)].map((each) => ({ ...each, body, responseBody }))
   })
   const bindings = rules.flatMap(({ verb, template, body, responseBody }): Binding[] => {
     const parts = templateParts(template)
@@ -73,6 +83,22 @@ function verbAndTemplate(pattern: HttpRule['pattern']): { verb: string; template
   if (pattern.case === undefined) return undefined
   if (pattern.case === 'custom') return { verb: pattern.value.kind, template: pattern.value.path }
   return { verb: pattern.case.toUpperCase(), template: pattern.value }
+}
+
+/** Another member of the oneof that the last field of a path is in: the route that ends with that member serves it. */
+function rulesOfOneof(
+  input: DescMessage,
+  { verb, template }: { readonly verb: string; readonly template: string },
+  bound: readonly ServedRoute[],
+): { verb: string; template: string }[] {
+  const [, base = '', name = ''] = /^([^{}]*)\/\{(\w+)\}$/.exec(template) ?? []
+  const members = fieldOf(input, name)?.oneof?.fields.filter((each) => each.name !== name) ?? []
+  const paths = bound.flatMap(({ method, path }) => (method === verb && path.startsWith(base) ? [path] : []))
+  return members.flatMap((member) =>
+    paths
+      .filter((path) => path.endsWith(`/{${member.name}}`) && path.indexOf('{') === path.lastIndexOf('{'))
+      .map((path) => ({ verb, template: path })),
+  )
 }
 
 const VARIABLE = /\{([\w.]+)(?:=([^{}]*))?\}/g

@@ -239,7 +239,9 @@ function refuse(run: Run, step: Step): JsonValue {
   const conditions = conditionsFor(run, step.when ?? {})
   if (conditions.length === 0 || conditions.some(({ isEmpty }) => isEmpty) || !meeting(conditions)(run.values))
     return null
-  const reasons = conditions.map(({ path, operator, wanted }) => `${path} ${operatorReason(operator, wanted)}`)
+  // Beside a limit, the other conditions only say when it holds.
+  const limits = conditions.filter(({ operator }) => COMPARISONS[operator] !== undefined)
+  const reasons = (limits.length > 0 ? limits : conditions).map(({ path, operator, wanted }) => `${path} ${operatorReason(operator, wanted)}`)
   throw new StepFailure(step, 'refused', `the request is refused because ${reasons.join(', and ')}`)
 }
 

@@ -15,6 +15,8 @@ import { systemReason } from '../../model/domain/system-error.ts'
 
 export interface ReceivedRequest {
   method: string
+  /** That of a call which an extension answers; absent for HTTP. */
+  protocol?: string
   /** The path as it was sent, still encoded; what signatures cover. */
   rawPath: string
   /** Where it was sent, without its query: `http://127.0.0.1:4711/default/mail/api/v1/messages`. */

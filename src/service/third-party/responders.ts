@@ -21,6 +21,8 @@ import { TemplateError } from './template-error.ts'
 /** A request as responders match it and as their templates see it. */
 export interface RequestView extends JsonObject {
   method: string
+  /** `http`, or for an extension that of a call: `grpc`, `grpc-web`, `connect`. */
+  protocol: string
   /** Decoded. */
   path: string
   /** What `{name}` in the path of the responder captured; empty before one matches. */
@@ -179,6 +181,7 @@ export function requestView(request: ReceivedRequest, path: readonly string[]): 
   if (body === undefined) return undefined
   return {
     method: request.method,
+    protocol: request.protocol ?? 'http',
     path: `/${path.join('/')}`,
     params: {},
     query: fieldValues(request.query),

@@ -79,8 +79,8 @@ message Organization {
   map<string, string> metadata = 5;
 }
 message CreateRequest { Organization organization = 1; }
-message UpdateRequest { string id = 1; Organization organization = 2; }
-message Named { string id = 1; }
+message UpdateRequest { oneof name { string id = 1; string external_id = 3; } Organization organization = 2; }
+message Named { oneof name { string id = 1; string external_id = 2; } }
 message ListRequest { uint32 page_size = 1; string page_token = 2; }
 message Answer { Organization organization = 1; }
 message Page { repeated Organization organizations = 1; uint32 total_size = 2; }
@@ -133,6 +133,34 @@ describeWith('protoc', 'a client that makes an organization first', () => {
         expect(entriesOf(mock).map(({ status }) => status)).toEqual([
           201, 200, 200, 200, 400, 400, 200, 404, 201, 200, 200, 200, 400, 400, 200, 404,
         ])
+      })
+    })
+  })
+})
+
+describeWith('protoc', 'a request that names an organization by a oneof', () => {
+  it('is served by external id, with pages of 1 to 30', async () => {
+    await withRpc({}, async ({ folder }) => {
+      await writeFile(join(folder, 'organizations.proto'), ORGANIZATIONS)
+      const descriptors = join(folder, 'organizations.binpb')
+      run('protoc', [`-I${folder}`, `-I${GOOGLE}`, '--include_imports', `-o${descriptors}`, 'organizations.proto'])
+      await withRpc({ extensions: ['organizations'], descriptors: [descriptors] }, async (mock) => {
+        const call = await grpcCalls(mock, descriptors)
+        for (const external_id of ['ext_1', 'a/b'])
+          await call('create', { organization: { display_name: 'Acme', external_id } })
+        const changed = { organization: { display_name: 'Acme Inc.', external_id: 'a/b' } }
+        const update = { external_id: 'a/b', organization: { display_name: 'Acme Inc.' } }
+        expect(await call('update', update)).toMatchObject(changed)
+        expect(await call('get', { external_id: 'a/b' })).toMatchObject(changed)
+        await expect(call('get', { external_id: 'other' })).rejects.toThrow('NotFound')
+        await expect(call('get', {})).rejects.toThrow('InvalidArgument')
+        for (const page_size of [1, 5, 30]) {
+          const { organizations } = (await call('list', { page_size })) as { organizations: JsonValue[] }
+          expect(organizations).toHaveLength(Math.min(page_size, 2))
+        }
+        await expect(call('list', { page_size: 31 })).rejects.toThrow('InvalidArgument')
+        const { status } = await fetch(`${mock.url}/api/v1/organizations?page_size=5`, { headers: mock.headers })
+        expect(status).toBe(400)
       })
     })
   })
